@@ -1,0 +1,36 @@
+# Build rules that every folder shares.
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options iostreams)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3 REQUIRED)
+
+add_library(lockstep_flags INTERFACE)
+# No fused multiply-add and no reassociation: the same bytes from every compiler and host.
+target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror -ffp-contract=off)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(lockstep_flags INTERFACE -march=x86-64-v2)  # popcnt; every server since 2009
+endif()
+target_include_directories(lockstep_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(lockstep_flags INTERFACE fmt::fmt)
+if(LOCKSTEP_OPENMP)
+  find_package(OpenMP)
+  if(OpenMP_CXX_FOUND)
+    target_link_libraries(lockstep_flags INTERFACE OpenMP::OpenMP_CXX)
+  endif()
+endif()
+
+# lockstep_library(NAME DEPENDENCY...): src/NAME/*.cpp as liblockstep_NAME.a (header-only when there is none).
+function(lockstep_library name)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  list(TRANSFORM ARGN PREPEND lockstep_ OUTPUT_VARIABLE dependencies)
+  if(sources)
+    add_library(lockstep_${name} STATIC ${sources})
+    target_link_libraries(lockstep_${name} PUBLIC lockstep_flags ${dependencies})
+  else()
+    add_library(lockstep_${name} INTERFACE)
+    target_link_libraries(lockstep_${name} INTERFACE lockstep_flags ${dependencies})
+  endif()
+  if(EXISTS ${PROJECT_SOURCE_DIR}/src/${name}/build.cmake)
+    include(${PROJECT_SOURCE_DIR}/src/${name}/build.cmake)
+  endif()
+endfunction()

@@ -1,0 +1,34 @@
+// Reading, checking and explaining configurations. The schema is the one list of parameters; files, --set,
+// `lockstep config`, docs/config.md and the hash all come from it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+
+namespace lockstep::config {
+
+/// Names of the products compiled into the program, in listing order.
+[[nodiscard]] std::vector<std::string> product_names();
+
+/// `name_or_file`: a product's name, or an INI file (which may `include =` another file or a product).
+/// `overrides`: the texts of --set, "key=value". Throws UserError/InputError: unknown key with "did you mean",
+/// wrong unit, out of range, inconsistent values (each naming the keys that disagree).
+[[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
+
+/// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
+[[nodiscard]] std::string to_ini(const GpuConfig& config);
+
+/// FNV-1a over the canonical "key=value" lines: depends on values only, not on files or order.
+[[nodiscard]] std::uint64_t hash(const GpuConfig& config);
+
+/// Help of one key or group, or of all ("" = all): name, type, unit, range, default, help, source.
+[[nodiscard]] std::string explain(const std::string& key_or_group, const GpuConfig& config);
+
+/// docs/config.md, generated.
+[[nodiscard]] std::string markdown();
+
+}  // namespace lockstep::config

@@ -1,0 +1,98 @@
+// What a run hands to the writers, and the writers.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stats/counters.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::stats {
+
+struct KernelResult {
+  std::string name;
+  std::uint64_t id = 0, stream = 0;
+  Dim3 grid, block;
+  Cycle start_cycle = 0;     // first CTA's dispatch
+  Cycle launch_cycles = 0;   // the configured launch floor
+  Cycle cycles = 0;          // first dispatch to last completion
+  std::uint64_t ctas_per_sm = 0;       // occupancy limit
+  std::string occupancy_limiter;       // "warps", "registers", "shared", "ctas", "threads", "grid"
+  std::uint64_t subcores = 0;          // sub-cores of the GPU: stalls sum to cycles * subcores
+  bool partial = false;      // the run ended before it did
+  KernelCounters counters;
+};
+
+struct CopyResult {
+  std::string kind;          // "host_to_device", "device_to_host"
+  Address address = 0;
+  std::uint64_t bytes = 0;
+  Cycle start_cycle = 0, cycles = 0;
+};
+
+/// One sample of the time series; counters are the differences to the sample before.
+struct IntervalSample {
+  Cycle end_cycle = 0;
+  KernelCounters counters;
+};
+
+/// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
+struct RunReport {
+  std::string version;            // of the program
+  std::string gpu;                // configuration's name
+  std::uint64_t config_hash = 0;
+  std::string trace_name;
+  std::uint64_t trace_hash = 0;
+  std::uint64_t core_khz = 0;
+  Cycle total_cycles = 0;
+  bool partial = false;
+  std::string partial_reason;     // "interrupted", "max-cycles", "deadlock", "disk full", or empty
+  std::vector<KernelResult> kernels;   // in completion order, ties by list order
+  std::vector<CopyResult> copies;
+  std::vector<IntervalSample> intervals;
+  std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
+  std::vector<std::string> remarks;    // what the trace or the model cannot carry, sorted
+};
+
+/// What depends on the host: host.json only.
+struct HostReport {
+  unsigned threads = 1;
+  std::string schedule;
+  double wall_seconds = 0, cpu_seconds = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t warp_instructions = 0;
+  Cycle cycles = 0;
+  std::uint64_t windows = 0, barriers = 0, awake_domains = 0, window_cycles = 0;  // sums over windows
+  std::uint64_t skipped_cycles = 0;
+  double seconds_sm = 0, seconds_memory = 0, seconds_exchange = 0, seconds_decode = 0, seconds_waiting = 0,
+         seconds_serial = 0;  // summed over threads
+  std::string date, host, command;
+};
+
+/// stats.json: schema 1. Byte-identical for equal reports.
+[[nodiscard]] std::string to_json(const RunReport& report);
+/// stats.csv: header and a row a kernel.
+[[nodiscard]] std::string to_csv(const RunReport& report);
+/// intervals.csv: a row an interval.
+[[nodiscard]] std::string intervals_csv(const RunReport& report);
+[[nodiscard]] std::string to_json(const HostReport& host);
+/// The summary on the terminal.
+[[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host, unsigned columns = 100);
+
+/// Writes the files into `directory` (made if missing): each to a temporary name, synced and renamed, so that a
+/// full disk or a kill leaves the old file or none. Throws UserError naming the file.
+void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host,
+                   const std::string& resolved_ini);
+
+/// `lockstep compare`: two stats.json files or run folders, per kernel and counter.
+struct CompareOptions {
+  double tolerance = 0;  // relative
+};
+/// Text of the comparison; `different` says whether any value is outside the tolerance.
+[[nodiscard]] std::string compare(const std::string& a, const std::string& b, const CompareOptions& options,
+                                  bool& different);
+
+}  // namespace lockstep::stats

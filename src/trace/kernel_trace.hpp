@@ -1,0 +1,164 @@
+// The dynamic side of a trace: kernels, CTAs, warps and their records, in the form the timing model reads.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trace/instruction.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::trace {
+
+struct KernelHeader {
+  std::string name;
+  std::uint64_t id = 0;
+  Dim3 grid, block;
+  std::uint32_t shared_bytes = 0;   // per CTA, static and dynamic
+  std::uint32_t registers = 0;      // per thread
+  std::uint32_t binary_version = 0; // 70 = sm_70
+  std::uint64_t stream = 0;
+  Address shared_base = 0, local_base = 0;  // windows of the generic address space
+  std::uint32_t tracer_version = 0;
+  bool line_info = false;
+  std::string nvbit_version;
+  [[nodiscard]] std::uint32_t threads_per_cta() const { return static_cast<std::uint32_t>(block.count()); }
+  [[nodiscard]] std::uint32_t warps_per_cta() const { return (threads_per_cta() + kWarpSize - 1) / kWarpSize; }
+};
+
+/// How a record's lane addresses are kept in the word stream of its warp.
+enum class AddressForm : std::uint8_t {
+  kNone,    // 0 words
+  kAffine,  // 2 words: base, stride (two's complement); lane l: base + stride * (l - first active lane)
+  kDelta,   // 1 word base (first active lane), then (n-1) int32 packed two a word, low half first:
+            // offset of each further active lane from the base
+  kList,    // n words, one for each active lane
+};
+
+/// One dynamic warp instruction: 8 bytes.
+struct Record {
+  std::uint32_t inst_and_form;  // static index in the low 30 bits, AddressForm in the high 2
+  LaneMask mask;
+  [[nodiscard]] std::uint32_t inst() const { return inst_and_form & 0x3fffffffu; }
+  [[nodiscard]] AddressForm form() const { return static_cast<AddressForm>(inst_and_form >> 30); }
+  static Record make(std::uint32_t inst, AddressForm form, LaneMask mask) {
+    return {inst | static_cast<std::uint32_t>(form) << 30, mask};
+  }
+};
+
+/// Words that a record with `form` and `mask` occupies.
+[[nodiscard]] unsigned address_words(AddressForm form, LaneMask mask);
+
+/// Writes the address of each active lane to out[lane]; entries of inactive lanes are left alone.
+void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]);
+
+/// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is.
+AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize], std::vector<std::uint64_t>& words);
+
+struct WarpSpan {
+  std::uint32_t first_record = 0, record_count = 0;
+  std::uint32_t first_word = 0;
+};
+
+/// One decoded CTA. Owned by its CtaFeed, lent to the SM that runs it.
+struct CtaTrace {
+  std::uint64_t index = 0;  // position in the kernel, in the file's order
+  Dim3 id{0, 0, 0};
+  std::vector<WarpSpan> warps;          // exactly header.warps_per_cta()
+  std::vector<Record> records;
+  std::vector<std::uint64_t> words;
+};
+
+/// The static instructions of a kernel. Growing never moves an element: readers on other threads may hold
+/// references to elements published before the last serial point.
+class StaticTable {
+ public:
+  static constexpr unsigned kChunk = 1024;
+  [[nodiscard]] const StaticInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  /// Serial points only. At most 2^30 elements; throws std::length_error past kMaxChunks * kChunk.
+  std::uint32_t push(const StaticInst& inst);
+  static constexpr unsigned kMaxChunks = 4096;
+
+ private:
+  std::vector<std::unique_ptr<StaticInst[]>> chunks_ = std::vector<std::unique_ptr<StaticInst[]>>(kMaxChunks);
+  std::uint32_t size_ = 0;
+};
+
+/// Counters of odd things met while reading, for the summary and `info`.
+struct TraceNotes {
+  std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted by name; dynamic count
+  std::vector<std::string> remarks;  // "not faithful here because ..." lines, each once, sorted
+};
+
+/// Hands out the CTAs of one kernel in file order, decoding ahead with the team of threads that simulates.
+///
+/// Life of a window: at the serial point `settle()` then `want()` and `plan()`; in the parallel phase the team
+/// runs each task once, in any order, on any thread. CTAs that were wanted at one serial point are there after
+/// the settle() of the next. Nothing here depends on thread count or timing except when decoding happens.
+class CtaFeed {
+ public:
+  virtual ~CtaFeed() = default;
+  [[nodiscard]] virtual const KernelHeader& header() const = 0;
+  [[nodiscard]] virtual const StaticTable& instructions() const = 0;
+
+  /// Serial. CTAs [0, end) will be taken after the next settle().
+  virtual void want(std::uint64_t end) = 0;
+  /// Serial. How many tasks the team must run before the next settle(): the wanted CTAs and some read-ahead
+  /// within a bounded amount of memory.
+  [[nodiscard]] virtual std::size_t plan() = 0;
+  /// Parallel. Never throws: errors are kept and delivered by settle() in CTA order.
+  virtual void run(std::size_t task) noexcept = 0;
+  /// Serial. Publishes what the tasks decoded (new static instructions in CTA order). Throws InputError once
+  /// the broken CTA is wanted, never for read-ahead alone.
+  virtual void settle() = 0;
+
+  /// Any thread, after settle(): the decoded CTA `index`, once each. Valid until release().
+  [[nodiscard]] virtual CtaTrace* take(std::uint64_t index) = 0;
+  /// Any thread: the SM is done with it. Its memory is used again after the next serial point.
+  virtual void release(CtaTrace* cta) noexcept = 0;
+
+  /// Serial. What was odd in the CTAs published so far.
+  [[nodiscard]] virtual const TraceNotes& notes() const = 0;
+
+  /// Serial, convenient for tools: decode everything wanted right here.
+  void decode_now(std::uint64_t end) {
+    want(end);
+    for (std::size_t i = 0, n = plan(); i < n; ++i) run(i);
+    settle();
+  }
+};
+
+/// A host command of the trace, in list order.
+struct Command {
+  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel } kind = Kind::kKernel;
+  Address address = 0;        // copies
+  std::uint64_t bytes = 0;    // copies
+  std::uint32_t kernel = 0;   // kernels: index into TraceSet kernels
+};
+
+/// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and
+/// throws InputError otherwise, before any simulation.
+class TraceSet {
+ public:
+  virtual ~TraceSet() = default;
+  /// The folder's or file's own name, no path.
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  /// Hash over the content of list and kernel files (their bytes as stored), independent of paths.
+  [[nodiscard]] virtual std::uint64_t content_hash() const = 0;
+  [[nodiscard]] virtual const std::vector<Command>& commands() const = 0;
+  [[nodiscard]] virtual const std::vector<KernelHeader>& kernels() const = 0;
+  /// Opens kernel `index` for reading from its first CTA. Several kernels may be open at once.
+  [[nodiscard]] virtual std::unique_ptr<CtaFeed> open(std::uint32_t index) const = 0;
+};
+
+struct OpenOptions {
+  bool strict = false;  // an opcode that is not in the table is an error
+};
+
+/// `path`: a folder with kernelslist.g or kernelslist, a list file, or one kernel file; plain, .gz, .xz, .zst.
+[[nodiscard]] std::unique_ptr<TraceSet> open_trace(const std::string& path, const OpenOptions& options = {});
+
+}  // namespace lockstep::trace
