@@ -93,8 +93,9 @@ struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in byt
   std::uint32_t request_latency = 40, reply_latency = 40;
   std::uint32_t flit_bytes = 32;
   std::uint32_t sm_out_bytes = 32, sm_in_bytes = 64;              // injection and ejection port of an SM
-  std::uint32_t partition_in_bytes = 64, partition_out_bytes = 64;
-  std::uint32_t request_credits = 16, reply_credits = 64;         // messages a source may have at one destination
+  std::uint32_t slice_in_bytes = 32, slice_out_bytes = 32;        // ports of an L2 slice
+  std::uint32_t request_credits = 16, reply_credits = 64;         // messages a source may have under way to one destination
+  std::uint32_t queue_entries = 8;            // messages waiting in front of an injection port
   std::uint32_t far_latency = 100;                                // between L2 halves, one way
 };
 struct L2Group {  // l2.*

@@ -1,0 +1,40 @@
+// A streaming multiprocessor.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "config/gpu_config.hpp"
+#include "core/kernel_slot.hpp"
+#include "icnt/fabric.hpp"
+#include "mem/address_map.hpp"
+#include "sim/domain.hpp"
+#include "stats/counter_source.hpp"
+
+namespace lockstep::core {
+
+/// Domain in core cycles. Receives CTAs from the dispatcher, runs their traces, and reports each CTA freed and
+/// drained. See sm_state.hpp for what it is made of.
+class Sm final : public sim::Domain, public stats::CounterSource {
+ public:
+  /// `skip` false: every cycle is visited, for the proof that skipping changes nothing.
+  Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, const KernelTable& kernels,
+     std::uint32_t index, bool skip);
+  ~Sm() override;
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle at) override;
+  void dump(std::string& out) const override;
+  void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
+  [[nodiscard]] bool quiescent() const override;
+
+  /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all kernels
+  /// this makes the SM's cycles times its sub-cores.
+  [[nodiscard]] std::uint64_t empty_subcore_cycles() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lockstep::core

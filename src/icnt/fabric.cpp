@@ -1,0 +1,140 @@
+#include "icnt/fabric.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lockstep::icnt {
+namespace {
+
+std::vector<sim::DomainId> ids(std::uint32_t count, const auto& domain_of) {
+  std::vector<sim::DomainId> result(count);
+  for (std::uint32_t i = 0; i < count; ++i) result[i] = domain_of(i);
+  return result;
+}
+
+template <class T>
+std::unique_ptr<sim::Network<T>> network(const char* name, const std::vector<sim::DomainId>& from,
+                                         const std::vector<sim::DomainId>& to) {
+  return std::make_unique<sim::Network<T>>(name, from, to);
+}
+
+constexpr Cycle kMaxWindow = 1024;  // core cycles; only bounds the inboxes
+
+}  // namespace
+
+Fabric::Fabric(const config::GpuConfig& config) : config_(config) {
+  numbering_ = {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
+  const Numbering& n = numbering_;
+  const auto sms = ids(n.sms, [&](std::uint32_t i) { return n.sm(i); });
+  const auto slices = ids(n.slices(), [&](std::uint32_t i) { return n.partition(i / n.slices_per_partition); });
+  auto requesters = sms;
+  requesters.push_back(n.copy_engine());
+  const std::vector<sim::DomainId> dispatcher{n.dispatcher()}, copies{n.copy_engine()};
+
+  request = network<Request>("request", requesters, slices);
+  request_credit = network<Credit>("request credit", slices, requesters);
+  reply = network<Reply>("reply", slices, requesters);
+  reply_credit = network<Credit>("reply credit", requesters, slices);
+  if (config.l2.halves > 1) {
+    far_request = network<Request>("far request", slices, slices);
+    far_request_credit = network<Credit>("far request credit", slices, slices);
+    far_reply = network<Reply>("far reply", slices, slices);
+    far_reply_credit = network<Credit>("far reply credit", slices, slices);
+  }
+  launch = network<LaunchCta>("CTA launch", dispatcher, sms);
+  cta_event = network<CtaEvent>("CTA done", sms, dispatcher);
+  copy_command = network<CopyCommand>("copy command", dispatcher, copies);
+  copy_done = network<CopyDone>("copy done", copies, dispatcher);
+
+  add_edge("request (SM to L2 slice) and its credits", config.icnt.request_latency, "crossbar, SM to L2 slice");
+  add_edge("reply (L2 slice to SM) and its credits", config.icnt.reply_latency, "crossbar, L2 slice to SM");
+  if (far_request)
+    add_edge("far request and reply (between L2 halves)", config.icnt.far_latency, "link between the two L2 halves");
+  edges_.push_back({"CTA launch (dispatcher to SM)", config.launch.cta_latency, "CTA state set-up in the SM"});
+  edges_.push_back({"CTA done (SM to dispatcher)", config.launch.done_latency, "path back to the work distributor"});
+  edges_.push_back({"copy command", sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz),
+                    "host link, command latency"});
+  edges_.push_back({"copy done", sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz),
+                    "host link, data latency"});
+}
+
+void Fabric::register_with(sim::Engine& engine) {
+  for (sim::NetworkBase* n : std::initializer_list<sim::NetworkBase*>{
+           request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
+           far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
+           copy_command.get(), copy_done.get()})
+    if (n) engine.add(*n);
+}
+
+Cycle Fabric::window() const {
+  return std::min_element(edges_.begin(), edges_.end(),
+                          [](const Edge& a, const Edge& b) { return a.latency < b.latency; })
+      ->latency;
+}
+
+void Fabric::add_edge(const std::string& name, Cycle icnt_latency, const std::string& reason) {
+  edges_.push_back({name, sim::ClockRatio(config_.clock.icnt_khz, config_.clock.core_khz).floor(icnt_latency), reason});
+}
+
+ChannelSpec Fabric::channel(std::uint64_t own_khz, std::uint64_t receiver_khz, Cycle icnt_latency) const {
+  const std::uint64_t icnt = config_.clock.icnt_khz;
+  return {{own_khz, icnt}, {icnt, own_khz}, {icnt, receiver_khz}, icnt_latency};
+}
+
+Cycle Fabric::span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const {
+  constexpr Cycle kLongestMessage = 64;  // flits
+  const sim::ClockRatio from_icnt(config_.clock.icnt_khz, receiver_khz), from_core(config_.clock.core_khz, receiver_khz);
+  return from_icnt.ceil(icnt_latency + kLongestMessage) + from_core.ceil(std::min(window(), kMaxWindow)) + 2;
+}
+
+InjectionPort<Request>::Spec Fabric::sm_request_port() const {
+  const auto& c = config_;
+  return {channel(c.clock.core_khz, c.clock.l2_khz, c.icnt.request_latency), c.icnt.queue_entries,
+          c.icnt.request_credits, span_of(c.icnt.request_latency, c.clock.core_khz)};
+}
+
+InjectionPort<Reply>::Spec Fabric::slice_reply_port() const {
+  const auto& c = config_;
+  return {channel(c.clock.l2_khz, c.clock.core_khz, c.icnt.reply_latency), c.icnt.queue_entries,
+          c.icnt.reply_credits, span_of(c.icnt.reply_latency, c.clock.l2_khz)};
+}
+
+InjectionPort<Request>::Spec Fabric::slice_far_port() const {
+  const auto& c = config_;
+  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries, c.icnt.request_credits,
+          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+}
+
+InjectionPort<Reply>::Spec Fabric::slice_far_reply_port() const {
+  const auto& c = config_;
+  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries, c.icnt.reply_credits,
+          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+}
+
+EjectionPort<Request>::Spec Fabric::slice_request_eject() const {
+  const auto& c = config_;
+  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
+          channel(c.clock.l2_khz, c.clock.core_khz, c.icnt.request_latency),
+          span_of(c.icnt.request_latency, c.clock.l2_khz)};
+}
+
+EjectionPort<Request>::Spec Fabric::slice_far_eject() const {
+  const auto& c = config_;
+  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
+          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), span_of(c.icnt.far_latency, c.clock.l2_khz)};
+}
+
+EjectionPort<Reply>::Spec Fabric::sm_reply_eject() const {
+  const auto& c = config_;
+  return {{c.clock.core_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.core_khz},
+          channel(c.clock.core_khz, c.clock.l2_khz, c.icnt.reply_latency),
+          span_of(c.icnt.reply_latency, c.clock.core_khz)};
+}
+
+EjectionPort<Reply>::Spec Fabric::slice_far_reply_eject() const {
+  const auto& c = config_;
+  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
+          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), span_of(c.icnt.far_latency, c.clock.l2_khz)};
+}
+
+}  // namespace lockstep::icnt

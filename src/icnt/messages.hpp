@@ -1,0 +1,54 @@
+// What travels through the crossbar.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "util/types.hpp"
+
+namespace lockstep::icnt {
+
+enum class AccessKind : std::uint8_t {
+  kLoad,       // data, answered sector by sector as they become available
+  kStore,      // answered with one acknowledgement when the L2 has taken it
+  kAtomic,     // done at L2, answered with the old values
+  kReduction,  // done at L2, acknowledged like a store
+  kInstruction,// instruction fetch, answered like a load
+  kConstant,   // constant cache fill, answered like a load
+  kCopy,       // write of the copy engine (whole sectors), acknowledged
+  kCopyRead,   // read of the copy engine, answered like a load
+};
+
+[[nodiscard]] constexpr bool is_read(AccessKind k) {
+  return k == AccessKind::kLoad || k == AccessKind::kInstruction || k == AccessKind::kConstant ||
+         k == AccessKind::kCopyRead;
+}
+[[nodiscard]] constexpr bool carries_data(AccessKind k) { return !is_read(k); }
+
+/// To an L2 slice: up to four sectors of one 128-byte line.
+struct Request {
+  Address line = 0;            // 128-byte aligned
+  std::uint32_t tag = 0;       // the requester's own handle, returned with every reply
+  std::uint16_t reply_to = 0;  // destination in the reply network; a slice in the far-reply network
+  AccessKind kind = AccessKind::kLoad;
+  SectorMask sectors = 0;
+  std::uint8_t kernel = 0;     // kernel slot, for the counters
+  std::uint8_t operations = 0; // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
+  bool evict_first = false;
+  std::array<std::uint32_t, 4> bytes{};  // stores: written bytes of each sector, bit per byte
+};
+
+/// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one with
+/// the request's sectors; atomics exactly one.
+struct Reply {
+  Address line = 0;
+  std::uint32_t tag = 0;
+  AccessKind kind = AccessKind::kLoad;
+  SectorMask sectors = 0;
+  std::uint8_t kernel = 0;
+};
+
+/// One unit of buffer space at a destination given back to its source.
+struct Credit {};
+
+}  // namespace lockstep::icnt

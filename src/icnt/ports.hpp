@@ -1,0 +1,249 @@
+// Both ends of a channel: the source's injection port owns its bandwidth and its credits, the destination's
+// ejection port owns its bandwidth and the round-robin arbiter. The traversal between them is a pure latency.
+//
+// All times given to and returned by a port are edges of the clock of the domain that owns it ("own edges");
+// bandwidth is counted in icnt cycles.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "icnt/messages.hpp"
+#include "sim/clock.hpp"
+#include "sim/inbox.hpp"
+#include "sim/network.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::icnt {
+
+/// Clocks and latency of a kind of channel, as its source sees it.
+struct ChannelSpec {
+  sim::ClockRatio own_to_icnt, icnt_to_own, icnt_to_receiver;
+  Cycle latency = 0;         // icnt cycles from the last flit's injection to arrival at the ejection port
+};
+
+/// A queue of messages in front of a crossbar input. First in, first out: a message that lacks a credit holds up
+/// what is behind it.
+template <class T>
+class InjectionPort {
+ public:
+  struct Spec {
+    ChannelSpec channel;
+    std::uint32_t capacity = 8;        // messages waiting, including the one that lacks a credit
+    std::uint32_t credits = 16;        // messages under way to one destination
+    Cycle credit_span = 256;           // own edges that a credit may be under way
+  };
+
+  InjectionPort(sim::Network<T>& network, const sim::Network<Credit>& credits, std::uint32_t source, const Spec& spec)
+      : network_(&network),
+        credit_network_(&credits),
+        source_(source),
+        spec_(spec),
+        queue_(std::bit_ceil(spec.capacity)),
+        credits_(network.destinations(), spec.credits),
+        credit_inbox_(spec.credit_span) {}
+
+  /// Start of a window: takes the credits that are under way home. Those that arrived while the owner had nothing
+  /// to send count now: nobody looked at them.
+  void gather(Cycle first_edge) {
+    if (first_edge > 0) take_credits(first_edge - 1);
+    credit_inbox_.gather(*credit_network_, source_, first_edge);
+  }
+
+  [[nodiscard]] bool full() const { return count_ == spec_.capacity; }
+  [[nodiscard]] std::uint32_t room() const { return spec_.capacity - count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+  /// Queues a message of `flits` flits; it may leave from tick(now) on. Pushing to a full port is a bug.
+  /// `extra_latency`: icnt cycles beyond the channel's own, the same for every message of a destination.
+  void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message, Cycle extra_latency = 0) {
+    assert(!full());
+    queue_[(head_ + count_) & (queue_.size() - 1)] = {now, extra_latency, destination, flits, message};
+    ++count_;
+  }
+
+  /// Sends everything that may leave at own edge `now`: port free and credit there.
+  void tick(Cycle now) {
+    take_credits(now);
+    while (count_ > 0) {
+      const Item& item = queue_[head_];
+      const Cycle edge = spec_.channel.own_to_icnt.ceil(now);
+      if (free_ > edge || credits_[item.destination] == 0) return;
+      const Cycle ready = spec_.channel.own_to_icnt.ceil(item.pushed);
+      stall_cycles_ += edge - (ready > free_ ? ready : free_);
+      --credits_[item.destination];
+      free_ = edge + item.flits;
+      flits_ += item.flits;
+      const Cycle arrival = free_ - 1 + spec_.channel.latency + item.extra_latency;
+      network_->send(source_, item.destination, spec_.channel.icnt_to_receiver.ceil(arrival), item.message);
+      head_ = (head_ + 1) & static_cast<std::uint32_t>(queue_.size() - 1);
+      --count_;
+    }
+  }
+
+  /// Own edge > now at which tick() could do something without further pushes; kNever if none is known.
+  [[nodiscard]] Cycle next_event(Cycle now) const {
+    if (count_ == 0) return kNever;
+    if (credits_[queue_[head_].destination] == 0) return credit_inbox_.next_arrival();
+    const Cycle own = spec_.channel.icnt_to_own.ceil(free_);
+    return own > now ? own : now + 1;
+  }
+
+  /// Icnt cycles that messages stood first in the queue, port free, for want of a credit; flits sent. Since the
+  /// last call: the owner books them to the kernel it is working for.
+  [[nodiscard]] std::uint64_t take_stall_cycles() { return std::exchange(stall_cycles_, 0); }
+  [[nodiscard]] std::uint64_t take_flits() { return std::exchange(flits_, 0); }
+
+  /// Credits that are away; 0 when the machine is quiescent.
+  [[nodiscard]] std::uint64_t credits_out() const {
+    std::uint64_t out = 0;
+    for (const std::uint32_t c : credits_) out += spec_.credits - c;
+    return out;
+  }
+
+ private:
+  void take_credits(Cycle now) {
+    credit_inbox_.drain(now, [&](std::uint32_t destination, const Credit&) { ++credits_[destination]; });
+  }
+
+  struct Item {
+    Cycle pushed, extra_latency;
+    std::uint32_t destination, flits;
+    T message;
+  };
+
+  sim::Network<T>* network_;
+  const sim::Network<Credit>* credit_network_;
+  std::uint32_t source_;
+  Spec spec_;
+  std::vector<Item> queue_;
+  std::uint32_t head_ = 0, count_ = 0;
+  std::vector<std::uint32_t> credits_;
+  sim::Inbox<Credit> credit_inbox_;
+  Cycle free_ = 0;  // icnt edge at which the next message may start
+  std::uint64_t stall_cycles_ = 0, flits_ = 0;
+};
+
+/// A crossbar output: messages wait by source; a round-robin arbiter takes one at a time for as many icnt cycles
+/// as it has flits and gives its credit back.
+template <class T>
+class EjectionPort {
+ public:
+  struct Spec {
+    sim::ClockRatio own_to_icnt, icnt_to_own;
+    ChannelSpec credit_channel;   // credits travel back with the channel's latency
+    Cycle span = 256;             // own edges that an arrival may lie ahead
+  };
+
+  EjectionPort(const sim::Network<T>& network, sim::Network<Credit>& credits, std::uint32_t destination,
+               const Spec& spec)
+      : network_(&network),
+        credit_network_(&credits),
+        destination_(destination),
+        spec_(spec),
+        inbox_(spec.span),
+        waiting_((network.sources() + 63) / 64),
+        head_(network.sources(), kEnd),
+        tail_(network.sources(), kEnd) {}
+
+  void gather(Cycle first_edge) { inbox_.gather(*network_, destination_, first_edge); }
+
+  /// Takes at most one message at own edge `now`: calls accept(message) if the port is free, one waits and
+  /// `ready` holds; `flits(message)` says for how many icnt cycles the port is then busy. Returns whether it did.
+  template <class Flits, class Accept>
+  bool tick(Cycle now, bool ready, Flits&& flits, Accept&& accept) {
+    inbox_.drain(now, [&](std::uint32_t source, const T& message) { enqueue(source, message); });
+    if (count_ == 0 || !ready) return false;
+    const Cycle edge = spec_.own_to_icnt.ceil(now);
+    if (free_ > edge) return false;
+    const std::uint32_t source = pick();
+    const std::uint32_t node = head_[source];
+    free_ = edge + flits(nodes_[node].message);
+    dequeue(source);
+    const Cycle arrival = edge + spec_.credit_channel.latency;
+    credit_network_->send(destination_, source, spec_.credit_channel.icnt_to_receiver.ceil(arrival), Credit{});
+    accept(nodes_[node].message);
+    nodes_[node].next = free_node_;
+    free_node_ = node;
+    return true;
+  }
+
+  /// Own edge > now at which tick() could do something; when messages wait only for `ready`, now + 1 if it holds.
+  [[nodiscard]] Cycle next_event(Cycle now, bool ready) const {
+    Cycle next = inbox_.next_arrival();
+    if (count_ > 0 && ready) {
+      const Cycle own = spec_.icnt_to_own.ceil(free_);
+      next = std::min(next, own > now ? own : now + 1);
+    }
+    return next;
+  }
+  [[nodiscard]] std::size_t pending() const { return count_ + inbox_.size(); }
+  void allow_late(bool allowed) { inbox_.allow_late(allowed); }
+
+ private:
+  static constexpr std::uint32_t kEnd = 0xffffffff;
+  struct Node {
+    std::uint32_t next;
+    T message;
+  };
+
+  void enqueue(std::uint32_t source, const T& message) {
+    std::uint32_t node = free_node_;
+    if (node == kEnd) {
+      node = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    } else {
+      free_node_ = nodes_[node].next;
+    }
+    nodes_[node] = {kEnd, message};
+    if (head_[source] == kEnd) {
+      head_[source] = node;
+      waiting_[source / 64] |= std::uint64_t{1} << source % 64;
+    } else {
+      nodes_[tail_[source]].next = node;
+    }
+    tail_[source] = node;
+    ++count_;
+  }
+
+  void dequeue(std::uint32_t source) {
+    head_[source] = nodes_[head_[source]].next;
+    if (head_[source] == kEnd) waiting_[source / 64] &= ~(std::uint64_t{1} << source % 64);
+    --count_;
+  }
+
+  /// Round robin: the next waiting source after the one served last.
+  [[nodiscard]] std::uint32_t pick() {
+    const std::size_t words = waiting_.size();
+    const std::uint32_t start = last_ + 1;
+    for (std::size_t i = 0; i <= words; ++i) {
+      const std::size_t w = (start / 64 + i) % words;
+      std::uint64_t bits = waiting_[w];
+      if (i == 0) bits = start / 64 < words ? bits & (~std::uint64_t{0} << start % 64) : bits;
+      if (bits) {
+        last_ = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        return last_;
+      }
+    }
+    return last_;
+  }
+
+  const sim::Network<T>* network_;
+  sim::Network<Credit>* credit_network_;
+  std::uint32_t destination_;
+  Spec spec_;
+  sim::Inbox<T> inbox_;
+  std::vector<std::uint64_t> waiting_;
+  std::vector<std::uint32_t> head_, tail_;
+  std::vector<Node> nodes_;
+  std::uint32_t free_node_ = kEnd;
+  std::size_t count_ = 0;
+  std::uint32_t last_ = 0xffffffff;
+  Cycle free_ = 0;  // icnt edge at which the port is free again
+};
+
+}  // namespace lockstep::icnt

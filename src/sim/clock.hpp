@@ -1,0 +1,43 @@
+// Exact conversion between the edges of two clocks. Edge k of a clock with f kHz lies at time k/f; edge 0 of
+// all clocks coincides. Frequencies need no common period: everything is integer arithmetic.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+
+#include "util/types.hpp"
+
+namespace lockstep::sim {
+
+__extension__ using Wide = unsigned __int128;
+
+class ClockRatio {
+ public:
+  ClockRatio() = default;
+  ClockRatio(std::uint64_t from_khz, std::uint64_t to_khz) {
+    const std::uint64_t g = std::gcd(from_khz, to_khz);
+    num_ = to_khz / g;
+    den_ = from_khz / g;
+  }
+  /// First edge of the target clock at or after edge k of the source clock.
+  [[nodiscard]] Cycle ceil(Cycle k) const {
+    if (num_ == den_ || k == kNever) return k;
+    return static_cast<Cycle>((static_cast<Wide>(k) * num_ + (den_ - 1)) / den_);
+  }
+  /// Last edge of the target clock at or before edge k of the source clock.
+  [[nodiscard]] Cycle floor(Cycle k) const {
+    if (num_ == den_ || k == kNever) return k;
+    return static_cast<Cycle>(static_cast<Wide>(k) * num_ / den_);
+  }
+  [[nodiscard]] bool identity() const { return num_ == den_; }
+
+ private:
+  std::uint64_t num_ = 1, den_ = 1;
+};
+
+/// Picoseconds as cycles of a clock, rounded up.
+[[nodiscard]] constexpr Cycle cycles_of_ps(std::uint64_t ps, std::uint64_t khz) {
+  return static_cast<Cycle>((static_cast<Wide>(ps) * khz + 999'999'999) / 1'000'000'000);
+}
+
+}  // namespace lockstep::sim

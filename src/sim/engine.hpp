@@ -1,0 +1,121 @@
+// Advances all domains in windows, on a team of threads.
+//
+// Within a window [T, T+W), W being at most the latency of every channel, no domain hears what another says in
+// it. So all awake domains may be advanced in any order and on any thread with the same result as cycle by cycle.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/domain.hpp"
+#include "sim/gate.hpp"
+#include "sim/network.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::sim {
+
+struct EngineOptions {
+  unsigned threads = 1;
+  bool dynamic = true;                     // schedule: next free thread takes the next domain; else fixed shares
+  Cycle window = 16;                       // core cycles, at most the shortest channel
+  bool skip = true;                        // false: every domain is called in every window
+  std::optional<std::uint64_t> shuffle;    // seed of the order in which domains are visited
+};
+
+/// What drives a run at global times. All calls come from one thread, between windows.
+class Controller {
+ public:
+  virtual ~Controller() = default;
+  /// All domains stand exactly at core cycle `now`. Returns the next cycle (> now) at which a window must end
+  /// ("cut"), or kNever. A cut is announced at least one window ahead of whatever asks for it.
+  [[nodiscard]] virtual Cycle boundary(Cycle now) = 0;
+  /// After boundary(): true ends the run at `now`.
+  [[nodiscard]] virtual bool stop() const = 0;
+  /// Nothing is due any more and there is no cut: with work left this is a deadlock. The run ends.
+  virtual void exhausted(Cycle now) = 0;
+};
+
+/// Work beside the domains, for the same threads: decoding.
+class TaskSource {
+ public:
+  virtual ~TaskSource() = default;
+  [[nodiscard]] virtual std::size_t plan() = 0;      // serial: number of tasks for the coming window
+  virtual void run(std::size_t task) noexcept = 0;   // parallel: each once, any thread
+  virtual void settle() = 0;                         // serial: after the window; may throw
+};
+
+enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
+
+/// What the host did; never part of the simulated results.
+struct EngineProfile {
+  std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;
+  double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
+  double task_seconds = 0, wait_seconds = 0, serial_seconds = 0;
+  double largest_share = 0, mean_share = 0;  // summed over shared windows: the imbalance
+};
+
+class Engine {
+ public:
+  explicit Engine(const EngineOptions& options);
+  ~Engine();
+
+  /// Ids are given in the order of adding, which is the order of every ordered walk. Not owned.
+  DomainId add(Domain& domain, DomainKind kind);
+  void add(NetworkBase& network) { networks_.push_back(&network); }
+  void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
+
+  /// Runs until the controller stops or nothing is due. Rethrows the error of the first domain that failed.
+  void run(Controller& controller);
+
+  [[nodiscard]] Cycle now() const { return now_; }
+  [[nodiscard]] const EngineProfile& profile() const { return profile_; }
+  [[nodiscard]] std::size_t domains() const { return domains_.size(); }
+  [[nodiscard]] Domain& domain(DomainId id) { return *domains_[id].domain; }
+
+ private:
+  struct Slot {
+    Domain* domain;
+    DomainKind kind;
+    Cycle next;  // earliest core cycle at which it has something to do without mail
+    std::exception_ptr error;
+  };
+  struct alignas(64) Share {  // one thread's account
+    double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
+    double task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
+  };
+
+  void lead(Controller& controller);
+  void work(unsigned thread);
+  [[nodiscard]] bool begin_window(Controller& controller);
+  void collect_awake();
+  void end_window();
+  void do_share(unsigned thread, unsigned team);
+  void do_item(std::size_t item, Share& share);
+  [[nodiscard]] bool worth_sharing() const;
+  void rethrow_first_error();
+
+  EngineOptions options_;
+  std::vector<Slot> domains_;
+  std::vector<NetworkBase*> networks_;
+  TaskSource* tasks_ = nullptr;
+
+  Cycle now_ = 0, to_ = 0;
+  std::vector<DomainId> awake_;
+  std::vector<std::uint8_t> woken_;
+  std::size_t task_count_ = 0;
+  std::uint64_t shuffle_state_ = 0;
+  bool finished_ = false, sampled_ = false, sharing_ = false;
+  std::unique_ptr<Gate> gate_;
+  unsigned team_ = 1;
+  alignas(64) std::atomic<std::size_t> next_item_{0};
+  std::vector<Share> shares_;
+  double work_estimate_ = 0;  // seconds of work a window, smoothed
+  EngineProfile profile_;
+};
+
+}  // namespace lockstep::sim

@@ -1,0 +1,151 @@
+// Mailboxes between domains. A network carries one kind of message from its sources to its destinations; each
+// source writes only its own outbox, each destination reads outboxes of the window before, so nothing is locked.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "util/types.hpp"
+
+namespace lockstep::sim {
+
+using DomainId = std::uint32_t;
+
+/// What the engine needs to know of a network, whatever it carries.
+class NetworkBase {
+ public:
+  NetworkBase(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations)
+      : name_(std::move(name)), sources_(std::move(sources)), destinations_(std::move(destinations)) {}
+  virtual ~NetworkBase() = default;
+  NetworkBase(const NetworkBase&) = delete;
+  NetworkBase& operator=(const NetworkBase&) = delete;
+
+  /// Serial: the window just ended, in which the domains `advanced` ran. Its mail becomes readable, and
+  /// `woken[id]` is set for every domain that has some.
+  virtual void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) = 0;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::size_t sources() const { return sources_.size(); }
+  [[nodiscard]] std::size_t destinations() const { return destinations_.size(); }
+
+ protected:
+  std::string name_;
+  std::vector<DomainId> sources_, destinations_;  // index -> domain; several indices may share a domain
+};
+
+template <class T>
+class Network final : public NetworkBase {
+ public:
+  Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations);
+
+  /// The source's thread. `arrival` is an edge of the destination's clock, not before the end of the window
+  /// (the destination's inbox checks that).
+  void send(std::uint32_t source, std::uint32_t destination, Cycle arrival, const T& message) {
+    Outbox& box = outboxes_[source].side[parity_];
+    if (box.window != window_) box.reset(window_);
+    const auto index = static_cast<std::uint32_t>(box.entries.size());
+    box.entries.push_back({arrival, kEnd, message});
+    std::uint64_t& word = box.mask[destination / 64];
+    const std::uint64_t bit = std::uint64_t{1} << destination % 64;
+    if (word & bit) {
+      box.entries[box.tail[destination]].next = index;
+    } else {
+      word |= bit;
+      box.head[destination] = index;
+    }
+    box.tail[destination] = index;
+  }
+
+  /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then in
+  /// the order of sending.
+  template <class F>
+  void collect(std::uint32_t destination, F&& f) const {
+    const std::uint64_t bit = std::uint64_t{1} << destination % 64;
+    if (!(mail_for_[destination / 64] & bit)) return;
+    for (const std::uint32_t source : senders_) {
+      const Outbox& box = outboxes_[source].side[parity_ ^ 1];
+      if (!(box.mask[destination / 64] & bit)) continue;
+      for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
+        f(source, box.entries[i].arrival, box.entries[i].message);
+    }
+  }
+
+  void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) override;
+
+ private:
+  static constexpr std::uint32_t kEnd = 0xffffffff;
+  struct Entry {
+    Cycle arrival;
+    std::uint32_t next;
+    T message;
+  };
+  struct Outbox {
+    std::uint64_t window = 0;
+    std::vector<std::uint64_t> mask;        // non-empty destinations
+    std::vector<std::uint32_t> head, tail;  // valid where the mask is set
+    std::vector<Entry> entries;
+    void reset(std::uint64_t w) {
+      window = w;
+      for (auto& m : mask) m = 0;
+      entries.clear();
+    }
+  };
+  struct alignas(64) Source {
+    Outbox side[2];
+  };
+
+  std::vector<Source> outboxes_;
+  std::vector<std::vector<std::uint32_t>> sources_of_domain_;
+  std::vector<std::uint32_t> senders_;     // sources with mail of the window before, ascending
+  std::vector<std::uint64_t> mail_for_;    // their destinations
+  std::uint64_t window_ = 1;
+  unsigned parity_ = 0;
+};
+
+template <class T>
+Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations)
+    : NetworkBase(std::move(name), std::move(sources), std::move(destinations)), outboxes_(sources_.size()) {
+  const std::size_t words = (destinations_.size() + 63) / 64;
+  mail_for_.resize(words);
+  for (Source& s : outboxes_)
+    for (Outbox& box : s.side) {
+      box.mask.resize(words);
+      box.head.resize(destinations_.size());
+      box.tail.resize(destinations_.size());
+    }
+  for (std::uint32_t s = 0; s < sources_.size(); ++s) {
+    if (sources_[s] >= sources_of_domain_.size()) sources_of_domain_.resize(sources_[s] + 1);
+    sources_of_domain_[sources_[s]].push_back(s);
+  }
+}
+
+template <class T>
+void Network<T>::flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) {
+  senders_.clear();
+  for (auto& m : mail_for_) m = 0;
+  for (const DomainId d : advanced) {
+    if (d >= sources_of_domain_.size()) continue;
+    for (const std::uint32_t s : sources_of_domain_[d]) {
+      const Outbox& box = outboxes_[s].side[parity_];
+      if (box.window != window_) continue;
+      senders_.push_back(s);
+      for (std::size_t w = 0; w < mail_for_.size(); ++w) mail_for_[w] |= box.mask[w];
+    }
+  }
+  // The domains may have been visited in any order: collect() promises ascending sources.
+  std::sort(senders_.begin(), senders_.end());
+  for (std::size_t w = 0; w < mail_for_.size(); ++w)
+    for (std::uint64_t bits = mail_for_[w]; bits; bits &= bits - 1)
+      woken[destinations_[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]] = 1;
+  parity_ ^= 1;
+  ++window_;
+}
+
+}  // namespace lockstep::sim
