@@ -90,6 +90,7 @@ void write_outputs(const std::string& directory, const RunReport& report, const 
 /// `lockstep compare`: two stats.json files or run folders, per kernel and counter.
 struct CompareOptions {
   double tolerance = 0;  // relative
+  bool json = false;     // all differences as JSON instead of text for people
 };
 /// Text of the comparison; `different` says whether any value is outside the tolerance.
 [[nodiscard]] std::string compare(const std::string& a, const std::string& b, const CompareOptions& options,

@@ -1,0 +1,102 @@
+#include "cli/cli.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+struct Command {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+  std::string_view summary;
+};
+
+constexpr std::array kCommands{
+    Command{"run", run_run, "simulate a trace on a GPU: cycles and statistics"},
+    Command{"info", run_info, "what is in a trace: kernels, geometry, instruction mix, footprint"},
+    Command{"config", run_config, "list, explain and resolve GPU configurations"},
+    Command{"compare", run_compare, "compare two runs, per kernel and counter"},
+    Command{"stats", run_stats, "list and explain the statistics"},
+    Command{"synth", run_synth, "write a synthetic trace"},
+};
+
+void print_help(std::FILE* out) {
+  fmt::print(out,
+             "Usage: lockstep COMMAND [options]\n\n"
+             "A deterministic, parallel, cycle-level GPU simulator.\n\nCommands:\n");
+  for (const Command& command : kCommands) fmt::print(out, "  {:<9} {}\n", command.name, command.summary);
+  fmt::print(out,
+             "\n  lockstep COMMAND --help   the options of a command\n"
+             "  lockstep --version        the program's version\n");
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command;
+    names.emplace_back(command.name);
+  }
+  throw UserError(fmt::format("unknown command '{}'{} (lockstep --help lists the commands)", name,
+                              did_you_mean(name, names)));
+}
+
+int dispatch(int argc, char** argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return kBadInput;
+  }
+  const std::string_view first = argv[1];
+  if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
+    print_help(stdout);
+    return kDone;
+  }
+  if (first == "--version") {
+    fmt::print("lockstep {}\n", version());
+    return kDone;
+  }
+  if (first == "help") {
+    std::string flag = "--help";
+    char* arguments[] = {argv[2], flag.data(), nullptr};
+    return find_command(argv[2]).run(2, arguments);
+  }
+  return find_command(first).run(argc - 1, argv + 1);
+}
+
+/// One line whatever the message holds: file names and trace contents may have line breaks in them.
+int fail(int code, std::string_view kind, std::string message) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  fmt::print(stderr, "lockstep: {}: {}\n", kind, message);
+  return code;
+}
+
+}  // namespace
+
+const char* version() { return LOCKSTEP_VERSION; }
+
+int main(int argc, char** argv) {
+  try {
+    return dispatch(argc, argv);
+  } catch (const UserError& e) {
+    return fail(kBadInput, "error", e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kBadInput, "error", "out of memory");
+  } catch (const std::exception& e) {
+    return fail(kInternalError, "internal error", e.what());
+  }
+}
+
+}  // namespace lockstep::cli

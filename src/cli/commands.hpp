@@ -1,0 +1,14 @@
+// The subcommands. Each takes argv[0] = its own name, argv[1..] = its arguments, and returns the exit code.
+// What the user can mend is thrown as UserError; main() prints it as the one error line and exits with 2.
+#pragma once
+
+namespace lockstep::cli {
+
+[[nodiscard]] int run_run(int argc, char** argv);
+[[nodiscard]] int run_info(int argc, char** argv);
+[[nodiscard]] int run_config(int argc, char** argv);
+[[nodiscard]] int run_compare(int argc, char** argv);
+[[nodiscard]] int run_stats(int argc, char** argv);
+[[nodiscard]] int run_synth(int argc, char** argv);
+
+}  // namespace lockstep::cli

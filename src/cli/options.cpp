@@ -1,0 +1,128 @@
+#include "cli/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iostream>
+#include <sstream>
+
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+namespace po = boost::program_options;
+namespace {
+
+/// Edit distance in which a swap of neighbours counts one.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+std::vector<std::string> option_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+void print_help(const Syntax& syntax) {
+  std::ostringstream options;
+  options << syntax.options;
+  fmt::print("Usage: lockstep {}\n\n{}\n\n{}", syntax.usage, syntax.summary, options.str());
+  if (!syntax.notes.empty()) fmt::print("\n{}\n", syntax.notes);
+}
+
+po::variables_map parse_all(int argc, char** argv, const po::options_description& all,
+                            const po::positional_options_description& positions) {
+  po::variables_map values;
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  po::store(po::command_line_parser(argc, argv).options(all).positional(positions).style(style).run(),
+            values);
+  po::notify(values);
+  return values;
+}
+
+}  // namespace
+
+std::optional<po::variables_map> parse(int argc, char** argv, const Syntax& syntax) {
+  Syntax full = syntax;
+  full.options.add_options()("help,h", "print this help");
+  po::options_description hidden;
+  po::positional_options_description positions;
+  for (const auto& name : syntax.positionals) {
+    hidden.add_options()(name.c_str(), po::value<std::string>());
+    positions.add(name.c_str(), 1);
+  }
+  po::options_description all;
+  all.add(full.options).add(hidden);
+  const std::string command = argv[0];
+  try {
+    po::variables_map values = parse_all(argc, argv, all, positions);
+    if (values.count("help")) {
+      print_help(full);
+      return std::nullopt;
+    }
+    for (const auto& name : syntax.positionals) {
+      if (!values.count(name)) {
+        throw UserError(fmt::format("{}: {} is missing (usage: lockstep {})", command, name, syntax.usage));
+      }
+    }
+    return values;
+  } catch (const po::too_many_positional_options_error&) {
+    throw UserError(fmt::format("{}: too many arguments (usage: lockstep {})", command, syntax.usage));
+  } catch (const po::unknown_option& e) {
+    const std::string name = e.get_option_name();
+    throw UserError(fmt::format("{}: unknown option '{}'{}", command, name,
+                                did_you_mean(name, option_names(full.options))));
+  } catch (const po::error& e) {
+    throw UserError(fmt::format("{}: {}", command, e.what()));
+  }
+}
+
+std::uint64_t parse_number(std::string_view name, std::string_view text, std::uint64_t low,
+                           std::uint64_t high) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+    throw UserError(
+        fmt::format("{}: found '{}', expected a whole number from {} to {}", name, text, low, high));
+  }
+  return value;
+}
+
+double parse_fraction(std::string_view name, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < 0) {
+    throw UserError(fmt::format("{}: found '{}', expected a number of 0 or more, such as 0.01", name, text));
+  }
+  return value;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > 64) return "";  // nothing of ours is that long
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const auto& candidate : candidates) {
+    const std::size_t d = distance(word, candidate);
+    if (d < least) {
+      least = d;
+      best = candidate;
+    }
+  }
+  return best.empty() ? "" : fmt::format("; did you mean '{}'?", best);
+}
+
+}  // namespace lockstep::cli

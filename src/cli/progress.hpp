@@ -1,0 +1,42 @@
+// The progress of a run: one updating line on a terminal, a plain line now and then in a log.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "gpu/simulation.hpp"
+
+namespace lockstep::cli {
+
+/// How far a run is, in CTAs: those of the kernels before (in list order) and those done of the running ones.
+/// `ctas_before[i]` is the number of CTAs of the first i kernels that will run. Returns a fraction from 0
+/// to 1.
+[[nodiscard]] double fraction_done(const gpu::Progress& progress,
+                                   const std::vector<std::uint64_t>& ctas_before);
+
+/// "kernel 3/16 bfs_kernel  CTA 12/32  cycle 45,120  1.2M warp inst/s  25%  0:12 left". The time left is
+/// given once it can be guessed: after a second and 1 %.
+[[nodiscard]] std::string progress_line(const gpu::Progress& progress, double seconds, double fraction);
+
+class ProgressPrinter {
+ public:
+  /// `out` is written in terminal style when it is one.
+  ProgressPrinter(std::FILE* out, std::vector<std::uint64_t> ctas_before);
+  void update(const gpu::Progress& progress);
+  /// Clears the updating line.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::FILE* out_;
+  std::vector<std::uint64_t> ctas_before_;
+  bool terminal_;
+  bool line_open_ = false;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+}  // namespace lockstep::cli

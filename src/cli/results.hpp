@@ -1,0 +1,45 @@
+// The result folder of a run, kept up to date while it runs.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "stats/report.hpp"
+
+namespace lockstep::cli {
+
+/// Writes the result files now and then during a run, so that a kill loses little, and once at its end.
+/// Does nothing when the folder's name is empty.
+class ResultFolder {
+ public:
+  /// Makes the folder and writes config.ini, so that a folder that cannot be written fails before the run.
+  ResultFolder(std::string directory, std::string resolved_ini);
+
+  /// Adds to a report what the engine does not know.
+  using Complete = std::function<void(stats::RunReport&, stats::HostReport&)>;
+
+  /// Takes the report so far; its finished kernels only ever grow. Writes it, marked partial, at most every
+  /// two seconds and for at most a twentieth of the run's time. A failure (a full disk) is warned of once and
+  /// tried again the next time; what is there stays.
+  void update(const stats::RunReport& report, const Complete& complete);
+
+  /// The run broke off with an error: keeps the kernels that were finished, marked partial. Never throws.
+  void abandon(const Complete& complete) noexcept;
+
+  /// The end of the run. Throws UserError when it cannot be written.
+  void finish(const stats::RunReport& report, const stats::HostReport& host, const std::string& dump);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void append(const stats::RunReport& report);
+  void write_partial(const Complete& complete, const char* reason);
+
+  std::string directory_, resolved_ini_;
+  stats::RunReport so_far_;
+  bool any_ = false;  // so_far_ holds a report
+  Clock::time_point next_ = Clock::now();
+  bool warned_ = false;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,140 @@
+// `lockstep run`: a trace on a GPU.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/host.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
+#include "cli/results.hpp"
+#include "cli/run_options.hpp"
+#include "config/config.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+bool selected(std::uint64_t id, const Ranges& ranges) {
+  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(),
+                                       [&](const auto& r) { return id >= r.first && id <= r.second; });
+}
+
+/// A range that names no kernel is a mistake, not an empty run.
+void check_kernels(const trace::TraceSet& trace, const Ranges& ranges) {
+  for (const auto& [first, last] : ranges) {
+    const auto& kernels = trace.kernels();
+    if (std::none_of(kernels.begin(), kernels.end(),
+                     [&](const auto& k) { return k.id >= first && k.id <= last; })) {
+      throw UserError(fmt::format("run: --kernels: {} has no kernel {}{} (`lockstep info` lists them)",
+                                  trace.name(), first, last == first ? "" : fmt::format("-{}", last)));
+    }
+  }
+}
+
+/// CTAs of the first i kernels to run, for the progress line.
+std::vector<std::uint64_t> ctas_before(const trace::TraceSet& trace, const Ranges& ranges) {
+  std::vector<std::uint64_t> sums{0};
+  for (const auto& command : trace.commands()) {
+    if (command.kind != trace::Command::Kind::kKernel) continue;
+    const auto& header = trace.kernels()[command.kernel];
+    if (selected(header.id, ranges)) sums.push_back(sums.back() + header.grid.count());
+  }
+  return sums;
+}
+
+/// What only this level knows: the program's version, and whether the trace is of another architecture.
+void complete(stats::RunReport& report, const trace::TraceSet& trace, const RunArguments& arguments) {
+  report.version = version();
+  const auto& gpu = arguments.options.config.gpu;
+  for (const auto& kernel : trace.kernels()) {
+    if (kernel.binary_version == 0 || kernel.binary_version == gpu.arch) continue;
+    if (!selected(kernel.id, arguments.options.kernels)) continue;
+    std::string remark =
+        fmt::format("code of sm_{} runs on {}, which is sm_{}: its instructions are timed as there",
+                    kernel.binary_version, gpu.name, gpu.arch);
+    if (std::find(report.remarks.begin(), report.remarks.end(), remark) == report.remarks.end()) {
+      report.remarks.push_back(std::move(remark));
+    }
+  }
+  std::sort(report.remarks.begin(), report.remarks.end());
+}
+
+int exit_code(gpu::Outcome outcome) {
+  switch (outcome) {
+    case gpu::Outcome::kInterrupted:
+      return kInterrupted;
+    case gpu::Outcome::kDeadlock:
+      return kDeadlock;
+    case gpu::Outcome::kDone:
+    case gpu::Outcome::kMaxCycles:
+      break;
+  }
+  return kDone;
+}
+
+void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
+  if (!result.dump.empty()) fmt::print(stderr, "{}\n", result.dump);
+  if (result.outcome == gpu::Outcome::kDeadlock) {
+    fmt::print(stderr,
+               "lockstep: error: deadlock at cycle {}: work is left and nothing can change any more{}\n",
+               result.report.total_cycles,
+               arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
+  }
+  if (arguments.quiet) return;
+  fmt::print("{}", stats::to_text(result.report, result.host));
+  if (arguments.out.empty()) {
+    fmt::print("no files written; -o FOLDER keeps the results\n");
+  } else {
+    fmt::print("results in {}\n", arguments.out);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_run(int argc, char** argv) {
+  auto parsed = parse_run(argc, argv);
+  if (!parsed) return kDone;
+  RunArguments& arguments = *parsed;
+  const auto start = std::chrono::steady_clock::now();
+  const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
+  gpu::RunOptions& options = arguments.options;
+  check_kernels(*trace, options.kernels);
+  ResultFolder folder(arguments.out, config::to_ini(options.config));
+  ProgressPrinter progress(stderr, ctas_before(*trace, options.kernels));
+  const auto finish = [&](stats::RunReport& report, stats::HostReport& host) {
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+    complete(report, *trace, arguments);
+    host.threads = options.threads;
+    host.schedule = options.schedule == gpu::Schedule::kStatic ? "static" : "dynamic";
+    describe_host(host, argc, argv, wall.count());
+  };
+  if (!arguments.quiet) options.on_progress = [&](const gpu::Progress& p) { progress.update(p); };
+  if (!arguments.out.empty()) {
+    options.on_kernel_done = [&](const stats::RunReport& report) { folder.update(report, finish); };
+  }
+  options.interrupted = interrupted;
+  catch_interrupts();
+  gpu::RunResult result;
+  try {
+    result = gpu::simulate(*trace, options);
+  } catch (...) {
+    progress.finish();
+    folder.abandon(finish);
+    throw;
+  }
+  progress.finish();
+  finish(result.report, result.host);
+  folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
+  print_end(result, arguments);
+  return exit_code(result.outcome);
+}
+
+}  // namespace lockstep::cli

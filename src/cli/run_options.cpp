@@ -1,0 +1,126 @@
+#include "cli/run_options.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "cli/host.hpp"
+#include "cli/options.hpp"
+#include "config/config.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+namespace po = boost::program_options;
+namespace {
+
+constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+
+Syntax run_syntax() {
+  Syntax syntax;
+  syntax.usage = "run TRACE [options]";
+  syntax.summary = "Simulates TRACE: a folder with a kernelslist, a list file or one kernel file.";
+  syntax.positionals = {"TRACE"};
+  auto text = [] { return po::value<std::string>(); };
+  syntax.options.add_options()("config,c", text()->default_value("v100"),
+                               "GPU: a product's name or an INI file")(
+      "set", po::value<std::vector<std::string>>()->composing(),
+      "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
+                                                        "only the kernels with these ids, such as 3,7-9")(
+      "max-cycles", text(), "stop after this many core cycles")(
+      "interval", text(), "a time series with a row every so many core cycles")(
+      "strict", "an opcode that is not known is an error")(
+      "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
+      "quiet,q", "no progress and no summary")(
+      "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
+      "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
+      "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
+      "no-skip", "visit every cycle, also those in which nothing changes")(
+      "shuffle", text(), "visit the parts of the GPU in another order, by this seed");
+  syntax.notes =
+      "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
+      "change no\n"
+      "byte of stats.json. Exit codes: 0 done, 2 bad usage or input, 3 deadlock, 130 interrupted.";
+  return syntax;
+}
+
+gpu::Schedule parse_schedule(const std::string& text) {
+  if (text == "static") return gpu::Schedule::kStatic;
+  if (text == "dynamic") return gpu::Schedule::kDynamic;
+  throw UserError(fmt::format("run: --schedule: found '{}', expected static or dynamic", text));
+}
+
+unsigned choose_threads(const po::variables_map& values) {
+  unsigned threads = default_threads();
+  if (values.count("threads")) {
+    threads = static_cast<unsigned>(
+        parse_number("run: --threads", values["threads"].as<std::string>(), 1, kMaxThreads));
+  }
+#ifndef _OPENMP
+  if (threads > 1) {
+    if (values.count("threads")) fmt::print(stderr, "lockstep: warning: built without OpenMP: one thread\n");
+    threads = 1;
+  }
+#endif
+  const unsigned cores = affinity_cores();
+  if (threads > cores) {
+    fmt::print(stderr, "lockstep: warning: {} threads on {} core{}: slower than {}\n", threads, cores,
+               cores == 1 ? "" : "s", cores);
+  }
+  return threads;
+}
+
+gpu::RunOptions engine_options(const po::variables_map& values) {
+  gpu::RunOptions options;
+  const auto number = [&](const char* name, std::uint64_t low) -> std::uint64_t {
+    if (!values.count(name)) return 0;
+    return parse_number(fmt::format("run: --{}", name), values[name].as<std::string>(), low, kAny);
+  };
+  options.threads = choose_threads(values);
+  options.schedule = parse_schedule(values["schedule"].as<std::string>());
+  if (values["window"].as<std::string>() != "auto") options.window = number("window", 1);
+  options.skip = !values.count("no-skip");
+  if (values.count("shuffle")) options.shuffle = number("shuffle", 0);
+  if (values.count("kernels")) options.kernels = parse_kernels(values["kernels"].as<std::string>());
+  options.max_cycles = number("max-cycles", 1);
+  options.interval = number("interval", 1);
+  return options;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  constexpr std::string_view kName = "run: --kernels";
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const auto dash = part.find('-');
+    const std::uint64_t first = parse_number(kName, part.substr(0, dash), 0, kAny);
+    const std::uint64_t last =
+        dash == std::string_view::npos ? first : parse_number(kName, part.substr(dash + 1), 0, kAny);
+    if (last < first) throw UserError(fmt::format("{}: found '{}', expected FIRST-LAST", kName, part));
+    ranges.emplace_back(first, last);
+    if (comma == std::string_view::npos) return ranges;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+std::optional<RunArguments> parse_run(int argc, char** argv) {
+  const auto values = parse(argc, argv, run_syntax());
+  if (!values) return std::nullopt;
+  RunArguments arguments;
+  arguments.trace = (*values)["TRACE"].as<std::string>();
+  if (values->count("out")) {
+    arguments.out = (*values)["out"].as<std::string>();
+    if (arguments.out.empty()) throw UserError("run: --out: the folder's name is empty");
+  }
+  arguments.strict = values->count("strict") > 0;
+  arguments.quiet = values->count("quiet") > 0;
+  std::vector<std::string> overrides;
+  if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
+  arguments.options = engine_options(*values);
+  arguments.options.config = config::resolve((*values)["config"].as<std::string>(), overrides);
+  return arguments;
+}
+
+}  // namespace lockstep::cli

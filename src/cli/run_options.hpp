@@ -1,0 +1,30 @@
+// The options of `lockstep run`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "gpu/simulation.hpp"
+
+namespace lockstep::cli {
+
+struct RunArguments {
+  std::string trace;    // path as given
+  std::string out;      // folder for results; empty = none
+  bool strict = false;  // an opcode that is not in the table is an error
+  bool quiet = false;
+  gpu::RunOptions options;
+};
+
+/// Ranges of kernel ids: "3", "3,7-9". Throws UserError.
+[[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text);
+
+/// nullopt: the help was asked for and printed. Resolves the configuration and warns on stderr where more
+/// threads are asked for than cores are there.
+[[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
+
+}  // namespace lockstep::cli

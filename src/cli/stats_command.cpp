@@ -1,0 +1,33 @@
+// `lockstep stats`: what the statistics mean.
+#include <fmt/format.h>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "stats/descriptors.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+namespace po = boost::program_options;
+
+int run_stats(int argc, char** argv) {
+  Syntax syntax;
+  syntax.usage = "stats [options]";
+  syntax.summary = "Lists the statistics of a run: name, unit and meaning.";
+  syntax.options.add_options()("explain", po::value<std::string>()->default_value(""),
+                               "only names that start so, such as l1 or stalls.wait")("markdown",
+                                                                                      "docs/stats.md");
+  const auto values = parse(argc, argv, syntax);
+  if (!values) return kDone;
+  if (values->count("markdown")) {
+    fmt::print("{}", stats::markdown());
+    return kDone;
+  }
+  const std::string prefix = (*values)["explain"].as<std::string>();
+  const std::string text = stats::explain(prefix);
+  if (text.empty()) throw UserError(fmt::format("stats: no statistic's name starts with '{}'", prefix));
+  fmt::print("{}", text);
+  return kDone;
+}
+
+}  // namespace lockstep::cli

@@ -1,0 +1,62 @@
+// stats.csv and intervals.csv.
+#include <fmt/format.h>
+
+#include "stats/derived.hpp"
+#include "stats/descriptors.hpp"
+#include "stats/report.hpp"
+#include "stats/text.hpp"
+
+namespace lockstep::stats {
+namespace {
+
+/// Quoted where it must be (RFC 4180).
+std::string cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string counter_names() {
+  std::string text;
+  for (const Descriptor& d : descriptors()) text += fmt::format(",{}", d.name);
+  return text;
+}
+
+std::string counter_values(const KernelCounters& counters) {
+  std::string text;
+  for (const Descriptor& d : descriptors()) text += fmt::format(",{}", value(counters, d));
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const RunReport& report) {
+  std::string text =
+      "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
+      "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
+      counter_names() + "\n";
+  for (const KernelResult& k : report.kernels) {
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
+                        k.stream, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z,
+                        k.start_cycle, k.launch_cycles, k.cycles, cycles_to_ns(k.cycles, report.core_khz),
+                        cycles_to_ns(k.launch_cycles + k.cycles, report.core_khz),
+                        fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
+                        cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
+    text += counter_values(k.counters) + "\n";
+  }
+  return text;
+}
+
+std::string intervals_csv(const RunReport& report) {
+  std::string text = "end_cycle" + counter_names() + "\n";
+  for (const IntervalSample& sample : report.intervals) {
+    text += fmt::format("{}{}\n", sample.end_cycle, counter_values(sample.counters));
+  }
+  return text;
+}
+
+}  // namespace lockstep::stats

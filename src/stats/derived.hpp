@@ -1,0 +1,39 @@
+// Values that the writers work out from a kernel's counters, the same in every format.
+#pragma once
+
+#include <cstdint>
+#include <numeric>
+#include <string>
+
+#include "stats/report.hpp"
+
+namespace lockstep::stats {
+
+/// Sub-core cycles of the kernel that no stall reason covers.
+[[nodiscard]] inline std::uint64_t idle_cycles(const KernelResult& kernel) {
+  const auto& stalls = kernel.counters.sm.stalls;
+  const std::uint64_t charged = std::accumulate(stalls.begin(), stalls.end(), std::uint64_t{0});
+  const std::uint64_t all = kernel.cycles * kernel.subcores;
+  return all > charged ? all - charged : 0;
+}
+
+/// Sums over kernels; `cycles` and the counters can be read as those of one long kernel.
+struct Totals {
+  Cycle launch_cycles = 0, cycles = 0;
+  std::uint64_t subcore_cycles = 0, idle = 0;
+  KernelCounters counters;
+};
+
+[[nodiscard]] inline Totals totals(const RunReport& report) {
+  Totals sum;
+  for (const KernelResult& kernel : report.kernels) {
+    sum.launch_cycles += kernel.launch_cycles;
+    sum.cycles += kernel.cycles;
+    sum.subcore_cycles += kernel.cycles * kernel.subcores;
+    sum.idle += idle_cycles(kernel);
+    add(sum.counters, kernel.counters);
+  }
+  return sum;
+}
+
+}  // namespace lockstep::stats

@@ -1,0 +1,243 @@
+#include "stats/descriptors.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace lockstep::stats {
+namespace {
+
+#define AT(field) offsetof(KernelCounters, field)
+#define STALL(reason) (offsetof(KernelCounters, sm.stalls) + 8 * static_cast<std::size_t>(Stall::reason))
+
+constexpr std::array kCounters{
+    Descriptor{"warp_instructions", "instructions",
+               "dynamic instruction records of the trace that were issued", AT(sm.warp_instructions)},
+    Descriptor{"thread_instructions", "instructions",
+               "active lanes, summed over the issued warp instructions", AT(sm.thread_instructions)},
+
+    Descriptor{"l1.accesses", "sectors",
+               "32-byte sectors looked up in the L1 data caches: hits + misses + mshr_merges",
+               AT(sm.l1.accesses)},
+    Descriptor{"l1.hits", "sectors", "sectors found", AT(sm.l1.hits)},
+    Descriptor{"l1.misses", "sectors", "sectors not found and asked for", AT(sm.l1.misses)},
+    Descriptor{"l1.mshr_merges", "sectors", "sectors already asked for: the access waits for the same fill",
+               AT(sm.l1.mshr_merges)},
+    Descriptor{"l1.sectors_read", "sectors", "accesses of loads", AT(sm.l1.sectors_read)},
+    Descriptor{"l1.sectors_written", "sectors", "accesses of stores and reductions",
+               AT(sm.l1.sectors_written)},
+    Descriptor{"l1.requests", "lookups", "128-byte lines looked up", AT(sm.l1.requests)},
+    Descriptor{"l1.load_sectors_sent", "sectors", "sectors that loads ask of the L2",
+               AT(sm.l1_load_sectors_sent)},
+    Descriptor{"l1.store_sectors_sent", "sectors", "sectors that stores send to the L2",
+               AT(sm.l1_store_sectors_sent)},
+    Descriptor{"l1.atomic_sectors_sent", "sectors", "sectors that atomics and reductions send to the L2",
+               AT(sm.l1_atomic_sectors_sent)},
+
+    Descriptor{"l2.accesses", "sectors",
+               "32-byte sectors looked up in the L2 slices: hits + misses + mshr_merges",
+               AT(mem.l2.accesses)},
+    Descriptor{"l2.hits", "sectors", "sectors found", AT(mem.l2.hits)},
+    Descriptor{"l2.misses", "sectors", "sectors not found and asked for, or written without a fill",
+               AT(mem.l2.misses)},
+    Descriptor{"l2.mshr_merges", "sectors", "sectors already asked for: the access waits for the same fill",
+               AT(mem.l2.mshr_merges)},
+    Descriptor{"l2.sectors_read", "sectors", "accesses of loads", AT(mem.l2.sectors_read)},
+    Descriptor{"l2.sectors_written", "sectors", "accesses of stores, atomics and reductions",
+               AT(mem.l2.sectors_written)},
+    Descriptor{"l2.requests", "lookups", "128-byte lines looked up", AT(mem.l2.requests)},
+    Descriptor{"l2.atomics", "sectors", "sectors on which the atomic units worked", AT(mem.l2_atomics)},
+    Descriptor{"l2.writebacks", "sectors", "dirty sectors sent to the DRAM", AT(mem.l2_writebacks)},
+    Descriptor{"l2.far_requests", "requests", "requests that crossed to the other half of the L2",
+               AT(mem.far_requests)},
+
+    Descriptor{"dram.reads", "bursts", "column reads", AT(mem.dram_reads)},
+    Descriptor{"dram.writes", "bursts", "column writes", AT(mem.dram_writes)},
+    Descriptor{"dram.row_hits", "bursts", "bursts served from a row that was open", AT(mem.dram_row_hits)},
+    Descriptor{"dram.row_misses", "bursts", "bursts for which a row had to be opened",
+               AT(mem.dram_row_misses)},
+    Descriptor{"dram.bytes", "bytes", "data moved, both directions", AT(mem.dram_bytes)},
+    Descriptor{"dram.activates", "commands", "row activations", AT(mem.dram_activates)},
+    Descriptor{"dram.precharges", "commands", "row precharges", AT(mem.dram_precharges)},
+
+    Descriptor{"icnt.requests", "messages", "messages from SMs to L2 slices", AT(icnt.requests)},
+    Descriptor{"icnt.replies", "messages", "messages from L2 slices to SMs", AT(icnt.replies)},
+    Descriptor{"icnt.flits", "flits", "flits of both directions", AT(icnt.flits)},
+    Descriptor{"icnt.stall_cycles", "cycles", "cycles in which a port held a message that it could not send",
+               AT(icnt.stall_cycles)},
+
+    Descriptor{"stalls.issued", "cycles", "an instruction was issued", STALL(kIssued)},
+    Descriptor{"stalls.math_pipe", "cycles", "a ready warp's execution unit is busy", STALL(kMathPipe)},
+    Descriptor{"stalls.mio_throttle", "cycles", "a ready warp's memory or MIO queue is full",
+               STALL(kMioThrottle)},
+    Descriptor{"stalls.register_port", "cycles",
+               "operand reads of an earlier instruction hold the register ports", STALL(kRegisterPort)},
+    Descriptor{"stalls.wait", "cycles", "fixed-latency dependence", STALL(kWait)},
+    Descriptor{"stalls.short_scoreboard", "cycles",
+               "result of shared memory, shuffle, constant or special-function work",
+               STALL(kShortScoreboard)},
+    Descriptor{"stalls.long_scoreboard", "cycles", "result of global, local or texture memory",
+               STALL(kLongScoreboard)},
+    Descriptor{"stalls.barrier", "cycles", "CTA barrier", STALL(kBarrier)},
+    Descriptor{"stalls.mem_bar", "cycles", "memory fence", STALL(kMemBar)},
+    Descriptor{"stalls.dep_bar", "cycles", "wait for a group of asynchronous copies", STALL(kDepBar)},
+    Descriptor{"stalls.sleep", "cycles", "NANOSLEEP", STALL(kSleep)},
+    Descriptor{"stalls.branch", "cycles", "branch target not yet known", STALL(kBranch)},
+    Descriptor{"stalls.no_instruction", "cycles", "instruction buffer empty: fetch or instruction-cache miss",
+               STALL(kNoInstruction)},
+    Descriptor{"stalls.drain", "cycles", "every resident warp has exited, memory accesses are outstanding",
+               STALL(kDrain)},
+    Descriptor{"stalls.empty", "cycles", "no warp on this sub-core", STALL(kEmpty)},
+
+    Descriptor{"sm.ctas", "CTAs", "thread blocks run", AT(sm.ctas)},
+    Descriptor{"sm.warps", "warps", "warps run", AT(sm.warps)},
+    Descriptor{"sm.warp_cycles", "warp-cycles", "resident warps, summed over cycles", AT(sm.warp_cycles)},
+    Descriptor{"sm.shared_instructions", "instructions", "warp instructions on shared memory",
+               AT(sm.shared_instructions)},
+    Descriptor{"sm.shared_wavefronts", "wavefronts",
+               "passes over the shared-memory banks; one an instruction without conflicts",
+               AT(sm.shared_wavefronts)},
+    Descriptor{"sm.global_instructions", "instructions", "warp instructions on global memory",
+               AT(sm.global_instructions)},
+    Descriptor{"sm.local_instructions", "instructions", "warp instructions on local memory",
+               AT(sm.local_instructions)},
+    Descriptor{"sm.const_instructions", "instructions", "warp instructions on constant memory",
+               AT(sm.const_instructions)},
+    Descriptor{"sm.l0i_accesses", "lines", "lines looked up in the L0 instruction caches",
+               AT(sm.l0i_accesses)},
+    Descriptor{"sm.l0i_misses", "lines", "of these, not found", AT(sm.l0i_misses)},
+    Descriptor{"sm.l1i_accesses", "lines", "lines looked up in the L1 instruction caches",
+               AT(sm.l1i_accesses)},
+    Descriptor{"sm.l1i_misses", "lines", "of these, not found", AT(sm.l1i_misses)},
+    Descriptor{"sm.ifetch_prefetches", "lines", "lines that the stream buffers fetched ahead",
+               AT(sm.ifetch_prefetches)},
+    Descriptor{"sm.rf_reads", "operands", "operands read from the register-file banks", AT(sm.rf_reads)},
+    Descriptor{"sm.rfc_hits", "operands", "operands found in the register-file cache", AT(sm.rfc_hits)},
+    Descriptor{"sm.rf_conflict_cycles", "cycles", "cycles lost to register-bank conflicts",
+               AT(sm.rf_conflict_cycles)},
+    Descriptor{"sm.barriers", "instructions", "CTA barrier instructions", AT(sm.barriers)},
+    Descriptor{"sm.unknown_instructions", "instructions", "instructions whose opcode is not in the table",
+               AT(sm.unknown_instructions)},
+};
+#undef AT
+#undef STALL
+static_assert(kCounters.size() * sizeof(std::uint64_t) == sizeof(KernelCounters), "each counter has one row");
+
+constexpr std::array kKernelFields{
+    FieldHelp{"name", "", "the kernel's name in the trace"},
+    FieldHelp{"id", "", "the kernel's id in the trace"},
+    FieldHelp{"stream", "", "CUDA stream"},
+    FieldHelp{"grid", "CTAs", "x, y, z"},
+    FieldHelp{"block", "threads", "x, y, z"},
+    FieldHelp{"start_cycle", "core cycles", "dispatch of the first CTA, from the start of the run"},
+    FieldHelp{"launch_cycles", "core cycles", "the configured launch floor"},
+    FieldHelp{"cycles", "core cycles", "from the first CTA's dispatch to the last one's completion"},
+    FieldHelp{"time_ns", "ns", "cycles in time, exact to three decimals"},
+    FieldHelp{"elapsed_ns", "ns",
+              "launch_cycles + cycles in time: what a profiler shows as the kernel's duration"},
+    FieldHelp{"ipc", "instructions/cycle", "warp_instructions / cycles, six decimals"},
+    FieldHelp{"stalls.idle", "cycles",
+              "sub-core cycles that no reason covers: with it the reasons add up to cycles * sub-cores"},
+    FieldHelp{"occupancy.ctas_per_sm", "CTAs", "how many CTAs of the kernel fit an SM"},
+    FieldHelp{"occupancy.limiter", "",
+              "what sets that limit: warps, registers, shared, ctas, threads or grid"},
+    FieldHelp{"occupancy.subcores", "", "sub-cores of the GPU"},
+    FieldHelp{"occupancy.warps_per_subcore", "warps", "resident warps on average, three decimals"},
+    FieldHelp{"partial", "", "true: the run ended before the kernel did"},
+};
+
+std::string_view group_of(std::string_view name) {
+  const auto dot = name.find('.');
+  return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
+}
+
+std::string_view group_title(std::string_view group) {
+  struct Title {
+    std::string_view group, title;
+  };
+  constexpr std::array kTitles{
+      Title{"", "Instructions"}, Title{"l1", "L1 data caches"}, Title{"l2", "L2 slices"},
+      Title{"dram", "DRAM"},     Title{"icnt", "Interconnect"}, Title{"stalls", "Issue stalls"},
+      Title{"sm", "SMs"}};
+  for (const Title& t : kTitles) {
+    if (t.group == group) return t.title;
+  }
+  return group;
+}
+
+template <class Row>
+std::string table_row(const Row& row) {
+  return fmt::format("| `{}` | {} | {} |\n", row.name, row.unit, row.help);
+}
+
+constexpr std::string_view kTableHead = "| name | unit | meaning |\n|---|---|---|\n";
+
+constexpr std::string_view kPreface =
+    R"(# Statistics
+
+Generated by `lockstep stats --markdown` from the table in `src/stats/descriptors.cpp`.
+
+A run with `-o OUT` writes
+
+| file | what |
+|---|---|
+| `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
+| `stats.csv` | a row a kernel; nested names are joined by a dot |
+| `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
+| `config.ini` | the resolved configuration; `-c OUT/config.ini` runs it again |
+| `host.json` | what depends on the host: wall time, speed, threads, memory |
+| `deadlock.txt` | after a deadlock: the state of each warp and queue |
+
+`stats.json` has `schema` (1), `version`, `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content),
+`kernels` in order of completion, `copies` between host and device, and `total`, the sums over all kernels. Besides
+there are `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
+of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
+With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.
+
+Every sub-core is in exactly one of the states under `stalls` in each cycle; the first that applies counts. `idle` is
+what is left to `cycles` times the number of sub-cores.
+
+## Kernel
+
+)";
+
+}  // namespace
+
+std::span<const Descriptor> descriptors() { return kCounters; }
+std::span<const FieldHelp> kernel_fields() { return kKernelFields; }
+
+std::string_view stall_name(Stall stall) {
+  const std::size_t offset = offsetof(KernelCounters, sm.stalls) + 8 * static_cast<std::size_t>(stall);
+  for (const Descriptor& d : kCounters) {
+    if (d.offset == offset) return d.name.substr(d.name.find('.') + 1);
+  }
+  return "";
+}
+
+std::string markdown() {
+  std::string text(kPreface);
+  text += kTableHead;
+  for (const FieldHelp& field : kKernelFields) text += table_row(field);
+  std::string_view group = "none yet";
+  for (const Descriptor& d : kCounters) {
+    if (group_of(d.name) != group) {
+      group = group_of(d.name);
+      text += fmt::format("\n## {}\n\n{}", group_title(group), kTableHead);
+    }
+    text += table_row(d);
+  }
+  return text;
+}
+
+std::string explain(std::string_view prefix) {
+  std::string text;
+  const auto line = [&](const auto& row) {
+    if (row.name.substr(0, prefix.size()) != prefix) return;
+    text += fmt::format("{:<28} {:<20} {}\n", row.name, row.unit, row.help);
+  };
+  for (const FieldHelp& field : kKernelFields) line(field);
+  for (const Descriptor& d : kCounters) line(d);
+  return text;
+}
+
+}  // namespace lockstep::stats

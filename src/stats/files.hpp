@@ -1,0 +1,22 @@
+// Files that are either whole or not there.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lockstep::stats {
+
+/// Makes the folder and those above it. Throws UserError.
+void make_folder(const std::string& directory);
+
+/// Writes to a temporary name beside `path`, syncs it and renames it over `path`: whatever happens, `path` is
+/// the old file or the new one. Throws UserError naming the file; no temporary file stays then.
+void write_file(const std::string& path, std::string_view content);
+
+/// Nothing when there is no such file. Throws UserError otherwise.
+void remove_file(const std::string& path);
+
+/// The whole file. Throws UserError.
+[[nodiscard]] std::string read_file(const std::string& path);
+
+}  // namespace lockstep::stats

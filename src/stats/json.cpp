@@ -1,0 +1,185 @@
+// stats.json and host.json. Written by hand: the order of keys and every digit are part of the contract.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "stats/derived.hpp"
+#include "stats/descriptors.hpp"
+#include "stats/report.hpp"
+#include "stats/text.hpp"
+
+namespace lockstep::stats {
+namespace {
+
+class Writer {
+ public:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  std::string take() { return std::move(text_); }
+
+  /// A comma and line break before all but the first element.
+  void separate(bool& first, std::string_view indent) {
+    put("{}\n{}", first ? "" : ",", indent);
+    first = false;
+  }
+
+ private:
+  std::string text_;
+};
+
+std::string dimensions(const Dim3& d) { return fmt::format("[{},{},{}]", d.x, d.y, d.z); }
+
+/// From warp_instructions on: the part that a kernel and the total have in common.
+void put_counters(Writer& out, const KernelCounters& counters, Cycle cycles, std::uint64_t idle) {
+  std::string_view group;
+  const auto close = [&] {
+    if (group == "stalls") out.put(",\"idle\":{}", idle);
+    if (!group.empty()) out.put("}}");
+  };
+  for (const Descriptor& d : descriptors()) {
+    const auto dot = d.name.find('.');
+    if (dot == std::string_view::npos) {
+      out.put(",\"{}\":{}", d.name, value(counters, d));
+      continue;
+    }
+    const std::string_view own = d.name.substr(0, dot);
+    if (own != group) {
+      close();
+      if (group.empty()) out.put(",\"ipc\":{}", fixed_ratio(counters.sm.warp_instructions, cycles, 6));
+      out.put(",\n     \"{}\":{{", own);
+    } else {
+      out.put(",");
+    }
+    group = own;
+    out.put("\"{}\":{}", d.name.substr(dot + 1), value(counters, d));
+  }
+  close();
+}
+
+void put_times(Writer& out, Cycle launch_cycles, Cycle cycles, std::uint64_t khz) {
+  out.put("\"launch_cycles\":{},\"cycles\":{},\"time_ns\":{},\"elapsed_ns\":{}", launch_cycles, cycles,
+          cycles_to_ns(cycles, khz), cycles_to_ns(launch_cycles + cycles, khz));
+}
+
+void put_kernel(Writer& out, const KernelResult& kernel, std::uint64_t khz) {
+  out.put("{{\"name\":{},\"id\":{},\"stream\":{},\"grid\":{},\"block\":{},\n     \"start_cycle\":{},",
+          json_string(kernel.name), kernel.id, kernel.stream, dimensions(kernel.grid),
+          dimensions(kernel.block), kernel.start_cycle);
+  put_times(out, kernel.launch_cycles, kernel.cycles, khz);
+  put_counters(out, kernel.counters, kernel.cycles, idle_cycles(kernel));
+  out.put(
+      ",\n     \"occupancy\":{{\"ctas_per_sm\":{},\"limiter\":{},\"subcores\":{},\"warps_per_subcore\":{}}},",
+      kernel.ctas_per_sm, json_string(kernel.occupancy_limiter), kernel.subcores,
+      fixed_ratio(kernel.counters.sm.warp_cycles, kernel.cycles * kernel.subcores, 3));
+  out.put("\"partial\":{}}}", kernel.partial);
+}
+
+void put_kernels_and_copies(Writer& out, const RunReport& report) {
+  out.put("  \"kernels\":[");
+  bool first = true;
+  for (const KernelResult& kernel : report.kernels) {
+    out.separate(first, "    ");
+    put_kernel(out, kernel, report.core_khz);
+  }
+  out.put("],\n  \"copies\":[");
+  first = true;
+  for (const CopyResult& copy : report.copies) {
+    out.separate(first, "    ");
+    out.put("{{\"kind\":{},\"address\":\"{}\",\"bytes\":{},\"start_cycle\":{},\"cycles\":{},\"time_ns\":{}}}",
+            json_string(copy.kind), hex16(copy.address), copy.bytes, copy.start_cycle, copy.cycles,
+            cycles_to_ns(copy.cycles, report.core_khz));
+  }
+  out.put("],\n");
+}
+
+void put_total(Writer& out, const RunReport& report) {
+  const Totals sum = totals(report);
+  out.put("  \"total\":{{\"kernels\":{},\"copies\":{},", report.kernels.size(), report.copies.size());
+  put_times(out, sum.launch_cycles, sum.cycles, report.core_khz);
+  put_counters(out, sum.counters, sum.cycles, sum.idle);
+  out.put("}},\n");
+}
+
+void put_remarks(Writer& out, const RunReport& report) {
+  out.put("  \"core_khz\":{},\"total_cycles\":{},\"partial\":{},\"partial_reason\":{},\n", report.core_khz,
+          report.total_cycles, report.partial, json_string(report.partial_reason));
+  out.put("  \"unknown_opcodes\":{{");
+  bool first = true;
+  for (const auto& [opcode, count] : report.unknown_opcodes) {
+    out.put("{}{}:{}", first ? "" : ",", json_string(opcode), count);
+    first = false;
+  }
+  out.put("}},\n  \"remarks\":[");
+  first = true;
+  for (const std::string& remark : report.remarks) {
+    out.separate(first, "    ");
+    out.put("{}", json_string(remark));
+  }
+  out.put("]");
+}
+
+void put_intervals(Writer& out, const RunReport& report) {
+  if (report.intervals.empty()) return;
+  out.put(",\n  \"intervals\":{{\"columns\":[\"end_cycle\"");
+  for (const Descriptor& d : descriptors()) out.put(",\"{}\"", d.name);
+  out.put("],\"rows\":[");
+  bool first = true;
+  for (const IntervalSample& sample : report.intervals) {
+    out.separate(first, "    ");
+    out.put("[{}", sample.end_cycle);
+    for (const Descriptor& d : descriptors()) out.put(",{}", value(sample.counters, d));
+    out.put("]");
+  }
+  out.put("]}}");
+}
+
+double per(double value, double base) { return base > 0 ? value / base : 0; }
+
+}  // namespace
+
+std::string to_json(const RunReport& report) {
+  Writer out;
+  out.put("{{\n  \"schema\":1,\"version\":{},\"gpu\":{},\"config_hash\":\"{}\",\n",
+          json_string(report.version), json_string(report.gpu), hex16(report.config_hash));
+  out.put("  \"trace\":{{\"name\":{},\"hash\":\"{}\"}},\n", json_string(report.trace_name),
+          hex16(report.trace_hash));
+  put_kernels_and_copies(out, report);
+  put_total(out, report);
+  put_remarks(out, report);
+  put_intervals(out, report);
+  out.put("\n}}\n");
+  return out.take();
+}
+
+std::string to_json(const HostReport& host) {
+  Writer out;
+  const auto windows = static_cast<double>(host.windows);
+  const auto seconds = [&](std::string_view name, double value) {
+    out.put("  \"{}\":{:.6f},\n", name, value);
+  };
+  out.put("{{\n  \"date\":{},\n  \"host\":{},\n  \"command\":{},\n", json_string(host.date),
+          json_string(host.host), json_string(host.command));
+  out.put("  \"threads\":{},\n  \"schedule\":{},\n", host.threads, json_string(host.schedule));
+  seconds("wall_seconds", host.wall_seconds);
+  seconds("cpu_seconds", host.cpu_seconds);
+  out.put("  \"peak_rss_bytes\":{},\n", host.peak_rss_bytes);
+  out.put("  \"warp_instructions\":{},\n  \"cycles\":{},\n", host.warp_instructions, host.cycles);
+  const auto instructions = static_cast<double>(host.warp_instructions);
+  out.put("  \"warp_instructions_per_second\":{:.1f},\n", per(instructions, host.wall_seconds));
+  out.put("  \"cycles_per_second\":{:.1f},\n", per(static_cast<double>(host.cycles), host.wall_seconds));
+  out.put("  \"windows\":{},\n  \"barriers\":{},\n", host.windows, host.barriers);
+  out.put("  \"mean_window_cycles\":{:.3f},\n", per(static_cast<double>(host.window_cycles), windows));
+  out.put("  \"awake_domains_per_window\":{:.3f},\n", per(static_cast<double>(host.awake_domains), windows));
+  out.put("  \"skipped_cycles\":{},\n", host.skipped_cycles);
+  seconds("seconds_sm", host.seconds_sm);
+  seconds("seconds_memory", host.seconds_memory);
+  seconds("seconds_exchange", host.seconds_exchange);
+  seconds("seconds_decode", host.seconds_decode);
+  seconds("seconds_serial", host.seconds_serial);
+  out.put("  \"seconds_waiting\":{:.6f}\n}}\n", host.seconds_waiting);
+  return out.take();
+}
+
+}  // namespace lockstep::stats
