@@ -15,9 +15,10 @@ namespace lockstep::config {
 [[nodiscard]] std::vector<std::string> product_names();
 
 /// `name_or_file`: a product's name, or an INI file (which may `include =` another file or a product).
-/// `overrides`: the texts of --set, "key=value". Throws UserError/InputError: unknown key with "did you mean",
-/// wrong unit, out of range, inconsistent values (each naming the keys that disagree).
-[[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides = {});
+/// `overrides`: the texts of --set, "key=value". Throws UserError/InputError: unknown key with "did you
+/// mean", wrong unit, out of range, inconsistent values (each naming the keys that disagree).
+[[nodiscard]] GpuConfig resolve(const std::string& name_or_file,
+                                const std::vector<std::string>& overrides = {});
 
 /// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
 [[nodiscard]] std::string to_ini(const GpuConfig& config);

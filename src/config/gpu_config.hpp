@@ -1,6 +1,7 @@
 // The resolved description of one GPU and of how it is simulated: plain data, filled by the schema
-// (schema.hpp) from configs/*.ini and --set. The dotted key of each field is `group.field`, e.g. sm.max_warps.
-// Defaults are those of configs/v100.ini; the schema gives every key its type, unit, range, help and source.
+// (schema.hpp) from configs/*.ini and --set. The dotted key of each field is `group.field`, e.g.
+// sm.max_warps. Defaults are those of configs/v100.ini; the schema gives every key its type, unit, range,
+// help and source.
 #pragma once
 
 #include <array>
@@ -16,121 +17,179 @@ enum class SchedulerPolicy : std::uint8_t { kGto, kLrr, kCggty };
 enum class CopyMode : std::uint8_t { kBlocking, kOverlapped };
 
 /// Execution units of a sub-core. A pipe names the units of which any one may take the instruction.
-enum class Unit : std::uint8_t { kAlu, kFma, kFma2, kFp16, kFp64, kXu, kTensor, kUniform, kBranch, kMio, kCount };
+/// kFma and kFma2 are the two 16-lane FP32 datapaths (Volta and GA100 have the first only; integer
+/// multiply-add runs on the first), kAlu the integer and logic one, kXu the special functions and
+/// conversions.
+enum class Unit : std::uint8_t {
+  kAlu,
+  kFma,
+  kFma2,
+  kFp16,
+  kFp64,
+  kXu,
+  kTensor,
+  kUniform,
+  kBranch,
+  kMio,
+  kCount
+};
 using UnitMask = std::uint16_t;
+[[nodiscard]] constexpr UnitMask unit_bit(Unit u) {
+  return static_cast<UnitMask>(1u << static_cast<unsigned>(u));
+}
 
 /// How a class of instructions executes: `pipe.<class>.units/latency/interval`.
 struct PipeSpec {
-  UnitMask units = 0;
+  UnitMask units = unit_bit(Unit::kMio);  // never 0
   std::uint32_t latency = 4;   // core cycles from issue to the earliest issue of a dependent instruction
   std::uint32_t interval = 1;  // core cycles for which the unit takes no other instruction
 };
+using PipeTable = std::array<PipeSpec, static_cast<unsigned>(trace::OpClass::kCount)>;
+
+/// V100's pipes. Classes without `pipe.*` keys (memory, shuffle, barriers, ...) are marked kMio or kBranch;
+/// their timing is in the groups mio, l1 and sync.
+[[nodiscard]] constexpr PipeTable default_pipes() {
+  using trace::OpClass;
+  PipeTable t{};
+  const auto set = [&t](OpClass c, Unit u, std::uint32_t latency, std::uint32_t interval) {
+    t[static_cast<unsigned>(c)] = {unit_bit(u), latency, interval};
+  };
+  set(OpClass::kAlu, Unit::kAlu, 4, 2);
+  set(OpClass::kFp32, Unit::kFma, 4, 2);
+  set(OpClass::kImad, Unit::kFma, 5, 2);
+  set(OpClass::kImadWide, Unit::kFma, 5, 4);
+  set(OpClass::kFp16, Unit::kFp16, 6, 2);
+  set(OpClass::kFp64, Unit::kFp64, 8, 4);
+  set(OpClass::kSfu, Unit::kXu, 16, 8);
+  set(OpClass::kConvert, Unit::kXu, 16, 8);
+  set(OpClass::kBitcount, Unit::kXu, 16, 8);
+  set(OpClass::kTensor, Unit::kTensor, 8, 2);
+  set(OpClass::kWarpgroupMma, Unit::kTensor, 43, 1);
+  set(OpClass::kUniform, Unit::kUniform, 4, 1);
+  set(OpClass::kVote, Unit::kAlu, 6, 2);
+  set(OpClass::kBranch, Unit::kBranch, 4, 4);
+  set(OpClass::kConvergence, Unit::kBranch, 4, 2);
+  set(OpClass::kExit, Unit::kBranch, 4, 2);
+  set(OpClass::kDepBar, Unit::kBranch, 4, 1);
+  set(OpClass::kSleep, Unit::kBranch, 4, 1);
+  set(OpClass::kNop, Unit::kBranch, 1, 1);
+  return t;
+}
 
 struct GpuGroup {  // gpu.*
   std::string name = "v100";
-  std::uint32_t arch = 70;       // compute capability * 10
+  std::uint32_t arch = 70;  // compute capability * 10
   std::uint32_t sms = 80;
   std::uint32_t sms_per_tpc = 2;
   std::uint32_t gpcs = 6;
 };
 struct ClockGroup {  // clock.*_khz, one kHz exact
-  std::uint64_t core_khz = 1380000, icnt_khz = 1380000, l2_khz = 1380000, dram_khz = 877000;  // DRAM command clock
+  std::uint64_t core_khz = 1380000, icnt_khz = 1380000, l2_khz = 1380000,
+                dram_khz = 877000;  // DRAM command clock
 };
 struct SmGroup {  // sm.*
   std::uint32_t subcores = 4;
   std::uint32_t max_warps = 64, max_ctas = 32, max_threads = 2048;
-  std::uint32_t registers = 65536;            // 32-bit, whole SM
-  std::uint32_t register_unit = 256;          // allocation granularity in registers, per warp
-  std::uint32_t shared_unit = 256;            // allocation granularity in bytes, per CTA
-  std::uint32_t shared_reserved = 0;          // bytes of shared memory the system takes per CTA (1024 since sm_80)
+  std::uint32_t registers = 65536;    // 32-bit, whole SM
+  std::uint32_t register_unit = 256;  // allocation granularity in registers, per warp
+  std::uint32_t shared_unit = 256;    // allocation granularity in bytes, per CTA
+  std::uint32_t shared_reserved = 0;  // bytes of shared memory the system takes per CTA (1024 since sm_80)
   SchedulerPolicy scheduler = SchedulerPolicy::kCggty;
 };
-struct FrontEndGroup {  // frontend.*
-  std::uint32_t ibuffer_entries = 3;          // decoded instructions a warp
-  std::uint32_t decode_latency = 2;           // core cycles from fetch to issue-ready
-  std::uint32_t branch_latency = 8;           // core cycles from issue of a taken branch to the fetch of its target
+struct FrontEndGroup {                // frontend.*
+  std::uint32_t ibuffer_entries = 3;  // decoded instructions a warp
+  std::uint32_t decode_latency = 2;   // core cycles from fetch to issue-ready
+  std::uint32_t branch_latency = 8;   // core cycles from issue of a taken branch to the fetch of its target
   std::uint32_t l0_bytes = 12288, l0_ways = 4, line_bytes = 128;
   std::uint32_t l1i_bytes = 131072, l1i_ways = 8;
-  std::uint32_t l1i_latency = 39;             // core cycles from an L0 miss to the fill from L1I
+  std::uint32_t l1i_latency = 39;  // core cycles from an L0 miss to the fill from L1I
   std::uint32_t l1i_mshrs = 8;
-  std::uint32_t prefetch_entries = 8;         // stream buffer of a sub-core in lines; 0 = no prefetcher
+  std::uint32_t prefetch_entries = 8;  // stream buffer of a sub-core in lines; 0 = no prefetcher
 };
-struct RegisterFileGroup {  // rf.*
-  std::uint32_t banks = 2, read_ports = 1;    // read ports a bank
-  std::uint32_t read_window = 3;              // cycles in which an instruction must read its operands
-  bool cache = true;                          // register-file cache
+struct RegisterFileGroup {                  // rf.*
+  std::uint32_t banks = 2, read_ports = 1;  // read ports a bank
+  std::uint32_t read_window = 3;            // cycles in which an instruction must read its operands
+  bool cache = true;                        // register-file cache
 };
-struct TensorGroup {  // tensor.*: dense multiply-accumulates a cycle of one sub-core; 0 = type not supported natively
+struct TensorGroup {  // tensor.*: dense multiply-accumulates a cycle of one sub-core; 0 = type not supported
+                      // natively
   std::uint32_t f16 = 128, bf16 = 0, tf32 = 0, f64 = 0, int8 = 0, int4 = 0, binary = 0, fp8 = 0;
   std::uint32_t sparse_factor = 1;
 };
-struct MioGroup {  // mio.*: memory and other instructions that leave the sub-core
-  std::uint32_t queue_entries = 4;            // local queue of a sub-core
-  std::uint32_t dispatch_interval = 2;        // core cycles between two dispatches of one sub-core
-  std::uint32_t shuffle_latency = 23, shuffle_interval = 2;
-  std::uint32_t special_latency = 20, special_interval = 8;  // S2R
+struct MioGroup {                       // mio.*: memory and other instructions that leave the sub-core
+  std::uint32_t queue_entries = 4;      // local queue of a sub-core
+  std::uint32_t dispatch_interval = 2;  // core cycles between two dispatches of one sub-core
+  std::uint32_t shuffle_latency = 23, shuffle_interval = 1;
+  std::uint32_t special_latency = 20, special_interval = 2;  // S2R
   std::uint32_t const_latency = 28, const_interval = 2;      // LDC hit
-  bool const_cold_miss = true;                // the first constant load of an SM after a launch goes to L2
+  bool const_cold_miss = true;  // the first constant load of an SM after a launch goes to L2
   std::uint32_t texture_latency = 86, texture_interval = 8;  // added to L1
 };
 struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t bytes = 131072;
   std::vector<std::uint32_t> shared_carveouts_kib{0, 8, 16, 32, 64, 96};
-  std::uint32_t ways = 64;                    // sets follow from the size; a carve-out takes whole ways... see L1
-  std::uint32_t hit_latency = 28;             // core cycles from issue to dependent issue, pointer chase
-  std::uint32_t shared_latency = 23;          // likewise, conflict-free LDS
-  std::uint32_t tags_per_cycle = 4;           // distinct lines looked up a cycle
+  std::uint32_t ways = 64;            // sets follow from the size; a carve-out takes whole ways... see L1
+  std::uint32_t hit_latency = 28;     // core cycles from issue to dependent issue, pointer chase
+  std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
+  std::uint32_t tags_per_cycle = 4;   // distinct lines looked up a cycle
   std::uint32_t data_bytes_per_cycle = 128;
-  std::uint32_t mshrs = 256;                  // lines in flight
-  std::uint32_t pending_instructions = 128;   // pending request table: memory instructions in flight
+  std::uint32_t mshrs = 256;                 // lines in flight
+  std::uint32_t pending_instructions = 128;  // pending request table: memory instructions in flight
   bool allocate_on_store = true;
 };
-struct SyncGroup {  // sync.*
-  std::uint32_t barrier_latency = 20;         // core cycles from the last arrival to the release
-  std::uint32_t membar_cta = 12, membar_gpu = 186, membar_system = 2900;  // floor beside waiting for acknowledgements
+struct SyncGroup {                     // sync.*
+  std::uint32_t barrier_latency = 20;  // core cycles from the last arrival to the release
+  std::uint32_t membar_cta = 53, membar_gpu = 186,
+                membar_system = 2900;  // floor beside waiting for acknowledgements
 };
 struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in bytes an icnt cycle
   std::uint32_t request_latency = 40, reply_latency = 40;
   std::uint32_t flit_bytes = 32;
-  std::uint32_t sm_out_bytes = 32, sm_in_bytes = 64;              // injection and ejection port of an SM
-  std::uint32_t slice_in_bytes = 32, slice_out_bytes = 32;        // ports of an L2 slice
-  std::uint32_t request_credits = 16, reply_credits = 64;         // messages a source may have under way to one destination
-  std::uint32_t queue_entries = 8;            // messages waiting in front of an injection port
-  std::uint32_t far_latency = 100;                                // between L2 halves, one way
+  std::uint32_t sm_out_bytes = 32, sm_in_bytes = 64;        // injection and ejection port of an SM
+  std::uint32_t slice_in_bytes = 32, slice_out_bytes = 32;  // ports of an L2 slice
+  std::uint32_t request_credits = 16,
+                reply_credits = 64;  // messages a source may have under way to one destination
+  std::uint32_t queue_entries = 8;   // messages waiting in front of an injection port
+  std::uint32_t far_latency = 100;   // between L2 halves, one way
 };
-struct L2Group {  // l2.*
-  std::uint32_t partitions = 32;              // one DRAM channel group each
+struct L2Group {                  // l2.*
+  std::uint32_t partitions = 32;  // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
-  std::uint32_t slice_bytes = 98304, ways = 16;
-  std::uint32_t latency = 70;                 // L2 cycles from ejection to the hit's reply
-  std::uint32_t slice_bytes_per_cycle = 64;   // data bandwidth of a slice
-  std::uint32_t mshrs = 128, mshr_merges = 32;   // a slice
-  std::uint32_t atomic_interval = 1;          // L2 cycles a sector of 32-bit atomics occupies the atomic unit
-  std::uint32_t halves = 1;                   // 2: the near half caches lines whose home is the far half
+  std::uint32_t slice_bytes = 98304, ways = 24;
+  std::uint32_t latency = 98;                   // L2 cycles from ejection to the hit's reply
+  std::uint32_t slice_bytes_per_cycle = 32;     // data bandwidth of a slice
+  std::uint32_t mshrs = 192, mshr_merges = 32;  // a slice
+  std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit
+  std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
 };
-struct DramGroup {  // dram.*: timing in cycles of clock.dram_khz, the command clock
-  std::string type = "hbm2";
-  std::uint32_t channels_per_partition = 1;   // independent (pseudo-)channels
+struct DramGroup {                           // dram.*: timing in cycles of clock.dram_khz, the command clock
+  std::string type = "hbm2";                 // a label; timing comes from the numbers
+  std::uint32_t channels_per_partition = 2;  // independent (pseudo-)channels
   std::uint32_t bank_groups = 4, banks_per_group = 4;
   std::uint32_t row_bytes = 1024;
-  std::uint32_t burst_bytes = 32;             // one column access moves this much
-  std::uint32_t burst_cycles = 2;             // data bus occupation of a column access
-  std::uint32_t tRCD = 12, tRP = 12, tRAS = 28, tCL = 12, tCWL = 2, tCCD_S = 1, tCCD_L = 2, tRRD_S = 3, tRRD_L = 3,
-                tFAW = 16, tWTR_S = 2, tWTR_L = 6, tRTP = 3, tWR = 10, tRTW = 4, tREFI = 3400, tRFC = 230;
-  std::uint32_t read_queue = 64, write_queue = 64;       // a channel
-  std::uint32_t write_high = 48, write_low = 16;         // turn-around watermarks
-  std::uint32_t latency_ns_x1000 = 60000;     // controller, PHY and return path beside the timing rules, picoseconds
+  std::uint32_t burst_bytes = 32;  // one column access moves this much
+  std::uint32_t burst_cycles = 2;  // data bus occupation of a column access
+  // Peak bandwidth = l2.partitions * channels_per_partition * burst_bytes / burst_cycles * clock.dram_khz.
+  std::uint32_t tRCD = 12, tRP = 12, tRAS = 28, tCL = 12, tCWL = 4, tCCD_S = 2, tCCD_L = 4, tRRD_S = 3,
+                tRRD_L = 5, tFAW = 16, tWTR_S = 3, tWTR_L = 6, tRTP = 3, tWR = 10;
+  std::uint32_t tRTW = 11;                          // read command to write command of a channel
+  std::uint32_t tREFI = 3420, tRFC = 14;            // all banks of a channel rest tRFC every tREFI
+  std::uint32_t read_queue = 64, write_queue = 64;  // a channel
+  std::uint32_t write_high = 48, write_low = 16;    // turn-around watermarks
+  std::uint32_t latency_ns_x1000 =
+      130500;  // dram.latency_ps: controller, PHY and return path beside the timing
 };
-struct LaunchGroup {  // launch.*
-  std::uint32_t latency_ns = 3623;            // launch floor of a kernel
-  std::uint32_t dispatch_interval_milli = 1000;  // core cycles between two CTA dispatches of the GPU, in 1/1000
-  std::uint32_t cta_latency = 64;             // core cycles dispatcher -> SM, at least two windows
-  std::uint32_t done_latency = 32;            // core cycles SM -> dispatcher
-  std::uint32_t warp_interval = 1;            // core cycles between two warps of a CTA becoming active in an SM
-  std::uint32_t max_kernels = 32;             // kernels that may run at once
+struct LaunchGroup {                // launch.*
+  std::uint32_t latency_ns = 1240;  // launch floor of a kernel
+  std::uint32_t dispatch_interval_milli =
+      1090;                         // core cycles between two CTA dispatches of the GPU, in 1/1000
+  std::uint32_t cta_latency = 64;   // core cycles dispatcher -> SM, at least two windows
+  std::uint32_t done_latency = 32;  // core cycles SM -> dispatcher
+  std::uint32_t warp_interval = 5;  // core cycles between two warps of a CTA becoming active in an SM
+  std::uint32_t max_kernels = 128;  // kernels that may run at once
 };
-struct HostGroup {  // host.*
-  std::uint64_t bytes_per_second = 12300000000;          // host link, each direction
+struct HostGroup {                               // host.*
+  std::uint64_t bytes_per_second = 12350000000;  // host link, each direction
   std::uint32_t command_latency_ps = 23840, data_latency_ps = 23840;
   std::uint32_t page_bytes = 4096;
   CopyMode copy_mode = CopyMode::kBlocking;
@@ -143,8 +202,8 @@ struct GpuConfig {
   SmGroup sm;
   FrontEndGroup frontend;
   RegisterFileGroup rf;
-  std::array<PipeSpec, static_cast<unsigned>(trace::OpClass::kCount)> pipe{};  // pipe.<class>.*, fixed-latency classes
-  bool fp64_shared = false;  // pipe.fp64.shared: one FP64 unit serves all sub-cores of the SM
+  PipeTable pipe = default_pipes();  // pipe.<class>.*
+  bool fp64_shared = false;          // pipe.fp64.shared: one FP64 unit serves all sub-cores of the SM
   TensorGroup tensor;
   MioGroup mio;
   L1Group l1;

@@ -1,0 +1,234 @@
+#include "config/checks.hpp"
+
+#include <algorithm>
+
+namespace lockstep::config {
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+struct Rule {
+  std::vector<std::string_view> keys;
+  std::string_view message;
+  bool (*holds)(const GpuConfig&);
+};
+using Rules = std::vector<Rule>;
+
+std::uint64_t product(std::initializer_list<std::uint64_t> factors) {
+  Wide p = 1;
+  for (const std::uint64_t f : factors) p = std::min<Wide>(p * f, ~std::uint64_t{0});
+  return static_cast<std::uint64_t>(p);
+}
+
+bool divides(std::uint64_t whole, std::uint64_t part) {
+  return part != 0 && whole >= part && whole % part == 0;
+}
+
+bool near_core(std::uint64_t khz, const GpuConfig& c) {
+  constexpr std::uint64_t kMostRatio = 32;
+  return khz <= c.clock.core_khz * kMostRatio && c.clock.core_khz <= khz * kMostRatio;
+}
+
+Cycle core_cycles_of_icnt(std::uint32_t cycles, const GpuConfig& c) {
+  return static_cast<Cycle>(Wide{cycles} * c.clock.core_khz / c.clock.icnt_khz);
+}
+
+Cycle core_cycles_of_ps(std::uint64_t ps, const GpuConfig& c) {
+  constexpr std::uint64_t kPsKhz = 1'000'000'000;
+  return static_cast<Cycle>((Wide{ps} * c.clock.core_khz + kPsKhz - 1) / kPsKhz);
+}
+
+bool carveouts_fit(const GpuConfig& c) {
+  const std::uint64_t way = c.l1.bytes / c.l1.ways;
+  const std::uint64_t largest = std::uint64_t{c.l1.shared_carveouts_kib.back()} * 1024;
+  return (largest + way - 1) / way < c.l1.ways;
+}
+
+Rules machine_rules() {
+  return {
+      {{"gpu.sms", "gpu.sms_per_tpc"},
+       "the SMs must fill whole TPCs",
+       [](const GpuConfig& c) { return divides(c.gpu.sms, c.gpu.sms_per_tpc); }},
+      {{"gpu.gpcs", "gpu.sms", "gpu.sms_per_tpc"},
+       "a GPC must have at least one TPC",
+       [](const GpuConfig& c) { return c.gpu.gpcs <= c.gpu.sms / c.gpu.sms_per_tpc; }},
+      {{"clock.core_khz", "clock.icnt_khz", "clock.l2_khz", "clock.dram_khz"},
+       "no clock may be more than 32 times faster or slower than the core's",
+       [](const GpuConfig& c) {
+         return near_core(c.clock.icnt_khz, c) && near_core(c.clock.l2_khz, c) &&
+                near_core(c.clock.dram_khz, c);
+       }},
+      {{"sm.max_warps", "sm.subcores"},
+       "the warps must divide evenly among the sub-cores",
+       [](const GpuConfig& c) { return divides(c.sm.max_warps, c.sm.subcores); }},
+      {{"sm.max_warps", "sm.subcores"},
+       "a sub-core has at most 16 warps",
+       [](const GpuConfig& c) { return c.sm.max_warps / c.sm.subcores <= 16; }},
+      {{"sm.max_threads", "sm.max_warps"},
+       "the threads must be whole warps, and no more than max_warps * 32",
+       [](const GpuConfig& c) {
+         return c.sm.max_threads % 32 == 0 && c.sm.max_threads <= c.sm.max_warps * 32;
+       }},
+      {{"sm.max_ctas", "sm.max_warps"},
+       "every resident CTA needs a warp",
+       [](const GpuConfig& c) { return c.sm.max_ctas <= c.sm.max_warps; }},
+      {{"sm.registers", "sm.register_unit"},
+       "the registers must be whole units",
+       [](const GpuConfig& c) { return divides(c.sm.registers, c.sm.register_unit); }},
+      {{"frontend.l0_bytes", "frontend.l0_ways", "frontend.line_bytes"},
+       "the L0 instruction cache must have whole sets",
+       [](const GpuConfig& c) {
+         return divides(c.frontend.l0_bytes, product({c.frontend.l0_ways, c.frontend.line_bytes}));
+       }},
+      {{"frontend.l1i_bytes", "frontend.l1i_ways", "frontend.line_bytes"},
+       "the L1 instruction cache must have whole sets",
+       [](const GpuConfig& c) {
+         return divides(c.frontend.l1i_bytes, product({c.frontend.l1i_ways, c.frontend.line_bytes}));
+       }},
+  };
+}
+
+Rules cache_rules() {
+  constexpr std::uint64_t kGibibyte = 1u << 30;
+  return {
+      {{"l1.bytes", "l1.ways"},
+       "the L1 must have whole sets of 128-byte lines",
+       [](const GpuConfig& c) {
+         return divides(c.l1.bytes, product({c.l1.ways, 128}));
+       }},
+      {{"l1.shared_carveouts_kib", "l1.bytes", "l1.ways"},
+       "the largest carve-out must leave a way of the L1 for the cache",
+       carveouts_fit},
+      {{"l1.shared_carveouts_kib", "sm.shared_reserved"},
+       "the largest carve-out must hold the reserved bytes of a CTA",
+       [](const GpuConfig& c) {
+         return std::uint64_t{c.l1.shared_carveouts_kib.back()} * 1024 >= c.sm.shared_reserved;
+       }},
+      {{"l2.slice_bytes", "l2.ways"},
+       "an L2 slice must have whole sets of 128-byte lines",
+       [](const GpuConfig& c) {
+         return divides(c.l2.slice_bytes, product({c.l2.ways, 128}));
+       }},
+      {{"l2.partitions", "l2.halves"},
+       "both halves must have as many partitions",
+       [](const GpuConfig& c) { return divides(c.l2.partitions, c.l2.halves); }},
+      {{"l2.partitions", "l2.slices_per_partition"},
+       "at most 512 slices are supported",
+       [](const GpuConfig& c) {
+         return product({c.l2.partitions, c.l2.slices_per_partition}) <= 512;
+       }},
+      {{"l2.partitions", "l2.slices_per_partition", "l2.slice_bytes"},
+       "at most 1 GiB of L2 is supported",
+       [](const GpuConfig& c) {
+         return product({c.l2.partitions, c.l2.slices_per_partition, c.l2.slice_bytes}) <= kGibibyte;
+       }},
+      {{"gpu.sms", "l1.bytes"},
+       "at most 1 GiB of L1 is supported",
+       [](const GpuConfig& c) {
+         return product({c.gpu.sms, c.l1.bytes}) <= kGibibyte;
+       }},
+      {{"gpu.sms", "l1.mshrs", "l1.pending_instructions"},
+       "at most 1048576 L1 MSHRs and pending instructions are supported",
+       [](const GpuConfig& c) {
+         return product({c.gpu.sms, c.l1.mshrs + c.l1.pending_instructions}) <= 1u << 20;
+       }},
+      {{"l2.partitions", "l2.slices_per_partition", "l2.mshrs", "l2.mshr_merges"},
+       "at most 4194304 merged L2 requests are supported",
+       [](const GpuConfig& c) {
+         return product({c.l2.partitions, c.l2.slices_per_partition, c.l2.mshrs, c.l2.mshr_merges}) <=
+                1u << 22;
+       }},
+  };
+}
+
+Rules network_rules() {
+  return {
+      {{"icnt.flit_bytes", "icnt.sm_out_bytes", "icnt.sm_in_bytes", "icnt.slice_in_bytes",
+        "icnt.slice_out_bytes"},
+       "every port must move whole flits",
+       [](const GpuConfig& c) {
+         const auto& n = c.icnt;
+         return divides(n.sm_out_bytes, n.flit_bytes) && divides(n.sm_in_bytes, n.flit_bytes) &&
+                divides(n.slice_in_bytes, n.flit_bytes) && divides(n.slice_out_bytes, n.flit_bytes);
+       }},
+      {{"gpu.sms", "l2.partitions", "l2.slices_per_partition", "icnt.request_credits", "icnt.reply_credits"},
+       "at most 16777216 messages under way are supported",
+       [](const GpuConfig& c) {
+         return product({c.gpu.sms, c.l2.partitions, c.l2.slices_per_partition,
+                         c.icnt.request_credits + c.icnt.reply_credits}) <= 1u << 24;
+       }},
+      {{"icnt.request_latency", "icnt.reply_latency", "icnt.far_latency", "clock.icnt_khz", "clock.core_khz"},
+       "each latency must be at least one core cycle",
+       [](const GpuConfig& c) { return shortest_channel(c) >= 1; }},
+      {{"launch.cta_latency", "launch.done_latency", "icnt.request_latency", "icnt.reply_latency",
+        "icnt.far_latency", "host.command_latency_ps", "host.data_latency_ps"},
+       "launch.cta_latency must be at least two windows, that is twice the shortest of the channels' "
+       "latencies",
+       [](const GpuConfig& c) { return c.launch.cta_latency >= 2 * shortest_channel(c); }},
+  };
+}
+
+Rules dram_rules() {
+  return {
+      {{"dram.tRAS", "dram.tRCD"},
+       "a row must stay open until it can be accessed: tRAS >= tRCD",
+       [](const GpuConfig& c) { return c.dram.tRAS >= c.dram.tRCD; }},
+      {{"dram.tCCD_L", "dram.tCCD_S"},
+       "tCCD_L >= tCCD_S is expected",
+       [](const GpuConfig& c) { return c.dram.tCCD_L >= c.dram.tCCD_S; }},
+      {{"dram.tRRD_L", "dram.tRRD_S"},
+       "tRRD_L >= tRRD_S is expected",
+       [](const GpuConfig& c) { return c.dram.tRRD_L >= c.dram.tRRD_S; }},
+      {{"dram.tWTR_L", "dram.tWTR_S"},
+       "tWTR_L >= tWTR_S is expected",
+       [](const GpuConfig& c) { return c.dram.tWTR_L >= c.dram.tWTR_S; }},
+      {{"dram.tFAW", "dram.tRRD_S"},
+       "tFAW >= tRRD_S is expected",
+       [](const GpuConfig& c) { return c.dram.tFAW >= c.dram.tRRD_S; }},
+      {{"dram.tREFI", "dram.tRFC"},
+       "a refresh must end well before the next: tRFC <= tREFI / 2",
+       [](const GpuConfig& c) { return c.dram.tRFC <= c.dram.tREFI / 2; }},
+      {{"dram.row_bytes", "dram.burst_bytes"},
+       "a row must hold whole bursts",
+       [](const GpuConfig& c) { return divides(c.dram.row_bytes, c.dram.burst_bytes); }},
+      {{"dram.write_low", "dram.write_high", "dram.write_queue"},
+       "write_low < write_high <= write_queue is expected",
+       [](const GpuConfig& c) {
+         return c.dram.write_low < c.dram.write_high && c.dram.write_high <= c.dram.write_queue;
+       }},
+      {{"l2.partitions", "dram.channels_per_partition", "dram.read_queue", "dram.write_queue"},
+       "at most 1048576 queue entries are supported",
+       [](const GpuConfig& c) {
+         return product({c.l2.partitions, c.dram.channels_per_partition,
+                         c.dram.read_queue + c.dram.write_queue}) <= 1u << 20;
+       }},
+      {{"l2.partitions", "dram.channels_per_partition", "dram.bank_groups", "dram.banks_per_group"},
+       "at most 131072 banks are supported",
+       [](const GpuConfig& c) {
+         return product({c.l2.partitions, c.dram.channels_per_partition, c.dram.bank_groups,
+                         c.dram.banks_per_group}) <= 1u << 17;
+       }},
+  };
+}
+
+}  // namespace
+
+Cycle shortest_channel(const GpuConfig& c) {
+  Cycle shortest = std::min<Cycle>(c.launch.cta_latency, c.launch.done_latency);
+  shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.request_latency, c));
+  shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.reply_latency, c));
+  if (c.l2.halves > 1) shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.far_latency, c));
+  shortest = std::min(shortest, core_cycles_of_ps(c.host.command_latency_ps, c));
+  return std::min(shortest, core_cycles_of_ps(c.host.data_latency_ps, c));
+}
+
+std::optional<Inconsistency> first_inconsistency(const GpuConfig& config) {
+  for (const Rules& rules : {machine_rules(), cache_rules(), network_rules(), dram_rules()}) {
+    for (const Rule& rule : rules) {
+      if (!rule.holds(config)) return Inconsistency{rule.keys, std::string(rule.message)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,24 @@
+// What values must fulfil together. resolve() applies all of it, so the simulator may rely on it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::config {
+
+struct Inconsistency {
+  std::vector<std::string_view> keys;  // whose values disagree
+  std::string message;                 // what is expected of them
+};
+/// The first rule that the configuration breaks.
+[[nodiscard]] std::optional<Inconsistency> first_inconsistency(const GpuConfig& config);
+
+/// The smallest latency of a channel between domains, in whole core cycles: the longest window of the engine.
+[[nodiscard]] Cycle shortest_channel(const GpuConfig& config);
+
+}  // namespace lockstep::config

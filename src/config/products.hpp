@@ -1,0 +1,25 @@
+// The products, and the INI texts of configs/ that are compiled into the program.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace lockstep::config {
+
+struct Product {
+  std::string_view name, title;
+};
+/// The registry: to add a product, write configs/NAME.ini and add a line in products.cpp.
+[[nodiscard]] std::span<const Product> products();
+
+/// Text of configs/NAME.ini; also of those that are no products but parts to include.
+[[nodiscard]] std::optional<std::string_view> embedded_ini(std::string_view name);
+
+struct EmbeddedIni {
+  std::string_view name, text;
+};
+/// All of configs/*.ini; the definition is generated at build time (build.cmake).
+[[nodiscard]] std::span<const EmbeddedIni> embedded_inis();
+
+}  // namespace lockstep::config

@@ -1,0 +1,214 @@
+// From a product's name or a file, and the options, to a checked configuration; and back to text.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+
+#include "config/checks.hpp"
+#include "config/config.hpp"
+#include "config/ini.hpp"
+#include "config/products.hpp"
+#include "config/source.hpp"
+#include "config/value.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string product_list() {
+  std::string list;
+  for (const Product& p : products()) list.append(list.empty() ? "" : ", ").append(p.name);
+  return list;
+}
+
+std::string unknown_gpu(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Product& p : products()) names.push_back(p.name);
+  return fmt::format("'{}' is neither a product ({}) nor a file{}", printable(name), product_list(),
+                     suggestion(name, names));
+}
+
+bool is_product(std::string_view name) {
+  for (const Product& p : products()) {
+    if (p.name == name) return true;
+  }
+  return false;
+}
+
+/// Follows includes depth first, so that what includes comes after what it includes.
+class Loader {
+ public:
+  void product(const std::string& name) { load("configs/" + name + ".ini", *embedded_ini(name), {}); }
+
+  void file(const std::string& path) {
+    std::error_code error;
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    enter(error ? path : canonical.string(), path,
+          [&] { load(path, read_text_file(path), fs::path(path).parent_path()); });
+  }
+
+  std::vector<Assignment> take() { return std::move(assignments_); }
+
+ private:
+  static constexpr std::size_t kDeepest = 16;
+
+  /// `identity`: the same for the same file, however it was named.
+  template <class Work>
+  void enter(const std::string& identity, const std::string& name, Work work) {
+    for (const std::string& outer : open_) {
+      if (outer == identity) throw UserError(fmt::format("'{}' includes itself", printable(name)));
+    }
+    if (open_.size() == kDeepest) throw UserError(fmt::format("includes nest deeper than {}", kDeepest));
+    open_.push_back(identity);
+    work();
+    open_.pop_back();
+  }
+
+  void load(const std::string& name, std::string_view text, const fs::path& folder) {
+    IniText ini = parse_ini(text, name);
+    reject_duplicates(ini);
+    for (const Assignment& include : ini.includes) follow(include, folder);
+    for (Assignment& a : ini.assignments) assignments_.push_back(std::move(a));
+  }
+
+  void follow(const Assignment& include, const fs::path& folder) {
+    try {
+      if (const auto text = embedded_ini(include.value)) {
+        const std::string name = "configs/" + include.value + ".ini";
+        return enter("<" + name + ">", name, [&] { load(name, *text, {}); });
+      }
+      const fs::path path = folder / include.value;
+      std::error_code error;
+      if (!fs::exists(path, error)) throw UserError("include: " + unknown_gpu(include.value));
+      file(path.string());
+    } catch (const InputError&) {
+      throw;
+    } catch (const UserError& e) {
+      throw InputError(include.file, include.line, e.what());
+    }
+  }
+
+  static void reject_duplicates(const IniText& ini) {
+    std::map<std::string, std::uint64_t> lines;
+    for (const Assignment& a : ini.assignments) {
+      const Match match = find(a.key);
+      const std::string& key = match.parameter ? match.parameter->key : a.key;
+      const auto [first, is_new] = lines.emplace(key, a.line);
+      if (!is_new)
+        throw InputError(
+            a.file, a.line,
+            fmt::format("duplicate key '{}', first set at line {}", printable(a.key), first->second));
+    }
+  }
+
+  std::vector<std::string> open_;
+  std::vector<Assignment> assignments_;
+};
+
+std::vector<Assignment> load_all(const std::string& name_or_file) {
+  Loader loader;
+  std::error_code error;
+  if (is_product(name_or_file)) {
+    loader.product(name_or_file);
+  } else if (fs::exists(name_or_file, error)) {
+    loader.file(name_or_file);
+  } else {
+    throw UserError(unknown_gpu(name_or_file));
+  }
+  return loader.take();
+}
+
+/// Sets one key; returns the canonical one. Throws UserError without a place.
+std::string set_key(GpuConfig& config, std::string_view key, std::string_view value) {
+  const Match match = find(key);
+  if (!match.parameter)
+    throw UserError(fmt::format("unknown key '{}'{}", printable(key), suggestion_for_key(key)));
+  set_value(*match.parameter, config, value, match.scale);
+  return match.parameter->key;
+}
+
+using Places = std::map<std::string, std::string>;  // canonical key -> where it was set last
+
+void apply_override(GpuConfig& config, const std::string& option, Places& places) {
+  const std::size_t equals = option.find('=');
+  try {
+    if (equals == std::string::npos) throw UserError("expected KEY=VALUE");
+    const std::string_view key = trimmed(std::string_view(option).substr(0, equals));
+    places[set_key(config, key, std::string_view(option).substr(equals + 1))] = "--set";
+  } catch (const UserError& e) {
+    throw UserError(fmt::format("--set '{}': {}", printable(option), e.what()));
+  }
+}
+
+void check(const GpuConfig& config, const Places& places) {
+  const auto broken = first_inconsistency(config);
+  if (!broken) return;
+  std::string values;
+  for (const std::string_view key : broken->keys) {
+    const auto place = places.find(std::string(key));
+    values += fmt::format("{}{} = {} ({})", values.empty() ? "" : ", ", key,
+                          value_with_unit(*find(key).parameter, config),
+                          place == places.end() ? "default" : place->second);
+  }
+  throw UserError(fmt::format("inconsistent configuration: {}: {}", broken->message, values));
+}
+
+}  // namespace
+
+std::vector<std::string> product_names() {
+  std::vector<std::string> names;
+  for (const Product& p : products()) names.emplace_back(p.name);
+  return names;
+}
+
+GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides) {
+  GpuConfig config;
+  Places places;
+  for (const Assignment& a : load_all(name_or_file)) {
+    try {
+      places[set_key(config, a.key, a.value)] = fmt::format("{}:{}", a.file, a.line);
+    } catch (const UserError& e) {
+      throw InputError(a.file, a.line, e.what());
+    }
+  }
+  for (const std::string& option : overrides) apply_override(config, option, places);
+  check(config, places);
+  return config;
+}
+
+Sources sources_of(std::string_view product) {
+  Sources sources;
+  if (!is_product(product)) return sources;
+  Loader loader;
+  loader.product(std::string(product));
+  for (const Assignment& a : loader.take()) sources[find(a.key).parameter->key] = a.note;
+  return sources;
+}
+
+std::string to_ini(const GpuConfig& config) {
+  std::string out;
+  std::string_view group;
+  for (const Parameter& p : schema()) {
+    const std::string_view own = group_of(p.key);
+    if (own != group) out += fmt::format("{}[{}]\n", group.empty() ? "" : "\n", own);
+    group = own;
+    out +=
+        fmt::format("{} = {}\n", std::string_view(p.key).substr(own.size() + 1), value_with_unit(p, config));
+  }
+  return out;
+}
+
+std::uint64_t hash(const GpuConfig& config) {
+  constexpr std::uint64_t kOffset = 0xcbf29ce484222325, kPrime = 0x100000001b3;
+  std::map<std::string, std::string> values;  // by key, so that the schema's order does not matter
+  for (const Parameter& p : schema()) values[p.key] = value_text(p, config);
+  std::uint64_t h = kOffset;
+  for (const auto& [key, value] : values) {
+    for (const char c : key + "=" + value + "\n") h = (h ^ static_cast<unsigned char>(c)) * kPrime;
+  }
+  return h;
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,168 @@
+// Rows of the group dram.
+#include "config/schema.hpp"
+
+namespace lockstep::config {
+namespace {
+
+template <auto Field>
+Binding dram() {
+  return number<&GpuConfig::dram, Field>();
+}
+
+Parameter timing(const char* key, std::uint64_t min, std::uint64_t max, const char* help, Binding binding) {
+  return {key, Type::kInteger, Measure::kDramCycles, min, max, false, {}, help, binding};
+}
+
+Rows dram_shape_rows() {
+  using M = Measure;
+  constexpr Type kInt = Type::kInteger;
+  using G = DramGroup;
+  return {
+      {"dram.type",
+       Type::kText,
+       M::kNone,
+       1,
+       64,
+       false,
+       {},
+       "name shown in reports; the timing comes from the numbers",
+       text<&GpuConfig::dram, &G::type>()},
+      {"dram.channels_per_partition",
+       kInt,
+       M::kNone,
+       1,
+       16,
+       false,
+       {},
+       "independent channels or pseudo-channels of a partition",
+       dram<&G::channels_per_partition>()},
+      {"dram.bank_groups",
+       kInt,
+       M::kNone,
+       1,
+       16,
+       true,
+       {},
+       "bank groups of a channel",
+       dram<&G::bank_groups>()},
+      {"dram.banks_per_group",
+       kInt,
+       M::kNone,
+       1,
+       16,
+       true,
+       {},
+       "banks of a bank group",
+       dram<&G::banks_per_group>()},
+      {"dram.row_bytes",
+       kInt,
+       M::kBytes,
+       256,
+       65536,
+       true,
+       {},
+       "row (page) of one bank of a channel",
+       dram<&G::row_bytes>()},
+      {"dram.burst_bytes",
+       kInt,
+       M::kBytes,
+       32,
+       128,
+       true,
+       {},
+       "moved by one column access",
+       dram<&G::burst_bytes>()},
+      timing("dram.burst_cycles", 1, 64, "data bus occupation of one column access",
+             dram<&G::burst_cycles>()),
+  };
+}
+
+Rows dram_timing_rows() {
+  using G = DramGroup;
+  return {
+      timing("dram.tRCD", 1, 1000, "activate to column access", dram<&G::tRCD>()),
+      timing("dram.tRP", 1, 1000, "precharge to activate", dram<&G::tRP>()),
+      timing("dram.tRAS", 1, 1000, "activate to precharge", dram<&G::tRAS>()),
+      timing("dram.tCL", 1, 1000, "read command to first data", dram<&G::tCL>()),
+      timing("dram.tCWL", 1, 1000, "write command to first data", dram<&G::tCWL>()),
+      timing("dram.tCCD_S", 1, 1000, "column access to column access, other bank group", dram<&G::tCCD_S>()),
+      timing("dram.tCCD_L", 1, 1000, "column access to column access, same bank group", dram<&G::tCCD_L>()),
+      timing("dram.tRRD_S", 1, 1000, "activate to activate, other bank group", dram<&G::tRRD_S>()),
+      timing("dram.tRRD_L", 1, 1000, "activate to activate, same bank group", dram<&G::tRRD_L>()),
+      timing("dram.tFAW", 1, 1000, "at most four activates in this time", dram<&G::tFAW>()),
+      timing("dram.tWTR_S", 1, 1000, "end of write data to read command, other bank group",
+             dram<&G::tWTR_S>()),
+      timing("dram.tWTR_L", 1, 1000, "end of write data to read command, same bank group",
+             dram<&G::tWTR_L>()),
+      timing("dram.tRTP", 1, 1000, "read command to precharge", dram<&G::tRTP>()),
+      timing("dram.tWR", 1, 1000, "end of write data to precharge", dram<&G::tWR>()),
+      timing("dram.tRTW", 1, 1000, "read command to write command of a channel", dram<&G::tRTW>()),
+      timing("dram.tREFI", 100, 1000000, "between two refreshes of a channel", dram<&G::tREFI>()),
+      timing("dram.tRFC", 1, 10000, "that a refresh keeps all banks of a channel busy", dram<&G::tRFC>()),
+  };
+}
+
+Rows dram_queue_rows() {
+  using M = Measure;
+  constexpr Type kInt = Type::kInteger;
+  using G = DramGroup;
+  return {
+      {"dram.read_queue",
+       kInt,
+       M::kNone,
+       1,
+       1024,
+       false,
+       {},
+       "reads queued at a channel",
+       dram<&G::read_queue>()},
+      {"dram.write_queue",
+       kInt,
+       M::kNone,
+       1,
+       1024,
+       false,
+       {},
+       "writes queued at a channel",
+       dram<&G::write_queue>()},
+      {"dram.write_high",
+       kInt,
+       M::kNone,
+       1,
+       1024,
+       false,
+       {},
+       "queued writes at which the channel turns to writing",
+       dram<&G::write_high>()},
+      {"dram.write_low",
+       kInt,
+       M::kNone,
+       0,
+       1023,
+       false,
+       {},
+       "queued writes at which it turns back to reading",
+       dram<&G::write_low>()},
+      {"dram.latency_ps",
+       kInt,
+       M::kPicoseconds,
+       0,
+       10000000,
+       false,
+       {},
+       "controller, PHY and return path, beside the timing rules",
+       dram<&G::latency_ns_x1000>()},
+  };
+}
+
+}  // namespace
+
+Rows dram_rows() {
+  Rows rows;
+  for (Rows& group : std::vector<Rows>{dram_shape_rows(), dram_timing_rows(), dram_queue_rows()}) {
+    for (Parameter& row : group) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,32 @@
+// Values between text and configuration.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/schema.hpp"
+
+namespace lockstep::config {
+
+/// Sets the parameter from what a user wrote: "1380 MHz", "128 KiB", "true", "fma, fma2", "0, 8, 16".
+/// `scale`: what a number without unit counts, where an alias of the key was used. Throws UserError (without
+/// a place; the caller knows it) and leaves the configuration as it was.
+void set_value(const Parameter& parameter, GpuConfig& config, std::string_view text,
+               const std::optional<Suffix>& scale = std::nullopt);
+
+/// The value in its one canonical form, without unit: "1380000", "true", "fma,fma2", "0,8,16".
+[[nodiscard]] std::string value_text(const Parameter& parameter, const GpuConfig& config);
+
+/// The canonical value with its unit, which set_value() reads back: "1380000 kHz".
+[[nodiscard]] std::string value_with_unit(const Parameter& parameter, const GpuConfig& config);
+
+/// What may be written: "1 to 512", "true or false", "gto, lrr or cggty".
+[[nodiscard]] std::string expected_text(const Parameter& parameter);
+
+/// Safe to print: control and non-ASCII bytes as \xNN, cut at 60 characters.
+[[nodiscard]] std::string printable(std::string_view text);
+
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+}  // namespace lockstep::config
