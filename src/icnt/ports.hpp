@@ -104,6 +104,9 @@ class InjectionPort {
     for (const std::uint32_t c : credits_) out += spec_.credits - c;
     return out;
   }
+  /// Credits that are neither here nor on their way back. Unlike credits_out() this is 0 for a port that has slept
+  /// since its last message, whose credits nobody has counted yet.
+  [[nodiscard]] std::uint64_t credits_missing() const { return credits_out() - credit_inbox_.size(); }
 
  private:
   void take_credits(Cycle now) {
