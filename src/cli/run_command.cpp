@@ -1,5 +1,6 @@
 // `lockstep run`: a trace on a GPU.
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,6 +80,12 @@ int exit_code(gpu::Outcome outcome) {
   return kDone;
 }
 
+unsigned summary_columns() {
+  constexpr unsigned kInFile = 110;
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kInFile;
+}
+
 void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
   if (!result.dump.empty()) fmt::print(stderr, "{}\n", result.dump);
   if (result.outcome == gpu::Outcome::kDeadlock) {
@@ -88,7 +95,7 @@ void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
                arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
   }
   if (arguments.quiet) return;
-  fmt::print("{}", stats::to_text(result.report, result.host));
+  fmt::print("{}", stats::to_text(result.report, result.host, summary_columns()));
   if (arguments.out.empty()) {
     fmt::print("no files written; -o FOLDER keeps the results\n");
   } else {

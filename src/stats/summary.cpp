@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kAllUpTo = 20, kHead = 10, kTail = 5;  // rows of the table when there are more kernels
 constexpr std::size_t kListed = 8;                           // unknown opcodes and remarks
-constexpr std::size_t kOtherColumns = 72;                    // the table without the kernel's name
+constexpr std::size_t kOtherColumns = 84;                    // the table without the kernel's name
 
 double quotient(std::uint64_t a, std::uint64_t b) {
   return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
