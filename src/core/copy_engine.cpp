@@ -1,0 +1,218 @@
+#include "core/copy_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <stdexcept>
+
+#include "sim/clock.hpp"
+
+namespace lockstep::core {
+namespace {
+
+constexpr Cycle kSlack = 1024 + 2;  // a command may be sent at the end of the longest window
+
+/// The part [begin, begin + bytes) of one line, as sectors and bytes of them.
+void fill_masks(Address begin, std::uint64_t bytes, icnt::Request& request) {
+  const auto offset = static_cast<unsigned>(begin % kLineBytes);
+  for (unsigned s = 0; s < kSectorsPerLine; ++s) {
+    const unsigned low = std::max(offset, s * kSectorBytes);
+    const auto high = std::min(static_cast<unsigned>(offset + bytes), (s + 1) * kSectorBytes);
+    if (low >= high) continue;
+    request.sectors = static_cast<SectorMask>(request.sectors | 1u << s);
+    const std::uint64_t ones = (std::uint64_t{1} << (high - low)) - 1;
+    request.bytes[s] = static_cast<std::uint32_t>(ones << (low - s * kSectorBytes));
+  }
+}
+
+}  // namespace
+
+CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+                       std::uint8_t kernel)
+    : fabric_(&fabric),
+      map_(&map),
+      core_hz_(config.clock.core_khz * 1000),
+      bytes_per_second_(config.host.bytes_per_second),
+      command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
+      data_cycles_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
+      page_bytes_(config.host.page_bytes),
+      out_bytes_(config.icnt.sm_out_bytes),
+      in_bytes_(config.icnt.sm_in_bytes),
+      warms_l2_(config.host.warms_l2),
+      reply_to_(fabric.reply_to_copy_engine()),
+      kernel_(kernel),
+      commands_(command_cycles_ + kSlack),
+      requests_(*fabric.request, *fabric.request_credit, fabric.numbering().sms, fabric.sm_request_port()),
+      replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()) {}
+
+Cycle CopyEngine::advance(Cycle from, Cycle to) {
+  commands_.gather(*fabric_->copy_command, 0, from);
+  requests_.gather(from);
+  replies_.gather(from);
+  Cycle now = std::max(from, next_event(from));
+  while (now < to) {
+    tick(now);
+    now = std::max(now + 1, next_event(now + 1));
+  }
+  return now;
+}
+
+void CopyEngine::tick(Cycle now) {
+  commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
+    lanes_[copy.to_device].waiting.push_back({copy, now});
+  });
+  replies_.tick(
+      now, true,
+      [&](const icnt::Reply& r) {
+        return icnt::Fabric::flits(
+            icnt::is_read(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0, in_bytes_);
+      },
+      [&](const icnt::Reply& r) { accept(r); });
+  for (unsigned direction = 0; direction < 2; ++direction) run(now, direction);
+  requests_.tick(now);
+  counters_.flits += requests_.take_flits();
+  counters_.stall_cycles += requests_.take_stall_cycles();
+}
+
+void CopyEngine::accept(const icnt::Reply& reply) {
+  Lane& lane = lanes_[reply.tag >> 1];
+  std::uint32_t& owed = lane.owed[reply.tag & 1];
+  const std::uint32_t answered = reply.kind == icnt::AccessKind::kCopyRead
+                                     ? static_cast<std::uint32_t>(std::popcount(reply.sectors))
+                                     : 1;
+  if (owed < answered) throw std::logic_error("copy engine: an answer that nobody asked for");
+  owed -= answered;
+  ++counters_.replies;
+}
+
+void CopyEngine::run(Cycle now, unsigned direction) {
+  Lane& lane = lanes_[direction];
+  for (;;) {
+    if (!lane.busy) {
+      if (lane.waiting.empty()) return;
+      begin(now, lane);
+    }
+    send_lines(now, direction);
+    const bool answered = lane.owed[0] == 0 && lane.owed[1] == 0;
+    if (lane.sent < lane.copy.bytes || !answered || end_of_link(lane) > now) return;
+    finish(now, lane);
+  }
+}
+
+void CopyEngine::begin(Cycle now, Lane& lane) {
+  const Command command = lane.waiting.front();
+  lane.waiting.pop_front();
+  lane.busy = true;
+  lane.copy = command.copy;
+  lane.origin = now;
+  lane.reported_start = std::max(command.arrival - command_cycles_, lane.free_since);
+  lane.page = 0;
+  lane.sent = warms_l2_ ? 0 : command.copy.bytes;
+}
+
+void CopyEngine::send_lines(Cycle now, unsigned direction) {
+  Lane& lane = lanes_[direction];
+  while (lane.sent < lane.copy.bytes && due(lane) <= now && !requests_.full())
+    if (!send_line(now, direction)) return;
+}
+
+/// False when the line belongs to a page that must wait.
+bool CopyEngine::send_line(Cycle now, unsigned direction) {
+  Lane& lane = lanes_[direction];
+  const Address address = lane.copy.address + lane.sent;
+  const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
+  if (page != lane.page) {
+    if (lane.owed[page & 1] > 0) return false;
+    lane.origin += now - due(lane);  // the link stood still
+    lane.page = page;
+  }
+  const std::uint64_t bytes = line_bytes(lane);
+  icnt::Request request;
+  request.line = line_of(address);
+  request.tag = direction << 1 | static_cast<std::uint32_t>(page & 1);
+  request.reply_to = reply_to_;
+  request.kernel = kernel_;
+  fill_masks(address, bytes, request);
+  const auto sectors = static_cast<unsigned>(std::popcount(request.sectors));
+  request.kind = lane.copy.to_device ? icnt::AccessKind::kCopy : icnt::AccessKind::kCopyRead;
+  if (!lane.copy.to_device) request.bytes = {};
+  lane.owed[page & 1] += lane.copy.to_device ? 1 : sectors;
+  requests_.push(now, map_->home_slice(request.line),
+                 icnt::Fabric::flits(lane.copy.to_device ? sectors : 0, out_bytes_), request);
+  ++counters_.requests;
+  lane.sent += bytes;
+  return true;
+}
+
+void CopyEngine::finish(Cycle now, Lane& lane) {
+  const Cycle end = now + data_cycles_;
+  fabric_->copy_done->send(0, 0, end, {lane.copy.index, lane.reported_start, end});
+  lane.busy = false;
+  lane.free_since = now;
+}
+
+Cycle CopyEngine::cycles_of(std::uint64_t bytes) const {
+  return static_cast<Cycle>((static_cast<sim::Wide>(bytes) * core_hz_ + bytes_per_second_ - 1) /
+                            bytes_per_second_);
+}
+
+std::uint64_t CopyEngine::line_bytes(const Lane& lane) const {
+  const Address address = lane.copy.address + lane.sent;
+  return std::min<std::uint64_t>(lane.copy.bytes - lane.sent, kLineBytes - address % kLineBytes);
+}
+
+/// When the next line is off the link (to the device), or may be asked for (to the host).
+Cycle CopyEngine::due(const Lane& lane) const {
+  return lane.origin + cycles_of(lane.copy.to_device ? lane.sent + line_bytes(lane) : lane.sent);
+}
+
+bool CopyEngine::page_may_open(const Lane& lane) const {
+  const Address address = lane.copy.address + lane.sent;
+  const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
+  return page == lane.page || lane.owed[page & 1] == 0;
+}
+
+Cycle CopyEngine::next_event(Cycle now) const {
+  Cycle next =
+      std::min({commands_.next_arrival(), replies_.next_event(now - 1, true), requests_.next_event(now - 1)});
+  for (const Lane& lane : lanes_) next = std::min(next, next_event(now, lane));
+  return next;
+}
+
+Cycle CopyEngine::next_event(Cycle now, const Lane& lane) const {
+  if (!lane.busy) return lane.waiting.empty() ? kNever : now;
+  if (lane.sent == lane.copy.bytes)
+    return lane.owed[0] == 0 && lane.owed[1] == 0 ? std::max(now, end_of_link(lane)) : kNever;
+  if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or an answer wakes it
+  return std::max(now, due(lane));
+}
+
+void CopyEngine::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
+  if (kernel != kernel_) return;
+  stats::add(total.icnt, counters_);
+  counters_ = {};
+}
+
+bool CopyEngine::quiescent() const {
+  for (const Lane& lane : lanes_)
+    if (lane.busy || !lane.waiting.empty()) return false;
+  return commands_.size() == 0 && requests_.empty() && replies_.pending() == 0 &&
+         requests_.credits_missing() == 0;
+}
+
+void CopyEngine::dump(std::string& out) const {
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "copy engine: {} requests queued, {} credits away\n", requests_.empty() ? "no" : "some",
+                 requests_.credits_missing());
+  for (const Lane& lane : lanes_) {
+    if (!lane.busy) continue;
+    fmt::format_to(
+        to, "  copy {} device, command {}: {} of {} bytes sent, {} answers owed, {} copies behind it\n",
+        lane.copy.to_device ? "to" : "from", lane.copy.index, lane.sent, lane.copy.bytes,
+        lane.owed[0] + lane.owed[1], lane.waiting.size());
+  }
+}
+
+}  // namespace lockstep::core

@@ -1,0 +1,86 @@
+// Copies between host and device memory over the host link.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "config/gpu_config.hpp"
+#include "icnt/fabric.hpp"
+#include "icnt/ports.hpp"
+#include "mem/address_map.hpp"
+#include "sim/domain.hpp"
+#include "sim/inbox.hpp"
+#include "stats/counter_source.hpp"
+
+namespace lockstep::core {
+
+/// Domain in core cycles.
+///
+/// The link moves host.bytes_per_second in each direction, one transfer at a time; byte b of a transfer has
+/// crossed it ceil(b * core clock / bytes_per_second) cycles after the start. With host.warms_l2 every line
+/// goes through the crossbar to its L2 slice as it comes off the link (or is asked for at that pace), and the
+/// transfer ends when the last answer is here. The link works in pages of host.page_bytes: two may be open,
+/// so the third waits until all answers of the first are back. The end is reported host.data_latency_ps
+/// later.
+class CopyEngine final : public sim::Domain, public stats::CounterSource {
+ public:
+  /// `kernel`: the slot to which its requests are booked, beyond those of the dispatcher.
+  CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+             std::uint8_t kernel);
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle) override {}
+  void dump(std::string& out) const override;
+  void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
+  [[nodiscard]] bool quiescent() const override;
+
+ private:
+  struct Command {
+    icnt::CopyCommand copy;
+    Cycle arrival;
+  };
+  /// One direction of the link.
+  struct Lane {
+    std::deque<Command> waiting;
+    bool busy = false;
+    icnt::CopyCommand copy;
+    Cycle reported_start = 0;
+    Cycle origin = 0;        // byte b has crossed at origin + cycles_of(b); moves when a page had to wait
+    Cycle free_since = 0;    // end of the transfer before
+    std::uint64_t sent = 0;  // bytes handed to the crossbar, or all with warms_l2 off
+    std::uint64_t page = 0;  // of the next byte, counted from 0
+    std::uint32_t owed[2] = {0, 0};  // sectors (reads) or acknowledgements (writes) by page parity
+  };
+
+  void tick(Cycle now);
+  void accept(const icnt::Reply& reply);
+  void run(Cycle now, unsigned direction);
+  void begin(Cycle now, Lane& lane);
+  void send_lines(Cycle now, unsigned direction);
+  bool send_line(Cycle now, unsigned direction);
+  void finish(Cycle now, Lane& lane);
+  [[nodiscard]] Cycle cycles_of(std::uint64_t bytes) const;
+  [[nodiscard]] Cycle due(const Lane& lane) const;
+  [[nodiscard]] Cycle end_of_link(const Lane& lane) const { return lane.origin + cycles_of(lane.copy.bytes); }
+  [[nodiscard]] bool page_may_open(const Lane& lane) const;
+  [[nodiscard]] std::uint64_t line_bytes(const Lane& lane) const;
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
+
+  icnt::Fabric* fabric_;
+  const mem::AddressMap* map_;
+  std::uint64_t core_hz_, bytes_per_second_;
+  Cycle command_cycles_, data_cycles_;
+  std::uint32_t page_bytes_, out_bytes_, in_bytes_;
+  bool warms_l2_;
+  std::uint16_t reply_to_;
+  std::uint8_t kernel_;
+  sim::Inbox<icnt::CopyCommand> commands_;
+  icnt::InjectionPort<icnt::Request> requests_;
+  icnt::EjectionPort<icnt::Reply> replies_;
+  Lane lanes_[2];  // 0: to host, 1: to device
+  stats::IcntCounters counters_;
+};
+
+}  // namespace lockstep::core

@@ -1,0 +1,54 @@
+// Which SM takes the next CTA.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "core/occupancy.hpp"
+
+namespace lockstep::core {
+
+/// The dispatcher's mirror of every SM's free resources: taken at dispatch, given back when the CTA's kFreed
+/// comes.
+class Placement {
+ public:
+  Placement(const config::GpuConfig& config, std::uint32_t kernel_slots);
+
+  struct Choice {
+    std::uint32_t sm;
+    std::uint8_t carveout;
+  };
+
+  /// Takes the resources of one CTA of kernel slot `slot` in the SM with the fewest resident CTAs among those
+  /// with room; between equals the first in dispatch order. An empty SM takes the kernel's own carve-out,
+  /// another keeps its own: changing it would need the SM drained. Nothing when no SM has room.
+  [[nodiscard]] std::optional<Choice> place(const Occupancy& need, std::uint8_t slot);
+  void release(std::uint32_t sm, const Occupancy& need, std::uint8_t slot);
+  [[nodiscard]] bool empty() const { return resident_ == 0; }
+
+  /// SMs in the order of dispatch: one of each GPC in turn, first SMs of all TPCs before the second ones.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
+
+ private:
+  struct Mirror {
+    std::uint32_t warps, threads, registers, shared;  // free
+    std::uint32_t ctas = 0;                           // resident
+    std::uint8_t carveout = 0;
+  };
+
+  [[nodiscard]] bool fits(const Mirror& m, std::uint32_t position, const Occupancy& need,
+                          std::uint8_t slot) const;
+  [[nodiscard]] std::uint32_t shared_bytes(std::uint8_t carveout) const { return carveouts_[carveout]; }
+
+  config::SmGroup sm_;
+  std::vector<std::uint32_t> carveouts_;  // bytes
+  std::vector<std::uint32_t> order_;      // position -> SM
+  std::vector<std::uint32_t> position_;   // SM -> position
+  std::vector<Mirror> mirrors_;           // by position
+  std::vector<std::uint32_t> of_kernel_;  // resident CTAs by [slot * SMs + position]
+  std::uint64_t resident_ = 0;
+};
+
+}  // namespace lockstep::core
