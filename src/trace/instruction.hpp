@@ -51,6 +51,9 @@ enum class MemSpace : std::uint8_t { kNone, kGlobal, kShared, kLocal, kConstant,
 
 enum class TensorType : std::uint8_t { kNone, kF16, kBf16, kTf32, kF64, kInt8, kInt4, kBinary, kFp8 };
 
+/// Reach of a memory fence.
+enum class FenceScope : std::uint8_t { kNone, kCta, kGpu, kSystem };
+
 enum class BarrierOp : std::uint8_t { kNone, kSync, kArrive, kReduce };
 
 enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPredicate };
@@ -89,6 +92,7 @@ struct StaticInst {
   bool may_branch = false;         // the next PC may differ from pc + bytes
   BarrierOp barrier = BarrierOp::kNone;
   std::uint8_t barrier_id = 0;     // named barrier; 0 where the trace does not say
+  FenceScope fence = FenceScope::kNone;
   TensorType tensor_type = TensorType::kNone;
   bool tensor_sparse = false;
   std::uint32_t macs = 0;          // multiply-accumulates of the whole warp (or warpgroup) instruction

@@ -1,0 +1,164 @@
+#include "core/issue_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace lockstep::core {
+namespace {
+
+using trace::OpClass;
+using trace::RegSpace;
+
+unsigned register_number(RegSpace space, unsigned index) {
+  switch (space) {
+    case RegSpace::kVector: return index;
+    case RegSpace::kUniform: return kUniformBase + index % 64;
+    case RegSpace::kPredicate: return kPredicateBase + index % 8;
+    case RegSpace::kUniformPredicate: return kUniformPredicateBase + index % 8;
+  }
+  return 0;
+}
+
+IssueKind kind_of(OpClass c) {
+  switch (c) {
+    case OpClass::kSpecialReg:
+    case OpClass::kShuffle:
+    case OpClass::kConstLoad:
+    case OpClass::kLoad:
+    case OpClass::kStore:
+    case OpClass::kAtomic:
+    case OpClass::kReduction:
+    case OpClass::kAsyncCopy:
+    case OpClass::kBulkCopy:
+    case OpClass::kMbarrier:
+    case OpClass::kTexture:
+    case OpClass::kSurface: return IssueKind::kMio;
+    case OpClass::kBarrier: return IssueKind::kBarrier;
+    case OpClass::kMemBar: return IssueKind::kFence;
+    case OpClass::kDepBar: return IssueKind::kDepBar;
+    case OpClass::kSleep: return IssueKind::kSleep;
+    default: return IssueKind::kFixed;
+  }
+}
+
+bool result_from_memory(const trace::StaticInst& inst) {
+  if (inst.op_class == OpClass::kTexture || inst.op_class == OpClass::kSurface) return true;
+  return inst.space == trace::MemSpace::kGlobal || inst.space == trace::MemSpace::kLocal ||
+         inst.space == trace::MemSpace::kGeneric || inst.space == trace::MemSpace::kTexture;
+}
+
+std::uint16_t clamp16(std::uint64_t v) {
+  return static_cast<std::uint16_t>(std::min<std::uint64_t>(v, std::numeric_limits<std::uint16_t>::max()));
+}
+
+}  // namespace
+
+IssueTable::IssueTable(const config::GpuConfig& config) : config_(config), chunks_(kMaxChunks) {}
+
+void IssueTable::extend(const trace::StaticTable& instructions) {
+  for (; size_ < instructions.size(); ++size_) {
+    if (!chunks_[size_ / kChunk]) chunks_[size_ / kChunk] = std::make_unique<IssueInst[]>(kChunk);
+    const trace::StaticInst* before = size_ > 0 ? &instructions[size_ - 1] : nullptr;
+    chunks_[size_ / kChunk][size_ % kChunk] = resolve(instructions[size_], before);
+  }
+}
+
+IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::StaticInst* before) {
+  IssueInst out;
+  out.pc = inst.pc;
+  out.bytes = static_cast<std::uint8_t>(inst.bytes);
+  out.kind = kind_of(inst.op_class);
+  out.op_class = inst.op_class;
+  out.space = inst.space;
+  out.access_bytes = inst.access_bytes;
+  out.barrier = inst.barrier;
+  out.barrier_id = inst.barrier_id;
+  out.fence = inst.fence;
+  out.may_branch = inst.may_branch;
+  out.bypass_l1 = inst.bypass_l1;
+  out.evict_first = inst.evict_first;
+  out.known = inst.known;
+  out.immediate = inst.immediate;
+  out.long_result = result_from_memory(inst);
+  out.closes_group = inst.op_class == OpClass::kDepBar && inst.mnemonic[0] == 'L';  // LDGDEPBAR
+  named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;
+  set_pipe(out, inst);
+  set_registers(out, inst);
+  set_bank_reads(out, inst, before);
+  return out;
+}
+
+void IssueTable::set_pipe(IssueInst& out, const trace::StaticInst& inst) const {
+  const config::PipeSpec& pipe = config_.pipe_of(inst.op_class);
+  out.units = out.kind == IssueKind::kMio ? static_cast<config::UnitMask>(1u << static_cast<unsigned>(config::Unit::kMio))
+                                          : pipe.units;
+  out.latency = clamp16(pipe.latency);
+  out.interval = out.kind == IssueKind::kMio ? std::uint16_t{1} : clamp16(std::max(1u, pipe.interval));
+  if (inst.op_class == OpClass::kTensor || inst.op_class == OpClass::kWarpgroupMma) {
+    const std::uint32_t interval = tensor_interval(inst);
+    out.interval = clamp16(interval);
+    out.latency = clamp16(std::uint64_t{pipe.latency} + interval - 1);
+  }
+}
+
+/// Core cycles for which one tensor unit works on the instruction: multiply-accumulates over the dense rate of its
+/// type; a type without a rate of its own runs at that of f16.
+std::uint32_t IssueTable::tensor_interval(const trace::StaticInst& inst) const {
+  const config::TensorGroup& t = config_.tensor;
+  const std::uint32_t rates[] = {t.f16, t.f16, t.bf16, t.tf32, t.f64, t.int8, t.int4, t.binary, t.fp8};
+  std::uint32_t rate = rates[static_cast<unsigned>(inst.tensor_type)];
+  if (rate == 0) rate = t.f16;
+  if (inst.tensor_sparse) rate *= std::max(1u, t.sparse_factor);
+  // A warpgroup's work is shared by the tensor units of its four warps; each warp's record carries all of it.
+  const std::uint32_t macs = inst.op_class == OpClass::kWarpgroupMma ? inst.macs / 4 : inst.macs;
+  return rate == 0 ? 1 : std::max(1u, (macs + rate - 1) / rate);
+}
+
+void IssueTable::set_registers(IssueInst& out, const trace::StaticInst& inst) {
+  std::vector<std::uint16_t> all;
+  const auto append = [&](const trace::RegisterRange& r) {
+    for (unsigned i = 0; i < r.count && all.size() < 255; ++i)
+      all.push_back(static_cast<std::uint16_t>(register_number(r.space, r.first + i)));
+  };
+  for (const auto& r : inst.destinations) append(r);
+  out.destinations = static_cast<std::uint8_t>(all.size());
+  for (const auto& r : inst.sources) append(r);
+  out.sources = static_cast<std::uint8_t>(all.size() - out.destinations);
+  out.registers = keep(all);
+}
+
+/// Reads of the register file by bank (register number modulo banks). A vector register that the instruction
+/// just before names in the same operand slot comes from the register-file cache instead: traces carry no reuse
+/// bits, so the compiler is assumed to set one wherever it can.
+void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst, const trace::StaticInst* before) const {
+  const unsigned banks = std::clamp(config_.rf.banks, 1u, 2u);
+  std::array<unsigned, 2> all{}, reused{};
+  const bool follows = config_.rf.cache && before && before->pc + before->bytes == inst.pc;
+  for (const auto& r : inst.sources) {
+    if (r.space != RegSpace::kVector) continue;
+    const bool hit = follows && std::find(before->sources.begin(), before->sources.end(), r) != before->sources.end();
+    for (unsigned i = 0; i < r.count; ++i) {
+      ++all[(r.first + i) % banks];
+      if (hit) ++reused[(r.first + i) % banks];
+    }
+  }
+  for (unsigned b = 0; b < 2; ++b) {
+    out.bank_reads[b] = static_cast<std::uint8_t>(std::min(all[b], 255u));
+    out.bank_reads_reused[b] = static_cast<std::uint8_t>(std::min(all[b] - reused[b], 255u));
+  }
+  out.reused = static_cast<std::uint8_t>(std::min(reused[0] + reused[1], 255u));
+}
+
+const std::uint16_t* IssueTable::keep(const std::vector<std::uint16_t>& registers) {
+  if (register_blocks_.empty() || block_used_ + registers.size() > block_size_) {
+    block_size_ = 4096;
+    block_used_ = 0;
+    register_blocks_.push_back(std::make_unique<std::uint16_t[]>(block_size_));
+  }
+  std::uint16_t* place = register_blocks_.back().get() + block_used_;
+  std::copy(registers.begin(), registers.end(), place);
+  block_used_ += registers.size();
+  return place;
+}
+
+}  // namespace lockstep::core

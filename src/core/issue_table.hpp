@@ -1,0 +1,85 @@
+// The static instructions of a kernel in the form that the issue stage reads: resolved against the configuration,
+// registers expanded. One table a kernel, shared by all SMs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::core {
+
+/// Register numbers of a warp's scoreboard: vector registers first, then the other register spaces.
+inline constexpr unsigned kUniformBase = 256, kPredicateBase = 320, kUniformPredicateBase = 328;
+inline constexpr unsigned kRegistersPerWarp = 336;
+
+/// Where an instruction goes when it is issued.
+enum class IssueKind : std::uint8_t {
+  kFixed,     // a pipe of the sub-core with a known latency
+  kMio,       // leaves the sub-core through the memory pipeline; result comes as an event
+  kBarrier,
+  kFence,
+  kDepBar,    // LDGDEPBAR closes a group, DEPBAR waits for groups
+  kSleep,
+};
+
+struct IssueInst {
+  std::uint32_t pc = 0;
+  std::uint16_t latency = 0;      // core cycles to the earliest dependent issue (kFixed)
+  std::uint16_t interval = 1;     // core cycles for which the unit is taken
+  config::UnitMask units = 0;     // any one of them takes it
+  IssueKind kind = IssueKind::kFixed;
+  trace::OpClass op_class = trace::OpClass::kAlu;
+  trace::MemSpace space = trace::MemSpace::kNone;
+  trace::BarrierOp barrier = trace::BarrierOp::kNone;
+  trace::FenceScope fence = trace::FenceScope::kNone;
+  std::uint8_t barrier_id = 0;
+  std::uint8_t bytes = 16;
+  std::uint8_t access_bytes = 0;
+  bool may_branch = false, bypass_l1 = false, evict_first = false, known = true;
+  bool long_result = false;       // dependents wait on memory, not on the MIO
+  bool closes_group = false;      // LDGDEPBAR
+  std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
+  std::uint8_t sources = 0;
+  std::array<std::uint8_t, 2> bank_reads{};        // register-file reads of an even / odd bank
+  std::array<std::uint8_t, 2> bank_reads_reused{}; // likewise when the instruction before it fills the cache
+  std::uint8_t reused = 0;                         // reads that the register-file cache saves then
+  std::int32_t immediate = 0;
+  const std::uint16_t* registers = nullptr;
+};
+
+class IssueTable {
+ public:
+  explicit IssueTable(const config::GpuConfig& config);
+
+  /// Serial points only: adds what the static table has gained. Elements never move.
+  void extend(const trace::StaticTable& instructions);
+
+  [[nodiscard]] const IssueInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  /// Some instruction names a barrier other than 0.
+  [[nodiscard]] bool named_barriers() const { return named_barriers_; }
+
+ private:
+  static constexpr unsigned kChunk = 512;
+  static constexpr unsigned kMaxChunks = trace::StaticTable::kMaxChunks * trace::StaticTable::kChunk / kChunk;
+
+  [[nodiscard]] IssueInst resolve(const trace::StaticInst& inst, const trace::StaticInst* before);
+  void set_pipe(IssueInst& out, const trace::StaticInst& inst) const;
+  void set_registers(IssueInst& out, const trace::StaticInst& inst);
+  void set_bank_reads(IssueInst& out, const trace::StaticInst& inst, const trace::StaticInst* before) const;
+  [[nodiscard]] std::uint32_t tensor_interval(const trace::StaticInst& inst) const;
+  const std::uint16_t* keep(const std::vector<std::uint16_t>& registers);
+
+  config::GpuConfig config_;
+  std::vector<std::unique_ptr<IssueInst[]>> chunks_;
+  std::vector<std::unique_ptr<std::uint16_t[]>> register_blocks_;
+  std::size_t block_used_ = 0, block_size_ = 0;
+  std::uint32_t size_ = 0;
+  bool named_barriers_ = false;
+};
+
+}  // namespace lockstep::core

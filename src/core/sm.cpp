@@ -1,0 +1,188 @@
+#include "core/sm.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/sm_state.hpp"
+
+namespace lockstep::core {
+namespace {
+
+constexpr Tick kRebaseAt = 1u << 30;
+constexpr Cycle kLaunchSpan = 4096;  // core cycles that a launch may be under way, beyond the configured latency
+
+}  // namespace
+
+Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::AddressMap& map,
+                 const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle)
+    : config(c),
+      fabric(f),
+      kernels(kernel_table),
+      index(sm),
+      skip(skip_idle),
+      subcore_count(std::min(c.sm.subcores, kMaxSubcores)),
+      mio(c, f, map, sm),
+      front(c),
+      launches(c.launch.cta_latency + kLaunchSpan),
+      ctas(c.sm.max_ctas),
+      counters(c.launch.max_kernels),
+      resident_warps(c.launch.max_kernels),
+      resident_since(c.launch.max_kernels) {
+  reason.fill(stats::Stall::kEmpty);
+}
+
+void Sm::State::tick(Cycle now) {
+  current = now;
+  rebase_if_due(now);
+  if (launches.next_arrival() <= now) receive_ctas(now);      // 1. CTAs from the dispatcher
+  if (mio_next <= now) complete_memory_operations(now);       // 2. memory pipeline, write-backs
+  if (front_next <= now) refill_instructions(now);            // 3. instruction lines
+  if (wheel_used >> (now & 63) & 1) wake_warps(now);          // 4. known times: fixed latencies, decode, barriers
+  for (unsigned s = 0; s < subcore_count; ++s) {
+    if (ready >> 16 * s & 0xffff) issue_stage(s, now);        // 5. one warp instruction a sub-core
+    if (fetch_wanted >> 16 * s & 0xffff) fetch_stage(s, now); // 6. one instruction into an instruction buffer
+  }
+}
+
+Cycle Sm::State::next_event(Cycle now) const {
+  if (ready | fetch_wanted) return now + 1;
+  Cycle next = std::min({launches.next_arrival(), mio_next, front_next});
+  if (wheel_used) {
+    const auto start = static_cast<int>((now + 1) & 63);
+    next = std::min(next, now + 1 + static_cast<unsigned>(std::countr_zero(std::rotr(wheel_used, start))));
+  }
+  return std::max(next, now + 1);
+}
+
+void Sm::State::rebase_if_due(Cycle now) {
+  if (now - base < kRebaseAt) return;
+  const auto delta = static_cast<Tick>(now - base);
+  const auto shift = [&](Tick& t) { t = t > delta ? t - delta : 0; };
+  scoreboard.rebase(delta);
+  for (SubCore& sub : subcores) {
+    std::for_each(sub.unit_free.begin(), sub.unit_free.end(), shift);
+    std::for_each(sub.bank_free.begin(), sub.bank_free.end(), shift);
+    shift(sub.allocate_free);
+  }
+  for (Warp& w : warps) {
+    std::for_each(w.decoded.begin(), w.decoded.end(), shift);
+    shift(w.not_before);
+    shift(w.fetch_from);
+  }
+  base = now;
+}
+
+void Sm::State::receive_ctas(Cycle now) {
+  launches.drain(now, [&](std::uint32_t, const icnt::LaunchCta& launch) { start_cta(launch, now); });
+}
+
+void Sm::State::complete_memory_operations(Cycle now) {
+  mio.tick(now);
+  for (const MioEvent& event : mio.events()) handle_event(event, now);
+  mio_next = mio.next_event(now);
+  if (!mio.instruction_lines().empty()) front_next = now;
+}
+
+void Sm::State::refill_instructions(Cycle now) {
+  front.tick(now, mio, counters);
+  for (unsigned s = 0; s < subcore_count; ++s) {
+    WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
+    line_awaited &= ~woken;
+    for (; woken; woken &= woken - 1) update_fetch(static_cast<unsigned>(std::countr_zero(woken)), local(now));
+  }
+  front_next = front.next_event(now);
+  mio_next = std::min(mio_next, mio.next_event(now));  // a fetch may have gone out
+}
+
+void Sm::State::wake_warps(Cycle now) {
+  WarpSet64 due = wheel[now & 63];
+  wheel[now & 63] = 0;
+  wheel_used &= ~(std::uint64_t{1} << (now & 63));
+  const Tick t = local(now);
+  for (; due; due &= due - 1) {
+    const auto w = static_cast<unsigned>(std::countr_zero(due));
+    update_fetch(w, t);
+    if (!(ready & warp_bit(w))) evaluate(w, t);
+  }
+}
+
+void Sm::State::issue_stage(unsigned s, Cycle now) {
+  auto why = stats::Stall::kMathPipe;
+  const unsigned set = issuable(s, now, why);
+  settle_subcore(s, now);
+  SubCore& sub = subcores[s];
+  sub.charged = now + 1;
+  if (set == 0) {
+    const auto first = static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
+    charge(why, warps[first].kernel, 1);
+    return;
+  }
+  const unsigned position = pick(config.sm.scheduler, static_cast<WarpSet16>(set), {sub.last_issued, &sub.age});
+  sub.last_issued = static_cast<std::uint8_t>(position);
+  const unsigned w = 16 * s + position;
+  charge(stats::Stall::kIssued, warps[w].kernel, 1);
+  issue(w, now);
+}
+
+void Sm::State::fetch_stage(unsigned s, Cycle now) {
+  SubCore& sub = subcores[s];
+  const auto wanted = static_cast<WarpSet16>(fetch_wanted >> 16 * s);
+  // The warp that issued last first, so that a greedy scheduler does not starve; then round robin.
+  const unsigned position = policy::contains(wanted, sub.last_issued)
+                                ? sub.last_issued
+                                : policy::lrr(wanted, {sub.last_fetched, nullptr});
+  sub.last_fetched = static_cast<std::uint8_t>(position);
+  fetch_one(16 * s + position, now);
+}
+
+// --- The domain ---
+
+Sm::Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, const KernelTable& kernels,
+       std::uint32_t index, bool skip)
+    : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip)) {}
+
+Sm::~Sm() = default;
+
+Cycle Sm::advance(Cycle from, Cycle to) {
+  State& s = *state_;
+  s.launches.gather(*s.fabric.launch, s.index, from);
+  s.mio.gather(from);
+  const Cycle before = from > 0 ? from - 1 : 0;
+  s.mio_next = std::min(s.mio_next, s.mio.next_event(before));
+  Cycle now = s.skip && from > 0 ? std::max(from, s.next_event(before)) : from;
+  while (now < to) {
+    s.tick(now);
+    now = s.skip ? s.next_event(now) : now + 1;
+  }
+  return s.skip ? now : std::max(to, s.next_event(to - 1));
+}
+
+void Sm::settle(Cycle at) {
+  State& s = *state_;
+  for (unsigned i = 0; i < s.subcore_count; ++i) s.settle_subcore(i, at);
+  for (unsigned k = 0; k < s.counters.size(); ++k) s.count_residency(static_cast<std::uint8_t>(k), at);
+}
+
+void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
+  State& s = *state_;
+  stats::add(total.sm, std::exchange(s.counters[kernel], {}));
+  stats::add(total.sm, std::exchange(s.mio.counters(kernel), {}));
+  stats::add(total.icnt, std::exchange(s.mio.icnt_counters(kernel), {}));
+}
+
+bool Sm::quiescent() const {
+  const State& s = *state_;
+  return s.occupied == 0 && s.free_handles.size() == s.in_flight.size() && s.launches.size() == 0 &&
+         s.mio.quiescent() && s.front.quiescent();
+}
+
+std::uint64_t Sm::empty_subcore_cycles() const {
+  std::uint64_t sum = 0;
+  for (const SubCore& sub : state_->subcores) sum += sub.empty_cycles;
+  return sum;
+}
+
+void Sm::dump(std::string& out) const { state_->dump(out); }
+
+}  // namespace lockstep::core

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "core/sm_state.hpp"
+
+
+namespace lockstep::core {
+
+using stats::Stall;
+
+void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
+  const KernelSlot& kernel = kernels[launch.kernel];
+  if (kernel.launch_sequence > seen_launch) {
+    seen_launch = kernel.launch_sequence;
+    mio.invalidate();
+  }
+  if (launch.carveout != carveout) {
+    assert(occupied == 0);
+    carveout = launch.carveout;
+    mio.set_carveout(carveout);
+  }
+  const unsigned slot = free_cta_slot();
+  Cta& cta = ctas[slot];
+  cta = {};
+  cta.trace = kernel.feed->take(launch.cta);
+  cta.index = launch.cta;
+  cta.kernel = launch.kernel;
+  const auto count = static_cast<unsigned>(cta.trace->warps.size());
+  cta.live_warps = cta.busy_warps = static_cast<std::uint16_t>(count);
+  ++counters[launch.kernel].ctas;
+  counters[launch.kernel].warps += count;
+  count_residency(launch.kernel, now);
+  resident_warps[launch.kernel] += count;
+  std::array<std::uint8_t, kMaxWarps> slots{};
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned w = free_warp_slot();
+    occupied |= warp_bit(w);
+    cta.warps |= warp_bit(w);
+    slots[i] = static_cast<std::uint8_t>(w);
+    start_warp(w, slot, i, local(now) + i * config.launch.warp_interval);
+  }
+  find_barrier_members(cta, slots);
+  for (unsigned i = 0; i < count; ++i)
+    if (warps[slots[i]].next == warps[slots[i]].end) end_warp(slots[i], now);
+}
+
+void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
+  const Cta& owner = ctas[cta];
+  const trace::WarpSpan& span = owner.trace->warps[number];
+  Warp& warp = warps[w];
+  warp = {};
+  warp.next = warp.fetch = owner.trace->records.data() + span.first_record;
+  warp.end = warp.next + span.record_count;
+  warp.words = owner.trace->words.data() + span.first_word;
+  warp.table = kernels[owner.kernel].instructions;
+  warp.kernel = owner.kernel;
+  warp.cta = static_cast<std::uint8_t>(cta);
+  warp.resident = true;
+  warp.fetch_from = at;
+  scoreboard.clear(w);
+  subcores[w / 16].age[w % 16] = next_age++;
+  line_awaited &= ~warp_bit(w);
+  redirected &= ~warp_bit(w);
+  set_waiting(w, Stall::kNoInstruction);
+  update_fetch(w, local(current));
+}
+
+/// A slot of the sub-core with the fewest warps: hardware deals a CTA's warps out over the sub-cores.
+unsigned Sm::State::free_warp_slot() const {
+  unsigned best = 0;
+  int fewest = 17;
+  for (unsigned s = 0; s < subcore_count; ++s) {
+    const int n = std::popcount(occupied >> 16 * s & 0xffff);
+    if (n < fewest) {
+      fewest = n;
+      best = s;
+    }
+  }
+  assert(fewest < 16);
+  return 16 * best + static_cast<unsigned>(std::countr_one(occupied >> 16 * best & 0xffff));
+}
+
+unsigned Sm::State::free_cta_slot() {
+  const auto free = std::find_if(ctas.begin(), ctas.end(), [](const Cta& c) { return !c.trace && c.stores == 0; });
+  if (free != ctas.end()) return static_cast<unsigned>(free - ctas.begin());
+  ctas.emplace_back();  // the others still wait for acknowledgements of CTAs that have left
+  return static_cast<unsigned>(ctas.size() - 1);
+}
+
+/// Traces name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any other is that of the
+/// warps that use it at all.
+void Sm::State::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots) {
+  cta.members[0] = cta.warps;
+  if (!kernels[cta.kernel].instructions->named_barriers()) return;
+  for (unsigned i = 0; i < cta.trace->warps.size(); ++i) {
+    const Warp& warp = warps[slots[i]];
+    for (const trace::Record* r = warp.next; r != warp.end; ++r) {
+      const IssueInst& inst = (*warp.table)[r->inst()];
+      if (inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0)
+        cta.members[inst.barrier_id % 16] |= warp_bit(slots[i]);
+    }
+  }
+}
+
+void Sm::State::barrier(unsigned w, const IssueInst& inst, Cycle now) {
+  if (inst.barrier == trace::BarrierOp::kNone) return;  // reads or resets barrier state
+  Warp& warp = warps[w];
+  Cta& cta = ctas[warp.cta];
+  const unsigned id = inst.barrier_id % 16;
+  ++counters[warp.kernel].barriers;
+  cta.arrived[id] |= warp_bit(w);
+  if (inst.barrier != trace::BarrierOp::kArrive) {
+    warp.block = Block::kBarrier;
+    warp.barrier = static_cast<std::uint8_t>(id);
+  }
+  release_barrier_if_complete(cta, id, now);
+}
+
+void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
+  if (cta.arrived[id] == 0 || (cta.members[id] & ~cta.arrived[id])) return;
+  WarpSet64 released = cta.arrived[id];
+  cta.arrived[id] = 0;
+  for (; released; released &= released - 1) {
+    const auto w = static_cast<unsigned>(std::countr_zero(released));
+    Warp& warp = warps[w];
+    if (warp.block != Block::kBarrier || warp.barrier != id) continue;  // only arrived
+    warp.block = Block::kNone;
+    warp.not_before = local(now) + config.sync.barrier_latency;
+    warp.delay = Stall::kBarrier;
+    evaluate(w, local(now) + 1);
+  }
+}
+
+void Sm::State::end_warp(unsigned w, Cycle now) {
+  Warp& warp = warps[w];
+  Cta& cta = ctas[warp.cta];
+  warp.block = Block::kNone;
+  set_waiting(w, Stall::kDrain);
+  fetch_wanted &= ~warp_bit(w);
+  --cta.live_warps;
+  for (unsigned id = 0; id < cta.members.size(); ++id) {
+    if (!(cta.members[id] & warp_bit(w))) continue;
+    cta.members[id] &= ~warp_bit(w);
+    cta.arrived[id] &= ~warp_bit(w);
+    release_barrier_if_complete(cta, id, now);
+  }
+  free_warp_if_done(w, now);
+}
+
+void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
+  Warp& warp = warps[w];
+  if (warp.results > 0 || warp.readers > 0) return;
+  set_waiting(w, Stall::kEmpty);
+  Cta& cta = ctas[warp.cta];
+  if (--cta.busy_warps > 0) return;
+  count_residency(cta.kernel, now);
+  resident_warps[cta.kernel] -= static_cast<std::uint32_t>(std::popcount(cta.warps));
+  for (WarpSet64 rest = cta.warps; rest; rest &= rest - 1)
+    warps[static_cast<unsigned>(std::countr_zero(rest))].resident = false;
+  occupied &= ~cta.warps;
+  cta.freed = true;
+  report(cta, icnt::CtaEvent::Kind::kFreed, now);
+  kernels[cta.kernel].feed->release(cta.trace);
+  release_cta_slot_if_drained(cta, now);
+}
+
+void Sm::State::release_cta_slot_if_drained(Cta& cta, Cycle now) {
+  if (cta.stores > 0) return;
+  report(cta, icnt::CtaEvent::Kind::kDrained, now);
+  cta.trace = nullptr;
+}
+
+void Sm::State::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
+  fabric.cta_event->send(index, 0, now + config.launch.done_latency, {kind, cta.kernel, cta.index, now});
+}
+
+void Sm::State::count_residency(std::uint8_t kernel, Cycle now) {
+  counters[kernel].warp_cycles += resident_warps[kernel] * (now - resident_since[kernel]);
+  resident_since[kernel] = now;
+}
+
+void Sm::State::dump(std::string& out) const {
+  constexpr std::array kNames = {"issued", "math pipe", "MIO throttle", "register port", "wait",
+                                 "short scoreboard", "long scoreboard", "barrier", "memory fence",
+                                 "dependency barrier", "sleep", "branch", "no instruction", "drain", "empty"};
+  static_assert(kNames.size() == stats::kStalls);
+  if (occupied == 0) return;
+  fmt::format_to(std::back_inserter(out), "SM {}\n", index);
+  for (WarpSet64 rest = occupied; rest; rest &= rest - 1) {
+    const auto w = static_cast<unsigned>(std::countr_zero(rest));
+    const Warp& warp = warps[w];
+    const Cta& cta = ctas[warp.cta];
+    fmt::format_to(std::back_inserter(out), "  sub-core {} warp {:2}: kernel slot {} CTA {}, ", w / 16, w % 16,
+                   warp.kernel, cta.index);
+    if (warp.next == warp.end) {
+      fmt::format_to(std::back_inserter(out), "at its end");
+    } else {
+      const IssueInst& inst = (*warp.table)[warp.next->inst()];
+      fmt::format_to(std::back_inserter(out), "pc {:#x}, {} to go, {} buffered", inst.pc, warp.end - warp.next,
+                     warp.buffered);
+    }
+    fmt::format_to(std::back_inserter(out), ", stall: {}", kNames[static_cast<unsigned>(reason[w])]);
+    if (warp.block == Block::kBarrier)
+      fmt::format_to(std::back_inserter(out), " (barrier {}: arrived {} of {})", warp.barrier,
+                     std::popcount(cta.arrived[warp.barrier]), std::popcount(cta.members[warp.barrier]));
+    fmt::format_to(std::back_inserter(out), "; owed results {}, operand reads {}, stores {}\n", warp.results,
+                   warp.readers, warp.stores);
+  }
+  mio.dump(out);
+}
+
+}  // namespace lockstep::core

@@ -1,0 +1,44 @@
+#include "core/sm_state.hpp"
+
+namespace lockstep::core {
+
+/// Decides whether the warp takes part in fetching from tick `now` on.
+void Sm::State::update_fetch(unsigned w, Tick now) {
+  Warp& warp = warps[w];
+  fetch_wanted &= ~warp_bit(w);
+  if (!warp.resident || warp.fetch == warp.end || warp.buffered >= config.frontend.ibuffer_entries ||
+      warp.branch_unresolved || (line_awaited & warp_bit(w)))
+    return;
+  if (warp.fetch_from > now) {
+    wake_at(w, warp.fetch_from);
+    return;
+  }
+  fetch_wanted |= warp_bit(w);
+}
+
+void Sm::State::fetch_one(unsigned w, Cycle now) {
+  Warp& warp = warps[w];
+  const IssueInst& inst = (*warp.table)[warp.fetch->inst()];
+  const std::uint32_t line = front.line_of(kernels[warp.kernel].code_base + inst.pc);
+  const bool there = front.fetch(now, w / 16, w % 16, line, warp.kernel, counters[warp.kernel]);
+  front_next = std::min(front_next, front.next_event(now));
+  if (!there) {
+    line_awaited |= warp_bit(w);
+    fetch_wanted &= ~warp_bit(w);
+    return;
+  }
+  const Tick t = local(now);
+  warp.decoded[(warp.ring + warp.buffered) % kMaxIbuffer] = t + config.frontend.decode_latency;
+  ++warp.buffered;
+  ++warp.fetch;
+  // Fetch runs on past what falls through; a redirect is known only when the instruction issues.
+  warp.branch_unresolved =
+      warp.fetch != warp.end && (*warp.table)[warp.fetch->inst()].pc != inst.pc + inst.bytes;
+  update_fetch(w, t + 1);
+  if (warp.buffered == 1) {
+    redirected &= ~warp_bit(w);
+    evaluate(w, t + 1);
+  }
+}
+
+}  // namespace lockstep::core

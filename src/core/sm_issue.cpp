@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <bit>
+
+#include "core/sm_state.hpp"
+
+namespace lockstep::core {
+namespace {
+
+using config::Unit;
+using stats::Stall;
+
+constexpr unsigned unit_index(Unit u) { return static_cast<unsigned>(u); }
+
+// Reasons of warps that wait, in the order in which a sub-core's idle cycle is blamed on them: what is closest to
+// issuing first. Reasons of ready warps (unit, queue, register ports) are charged by the issue stage itself.
+constexpr std::array kBlame = {Stall::kWait,    Stall::kShortScoreboard, Stall::kLongScoreboard, Stall::kBarrier,
+                               Stall::kMemBar,  Stall::kDepBar,          Stall::kSleep,          Stall::kBranch,
+                               Stall::kNoInstruction, Stall::kDrain};
+
+Stall reason_of(Block b) {
+  switch (b) {
+    case Block::kBarrier: return Stall::kBarrier;
+    case Block::kFence: return Stall::kMemBar;
+    case Block::kDepBar: return Stall::kDepBar;
+    case Block::kNone: break;
+  }
+  return Stall::kWait;
+}
+
+/// Stores and reductions beyond the SM are acknowledged by the L2.
+bool owes_acknowledgement(const MioOperation& op) {
+  return (op.op_class == trace::OpClass::kStore || op.op_class == trace::OpClass::kReduction) &&
+         op.space != trace::MemSpace::kShared;
+}
+
+/// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A trace
+/// without windows (both bases 0) has none.
+trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
+  constexpr Address kWindow = Address{1} << 24;
+  if (h.shared_base && a >= h.shared_base && a < h.shared_base + kWindow) return trace::MemSpace::kShared;
+  if (h.local_base && a >= h.local_base && a < h.local_base + kWindow) return trace::MemSpace::kLocal;
+  return trace::MemSpace::kGlobal;
+}
+
+}  // namespace
+
+// --- Readiness ---
+
+void Sm::State::evaluate(unsigned w, Tick soonest) {
+  const Warp& warp = warps[w];
+  if (!warp.resident || warp.next == warp.end) return;
+  if (warp.block != Block::kNone) return set_waiting(w, reason_of(warp.block));
+  if (warp.buffered == 0)
+    return set_waiting(w, redirected & warp_bit(w) ? Stall::kBranch : Stall::kNoInstruction);
+
+  Tick at = warp.decoded[warp.ring];
+  Stall why = Stall::kNoInstruction;
+  if (warp.not_before > at) {
+    at = warp.not_before;
+    why = warp.delay;
+  }
+  const IssueInst& inst = (*warp.table)[warp.next->inst()];
+  const Tick registers = scoreboard.ready(w, inst);
+  if (registers >= Scoreboard::kPendingLong)
+    return set_waiting(w, registers == Scoreboard::kPendingLong ? Stall::kLongScoreboard : Stall::kShortScoreboard);
+  if (warp.readers > 0 && scoreboard.read_pending(w, inst)) return set_waiting(w, Stall::kShortScoreboard);
+  if (registers > at) {
+    at = registers;
+    why = Stall::kWait;
+  }
+  if (at <= soonest) return set_ready(w);
+  set_waiting(w, why);
+  wake_at(w, at);
+}
+
+void Sm::State::set_waiting(unsigned w, Stall why) {
+  settle_subcore(w / 16, current);
+  ready &= ~warp_bit(w);
+  waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
+  waiting[static_cast<unsigned>(why)] |= warp_bit(w);
+  reason[w] = why;
+}
+
+void Sm::State::set_ready(unsigned w) {
+  settle_subcore(w / 16, current);
+  waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
+  reason[w] = Stall::kIssued;
+  ready |= warp_bit(w);
+}
+
+/// Looks at the warp again at tick `at`, or on the way there when that is beyond the wheel.
+void Sm::State::wake_at(unsigned w, Tick at) {
+  const Cycle slot = (current + std::min<Tick>(at - local(current), 63)) & 63;
+  wheel[slot] |= warp_bit(w);
+  wheel_used |= std::uint64_t{1} << slot;
+}
+
+// --- Issue ---
+
+/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`.
+unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
+  const SubCore& sub = subcores[s];
+  const Tick t = local(now);
+  if (sub.allocate_free > t) {
+    why = Stall::kRegisterPort;
+    return 0;
+  }
+  config::UnitMask busy = 0;
+  for (unsigned u = 0; u < sub.unit_free.size(); ++u)
+    busy = static_cast<config::UnitMask>(busy | (sub.unit_free[u] > t) << u);
+  const bool queue_full = !mio.can_accept(s);
+  if (queue_full) busy = static_cast<config::UnitMask>(busy | config::unit_bit(Unit::kMio));
+
+  unsigned set = 0;
+  bool wants_queue = false;
+  for (auto rest = static_cast<unsigned>(ready >> 16 * s & 0xffff); rest; rest &= rest - 1) {
+    const auto position = static_cast<unsigned>(std::countr_zero(rest));
+    const Warp& warp = warps[16 * s + position];
+    const config::UnitMask units = (*warp.table)[warp.next->inst()].units;
+    if (units == 0 || (units & ~busy)) {
+      set |= 1u << position;
+    } else {
+      wants_queue |= (units & config::unit_bit(Unit::kMio)) != 0;
+    }
+  }
+  why = wants_queue ? Stall::kMioThrottle : Stall::kMathPipe;
+  return set;
+}
+
+void Sm::State::issue(unsigned w, Cycle now) {
+  Warp& warp = warps[w];
+  SubCore& sub = subcores[w / 16];
+  const trace::Record record = *warp.next;
+  const IssueInst& inst = (*warp.table)[record.inst()];
+  const Tick t = local(now);
+
+  stats::SmCounters& c = counters[warp.kernel];
+  ++c.warp_instructions;
+  c.thread_instructions += static_cast<unsigned>(std::popcount(record.mask));
+  if (!inst.known) ++c.unknown_instructions;
+
+  const Tick delay = read_operands(sub, inst, w, t);
+  take_unit(sub, inst, t);
+  switch (inst.kind) {
+    case IssueKind::kMio: send_to_memory(w, inst, record, now); break;
+    case IssueKind::kFixed: scoreboard.write(w, inst, t + inst.latency + delay); break;
+    case IssueKind::kBarrier: barrier(w, inst, now); break;
+    case IssueKind::kFence: fence(warp, inst, t); break;
+    case IssueKind::kDepBar: async_groups(warp, inst); break;
+    case IssueKind::kSleep:
+      warp.not_before = t + static_cast<Tick>(sim::cycles_of_ps(
+          static_cast<std::uint64_t>(std::clamp(inst.immediate, 1, 1'000'000)) * 1000, config.clock.core_khz));
+      warp.delay = Stall::kSleep;
+      break;
+  }
+
+  warp.words += trace::address_words(record.form(), record.mask);
+  ++warp.next;
+  warp.ring = static_cast<std::uint8_t>((warp.ring + 1) % kMaxIbuffer);
+  --warp.buffered;
+  if (warp.next == warp.end) return end_warp(w, now);
+  if (warp.branch_unresolved && warp.buffered == 0) {  // the redirect is known now
+    warp.branch_unresolved = false;
+    warp.fetch_from = t + config.frontend.branch_latency;
+    redirected |= warp_bit(w);
+  }
+  update_fetch(w, t);
+  evaluate(w, t + 1);
+}
+
+/// Books the register-file ports; returns by how many cycles the instruction is held up in the allocate stage.
+Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now) {
+  stats::SmCounters& c = counters[warps[w].kernel];
+  // The cache holds the operands of the sub-core's last instruction, if that was the one before of this warp.
+  const std::uint32_t age = sub.age[w % 16];
+  const bool follows = inst.reused > 0 && sub.last_inst && sub.last_age == age &&
+                       sub.last_inst->pc + sub.last_inst->bytes == inst.pc;
+  const auto& reads = follows ? inst.bank_reads_reused : inst.bank_reads;
+  c.rf_reads += reads[0] + unsigned{reads[1]};
+  if (follows) c.rfc_hits += inst.reused;
+
+  const Tick window = std::max<Tick>(config.rf.read_window, inst.interval);
+  Tick delay = 0;
+  for (unsigned b = 0; b < 2; ++b) {
+    if (reads[b] == 0) continue;
+    const Tick cycles = (reads[b] + config.rf.read_ports - 1) / config.rf.read_ports;
+    const Tick done = std::max(sub.bank_free[b], now + 1) + cycles;
+    sub.bank_free[b] = done;
+    if (done > now + 1 + window) delay = std::max(delay, done - (now + 1 + window));
+  }
+  if (delay > 0) {
+    sub.allocate_free = now + 1 + delay;
+    c.rf_conflict_cycles += delay;
+  }
+  sub.last_age = age;
+  sub.last_inst = &inst;
+  return delay;
+}
+
+void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now) {
+  config::UnitMask free = 0;
+  for (unsigned u = 0; u < sub.unit_free.size(); ++u)
+    free = static_cast<config::UnitMask>(free | (sub.unit_free[u] <= now) << u);
+  const auto candidates = static_cast<unsigned>(inst.units & free);
+  if (candidates == 0) return;  // needs no unit
+  const auto unit = static_cast<unsigned>(std::countr_zero(candidates));
+  if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
+    for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;
+  } else {
+    sub.unit_free[unit] = now + inst.interval;
+  }
+}
+
+void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now) {
+  Warp& warp = warps[w];
+  if (record.mask == 0) return;  // predicated off for all lanes: an issue slot and nothing more
+  std::uint32_t handle;
+  if (free_handles.empty()) {
+    handle = static_cast<std::uint32_t>(in_flight.size());
+    in_flight.emplace_back();
+  } else {
+    handle = free_handles.back();
+    free_handles.pop_back();
+  }
+  const trace::KernelHeader& header = *kernels[warp.kernel].header;
+  MioOperation op;
+  op.handle = handle;
+  op.subcore = static_cast<std::uint8_t>(w / 16);
+  op.warp = static_cast<std::uint8_t>(w);
+  op.kernel = warp.kernel;
+  op.form = record.form();
+  op.mask = record.mask;
+  op.words = warp.words;
+  // A memory instruction whose addresses the trace does not carry takes its slot and a fixed time.
+  const bool addressed = op.form != trace::AddressForm::kNone || inst.op_class == trace::OpClass::kConstLoad;
+  op.op_class = addressed || inst.op_class == trace::OpClass::kShuffle ? inst.op_class : trace::OpClass::kSpecialReg;
+  op.space = inst.space == trace::MemSpace::kGeneric && addressed ? resolve_generic(*warp.words, header) : inst.space;
+  op.access_bytes = inst.access_bytes;
+  op.bypass_l1 = inst.bypass_l1;
+  op.evict_first = inst.evict_first;
+  op.local_base = header.local_base;
+  mio.push(now, op);
+  mio_next = std::min(mio_next, mio.next_event(now));
+
+  const bool stored = owes_acknowledgement(op);
+  InFlight& f = in_flight[handle];
+  f = {&inst, static_cast<std::uint8_t>(w), warp.cta, 0xff, static_cast<std::uint8_t>(stored ? 3 : 2),
+       subcores[w / 16].age[w % 16]};
+  scoreboard.write(w, inst, inst.long_result && op.space != trace::MemSpace::kShared ? Scoreboard::kPendingLong
+                                                                                     : Scoreboard::kPendingShort);
+  scoreboard.add_readers(w, inst);
+  ++warp.results;
+  ++warp.readers;
+  if (stored) {
+    ++warp.stores;
+    ++ctas[warp.cta].stores;
+  }
+  if (inst.op_class == trace::OpClass::kAsyncCopy) {
+    f.group = warp.open_group;
+    ++warp.group[warp.open_group];
+  }
+}
+
+/// A fence lets the warp go on when its stores are acknowledged, and not before its own latency has passed.
+void Sm::State::fence(Warp& warp, const IssueInst& inst, Tick now) {
+  const config::SyncGroup& s = config.sync;
+  const Tick latency = inst.fence == trace::FenceScope::kCta      ? s.membar_cta
+                       : inst.fence == trace::FenceScope::kSystem ? s.membar_system
+                                                                  : s.membar_gpu;
+  warp.not_before = now + latency;
+  warp.delay = Stall::kMemBar;
+  if (warp.stores > 0) warp.block = Block::kFence;
+}
+
+/// LDGDEPBAR closes the group of async copies; DEPBAR waits until at most `immediate` closed groups are under way.
+void Sm::State::async_groups(Warp& warp, const IssueInst& inst) {
+  if (inst.closes_group) {
+    warp.open_group = static_cast<std::uint8_t>((warp.open_group + 1) % kMaxAsyncGroups);
+    return;
+  }
+  warp.wait_groups = static_cast<std::uint16_t>(std::clamp(inst.immediate, 0, int{kMaxAsyncGroups}));
+  if (!groups_done(warp)) warp.block = Block::kDepBar;
+}
+
+bool Sm::State::groups_done(const Warp& warp) {
+  for (unsigned back = warp.wait_groups + 1u; back < kMaxAsyncGroups; ++back)
+    if (warp.group[(warp.open_group + kMaxAsyncGroups - back) % kMaxAsyncGroups] > 0) return false;
+  return true;
+}
+
+// --- Completion ---
+
+void Sm::State::handle_event(const MioEvent& event, Cycle now) {
+  InFlight& f = in_flight[event.handle];
+  const unsigned w = f.warp;
+  Warp& warp = warps[w];
+  const bool same_warp = warp.resident && subcores[w / 16].age[w % 16] == f.age;  // its slot may have been reused
+  Cta& cta = ctas[f.cta];
+  if (--f.owed == 0) free_handles.push_back(event.handle);
+  switch (event.kind) {
+    case MioEvent::Kind::kOperandsRead:
+      scoreboard.release_readers(w, *f.inst);
+      --warp.readers;
+      break;
+    case MioEvent::Kind::kResult:
+      scoreboard.write(w, *f.inst, local(now));
+      --warp.results;
+      if (f.group != 0xff && --warp.group[f.group] == 0 && warp.block == Block::kDepBar && groups_done(warp))
+        warp.block = Block::kNone;
+      break;
+    case MioEvent::Kind::kAcknowledged:
+      --cta.stores;
+      if (same_warp && --warp.stores == 0 && warp.block == Block::kFence) warp.block = Block::kNone;
+      if (cta.freed) return release_cta_slot_if_drained(cta, now);
+      break;
+  }
+  if (!same_warp) return;
+  if (warp.next == warp.end) return free_warp_if_done(w, now);
+  if (!(ready & warp_bit(w))) evaluate(w, local(now));
+}
+
+// --- Stall attribution ---
+
+void Sm::State::settle_subcore(unsigned s, Cycle now) {
+  SubCore& sub = subcores[s];
+  if (sub.charged >= now) return;
+  const Cycle cycles = now - sub.charged;
+  sub.charged = now;
+  for (const Stall why : kBlame) {
+    const WarpSet64 set = waiting[static_cast<unsigned>(why)] >> 16 * s & 0xffff;
+    if (set) return charge(why, warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s].kernel, cycles);
+  }
+  sub.empty_cycles += cycles;
+}
+
+void Sm::State::charge(Stall why, std::uint8_t kernel, Cycle cycles) {
+  counters[kernel].stalls[static_cast<unsigned>(why)] += cycles;
+}
+
+}  // namespace lockstep::core

@@ -1,0 +1,133 @@
+// What an SM is made of, and the stages of its cycle. One class, four files: sm.cpp (cycle and domain),
+// sm_issue.cpp (readiness and issue), sm_fetch.cpp (instruction buffers), sm_cta.cpp (CTAs, barriers).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/front_end.hpp"
+#include "core/memory_pipeline.hpp"
+#include "core/scheduler.hpp"
+#include "core/scoreboard.hpp"
+#include "core/sm.hpp"
+#include "core/warp.hpp"
+#include "sim/inbox.hpp"
+
+namespace lockstep::core {
+
+inline constexpr unsigned kMaxSubcores = FrontEnd::kMaxSubcores;
+using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 s + 15
+
+[[nodiscard]] constexpr WarpSet64 warp_bit(unsigned w) { return WarpSet64{1} << w; }
+
+struct SubCore {
+  std::array<Tick, static_cast<unsigned>(config::Unit::kCount)> unit_free{};  // tick from which a unit takes the next
+  std::array<Tick, 2> bank_free{};   // register-file bank: tick from which its ports are free
+  Tick allocate_free = 0;            // the allocate stage holds an instruction until then
+  std::uint8_t last_issued = 0;      // position, for the scheduler
+  std::uint8_t last_fetched = 0;
+  const IssueInst* last_inst = nullptr;  // whose operands the register-file cache holds
+  std::uint32_t last_age = 0;            // and of which warp
+  std::array<std::uint32_t, kWarpsPerSubcore> age{};
+  Cycle charged = 0;                 // stall cycles are booked up to here
+  std::uint64_t empty_cycles = 0;
+};
+
+struct Sm::State {
+  State(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle);
+
+  // --- The cycle (sm.cpp) ---
+  void tick(Cycle now);
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  void rebase_if_due(Cycle now);
+  [[nodiscard]] Tick local(Cycle t) const { return static_cast<Tick>(t - base); }
+
+  // Stages, in the order in which tick() calls them.
+  void receive_ctas(Cycle now);
+  void complete_memory_operations(Cycle now);
+  void refill_instructions(Cycle now);
+  void wake_warps(Cycle now);
+  void issue_stage(unsigned s, Cycle now);
+  void fetch_stage(unsigned s, Cycle now);
+
+  // --- Readiness and issue (sm_issue.cpp) ---
+  /// Finds out what the warp's next instruction waits for; it may issue from tick `soonest` on.
+  void evaluate(unsigned w, Tick soonest);
+  void set_waiting(unsigned w, stats::Stall why);
+  void set_ready(unsigned w);
+  void wake_at(unsigned w, Tick at);
+  [[nodiscard]] unsigned issuable(unsigned s, Cycle now, stats::Stall& why) const;
+  void issue(unsigned w, Cycle now);
+  [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now);
+  void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
+  void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
+  void fence(Warp& warp, const IssueInst& inst, Tick now);
+  void async_groups(Warp& warp, const IssueInst& inst);
+  [[nodiscard]] static bool groups_done(const Warp& warp);
+  void handle_event(const MioEvent& event, Cycle now);
+  /// Books the cycles before `now` that are not booked yet: nothing has changed since the last that is.
+  void settle_subcore(unsigned s, Cycle now);
+  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
+
+  // --- Instruction buffers (sm_fetch.cpp) ---
+  void update_fetch(unsigned w, Tick now);
+  void fetch_one(unsigned w, Cycle now);
+
+  // --- CTAs (sm_cta.cpp) ---
+  void start_cta(const icnt::LaunchCta& launch, Cycle now);
+  void start_warp(unsigned w, unsigned cta, unsigned number, Tick at);
+  [[nodiscard]] unsigned free_warp_slot() const;
+  [[nodiscard]] unsigned free_cta_slot();
+  void find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots);
+  void barrier(unsigned w, const IssueInst& inst, Cycle now);
+  void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
+  void end_warp(unsigned w, Cycle now);
+  void free_warp_if_done(unsigned w, Cycle now);
+  void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
+  void count_residency(std::uint8_t kernel, Cycle now);
+  void release_cta_slot_if_drained(Cta& cta, Cycle now);
+
+  void dump(std::string& out) const;
+
+  const config::GpuConfig config;
+  icnt::Fabric& fabric;
+  const KernelTable& kernels;
+  const std::uint32_t index;
+  const bool skip;
+  const unsigned subcore_count;
+
+  // Hot state.
+  Cycle current = 0;                    // the cycle that tick() is doing
+  Cycle base = 0;                       // cycle of tick 0
+  WarpSet64 ready = 0;                  // the next instruction may issue as far as the warp itself goes
+  WarpSet64 fetch_wanted = 0;
+  WarpSet64 line_awaited = 0;           // the fetch waits for an instruction line
+  WarpSet64 redirected = 0;             // no instruction since the last taken branch
+  WarpSet64 occupied = 0;               // warp slots of resident CTAs
+  std::array<WarpSet64, stats::kStalls> waiting{};
+  std::array<stats::Stall, kMaxWarps> reason{};
+  std::array<WarpSet64, 64> wheel{};    // warps to look at again, by cycle modulo 64
+  std::uint64_t wheel_used = 0;
+  std::array<SubCore, kMaxSubcores> subcores{};
+  std::array<Warp, kMaxWarps> warps{};
+  Scoreboard scoreboard{kMaxWarps};
+  Cycle mio_next = 0, front_next = 0;
+
+  MemoryPipeline mio;
+  FrontEnd front;
+  sim::Inbox<icnt::LaunchCta> launches;
+  std::vector<Cta> ctas;
+  std::vector<InFlight> in_flight;
+  std::vector<std::uint32_t> free_handles;
+  std::vector<stats::SmCounters> counters;         // by kernel slot
+  std::vector<std::uint32_t> resident_warps;       // by kernel slot
+  std::vector<Cycle> resident_since;               // warp_cycles are booked up to here
+  std::uint64_t seen_launch = 0;                   // newest launch_sequence
+  unsigned carveout = 0;
+  std::uint32_t next_age = 1;
+};
+
+}  // namespace lockstep::core
