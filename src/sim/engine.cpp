@@ -119,6 +119,13 @@ void Engine::work(unsigned thread) {
 
 bool Engine::worth_sharing() const { return team_ > 1 && sharing_ && awake_.size() + task_count_ > 1; }
 
+Cycle Engine::earliest() const {
+  Cycle earliest = kNever;
+  for (DomainId d = 0; d < domains_.size(); ++d)
+    earliest = std::min(earliest, woken_[d] ? now_ : std::max(now_, domains_[d].next));
+  return earliest;
+}
+
 bool Engine::begin_window(Controller& controller) {
   for (;;) {
     const Cycle cut = controller.boundary(now_);

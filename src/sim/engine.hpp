@@ -24,7 +24,7 @@ struct EngineOptions {
   bool dynamic = true;                     // schedule: next free thread takes the next domain; else fixed shares
   Cycle window = 16;                       // core cycles, at most the shortest channel
   bool skip = true;                        // false: every domain is called in every window
-  std::optional<std::uint64_t> shuffle;    // seed of the order in which domains are visited
+  std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
 };
 
 /// What drives a run at global times. All calls come from one thread, between windows.
@@ -73,6 +73,9 @@ class Engine {
   void run(Controller& controller);
 
   [[nodiscard]] Cycle now() const { return now_; }
+  /// Between windows: the earliest core cycle at which anything is due, now() when mail waits; kNever when all is
+  /// still. From boundary() at a cut it says the same for every window.
+  [[nodiscard]] Cycle earliest() const;
   [[nodiscard]] const EngineProfile& profile() const { return profile_; }
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }
   [[nodiscard]] Domain& domain(DomainId id) { return *domains_[id].domain; }

@@ -53,6 +53,7 @@ struct RunReport {
   std::vector<KernelResult> kernels;   // in completion order, ties by list order
   std::vector<CopyResult> copies;
   std::vector<IntervalSample> intervals;
+  KernelCounters unattributed;         // copies, and write-backs after the end of the kernel that wrote
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
   std::vector<std::string> remarks;    // what the trace or the model cannot carry, sorted
 };
