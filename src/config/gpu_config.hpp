@@ -38,7 +38,8 @@ using UnitMask = std::uint16_t;
   return static_cast<UnitMask>(1u << static_cast<unsigned>(u));
 }
 
-/// How a class of instructions executes: `pipe.<class>.units/latency/interval`.
+/// How a class of instructions executes: `pipe.<class>.units/latency/interval`. The matrix classes occupy their
+/// unit for their work at the rate of tensor.*, and take latency + that - 1.
 struct PipeSpec {
   UnitMask units = unit_bit(Unit::kMio);  // never 0
   std::uint32_t latency = 4;   // core cycles from issue to the earliest issue of a dependent instruction
@@ -63,8 +64,8 @@ using PipeTable = std::array<PipeSpec, static_cast<unsigned>(trace::OpClass::kCo
   set(OpClass::kSfu, Unit::kXu, 16, 8);
   set(OpClass::kConvert, Unit::kXu, 16, 8);
   set(OpClass::kBitcount, Unit::kXu, 16, 8);
-  set(OpClass::kTensor, Unit::kTensor, 8, 2);
-  set(OpClass::kWarpgroupMma, Unit::kTensor, 43, 1);
+  set(OpClass::kTensor, Unit::kTensor, 9, 1);
+  set(OpClass::kWarpgroupMma, Unit::kTensor, 44, 1);
   set(OpClass::kUniform, Unit::kUniform, 4, 1);
   set(OpClass::kVote, Unit::kAlu, 6, 2);
   set(OpClass::kBranch, Unit::kBranch, 4, 4);

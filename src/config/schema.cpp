@@ -81,6 +81,35 @@ const std::vector<Parameter>& schema() {
 
 std::string_view group_of(std::string_view key) { return key.substr(0, key.rfind('.')); }
 
+Parameter integer(std::string key, Measure measure, std::uint64_t min, std::uint64_t max, std::string help,
+                  Binding binding, std::vector<Alias> aliases) {
+  return {std::move(key),  Type::kInteger, measure,           min, max, false, {},
+          std::move(help), binding,        std::move(aliases)};
+}
+Parameter power_of_two(std::string key, Measure measure, std::uint64_t min, std::uint64_t max,
+                       std::string help, Binding binding) {
+  return {std::move(key), Type::kInteger, measure, min, max, true, {}, std::move(help), binding};
+}
+Parameter flag(std::string key, std::string help, Binding binding) {
+  return {std::move(key), Type::kBool, Measure::kNone, 0, 1, false, {}, std::move(help), binding};
+}
+Parameter choice(std::string key, std::span<const std::string_view> names, std::string help,
+                 Binding binding) {
+  return {std::move(key), Type::kEnum, Measure::kNone,  0,      names.size() - 1,
+          false,          names,       std::move(help), binding};
+}
+Parameter units(std::string key, std::span<const std::string_view> names, std::string help, Binding binding) {
+  return {std::move(key), Type::kUnits, Measure::kNone, 0, 0, false, names, std::move(help), binding};
+}
+Parameter ascending(std::string key, Measure measure, std::uint64_t min, std::uint64_t max, std::string help,
+                    Binding binding) {
+  return {std::move(key), Type::kList, measure, min, max, false, {}, std::move(help), binding};
+}
+Parameter name(std::string key, std::string help, Binding binding) {
+  constexpr std::uint64_t kLongest = 64;
+  return {std::move(key), Type::kText, Measure::kNone, 1, kLongest, false, {}, std::move(help), binding};
+}
+
 Match find(std::string_view key) {
   const auto at = key_index().find(key);
   return at == key_index().end() ? Match{} : at->second;

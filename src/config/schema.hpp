@@ -110,6 +110,19 @@ template <auto Group, auto Field>
 }
 
 using Rows = std::vector<Parameter>;
+[[nodiscard]] Parameter integer(std::string key, Measure measure, std::uint64_t min, std::uint64_t max,
+                                std::string help, Binding binding, std::vector<Alias> aliases = {});
+[[nodiscard]] Parameter power_of_two(std::string key, Measure measure, std::uint64_t min, std::uint64_t max,
+                                     std::string help, Binding binding);
+[[nodiscard]] Parameter flag(std::string key, std::string help, Binding binding);
+[[nodiscard]] Parameter choice(std::string key, std::span<const std::string_view> names, std::string help,
+                               Binding binding);
+[[nodiscard]] Parameter units(std::string key, std::span<const std::string_view> names, std::string help,
+                              Binding binding);
+[[nodiscard]] Parameter ascending(std::string key, Measure measure, std::uint64_t min, std::uint64_t max,
+                                  std::string help, Binding binding);
+[[nodiscard]] Parameter name(std::string key, std::string help, Binding binding);
+
 [[nodiscard]] Rows machine_rows();  // gpu, clock, sm, frontend, rf
 [[nodiscard]] Rows pipe_rows();     // pipe, tensor, mio
 [[nodiscard]] Rows memory_rows();   // l1, sync, icnt, l2

@@ -53,34 +53,23 @@ void add_pipe(Rows& rows) {
   constexpr PipeName kPipe = kPipes[I];
   constexpr OpClass kClass = kPipe.op_class;
   const std::string prefix = "pipe." + std::string(kPipe.name) + ".", what(kPipe.what);
-  const bool works = kClass == OpClass::kTensor || kClass == OpClass::kWarpgroupMma;
-  rows.push_back({prefix + "units", Type::kUnits, Measure::kNone, 0, 0, false, kUnitNames,
-                  "units of which any one may take " + what, pipe<kClass, &PipeSpec::units>()});
-  rows.push_back(
-      {prefix + "latency",
-       Type::kInteger,
-       Measure::kCoreCycles,
-       1,
-       1024,
-       false,
-       {},
-       works
-           ? "from issue to a dependent issue, beside the cycles that the work takes at the rate tensor.*: " +
-                 what
-           : "from issue to the earliest issue of a dependent instruction: " + what,
-       pipe<kClass, &PipeSpec::latency>()});
-  rows.push_back(
-      {prefix + "interval",
-       Type::kInteger,
-       Measure::kCoreCycles,
-       1,
-       1024,
-       false,
-       {},
-       works
-           ? "least time for which the unit takes no other instruction (tensor.* rates set the rest): " + what
-           : "for which the unit takes no other instruction: " + what,
-       pipe<kClass, &PipeSpec::interval>()});
+  rows.push_back(units(prefix + "units", kUnitNames, "units of which any one may take " + what,
+                       pipe<kClass, &PipeSpec::units>()));
+  if constexpr (kClass == OpClass::kTensor || kClass == OpClass::kWarpgroupMma) {
+    rows.push_back(
+        integer(prefix + "latency", Measure::kCoreCycles, 1, 1024,
+                "from issue to a dependent issue is this plus the work's cycles at the rate tensor.* less "
+                "one: " +
+                    what,
+                pipe<kClass, &PipeSpec::latency>()));
+  } else {
+    rows.push_back(integer(prefix + "latency", Measure::kCoreCycles, 1, 1024,
+                           "from issue to the earliest issue of a dependent instruction: " + what,
+                           pipe<kClass, &PipeSpec::latency>()));
+    rows.push_back(integer(prefix + "interval", Measure::kCoreCycles, 1, 1024,
+                           "for which the unit takes no other instruction: " + what,
+                           pipe<kClass, &PipeSpec::interval>()));
+  }
 }
 
 template <std::size_t... I>
@@ -99,145 +88,53 @@ Binding mio() {
 
 Rows tensor_rows() {
   using M = Measure;
-  constexpr Type kInt = Type::kInteger;
   using G = TensorGroup;
-  const auto row = [](const char* key, const char* what, Binding binding) {
-    return Parameter{
-        key,
-        kInt,
-        M::kNone,
-        0,
-        65536,
-        false,
-        {},
-        std::string("dense ") + what + " multiply-accumulates a core cycle of one sub-core; 0 = not native",
-        binding};
+  const auto rate = [](const char* key, const char* what, Binding binding) {
+    constexpr std::uint64_t kFastest = 65536;
+    const std::string help =
+        " multiply-accumulates a core cycle of one sub-core; 0 = not native, runs as FP16";
+    return integer(key, M::kNone, 0, kFastest, std::string("dense ") + what + help, binding);
   };
   return {
-      row("tensor.f16", "FP16", tensor<&G::f16>()),
-      row("tensor.bf16", "BF16", tensor<&G::bf16>()),
-      row("tensor.tf32", "TF32", tensor<&G::tf32>()),
-      row("tensor.f64", "FP64", tensor<&G::f64>()),
-      row("tensor.int8", "INT8", tensor<&G::int8>()),
-      row("tensor.int4", "INT4", tensor<&G::int4>()),
-      row("tensor.binary", "1-bit", tensor<&G::binary>()),
-      row("tensor.fp8", "FP8", tensor<&G::fp8>()),
-      {"tensor.sparse_factor",
-       kInt,
-       M::kNone,
-       1,
-       4,
-       false,
-       {},
-       "speed of 2:4 sparse over dense multiply-accumulates",
-       tensor<&G::sparse_factor>()},
+      rate("tensor.f16", "FP16", tensor<&G::f16>()),
+      rate("tensor.bf16", "BF16", tensor<&G::bf16>()),
+      rate("tensor.tf32", "TF32", tensor<&G::tf32>()),
+      rate("tensor.f64", "FP64", tensor<&G::f64>()),
+      rate("tensor.int8", "INT8", tensor<&G::int8>()),
+      rate("tensor.int4", "INT4", tensor<&G::int4>()),
+      rate("tensor.binary", "1-bit", tensor<&G::binary>()),
+      rate("tensor.fp8", "FP8", tensor<&G::fp8>()),
+      integer("tensor.sparse_factor", M::kNone, 1, 4, "speed of 2:4 sparse over dense multiply-accumulates",
+              tensor<&G::sparse_factor>()),
   };
 }
 
 Rows mio_rows() {
   using M = Measure;
-  constexpr Type kInt = Type::kInteger;
   using G = MioGroup;
   return {
-      {"mio.queue_entries",
-       kInt,
-       M::kNone,
-       1,
-       64,
-       false,
-       {},
-       "memory and other shared-pipe instructions queued in a sub-core",
-       mio<&G::queue_entries>()},
-      {"mio.dispatch_interval",
-       kInt,
-       M::kCoreCycles,
-       1,
-       64,
-       false,
-       {},
-       "between two dispatches of one sub-core's queue",
-       mio<&G::dispatch_interval>()},
-      {"mio.shuffle_latency",
-       kInt,
-       M::kCoreCycles,
-       1,
-       1024,
-       false,
-       {},
-       "SHFL, issue to dependent issue",
-       mio<&G::shuffle_latency>()},
-      {"mio.shuffle_interval",
-       kInt,
-       M::kCoreCycles,
-       1,
-       64,
-       false,
-       {},
-       "between two SHFL of an SM",
-       mio<&G::shuffle_interval>()},
-      {"mio.special_latency",
-       kInt,
-       M::kCoreCycles,
-       1,
-       1024,
-       false,
-       {},
-       "S2R, issue to dependent issue",
-       mio<&G::special_latency>()},
-      {"mio.special_interval",
-       kInt,
-       M::kCoreCycles,
-       1,
-       64,
-       false,
-       {},
-       "between two S2R of an SM",
-       mio<&G::special_interval>()},
-      {"mio.const_latency",
-       kInt,
-       M::kCoreCycles,
-       1,
-       1024,
-       false,
-       {},
-       "LDC that hits, issue to dependent issue",
-       mio<&G::const_latency>()},
-      {"mio.const_interval",
-       kInt,
-       M::kCoreCycles,
-       1,
-       64,
-       false,
-       {},
-       "between two LDC of an SM",
-       mio<&G::const_interval>()},
-      {"mio.const_cold_miss",
-       Type::kBool,
-       M::kNone,
-       0,
-       1,
-       false,
-       {},
-       "the first constant load of an SM after a launch goes to L2",
-       mio<&G::const_cold_miss>()},
-      {"mio.texture_latency",
-       kInt,
-       M::kCoreCycles,
-       0,
-       4096,
-       false,
-       {},
-       "texture filtering, added to the L1 latency",
-       mio<&G::texture_latency>()},
-      {"mio.texture_interval",
-       kInt,
-       M::kCoreCycles,
-       1,
-       256,
-       false,
-       {},
-       "between two texture instructions of an SM",
-       mio<&G::texture_interval>()},
+      integer("mio.queue_entries", M::kNone, 1, 64,
+              "memory and other shared-pipe instructions queued in a sub-core", mio<&G::queue_entries>()),
+      integer("mio.dispatch_interval", M::kCoreCycles, 1, 64,
+              "between two dispatches of one sub-core's queue", mio<&G::dispatch_interval>()),
+      integer("mio.shuffle_latency", M::kCoreCycles, 1, 1024, "SHFL, issue to dependent issue",
+              mio<&G::shuffle_latency>()),
+      integer("mio.shuffle_interval", M::kCoreCycles, 1, 64, "between two SHFL of an SM",
+              mio<&G::shuffle_interval>()),
+      integer("mio.special_latency", M::kCoreCycles, 1, 1024, "S2R, issue to dependent issue",
+              mio<&G::special_latency>()),
+      integer("mio.special_interval", M::kCoreCycles, 1, 64, "between two S2R of an SM",
+              mio<&G::special_interval>()),
+      integer("mio.const_latency", M::kCoreCycles, 1, 1024, "LDC that hits, issue to dependent issue",
+              mio<&G::const_latency>()),
+      integer("mio.const_interval", M::kCoreCycles, 1, 64, "between two LDC of an SM",
+              mio<&G::const_interval>()),
+      flag("mio.const_cold_miss", "the first constant load of an SM after a launch goes to L2",
+           mio<&G::const_cold_miss>()),
+      integer("mio.texture_latency", M::kCoreCycles, 0, 4096, "texture filtering, added to the L1 latency",
+              mio<&G::texture_latency>()),
+      integer("mio.texture_interval", M::kCoreCycles, 1, 256, "between two texture instructions of an SM",
+              mio<&G::texture_interval>()),
   };
 }
 
@@ -246,16 +143,10 @@ Rows mio_rows() {
 Rows pipe_rows() {
   Rows rows;
   add_pipes(rows, std::make_index_sequence<std::size(kPipes)>{});
-  rows.push_back({"pipe.fp64_shared",
-                  Type::kBool,
-                  Measure::kNone,
-                  0,
-                  1,
-                  false,
-                  {},
-                  "one FP64 unit serves all sub-cores of the SM instead of one each",
-                  {[](const GpuConfig& c) { return std::uint64_t{c.fp64_shared}; },
-                   [](GpuConfig& c, std::uint64_t v) { c.fp64_shared = v != 0; }}});
+  const Binding fp64_shared = {[](const GpuConfig& c) { return std::uint64_t{c.fp64_shared}; },
+                               [](GpuConfig& c, std::uint64_t v) { c.fp64_shared = v != 0; }};
+  rows.push_back(flag("pipe.fp64_shared", "one FP64 unit serves all sub-cores of the SM instead of one each",
+                      fp64_shared));
   for (Parameter& row : tensor_rows()) rows.push_back(std::move(row));
   for (Parameter& row : mio_rows()) rows.push_back(std::move(row));
   return rows;
