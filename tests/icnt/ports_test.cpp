@@ -117,7 +117,7 @@ TEST_CASE("contending sources share the ejection port round robin") {
   }
   for (const auto& [edge, p] : b.received) ++by_source[p.id];
   CHECK(b.received.size() == Approx(3000 - kLatency).margin(2));
-  for (const auto& [source, n] : by_source) CHECK(n == Approx(b.received.size() / 5.0).margin(2));
+  for (const auto& [source, n] : by_source) CHECK(n == Approx(static_cast<double>(b.received.size()) / 5).margin(2));
   for (std::size_t i = 100; i < b.received.size(); ++i)
     CHECK(b.received[i].second.id == (b.received[i - 1].second.id + 1) % 5);
 }
@@ -139,13 +139,13 @@ TEST_CASE("with unrelated clocks messages keep latency and bandwidth in icnt cyc
 TEST_CASE("no message is lost or doubled under random load and a receiver that is not always ready") {
   std::mt19937 random(3);
   for (int round = 0; round < 20; ++round) {
-    Bench b(4, 1 + random() % 20);
+    Bench b(4, static_cast<std::uint32_t>(1 + random() % 20));
     std::uint32_t sent = 0;
     for (Cycle t = 0; t < 3000; ++t) {
       if (t < 2000)
         for (auto& p : b.ports)
           if (!p->full() && random() % 3 == 0) {
-            const std::uint32_t flits = 1 + random() % 5;
+            const auto flits = static_cast<std::uint32_t>(1 + random() % 5);
             p->push(t, 0, flits, {sent++, flits});
           }
       b.step(t, t >= 2000 || random() % 2 == 0);
