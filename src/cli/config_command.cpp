@@ -1,0 +1,76 @@
+// `lockstep config`: the products, resolved configurations, and what each parameter means.
+#include <fmt/format.h>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/options.hpp"
+#include "config/config.hpp"
+#include "config/products.hpp"
+#include "gpu/simulation.hpp"
+
+namespace lockstep::cli {
+namespace po = boost::program_options;
+namespace {
+
+void list_products() {
+  for (const config::Product& p : config::products()) fmt::print("{:<12} {}\n", p.name, p.title);
+  fmt::print(
+      "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
+      "from.\n");
+}
+
+Syntax config_syntax(bool with_product) {
+  Syntax syntax;
+  syntax.usage = "config [PRODUCT] [options]";
+  syntax.summary =
+      "Lists the products; with PRODUCT (a name or an INI file) prints the resolved configuration.";
+  if (with_product) syntax.positionals = {"PRODUCT"};
+  auto add = syntax.options.add_options();
+  add("config,c", po::value<std::string>(), "the product, where it is not the first argument");
+  add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
+  add("explain", po::value<std::string>(),
+      "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
+  add("markdown", "docs/config.md");
+  syntax.notes = "Without PRODUCT, --set and --explain refer to v100.";
+  return syntax;
+}
+
+std::string product_of(const po::variables_map& values) {
+  for (const char* name : {"PRODUCT", "config"}) {
+    if (values.count(name)) return values[name].as<std::string>();
+  }
+  return "v100";
+}
+
+std::string explanation(const std::string& wanted, const config::GpuConfig& config) {
+  if (wanted == "window") return gpu::explain_window(config);
+  return config::explain(wanted == "all" ? "" : wanted, config);
+}
+
+}  // namespace
+
+int run_config(int argc, char** argv) {
+  const bool with_product = argc > 1 && argv[1][0] != '-';
+  const auto values = parse(argc, argv, config_syntax(with_product));
+  if (!values) return kDone;
+  const bool about_one =
+      with_product || values->count("config") || values->count("set") || values->count("explain");
+  if (values->count("markdown")) {
+    fmt::print("{}", config::markdown());
+  } else if (!about_one) {
+    list_products();
+  } else {
+    std::vector<std::string> overrides;
+    if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
+    const config::GpuConfig config = config::resolve(product_of(*values), overrides);
+    if (values->count("explain")) {
+      fmt::print("{}", explanation((*values)["explain"].as<std::string>(), config));
+    } else {
+      fmt::print("; {}, configuration hash {:016x}\n{}", config.gpu.name, config::hash(config),
+                 config::to_ini(config));
+    }
+  }
+  return kDone;
+}
+
+}  // namespace lockstep::cli
