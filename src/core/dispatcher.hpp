@@ -75,8 +75,11 @@ class Dispatcher final : public sim::Domain {
   [[nodiscard]] Cycle launch_cycles() const { return launch_cycles_; }
   /// Every command is complete (not: every cut is past).
   [[nodiscard]] bool done() const { return host_.done(); }
+  [[nodiscard]] std::uint32_t copies_out() const { return host_.copies_out(); }
   /// Nothing expected from SMs or copy engine.
   [[nodiscard]] bool quiescent() const;
+  /// Tests only: hears the end of a copy late, as over a channel without latency.
+  void allow_late_copies() { copies_in_.allow_late(true); }
   /// CTA events heard so far: grows while the GPU gets anywhere.
   [[nodiscard]] std::uint64_t events() const { return events_; }
 

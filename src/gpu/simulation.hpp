@@ -16,7 +16,7 @@ namespace lockstep::gpu {
 enum class Schedule : std::uint8_t { kStatic, kDynamic };
 
 struct Progress {
-  std::string kernel;              // the oldest running kernel; empty between kernels
+  std::string kernel;  // the oldest running kernel; empty between kernels
   std::uint64_t kernels_done = 0, kernels_total = 0;
   std::uint64_t ctas_done = 0, ctas_total = 0;  // of the running kernels
   std::uint64_t warp_instructions = 0;          // so far, whole run
@@ -28,15 +28,15 @@ struct RunOptions {
   config::GpuConfig config;
   unsigned threads = 1;
   Schedule schedule = Schedule::kDynamic;
-  Cycle window = 0;                 // core cycles; 0 = the machine's own; more than that is a UserError
-  bool skip = true;                 // false: visit every cycle of every awake domain
-  std::optional<std::uint64_t> shuffle;     // seed: visit domains in another order
+  Cycle window = 0;                      // core cycles; 0 = the machine's own; more than that is a UserError
+  bool skip = true;                      // false: visit every cycle of every awake domain
+  std::optional<std::uint64_t> shuffle;  // seed: visit domains in another order
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kernels;  // ranges of kernel ids; empty = all
-  Cycle max_cycles = 0;             // 0 = none
-  Cycle interval = 0;               // time series every so many cycles; 0 = none
-  std::function<void(const Progress&)> on_progress;               // serial, at most ten times a second
-  std::function<void(const stats::RunReport&)> on_kernel_done;    // serial: the report so far, marked partial
-  std::function<bool()> interrupted;                              // serial: true = stop at this window's end
+  Cycle max_cycles = 0;                                          // 0 = none
+  Cycle interval = 0;                                            // time series every so many cycles; 0 = none
+  std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second
+  std::function<void(const stats::RunReport&)> on_kernel_done;   // serial: the report so far, marked partial
+  std::function<bool()> interrupted;                             // serial: true = stop at this window's end
 };
 
 enum class Outcome : std::uint8_t { kDone, kMaxCycles, kInterrupted, kDeadlock };
@@ -44,8 +44,8 @@ enum class Outcome : std::uint8_t { kDone, kMaxCycles, kInterrupted, kDeadlock }
 struct RunResult {
   Outcome outcome = Outcome::kDone;
   stats::RunReport report;
-  stats::HostReport host;   // fields of the engine; the caller adds date, host and command
-  std::string dump;         // deadlock: each warp's state, stall reason, queues, outstanding misses
+  stats::HostReport host;  // fields of the engine; the caller adds date, host and command
+  std::string dump;        // deadlock: each warp's state, stall reason, queues, outstanding misses
 };
 
 /// Throws UserError / InputError for what the user can mend.

@@ -1,0 +1,58 @@
+// The open kernels of a run as work for the engine's threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "core/dispatcher.hpp"
+#include "core/issue_table.hpp"
+#include "core/kernel_slot.hpp"
+#include "sim/engine.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::gpu {
+
+/// Opens the feed of a kernel when the dispatcher has launched it, asks for the CTAs dispatched so far at the
+/// end of every window, and has them decoded in the next one: before they arrive at their SMs.
+class FeedSet final : public sim::TaskSource {
+ public:
+  FeedSet(const trace::TraceSet& trace, const config::GpuConfig& config, const core::Dispatcher& dispatcher,
+          core::KernelTable& table);
+
+  [[nodiscard]] std::size_t plan() override;
+  void run(std::size_t task) noexcept override;
+  void settle() override;
+
+  /// Serial: the kernel's cut. Keeps what was odd in its trace.
+  void close(std::uint8_t slot);
+
+  /// Of the closed kernels.
+  [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes() const;
+  [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
+
+ private:
+  struct Open {
+    std::uint8_t slot;
+    std::unique_ptr<trace::CtaFeed> feed;
+    std::unique_ptr<core::IssueTable> instructions;
+    std::size_t first_task = 0, tasks = 0;
+  };
+
+  void open(std::uint8_t slot);
+
+  const trace::TraceSet* trace_;
+  config::GpuConfig config_;
+  const core::Dispatcher* dispatcher_;
+  core::KernelTable* table_;
+  std::vector<Open> open_;  // by launch
+  std::map<std::string, std::uint64_t> unknown_;
+  std::set<std::string> remarks_;
+};
+
+}  // namespace lockstep::gpu

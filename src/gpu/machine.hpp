@@ -1,0 +1,99 @@
+// The domains of one GPU and the channels between them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "core/copy_engine.hpp"
+#include "core/dispatcher.hpp"
+#include "core/kernel_slot.hpp"
+#include "gpu/plan.hpp"
+#include "icnt/fabric.hpp"
+#include "mem/address_map.hpp"
+#include "sim/engine.hpp"
+#include "stats/counter_source.hpp"
+
+namespace lockstep::gpu {
+
+/// An SM or a memory partition.
+struct Part {
+  std::unique_ptr<sim::Domain> domain;
+  stats::CounterSource* counters = nullptr;  // the same object
+};
+
+template <class T, class... Arguments>
+[[nodiscard]] Part make_part(Arguments&&... arguments) {
+  auto object = std::make_unique<T>(std::forward<Arguments>(arguments)...);
+  stats::CounterSource* counters = object.get();
+  return {std::move(object), counters};
+}
+
+/// What a part is connected to. Everything outlives it.
+struct Wiring {
+  const config::GpuConfig& config;
+  icnt::Fabric& fabric;
+  const mem::AddressMap& map;
+  const core::KernelTable& kernels;
+  bool skip;
+};
+
+/// Makes the parts; tests put others in their place.
+struct Builder {
+  std::function<Part(const Wiring&, std::uint32_t index)> sm, partition;
+};
+[[nodiscard]] Builder real_parts();
+
+class Machine {
+ public:
+  Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  /// Adds all domains in the order of icnt::Numbering, and the networks.
+  void attach(sim::Engine& engine);
+
+  [[nodiscard]] icnt::Fabric& fabric() { return fabric_; }
+  [[nodiscard]] core::KernelTable& kernels() { return kernels_; }
+  [[nodiscard]] core::Dispatcher& dispatcher() { return *dispatcher_; }
+  [[nodiscard]] const core::Dispatcher& dispatcher() const { return *dispatcher_; }
+
+  // Between windows; all walks in the order of the domains.
+  void settle(Cycle now);
+  /// Adds the counters of a kernel slot since the last call to `total`. After settle().
+  void collect(std::uint8_t slot, stats::KernelCounters& total);
+  /// Likewise those of the copies.
+  void collect_copies(stats::KernelCounters& total);
+  [[nodiscard]] bool quiescent() const;
+  /// Names of the domains with something left; empty when quiescent.
+  [[nodiscard]] std::string busy_domains() const;
+  /// What they wait for.
+  [[nodiscard]] std::string dump() const;
+
+ private:
+  template <class F>
+  void for_each_busy(F&& f) const;
+
+  config::GpuConfig config_;
+  icnt::Fabric fabric_;
+  mem::AddressMap map_;
+  core::KernelTable kernels_;
+  std::uint8_t copy_slot_;
+  std::vector<Part> sms_, partitions_;
+  std::unique_ptr<core::Dispatcher> dispatcher_;
+  std::unique_ptr<core::CopyEngine> copies_;
+};
+
+/// The longest window of a machine: its shortest channel, and half of launch.cta_latency, because a CTA is
+/// wanted at the end of the window of its dispatch and decoded in the next one. 0 when a channel has no
+/// latency.
+struct WindowLimit {
+  Cycle cycles;
+  std::string reason;  // names the channel and its latency
+};
+[[nodiscard]] WindowLimit window_limit(const config::GpuConfig& config, const icnt::Fabric& fabric);
+
+}  // namespace lockstep::gpu

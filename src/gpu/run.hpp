@@ -1,0 +1,18 @@
+// simulate() with the parts of the machine as a parameter.
+#pragma once
+
+#include "gpu/machine.hpp"
+#include "gpu/simulation.hpp"
+
+namespace lockstep::gpu {
+
+/// For tests that must see the contract of windows broken: nothing of it is reachable from the program.
+struct TestHooks {
+  bool late_copies =
+      false;  // the end of a copy may be heard within its own window, as from a channel of no latency
+};
+
+[[nodiscard]] RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
+                            const TestHooks& hooks = {});
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,149 @@
+#include "gpu/simulation.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <utility>
+
+#include "config/config.hpp"
+#include "gpu/controller.hpp"
+#include "gpu/run.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
+}
+
+/// The window to run with.
+Cycle choose_window(const RunOptions& options, const WindowLimit& limit) {
+  if (limit.cycles == 0)
+    throw UserError("configuration " + options.config.gpu.name + " cannot be simulated: " + limit.reason +
+                    "; every latency must be at least one core cycle");
+  if (options.window > limit.cycles)
+    throw UserError(fmt::format("window of {} core cycles is too long for {}: at most {}, because {}",
+                                options.window, options.config.gpu.name, limit.cycles, limit.reason));
+  return options.window ? options.window : limit.cycles;
+}
+
+void check_limits(const config::GpuConfig& config) {
+  constexpr std::uint32_t kMaxKernels = 254;  // slots are bytes; copies have one of their own
+  if (config.launch.max_kernels == 0 || config.launch.max_kernels > kMaxKernels)
+    throw UserError(
+        fmt::format("launch.max_kernels is {}, expected 1 to {}", config.launch.max_kernels, kMaxKernels));
+  if (config.host.page_bytes == 0 || config.host.page_bytes % kLineBytes != 0)
+    throw UserError(
+        fmt::format("host.page_bytes is {}, expected a multiple of {}", config.host.page_bytes, kLineBytes));
+  if (config.host.bytes_per_second == 0) throw UserError("host.bytes_per_second is 0");
+}
+
+stats::RunReport empty_report(const trace::TraceSet& trace, const config::GpuConfig& config) {
+  stats::RunReport report;
+  report.gpu = config.gpu.name;
+  report.config_hash = config::hash(config);
+  report.trace_name = trace.name();
+  report.trace_hash = trace.content_hash();
+  report.core_khz = config.clock.core_khz;
+  report.partial = true;  // until the end
+  return report;
+}
+
+sim::EngineOptions engine_options(const RunOptions& options, Cycle window) {
+  sim::EngineOptions engine;
+  engine.threads = std::max(options.threads, 1u);
+  engine.dynamic = options.schedule == Schedule::kDynamic;
+  engine.window = window;
+  engine.skip = options.skip;
+  engine.shuffle = options.shuffle;
+  return engine;
+}
+
+stats::HostReport host_report(const RunOptions& options, const sim::Engine& engine,
+                              const stats::RunReport& report) {
+  const sim::EngineProfile& profile = engine.profile();
+  const auto seconds = [&](sim::DomainKind kind) {
+    return profile.domain_seconds[static_cast<unsigned>(kind)];
+  };
+  stats::HostReport host;
+  host.threads = std::max(options.threads, 1u);
+  host.schedule = options.schedule == Schedule::kDynamic ? "dynamic" : "static";
+  for (const stats::KernelResult& kernel : report.kernels)
+    host.warp_instructions += kernel.counters.sm.warp_instructions;
+  host.cycles = report.total_cycles;
+  host.windows = profile.windows;
+  host.barriers = profile.shared_windows;
+  host.awake_domains = profile.awake_domains;
+  host.window_cycles = profile.window_cycles;
+  host.skipped_cycles = engine.now() > profile.window_cycles ? engine.now() - profile.window_cycles : 0;
+  host.seconds_sm = seconds(sim::DomainKind::kSm);
+  host.seconds_memory = seconds(sim::DomainKind::kMemory);
+  host.seconds_decode = profile.task_seconds;
+  host.seconds_waiting = profile.wait_seconds;
+  host.seconds_serial = profile.serial_seconds;
+  host.peak_rss_bytes = peak_rss_bytes();
+  return host;
+}
+
+}  // namespace
+
+RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
+              const TestHooks& hooks) {
+  const auto wall_start = Clock::now();
+  const double cpu_start = cpu_seconds();
+  const config::GpuConfig& config = options.config;
+  check_limits(config);
+  const Plan plan = make_plan(trace, config, options.kernels);
+  Machine machine(config, plan, builder, options.skip);
+  WindowLimit limit = window_limit(config, machine.fabric());
+  if (hooks.late_copies) {
+    machine.dispatcher().allow_late_copies();
+    limit = {16, "test"};
+  }
+  sim::Engine engine(engine_options(options, choose_window(options, limit)));
+  machine.attach(engine);
+  FeedSet feeds(trace, config, machine.dispatcher(), machine.kernels());
+  engine.set_tasks(feeds);
+  Controller controller(options, plan, machine, feeds, engine, empty_report(trace, config));
+  engine.run(controller);
+
+  RunResult result = controller.result();
+  result.host = host_report(options, engine, result.report);
+  result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();
+  result.host.cpu_seconds = cpu_seconds() - cpu_start;
+  return result;
+}
+
+RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
+  return run(trace, options, real_parts());
+}
+
+std::string explain_window(const config::GpuConfig& config) {
+  const icnt::Fabric fabric(config);
+  const WindowLimit limit = window_limit(config, fabric);
+  std::string text = fmt::format("window of {}: {} core cycles, because {}\n\n{:>12}  channel\n",
+                                 config.gpu.name, limit.cycles, limit.reason, "core cycles");
+  for (const icnt::Edge& edge : fabric.edges())
+    text += fmt::format("{:>12}  {}: {}\n", edge.latency, edge.name, edge.reason);
+  text +=
+      fmt::format("{:>12}  half of launch.cta_latency: a CTA is decoded in the window after its dispatch\n",
+                  config.launch.cta_latency / 2);
+  return text;
+}
+
+}  // namespace lockstep::gpu
