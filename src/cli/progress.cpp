@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "stats/text.hpp"
@@ -15,7 +16,7 @@ namespace {
 constexpr auto kLogPeriod = std::chrono::seconds(10);
 
 std::string time_left(double seconds) {
-  const auto s = static_cast<std::uint64_t>(std::min(seconds, 3.6e8) + 0.5);
+  const auto s = std::lround(std::min(seconds, 3.6e8));
   if (s < 3600) return fmt::format("{}:{:02} left", s / 60, s % 60);
   return fmt::format("{}:{:02}:{:02} left", s / 3600, s / 60 % 60, s % 60);
 }

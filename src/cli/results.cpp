@@ -36,6 +36,7 @@ void ResultFolder::append(const stats::RunReport& report) {
   grow(so_far_.kernels, report.kernels);
   grow(so_far_.copies, report.copies);
   grow(so_far_.intervals, report.intervals);
+  so_far_.unattributed = report.unattributed;
   so_far_.gpu = report.gpu;
   so_far_.config_hash = report.config_hash;
   so_far_.trace_name = report.trace_name;

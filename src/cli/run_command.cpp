@@ -29,13 +29,13 @@ bool selected(std::uint64_t id, const Ranges& ranges) {
 
 /// A range that names no kernel is a mistake, not an empty run.
 void check_kernels(const trace::TraceSet& trace, const Ranges& ranges) {
-  for (const auto& [first, last] : ranges) {
-    const auto& kernels = trace.kernels();
-    if (std::none_of(kernels.begin(), kernels.end(),
-                     [&](const auto& k) { return k.id >= first && k.id <= last; })) {
-      throw UserError(fmt::format("run: --kernels: {} has no kernel {}{} (`lockstep info` lists them)",
-                                  trace.name(), first, last == first ? "" : fmt::format("-{}", last)));
-    }
+  const auto& kernels = trace.kernels();
+  for (const auto& range : ranges) {
+    if (std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return selected(k.id, {range}); }))
+      continue;
+    const auto& [first, last] = range;
+    throw UserError(fmt::format("run: --kernels: {} has no kernel {}{} (`lockstep info` lists them)",
+                                trace.name(), first, last == first ? "" : fmt::format("-{}", last)));
   }
 }
 

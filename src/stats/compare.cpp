@@ -65,7 +65,7 @@ void flatten(const std::string& file, const std::string& path, const Json& value
   if (depth > kMaxDepth) throw InputError(file, 0, fmt::format("\"{}\" is nested too deeply", path));
   if (value.is_object()) {
     for (const auto& [key, child] : value.items()) {
-      flatten(file, path.empty() ? key : path + "." + key, child, depth + 1, out);
+      flatten(file, path.empty() ? key : fmt::format("{}.{}", path, key), child, depth + 1, out);
     }
   } else if (value.is_array()) {
     for (std::size_t i = 0; i < value.size(); ++i) {
@@ -141,8 +141,8 @@ Run load(const std::string& path) {
   add_intervals(run, root);
   Section total{"total", "total", {}};
   flatten(run.file, "", need(run.file, root, "total", Json::value_t::object), 0, total.values);
-  for (const char* key :
-       {"core_khz", "total_cycles", "partial", "partial_reason", "unknown_opcodes", "remarks"}) {
+  for (const char* key : {"unattributed", "core_khz", "total_cycles", "partial", "partial_reason",
+                          "unknown_opcodes", "remarks"}) {
     if (const auto found = root.find(key); found != root.end())
       flatten(run.file, key, *found, 0, total.values);
   }

@@ -31,7 +31,7 @@ class Writer {
 
 std::string dimensions(const Dim3& d) { return fmt::format("[{},{},{}]", d.x, d.y, d.z); }
 
-/// From warp_instructions on: the part that a kernel and the total have in common.
+/// All counters, and what follows from them where they are those of `cycles` cycles.
 void put_counters(Writer& out, const KernelCounters& counters, Cycle cycles, std::uint64_t idle) {
   std::string_view group;
   const auto close = [&] {
@@ -99,6 +99,9 @@ void put_total(Writer& out, const RunReport& report) {
   out.put("  \"total\":{{\"kernels\":{},\"copies\":{},", report.kernels.size(), report.copies.size());
   put_times(out, sum.launch_cycles, sum.cycles, report.core_khz);
   put_counters(out, sum.counters, sum.cycles, sum.idle);
+  out.put("}},\n");
+  out.put("  \"unattributed\":{{\"cycles\":0");
+  put_counters(out, report.unattributed, 0, 0);
   out.put("}},\n");
 }
 
