@@ -1,0 +1,284 @@
+// The instruction lines of a CTA: this is where decoding spends its time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "trace/cta_decoder.hpp"
+#include "trace/opcode_table.hpp"
+#include "trace/text_scan.hpp"
+
+namespace lockstep::trace {
+namespace {
+
+constexpr std::uint64_t kMaxRegisterFields = 64;  // per line; the tracer of NVBit prints at most 5 sources
+constexpr std::uint64_t kMaxWidth = 65535;
+constexpr std::size_t kMaxDestinations = 4, kMaxSources = 8;  // what StaticInst holds
+
+bool uses_immediate(OpClass c) {
+  return c == OpClass::kDepBar || c == OpClass::kBarrier || c == OpClass::kSleep;
+}
+
+CallKind call_kind(std::string_view opcode) {
+  const std::string_view base = opcode.substr(0, opcode.find('.'));
+  if (base == "CALL" || base == "CAL" || base == "JCAL") return CallKind::kCall;
+  return base == "RET" ? CallKind::kReturn : CallKind::kNone;
+}
+
+/// Cuts the next token off the front of a text that is known to be well-formed.
+std::string_view next_token(const char*& p) {
+  const char* const start = skip_blanks(p);
+  p = skip_token(start);
+  return {start, static_cast<std::size_t>(p - start)};
+}
+
+}  // namespace
+
+const InternedInstruction& CtaDecoder::entry(std::uint32_t i) const {
+  return i < out_.known ? context_.table[i] : out_.fresh[i - out_.known];
+}
+
+const char* CtaDecoder::entry_text(std::uint32_t i) const {
+  return i < out_.known ? context_.table.text(context_.table[i])
+                        : out_.fresh.text(out_.fresh[i - out_.known]);
+}
+
+const char* CtaDecoder::instruction(const char* p) {
+  p = pc_and_mask(leading_fields(p));
+  function_ = calls_.function(pc_, mask_);
+  const char* const text = p;
+  std::uint32_t inst = guess(p);
+  bool with_addresses;
+  if (inst != InternTable::kNone) {
+    p += entry(inst).text_length;
+    with_addresses = entry(inst).has_addresses;
+  } else {
+    const Operands operands = measure_operands(p);
+    p = operands.end;
+    with_addresses = operands.width != 0;
+  }
+  const std::string_view words(text, static_cast<std::size_t>(p - text));
+  form_ = AddressForm::kNone;
+  if (with_addresses) p = addresses(skip_blanks(p));
+  p = trailing_immediate(p);
+  if (inst == InternTable::kNone || (entry(inst).uses_immediate && entry(inst).immediate != immediate_)) {
+    inst = intern(words);
+  }
+  hints_.successor[previous_] = inst;
+  previous_ = inst + 1;
+  out_.records.push_back(Record::make(inst, form_, mask_));
+  ++out_.warps[warp_].record_count;
+  --remaining_;
+  const InternedInstruction& e = entry(inst);
+  if (!e.known) [[unlikely]]
+    ++out_.unknown[inst];
+  if (e.call != CallKind::kNone) [[unlikely]]
+    note_call(e);
+  return p;
+}
+
+const char* CtaDecoder::leading_fields(const char* p) {
+  std::uint64_t ignored = 0;
+  for (unsigned i = 0; i < context_.layout.leading_ids; ++i) {
+    const char* const end = scan_decimal(p, ignored);
+    if (end == nullptr || !ends_token(*end))
+      expected("the thread block and warp numbers of tracer 1 and 2", p);
+    p = skip_blanks(end);
+  }
+  if (context_.layout.line_info) {
+    const char* const end = scan_decimal(p, ignored);
+    if (end == nullptr || !ends_token(*end)) expected("a source line number", p);
+    p = skip_blanks(end);
+  }
+  return p;
+}
+
+const char* CtaDecoder::pc_and_mask(const char* p) {
+  std::uint64_t pc = 0, mask = 0;
+  const char* end = scan_hex(p, pc);
+  if (end == nullptr || !ends_token(*end) || pc >> 32 != 0)
+    expected("a PC of at most 32 bits in hexadecimal", p);
+  p = skip_blanks(end);
+  end = scan_hex(p, mask);
+  if (end == nullptr || !ends_token(*end) || mask >> 32 != 0)
+    expected("an active mask of 32 bits in hexadecimal", p);
+  pc_ = static_cast<std::uint32_t>(pc);
+  mask_ = static_cast<LaneMask>(mask);
+  if ((mask_ & ~live_) != 0) {
+    fail(fmt::format(
+        "active mask {:08x} of warp {}; expected lanes within {:08x}, as the block has {} threads", mask_,
+        warp_, live_, context_.header.threads_per_cta()));
+  }
+  return skip_blanks(end);
+}
+
+/// The instruction that followed last time, if its text is what stands at `p`.
+std::uint32_t CtaDecoder::guess(const char* p) const {
+  if (previous_ >= hints_.successor.size()) return InternTable::kNone;
+  const std::uint32_t candidate = hints_.successor[previous_];
+  if (candidate >= out_.known + out_.fresh.size()) return InternTable::kNone;
+  const InternedInstruction& e = entry(candidate);
+  if (e.pc != pc_ || e.function != function_) return InternTable::kNone;
+  if (piece_->text.end() - p < std::ptrdiff_t{e.text_length}) return InternTable::kNone;
+  if (std::memcmp(p, entry_text(candidate), e.text_length) != 0) return InternTable::kNone;
+  return ends_token(p[e.text_length]) ? candidate : InternTable::kNone;
+}
+
+CtaDecoder::Operands CtaDecoder::measure_operands(const char* p) const {
+  const auto skip_registers = [&](const char* what) {
+    std::uint64_t count = 0;
+    const char* const end = scan_decimal(p, count);
+    if (end == nullptr || !ends_token(*end) || count > kMaxRegisterFields) expected(what, p);
+    p = skip_blanks(end);
+    for (; count > 0; --count) {
+      if (*p == '\n') expected("a register", p);
+      p = skip_blanks(skip_token(p));
+    }
+  };
+  skip_registers("the number of destination registers");
+  if (*p == '\n') expected("an opcode", p);
+  p = skip_blanks(skip_token(p));
+  skip_registers("the number of source registers");
+  Operands operands;
+  operands.end = scan_decimal(p, operands.width);
+  if (operands.end == nullptr || !ends_token(*operands.end) || operands.width > kMaxWidth) {
+    expected("the memory width", p);
+  }
+  return operands;
+}
+
+std::uint32_t CtaDecoder::intern(std::string_view text) {
+  const InstructionKey key{key_hash(function_, pc_, text), function_, pc_, text, immediate_};
+  std::uint32_t inst = context_.table.find(key);
+  if (inst == InternTable::kNone) {
+    inst = out_.fresh.find(key);
+    inst = inst != InternTable::kNone ? out_.known + inst : add_instruction(key);
+  }
+  if (inst + 2 > hints_.successor.size())
+    hints_.successor.resize(2 * (std::size_t{inst} + 2), InternTable::kNone);
+  return inst;
+}
+
+std::uint32_t CtaDecoder::add_instruction(InstructionKey key) {
+  const char* p = key.text.data();
+  std::array<TracedRegister, kMaxRegisterFields> registers[2];
+  std::uint64_t counts[2] = {};
+  std::string_view opcode;
+  for (unsigned side = 0; side < 2; ++side) {
+    p = scan_decimal(skip_blanks(p), counts[side]);
+    for (std::uint64_t i = 0; i < counts[side]; ++i) {
+      const std::string_view name = next_token(p);
+      const auto parsed = parse_register(name);
+      if (!parsed) fail(fmt::format("found {}; expected a register such as R4, UR4, P0 or UP0", shown(name)));
+      registers[side][i] = *parsed;
+    }
+    if (side == 0) opcode = next_token(p);
+  }
+  if (counts[0] > kMaxDestinations) {
+    fail(fmt::format("{} has {} destination registers; expected at most {}", shown(opcode), counts[0],
+                     kMaxDestinations));
+  }
+  InstructionText text;
+  text.pc = pc_;
+  text.opcode = opcode;
+  text.destinations = {registers[0].data(), counts[0]};
+  text.sources = {registers[1].data(), std::min<std::uint64_t>(counts[1], kMaxSources)};
+  std::uint64_t width = 0;
+  (void)scan_decimal(skip_blanks(p), width);
+  text.mem_width = static_cast<std::uint32_t>(width);
+  text.immediate = immediate_;
+  text.has_immediate = has_immediate_;
+  text.binary_version = context_.header.binary_version;
+  const StaticInst inst = decode_instruction(text);
+  if (!inst.known && context_.strict) fail(fmt::format("opcode {} is not known (--strict)", shown(opcode)));
+  InternedInstruction entry;
+  entry.uses_immediate = uses_immediate(inst.op_class);
+  entry.has_addresses = width != 0;
+  entry.known = inst.known;
+  entry.call = call_kind(opcode);
+  out_.fresh_insts.push_back(inst);
+  return out_.known + out_.fresh.add(key, entry);
+}
+
+const char* CtaDecoder::addresses(const char* p) {
+  if (!context_.layout.address_mode) return address_list(p);
+  const char mode = *p;
+  if (!ends_token(p[0]) && !ends_token(p[1])) expected("address encoding 0, 1 or 2", p);
+  const char* const rest = mode == '\n' ? p : skip_blanks(p + 1);
+  if (mode == '0') return address_list(rest);
+  if (mode == '1') return address_stride(rest);
+  if (mode == '2') return address_deltas(rest);
+  expected("address encoding 0 (list), 1 (stride) or 2 (deltas)", p);
+}
+
+const char* CtaDecoder::address_list(const char* p) {
+  Address lanes[kWarpSize];
+  for (LaneMask rest = mask_; rest != 0; rest &= rest - 1) {
+    const char* const end = scan_hex(p, lanes[std::countr_zero(rest)]);
+    if (end == nullptr || !ends_token(*end)) expected("an address of 64 bits for each active lane", p);
+    p = skip_blanks(end);
+  }
+  form_ = pack_addresses(mask_, lanes, out_.words);
+  return p;
+}
+
+const char* CtaDecoder::address_stride(const char* p) {
+  std::uint64_t base = 0;
+  std::int64_t stride = 0;
+  const char* end = scan_hex(p, base);
+  if (end == nullptr || !ends_token(*end)) expected("a base address of 64 bits in hexadecimal", p);
+  p = skip_blanks(end);
+  end = scan_signed(p, stride);
+  if (end == nullptr || !ends_token(*end)) expected("a stride in decimal", p);
+  if (mask_ == 0) return skip_blanks(end);
+  out_.words.push_back(base);
+  if ((mask_ & (mask_ - 1)) == 0) {
+    form_ = AddressForm::kDelta;
+  } else {
+    out_.words.push_back(static_cast<std::uint64_t>(stride));
+    form_ = AddressForm::kAffine;
+  }
+  return skip_blanks(end);
+}
+
+const char* CtaDecoder::address_deltas(const char* p) {
+  Address lanes[kWarpSize];
+  Address address = 0;
+  const char* end = scan_hex(p, address);
+  if (end == nullptr || !ends_token(*end)) expected("a base address of 64 bits in hexadecimal", p);
+  p = skip_blanks(end);
+  for (LaneMask rest = mask_; rest != 0; rest &= rest - 1) {
+    if (rest != mask_) {
+      std::int64_t delta = 0;
+      end = scan_signed(p, delta);
+      if (end == nullptr || !ends_token(*end)) expected("a delta for each active lane but the first", p);
+      address += static_cast<std::uint64_t>(delta);
+      p = skip_blanks(end);
+    }
+    lanes[std::countr_zero(rest)] = address;
+  }
+  form_ = pack_addresses(mask_, lanes, out_.words);
+  return p;
+}
+
+const char* CtaDecoder::trailing_immediate(const char* p) {
+  p = skip_blanks(p);
+  has_immediate_ = *p != '\n';
+  immediate_ = 0;
+  if (!has_immediate_) return p;
+  const char* const end = scan_signed(p, immediate_);
+  if (end == nullptr || !ends_token(*end)) expected("an immediate in decimal or the end of the line", p);
+  p = skip_blanks(end);
+  if (*p != '\n') expected("the end of the line after the immediate", p);
+  return p;
+}
+
+void CtaDecoder::note_call(const InternedInstruction& e) {
+  if (e.call == CallKind::kReturn) return calls_.ret(mask_);
+  calls_.call(pc_, context_.header.binary_version < 70 ? 8 : 16, mask_);
+}
+
+}  // namespace lockstep::trace

@@ -1,0 +1,115 @@
+#include "trace/kernel_trace.hpp"
+
+#include <bit>
+#include <stdexcept>
+
+namespace lockstep::trace {
+namespace {
+
+/// Whether the addresses lie on one line; its stride goes to `stride`. Needs at least two active lanes.
+bool find_stride(LaneMask mask, const Address addresses[kWarpSize], std::uint64_t& stride) {
+  const int first = std::countr_zero(mask);
+  const LaneMask others = mask & (mask - 1);
+  const int second = std::countr_zero(others);
+  const auto distance = static_cast<std::int64_t>(addresses[second] - addresses[first]);
+  if (distance % (second - first) != 0) return false;
+  stride = static_cast<std::uint64_t>(distance / (second - first));
+  for (LaneMask rest = others; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    if (addresses[lane] != addresses[first] + stride * static_cast<std::uint64_t>(lane - first)) return false;
+  }
+  return true;
+}
+
+bool offsets_fit(LaneMask mask, const Address addresses[kWarpSize], Address base) {
+  for (; mask != 0; mask &= mask - 1) {
+    const auto offset = static_cast<std::int64_t>(addresses[std::countr_zero(mask)] - base);
+    if (offset != static_cast<std::int32_t>(offset)) return false;
+  }
+  return true;
+}
+
+void push_offsets(LaneMask mask, const Address addresses[kWarpSize], Address base,
+                  std::vector<std::uint64_t>& words) {
+  bool low = true;
+  for (; mask != 0; mask &= mask - 1, low = !low) {
+    const auto offset = static_cast<std::uint32_t>(addresses[std::countr_zero(mask)] - base);
+    if (low) {
+      words.push_back(offset);
+    } else {
+      words.back() |= std::uint64_t{offset} << 32;
+    }
+  }
+}
+
+}  // namespace
+
+unsigned address_words(AddressForm form, LaneMask mask) {
+  const auto lanes = static_cast<unsigned>(std::popcount(mask));
+  switch (form) {
+    case AddressForm::kNone:
+      return 0;
+    case AddressForm::kAffine:
+      return 2;
+    case AddressForm::kDelta:
+      return 1 + lanes / 2;  // ceil((lanes - 1) / 2) words of offsets
+    case AddressForm::kList:
+      return lanes;
+  }
+  return 0;
+}
+
+void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]) {
+  if (form == AddressForm::kNone || mask == 0) return;
+  const int first = std::countr_zero(mask);
+  unsigned position = 0;  // of the lane among the active ones
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1, ++position) {
+    const int lane = std::countr_zero(rest);
+    if (form == AddressForm::kAffine) {
+      out[lane] = words[0] + words[1] * static_cast<std::uint64_t>(lane - first);
+    } else if (form == AddressForm::kList) {
+      out[lane] = words[position];
+    } else if (position == 0) {
+      out[lane] = words[0];
+    } else {
+      const std::uint64_t pair = words[1 + (position - 1) / 2];
+      const auto offset = static_cast<std::int32_t>(position % 2 == 1 ? pair : pair >> 32);
+      out[lane] = words[0] + static_cast<std::uint64_t>(std::int64_t{offset});
+    }
+  }
+}
+
+AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
+                           std::vector<std::uint64_t>& words) {
+  if (mask == 0) return AddressForm::kNone;
+  const Address base = addresses[std::countr_zero(mask)];
+  const LaneMask others = mask & (mask - 1);
+  if (others == 0) {
+    words.push_back(base);
+    return AddressForm::kDelta;
+  }
+  std::uint64_t stride = 0;
+  if (find_stride(mask, addresses, stride)) {
+    words.push_back(base);
+    words.push_back(stride);
+    return AddressForm::kAffine;
+  }
+  if (offsets_fit(others, addresses, base)) {
+    words.push_back(base);
+    push_offsets(others, addresses, base, words);
+    return AddressForm::kDelta;
+  }
+  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) words.push_back(addresses[std::countr_zero(rest)]);
+  return AddressForm::kList;
+}
+
+std::uint32_t StaticTable::push(const StaticInst& inst) {
+  if (size_ == kMaxChunks * kChunk)
+    throw std::length_error("more than 2^22 distinct instructions in a kernel");
+  auto& chunk = chunks_[size_ / kChunk];
+  if (!chunk) chunk = std::make_unique<StaticInst[]>(kChunk);
+  chunk[size_ % kChunk] = inst;
+  return size_++;
+}
+
+}  // namespace lockstep::trace
