@@ -1,6 +1,8 @@
 // Help for people, made from the schema and from the comments of the products' files.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/config.hpp"
 #include "config/products.hpp"
 #include "config/source.hpp"
@@ -100,17 +102,31 @@ std::string markdown_row(const Parameter& p, const std::vector<GpuConfig>& confi
   return row + "\n";
 }
 
+using Lines = std::vector<std::string>;
+
+Lines source_lines(std::string_view product) {
+  const GpuConfig config = resolve(std::string(product));
+  const Sources sources = sources_of(product);
+  Lines lines;
+  for (const Parameter& p : schema()) {
+    const auto at = sources.find(p.key);
+    if (at == sources.end() || at->second.empty()) continue;
+    lines.push_back(fmt::format("* `{}` = {}: {}\n", p.key, value_with_unit(p, config), at->second));
+  }
+  return lines;
+}
+
 std::string markdown_sources() {
   std::string out = "\n# Sources of the values\n";
+  Lines shared;
   for (const Product& product : products()) {
+    const Lines lines = source_lines(product.name);
     out += fmt::format("\n## {}\n\n", product.name);
-    const GpuConfig config = resolve(std::string(product.name));
-    const Sources sources = sources_of(product.name);
-    for (const Parameter& p : schema()) {
-      const auto at = sources.find(p.key);
-      if (at != sources.end())
-        out += fmt::format("* `{}` = {}: {}\n", p.key, value_with_unit(p, config), at->second);
+    if (!shared.empty()) out += fmt::format("What is not listed is as in {}.\n\n", products()[0].name);
+    for (const std::string& line : lines) {
+      if (std::find(shared.begin(), shared.end(), line) == shared.end()) out += line;
     }
+    if (shared.empty()) shared = lines;
   }
   return out;
 }

@@ -1,0 +1,275 @@
+// The shipped products against published figures and measurements.
+#include "config/products.hpp"
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+#include "config/checks.hpp"
+#include "config/config.hpp"
+#include "config/schema.hpp"
+#include "config/source.hpp"
+#include "config/value.hpp"
+#include "helpers.hpp"
+
+using namespace lockstep;
+using namespace lockstep::config;
+using lockstep::config::test::TempFolder;
+using trace::OpClass;
+
+namespace {
+
+/// 10^12 operations a second (a multiply-add is two) of a pipe that takes warps of 32 lanes.
+double tera_flops(const GpuConfig& c, OpClass op_class, double mhz) {
+  const PipeSpec& p = c.pipe_of(op_class);
+  const bool shared = op_class == OpClass::kFp64 && c.fp64_shared;
+  const double units = std::popcount(p.units) * (shared ? 1.0 : c.sm.subcores);
+  return c.gpu.sms * units * 32.0 / p.interval * 2 * mhz * 1e6 / 1e12;
+}
+
+double tensor_tera(const GpuConfig& c, std::uint32_t macs, double mhz) {
+  return double(c.gpu.sms) * c.sm.subcores * macs * 2 * mhz * 1e6 / 1e12;
+}
+
+double dram_gigabytes(const GpuConfig& c) {
+  return double(c.l2.partitions) * c.dram.channels_per_partition * c.dram.burst_bytes / c.dram.burst_cycles *
+         double(c.clock.dram_khz) * 1e3 / 1e9;
+}
+
+// Zero-load pointer chase in core cycles; all clocks but DRAM's equal the core's in the shipped products.
+constexpr double kInsideSm = 6;  // beside the hit latency, on the way out and back
+double l2_hit(const GpuConfig& c) {
+  return c.l1.hit_latency + kInsideSm + c.icnt.request_latency + c.l2.latency + 1 + c.icnt.reply_latency;
+}
+double far_way(const GpuConfig& c) {
+  return c.l2.halves > 1 ? 2.0 * c.icnt.far_latency + c.l2.latency + 1 : 0.0;
+}
+double dram_miss(const GpuConfig& c) {
+  const double ns = c.dram.latency_ns_x1000 / 1e3 +
+                    (c.dram.tRCD + c.dram.tCL + c.dram.burst_cycles) * 1e6 / double(c.clock.dram_khz);
+  return l2_hit(c) + far_way(c) / 2 + ns * double(c.clock.core_khz) / 1e6;
+}
+
+}  // namespace
+
+TEST_CASE("the products, in listing order; the defaults are the V100's") {
+  CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie"});
+  for (const std::string& name : product_names()) CHECK(resolve(name).gpu.name == name);
+  CHECK(to_ini(GpuConfig{}) == to_ini(resolve("v100")));
+}
+
+TEST_CASE("shape of the products as published") {
+  const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
+                  h = resolve("h100_pcie");
+  CHECK((v.gpu.sms == 80 && g.gpu.sms == 80 && a.gpu.sms == 108 && h.gpu.sms == 114));
+  CHECK((v.clock.core_khz == 1380000 && g.clock.core_khz == 1365000 && a.clock.core_khz == 1410000 &&
+         h.clock.core_khz == 1755000));
+  CHECK((v.gpu.arch == 70 && g.gpu.arch == 86 && a.gpu.arch == 80 && h.gpu.arch == 90));
+  const auto l2_mib = [](const GpuConfig& c) {
+    return double(c.l2.partitions) * c.l2.slices_per_partition * c.l2.slice_bytes / 1048576;
+  };
+  CHECK((l2_mib(v) == 6 && l2_mib(g) == 6 && l2_mib(a) == 40 && l2_mib(h) == 50));
+  CHECK((v.l2.halves == 1 && g.l2.halves == 1 && a.l2.halves == 2 && h.l2.halves == 2));
+  CHECK((v.l2.partitions == 32 && g.l2.partitions == 24));
+  CHECK((v.l1.bytes == 128 << 10 && g.l1.bytes == 128 << 10 && a.l1.bytes == 192 << 10 &&
+         h.l1.bytes == 256 << 10));
+  CHECK((v.sm.max_warps == 64 && g.sm.max_warps == 48 && a.sm.max_warps == 64 && h.sm.max_warps == 64));
+  // Largest shared memory of an SM, CUDA C++ Programming Guide.
+  CHECK((v.l1.shared_carveouts_kib.back() == 96 && g.l1.shared_carveouts_kib.back() == 100 &&
+         a.l1.shared_carveouts_kib.back() == 164 && h.l1.shared_carveouts_kib.back() == 228));
+  for (const std::string& name : product_names()) {  // carve-outs take whole ways
+    const GpuConfig c = resolve(name);
+    for (const std::uint32_t kib : c.l1.shared_carveouts_kib)
+      CHECK(kib * 1024 % (c.l1.bytes / c.l1.ways) == 0);
+  }
+}
+
+TEST_CASE("peak rates equal the published ones") {
+  const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
+                  h = resolve("h100_pcie");
+  const auto near = [](double value) { return Approx(value).epsilon(0.01); };
+  // NVIDIA data sheets: V100 PCIe 14 / 7 / 112 (1380 MHz), A100 19.5 / 9.7 / 312, H100 PCIe 51.2 / 25.6 and,
+  // at 1620 MHz, 756; RTX 3080 Ti 34.1 FP32 and 136 tensor at its boost clock of 1665 MHz, FP64 1/64 of FP32.
+  CHECK(tera_flops(v, OpClass::kFp32, 1380) == near(14.1));
+  CHECK(tera_flops(v, OpClass::kFp64, 1380) == near(7.07));
+  CHECK(tera_flops(a, OpClass::kFp32, 1410) == near(19.5));
+  CHECK(tera_flops(a, OpClass::kFp64, 1410) == near(9.7));
+  CHECK(tera_flops(h, OpClass::kFp32, 1755) == near(51.2));
+  CHECK(tera_flops(h, OpClass::kFp64, 1755) == near(25.6));
+  CHECK(tera_flops(g, OpClass::kFp32, 1665) == near(34.1));
+  CHECK(tera_flops(g, OpClass::kFp64, 1665) == near(34.1 / 64));
+  // Half precision outside the tensor cores, two results a lane: 28.3, 78, 102.4 and 34.1.
+  CHECK(2 * tera_flops(v, OpClass::kFp16, 1380) == near(28.3));
+  CHECK(2 * tera_flops(a, OpClass::kFp16, 1410) == near(78));
+  CHECK(2 * tera_flops(h, OpClass::kFp16, 1755) == near(102.4));
+  CHECK(2 * tera_flops(g, OpClass::kFp16, 1665) == near(34.1));
+  CHECK(tensor_tera(v, v.tensor.f16, 1380) == near(113));
+  CHECK(tensor_tera(a, a.tensor.f16, 1410) == near(312));
+  CHECK(tensor_tera(a, a.tensor.bf16, 1410) == near(312));
+  CHECK(tensor_tera(a, a.tensor.tf32, 1410) == near(156));
+  CHECK(tensor_tera(a, a.tensor.f64, 1410) == near(19.5));
+  CHECK(tensor_tera(a, a.tensor.int8, 1410) == near(624));
+  CHECK(tensor_tera(a, a.tensor.int4, 1410) == near(1248));
+  CHECK(tensor_tera(a, a.tensor.binary, 1410) == near(4992));
+  CHECK(tensor_tera(h, h.tensor.f16, 1620) == near(756));
+  CHECK(tensor_tera(h, h.tensor.bf16, 1620) == near(756));
+  CHECK(tensor_tera(h, h.tensor.tf32, 1620) == near(378));
+  CHECK(tensor_tera(h, h.tensor.f64, 1755) == near(51.2));
+  CHECK(tensor_tera(h, h.tensor.int8, 1620) == near(1513));
+  CHECK(tensor_tera(h, h.tensor.fp8, 1620) == near(1513));
+  CHECK(tensor_tera(g, g.tensor.f16, 1665) == near(136));
+  CHECK(tensor_tera(g, g.tensor.bf16, 1665) == near(68));
+  CHECK(tensor_tera(g, g.tensor.tf32, 1665) == near(34.1));
+  CHECK(tensor_tera(g, g.tensor.int8, 1665) == near(273));
+}
+
+TEST_CASE("peak bandwidth equals the published one") {
+  CHECK(dram_gigabytes(resolve("v100")) == Approx(900).epsilon(0.005));
+  CHECK(dram_gigabytes(resolve("rtx3080ti")) == Approx(912).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("a100")) == Approx(2039).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("h100_pcie")) == Approx(2039).epsilon(0.001));
+  for (const std::string& name : product_names()) {
+    const GpuConfig c = resolve(name);
+    CAPTURE(name);
+    // The same burst can follow at once in another bank group, and refresh takes less than a tenth.
+    CHECK(c.dram.tCCD_S == c.dram.burst_cycles);
+    CHECK(c.dram.tRFC * 10 < c.dram.tREFI);
+  }
+  // Bytes read from L2 a cycle: 2048 (V100) and 5120 (A100), GA100 whitepaper.
+  const auto l2_bytes = [](const GpuConfig& c) {
+    return c.l2.partitions * c.l2.slices_per_partition * c.l2.slice_bytes_per_cycle;
+  };
+  CHECK(l2_bytes(resolve("v100")) == 2048);
+  CHECK(l2_bytes(resolve("a100")) == 5120);
+}
+
+TEST_CASE("zero-load pointer chases meet the measurements") {
+  // te42kyfo/gpu-benches and RRZE-HPC: L1, L2 near, L2 far, DRAM in core cycles at the product's clock.
+  const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
+                  h = resolve("h100_pcie");
+  const auto within = [](double low, double value, double high) {
+    CAPTURE(low, value, high);
+    CHECK((low <= value && value <= high));
+  };
+  within(28, v.l1.hit_latency, 30);
+  within(212, l2_hit(v), 215);
+  within(432, dram_miss(v), 437);
+  within(33, a.l1.hit_latency, 36);
+  within(206, l2_hit(a), 213);
+  within(410, l2_hit(a) + far_way(a), 426);
+  within(552, dram_miss(a), 574);
+  CHECK(h.l1.hit_latency == 34);
+  within(265, l2_hit(h), 267);
+  within(466, l2_hit(h) + far_way(h), 478);
+  within(650, dram_miss(h), 657);
+  // A40, the same GA102 at 1740 MHz: cycles to the L2, nanoseconds beyond it.
+  CHECK(g.l1.hit_latency == 33);
+  within(249, l2_hit(g), 251);
+  within(303.0 / 1.740, (dram_miss(g) - l2_hit(g)) / 1.365, 307.0 / 1.740);
+}
+
+TEST_CASE("every channel of a product is long enough for windows of 16 core cycles") {
+  for (const std::string& name : product_names()) {
+    const GpuConfig c = resolve(name);
+    CAPTURE(name);
+    CHECK(shortest_channel(c) >= 16);
+    CHECK(c.launch.cta_latency >= 2 * shortest_channel(c));
+  }
+  // Independent of the code: V100's shortest is the CTA's way back, 32 cycles; the host link is
+  // 23,840 ps * 1380 MHz = 32.9, the crossbar 40.
+  CHECK(shortest_channel(resolve("v100")) == 32);
+  CHECK(shortest_channel(resolve("v100", {"core.clock_mhz=500", "icnt.clock_mhz=500"})) == 12);
+  CHECK(shortest_channel(resolve("v100", {"icnt.clock_mhz=2760"})) == 20);
+}
+
+TEST_CASE("a sweep of the clocks, as in the SST-GPU experiments, is accepted") {
+  for (const char* core : {"500", "1312", "1800"}) {
+    for (const char* memory : {"877", "1200", "1600"}) {
+      const GpuConfig c =
+          resolve("v100", {std::string("core.clock_mhz=") + core, std::string("dram.clock_mhz=") + memory});
+      CHECK(c.clock.core_khz == std::stoull(core) * 1000);
+      CHECK(c.clock.dram_khz == std::stoull(memory) * 1000);
+    }
+  }
+}
+
+TEST_CASE("every number of every product has a source behind it") {
+  for (const std::string& name : product_names()) {
+    const Sources sources = sources_of(name);
+    for (const Parameter& p : schema()) {
+      if (p.type == Type::kText) continue;  // labels
+      CAPTURE(name, p.key);
+      const auto at = sources.find(p.key);
+      REQUIRE(at != sources.end());
+      CHECK(at->second.size() >= 12);
+    }
+  }
+  CHECK(sources_of("no product").empty());
+}
+
+TEST_CASE("the resolved text reads back to the same configuration") {
+  for (const std::string& name : product_names()) {
+    const TempFolder folder;
+    const GpuConfig c = resolve(name, {"l1.mshrs=123", "sm.scheduler=gto"});
+    const std::string text = to_ini(c);
+    const std::string file = folder.write("again.ini", text);
+    CHECK(to_ini(resolve(file)) == text);
+    CHECK(hash(resolve(file)) == hash(c));
+  }
+}
+
+TEST_CASE("the hash depends on every value and on nothing else") {
+  const TempFolder folder;
+  const std::uint64_t v100 = hash(resolve("v100"));
+  // In the reverse order of keys, without sections, in other units.
+  const std::string file = folder.write("reverse.ini",
+                                        "include = v100\nl1.mshrs = 256\nl1.bytes = 0.125 MiB\n"
+                                        "clock.core_mhz = 1380\n");
+  CHECK(hash(resolve(file)) == v100);
+  for (const Parameter& p : schema()) {
+    GpuConfig c = resolve("v100");
+    const std::string value = p.type == Type::kBool    ? (p.binding.get(c) ? "false" : "true")
+                              : p.type == Type::kEnum  ? std::string(p.names[p.binding.get(c) == 0 ? 1 : 0])
+                              : p.type == Type::kUnits ? "xu,mio"
+                              : p.type == Type::kList  ? "1,2"
+                              : p.type == Type::kText
+                                  ? "other"
+                                  : std::to_string(p.binding.get(c) == p.max ? p.min : p.max);
+    set_value(p, c, value);
+    CAPTURE(p.key);
+    CHECK(hash(c) != v100);
+  }
+}
+
+TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the resolved text") {
+  std::map<std::string, std::string> lines;
+  std::istringstream text(to_ini(resolve("a100")));
+  std::string section;
+  for (std::string line; std::getline(text, line);) {
+    if (line.empty()) continue;
+    if (line[0] == '[') {
+      section = line.substr(1, line.size() - 2);
+      continue;
+    }
+    const std::size_t equals = line.find(" = ");
+    const std::string value = line.substr(equals + 3);
+    lines[section + "." + line.substr(0, equals)] = value.substr(0, value.find(' '));
+  }
+  std::uint64_t h = 14695981039346656037u;
+  for (const auto& [key, value] : lines) {
+    for (const char c : key + "=" + value + "\n") {
+      h ^= static_cast<unsigned char>(c);
+      h *= 1099511628211u;
+    }
+  }
+  CHECK(h == hash(resolve("a100")));
+  CHECK(lines.size() == schema().size());
+}
+
+TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
+  CHECK(hash(resolve("v100")) == 0x9893065647cbd114);
+  CHECK(hash(resolve("rtx3080ti")) == 0xeb276b3030ab29c1);
+  CHECK(hash(resolve("a100")) == 0x25d3871839268751);
+  CHECK(hash(resolve("h100_pcie")) == 0x3366c0eb395c167c);
+}
