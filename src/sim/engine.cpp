@@ -47,6 +47,12 @@ DomainId Engine::add(Domain& domain, DomainKind kind) {
 void Engine::run(Controller& controller) {
   woken_.assign(domains_.size(), 0);
   awake_.reserve(domains_.size());
+  networks_of_.assign(domains_.size(), {});
+  for (NetworkBase* network : networks_) {
+    network->set_threads(options_.threads);
+    for (const DomainId d : network->source_domains())
+      if (networks_of_[d].empty() || networks_of_[d].back() != network) networks_of_[d].push_back(network);
+  }
   finished_ = false;
   shares_.assign(options_.threads, Share{});
   gate_ = std::make_unique<Gate>(0);
@@ -167,14 +173,15 @@ void Engine::do_share(unsigned thread, unsigned team) {
   const auto start = Clock::now();
   const std::size_t items = awake_.size() + task_count_;
   if (team > 1 && options_.dynamic) {
-    for (std::size_t i; (i = next_item_.fetch_add(1, std::memory_order_relaxed)) < items;) do_item(i, share);
+    for (std::size_t i; (i = next_item_.fetch_add(1, std::memory_order_relaxed)) < items;) do_item(i, thread);
   } else {
-    for (std::size_t i = thread; i < items; i += team) do_item(i, share);
+    for (std::size_t i = thread; i < items; i += team) do_item(i, thread);
   }
   share.busy_seconds = seconds_since(start);
 }
 
-void Engine::do_item(std::size_t item, Share& share) {
+void Engine::do_item(std::size_t item, unsigned thread) {
+  Share& share = shares_[thread];
   if (item >= awake_.size()) {
     const auto start = Clock::now();
     tasks_->run(item - awake_.size());
@@ -185,6 +192,7 @@ void Engine::do_item(std::size_t item, Share& share) {
   const auto start = sampled_ ? Clock::now() : Clock::time_point{};
   try {
     slot.next = slot.domain->advance(now_, to_);
+    for (NetworkBase* network : networks_of_[awake_[item]]) network->note(awake_[item], thread);
   } catch (...) {
     slot.error = std::current_exception();
     slot.next = kNever;
@@ -211,7 +219,7 @@ void Engine::end_window() {
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
   std::fill(woken_.begin(), woken_.end(), std::uint8_t{0});
-  for (NetworkBase* network : networks_) network->flip(awake_, woken_);
+  for (NetworkBase* network : networks_) network->flip(woken_);
   now_ = to_;
   if (tasks_) tasks_->settle();
 }

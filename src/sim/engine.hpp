@@ -98,13 +98,14 @@ class Engine {
   void collect_awake();
   void end_window();
   void do_share(unsigned thread, unsigned team);
-  void do_item(std::size_t item, Share& share);
+  void do_item(std::size_t item, unsigned thread);
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
 
   EngineOptions options_;
   std::vector<Slot> domains_;
   std::vector<NetworkBase*> networks_;
+  std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
   TaskSource* tasks_ = nullptr;
 
   Cycle now_ = 0, to_ = 0;

@@ -27,11 +27,21 @@ class NetworkBase {
   NetworkBase(const NetworkBase&) = delete;
   NetworkBase& operator=(const NetworkBase&) = delete;
 
-  /// Serial: the window just ended, in which the domains `advanced` ran. Its mail becomes readable, and
-  /// `woken[id]` is set for every domain that has some.
-  virtual void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) = 0;
+  /// Before a run: how many threads call note().
+  virtual void set_threads(unsigned threads) = 0;
+  /// The thread that has just advanced `domain`: notes what it sent, while its outboxes are in the thread's cache.
+  virtual void note(DomainId domain, unsigned thread) = 0;
+  /// Serial: the window has ended. The mail noted in it becomes readable, and `woken[id]` is set for every domain
+  /// that has some.
+  virtual void flip(std::vector<std::uint8_t>& woken) = 0;
+  /// Both for a caller without threads: `advanced` are the domains that ran.
+  void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) {
+    for (const DomainId d : advanced) note(d, 0);
+    flip(woken);
+  }
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::vector<DomainId>& source_domains() const { return sources_; }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
   [[nodiscard]] std::size_t destinations() const { return destinations_.size(); }
 
@@ -69,15 +79,20 @@ class Network final : public NetworkBase {
   void collect(std::uint32_t destination, F&& f) const {
     const std::uint64_t bit = std::uint64_t{1} << destination % 64;
     if (!(mail_for_[destination / 64] & bit)) return;
-    for (const std::uint32_t source : senders_) {
-      const Outbox& box = outboxes_[source].side[parity_ ^ 1];
-      if (!(box.mask[destination / 64] & bit)) continue;
-      for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
-        f(source, box.entries[i].arrival, box.entries[i].message);
-    }
+    for (std::size_t w = 0; w < senders_.size(); ++w)
+      for (std::uint64_t bits = senders_[w]; bits; bits &= bits - 1) {
+        const auto source = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        const Outbox& box = outboxes_[source].side[parity_ ^ 1];
+        if (!(box.mask[destination / 64] & bit)) continue;
+        for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
+          f(source, box.entries[i].arrival, box.entries[i].message);
+      }
   }
 
-  void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) override;
+  using NetworkBase::flip;
+  void set_threads(unsigned threads) override;
+  void note(DomainId domain, unsigned thread) override;
+  void flip(std::vector<std::uint8_t>& woken) override;
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
@@ -100,11 +115,15 @@ class Network final : public NetworkBase {
   struct alignas(64) Source {
     Outbox side[2];
   };
+  struct alignas(64) Note {  // of one thread
+    std::vector<std::uint64_t> senders, mail;
+  };
 
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
-  std::vector<std::uint32_t> senders_;     // sources with mail of the window before, ascending
-  std::vector<std::uint64_t> mail_for_;    // their destinations
+  std::vector<Note> notes_;
+  std::vector<std::uint64_t> senders_;     // sources with mail of the window before, bit each
+  std::vector<std::uint64_t> mail_for_;    // their destinations, bit each
   std::uint64_t window_ = 1;
   unsigned parity_ = 0;
 };
@@ -114,6 +133,8 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
     : NetworkBase(std::move(name), std::move(sources), std::move(destinations)), outboxes_(sources_.size()) {
   const std::size_t words = (destinations_.size() + 63) / 64;
   mail_for_.resize(words);
+  senders_.resize((sources_.size() + 63) / 64);
+  set_threads(1);
   for (Source& s : outboxes_)
     for (Outbox& box : s.side) {
       box.mask.resize(words);
@@ -127,20 +148,33 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
 }
 
 template <class T>
-void Network<T>::flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) {
-  senders_.clear();
-  for (auto& m : mail_for_) m = 0;
-  for (const DomainId d : advanced) {
-    if (d >= sources_of_domain_.size()) continue;
-    for (const std::uint32_t s : sources_of_domain_[d]) {
-      const Outbox& box = outboxes_[s].side[parity_];
-      if (box.window != window_) continue;
-      senders_.push_back(s);
-      for (std::size_t w = 0; w < mail_for_.size(); ++w) mail_for_[w] |= box.mask[w];
-    }
+void Network<T>::set_threads(unsigned threads) {
+  notes_.assign(threads, {std::vector<std::uint64_t>(senders_.size()), std::vector<std::uint64_t>(mail_for_.size())});
+}
+
+template <class T>
+void Network<T>::note(DomainId domain, unsigned thread) {
+  if (domain >= sources_of_domain_.size()) return;
+  Note& note = notes_[thread];
+  for (const std::uint32_t s : sources_of_domain_[domain]) {
+    const Outbox& box = outboxes_[s].side[parity_];
+    if (box.window != window_) continue;
+    note.senders[s / 64] |= std::uint64_t{1} << s % 64;
+    for (std::size_t w = 0; w < mail_for_.size(); ++w) note.mail[w] |= box.mask[w];
   }
-  // The domains may have been visited in any order: collect() promises ascending sources.
-  std::sort(senders_.begin(), senders_.end());
+}
+
+template <class T>
+void Network<T>::flip(std::vector<std::uint8_t>& woken) {
+  const auto take = [](std::vector<std::uint64_t>& total, std::vector<std::uint64_t>& part) {
+    for (std::size_t w = 0; w < total.size(); ++w) total[w] |= std::exchange(part[w], 0);
+  };
+  std::fill(senders_.begin(), senders_.end(), 0);
+  std::fill(mail_for_.begin(), mail_for_.end(), 0);
+  for (Note& note : notes_) {
+    take(senders_, note.senders);
+    take(mail_for_, note.mail);
+  }
   for (std::size_t w = 0; w < mail_for_.size(); ++w)
     for (std::uint64_t bits = mail_for_[w]; bits; bits &= bits - 1)
       woken[destinations_[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]] = 1;
