@@ -57,15 +57,21 @@ void set_access(StaticInst& inst, const InstructionText& text, const Opcode& opc
   inst.evict_first = opcode.has("EF") || opcode.has("NA");
 }
 
-/// The tracer gives the last immediate operand: BAR.SYNC 0x1 says the barrier, BAR.SYNC 0x1, 0x80 only how
-/// many threads take part (a multiple of the warp size, where barriers are numbered 0 to 15).
+/// The tracer gives the last immediate operand: BAR.SYNC 0x1 says which of the 16 barriers, BAR.SYNC 0x1,
+/// 0x80 only how many threads take part, a multiple of the warp size. Then barriers with the same count are
+/// taken to be one, by a number made from it.
 void set_barrier(StaticInst& inst, const InstructionText& text, const Opcode& opcode) {
   if (inst.op_class != OpClass::kBarrier || opcode.base() == "B2R" || opcode.base() == "R2B") return;
   inst.barrier = opcode.has("ARV")   ? BarrierOp::kArrive
                  : opcode.has("RED") ? BarrierOp::kReduce
                                      : BarrierOp::kSync;
-  if (text.has_immediate && text.immediate >= 0 && text.immediate < 16)
-    inst.barrier_id = static_cast<std::uint8_t>(text.immediate);
+  if (!text.has_immediate || text.immediate < 0 || text.immediate > 1024) return;
+  const auto value = static_cast<std::uint32_t>(text.immediate);
+  if (value < 16) {
+    inst.barrier_id = static_cast<std::uint8_t>(value);
+  } else if (value % kWarpSize == 0) {
+    inst.barrier_id = static_cast<std::uint8_t>(1 + (value / kWarpSize - 1) % 15);
+  }
 }
 
 void set_fence(StaticInst& inst, const Opcode& opcode) {

@@ -1,0 +1,40 @@
+// The kinds and what their files share.
+#pragma once
+
+#include <cstdint>
+
+#include "synth/synth.hpp"
+#include "synth/trace_folder.hpp"
+
+namespace lockstep::synth {
+
+extern const Kind kStreaming, kSgemm, kRandom, kChain, kMixed;
+
+/// The first instructions of a compiled kernel: the thread's global index in R6, and the bounds check.
+inline void emit_prologue(WarpText& w) {
+  w.emit({.opcode = "MOV", .to = 1});
+  w.emit({.opcode = "S2R", .to = 6});
+  w.emit({.opcode = "S2R", .to = 3});
+  w.emit({.opcode = "IMAD", .to = 6, .from = {6, 3}});
+  w.emit({.opcode = "ISETP.GE.AND", .from = {6}});
+  w.emit({.opcode = "EXIT", .mask = 0});
+}
+
+/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): the same numbers on every host.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  [[nodiscard]] std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+  /// Evenly from [0, bound), for bounds far below 2^32.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return (next() >> 32) * bound >> 32; }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace lockstep::synth
