@@ -1,0 +1,108 @@
+// The bookkeeping of tools/slurm, without SLURM: sbatch is a script here that notes its arguments.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/cli/program.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+const std::string kTools = LOCKSTEP_SOURCE_DIR "/tools/slurm/";
+
+struct Bench {
+  Folder folder;
+
+  Bench() {
+    write_trace(folder / "t", {});
+    std::filesystem::create_directory(folder / "bin");
+    spill(folder / "bin/sbatch", "#!/bin/sh\necho \"$@\" >>" + folder / "sbatch.log");
+    std::filesystem::permissions(folder / "bin/sbatch", std::filesystem::perms::owner_all);
+  }
+
+  [[nodiscard]] Finished script(const std::string& name, const std::vector<std::string>& arguments) const {
+    Launch launch{.arguments = arguments, .folder = folder.path(), .program = kTools + name};
+    launch.environment = {
+        {"LOCKSTEP", LOCKSTEP_BINARY},
+        {"PATH", (folder / "bin:") + (std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin")}};
+    return run(launch);
+  }
+
+  void list(const std::string& text) const { spill(folder / "list", text); }
+  [[nodiscard]] std::string pending() const { return script("batch.sh", {"pending", "list", "results"}).out; }
+};
+
+}  // namespace
+
+TEST_CASE("an array resumes what is missing or partial") {
+  const Bench bench;
+  bench.list(
+      "# runs\nt v100\n\nt v100 --max-cycles 5\nt v100 --set sm.max_ctas=8\nt a100");  // no last newline
+  CHECK(bench.pending() == "2,4-6\n");
+  REQUIRE(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 0);
+  CHECK(std::filesystem::exists(bench.folder / "results/t-v100/stats.json"));
+  CHECK(bench.pending() == "4-6\n");
+  REQUIRE(bench.script("batch.sh", {"task", "list", "results", "4"}).code == 0);
+  CHECK(bench.pending() == "5-6\n");  // cut by --max-cycles, as asked for
+  REQUIRE(bench.script("batch.sh", {"task", "list", "results", "5"}).code == 0);
+  CHECK(std::filesystem::exists(bench.folder / "results/t-v100-set_sm.max_ctas=8/stats.json"));
+  CHECK(bench.pending() == "6\n");
+
+  const std::string stats = bench.folder / "results/t-v100/stats.json";
+  std::string text = slurp(stats);
+  const std::string whole = "\"partial\":false,\"partial_reason\":\"\"";
+  REQUIRE(text.find(whole) != std::string::npos);
+  text.replace(text.find(whole), whole.size(), "\"partial\":true,\"partial_reason\":\"interrupted\"");
+  spill(stats, text);
+  CHECK(bench.pending() == "2,6\n");
+  REQUIRE(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 0);
+  CHECK(bench.pending() == "6\n");
+
+  const auto before = std::filesystem::last_write_time(stats);
+  CHECK(bench.script("batch.sh", {"task", "list", "results", "2"}).out == "results/t-v100: complete\n");
+  CHECK(std::filesystem::last_write_time(stats) == before);
+}
+
+TEST_CASE("submit.sh asks sbatch for the missing lines only") {
+  const Bench bench;
+  bench.list("t v100\nt a100\nt v100 --window 1\n");
+  REQUIRE(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 0);
+  REQUIRE(bench.script("submit.sh", {"list", "results", "-c", "8"}).code == 0);
+  CHECK_THAT(slurp(bench.folder / "sbatch.log"),
+             Catch::StartsWith("--array=1,3 --output=results/logs/%A_%a.log -c 8 ") &&
+                 Catch::EndsWith("/array.sbatch " + kTools + "batch.sh list results 0\n"));
+  bench.list("t a100\n");
+  CHECK_THAT(bench.script("submit.sh", {"list", "results"}).out, Catch::Contains("nothing to do"));
+}
+
+TEST_CASE("long lists are submitted in chunks of a thousand") {
+  const Bench bench;
+  std::string list;
+  for (int i = 1; i <= 1203; ++i) list += fmt::format("trace{} v100\n", i);
+  bench.list(list);
+  REQUIRE(bench.script("submit.sh", {"list", "results"}).code == 0);
+  const std::string log = slurp(bench.folder / "sbatch.log");
+  CHECK(count_lines(log) == 2);
+  CHECK_THAT(log, Catch::Contains("--array=1-1000 ") && Catch::Contains("batch.sh list results 0\n"));
+  CHECK_THAT(log, Catch::Contains("--array=1-203 ") && Catch::Contains("batch.sh list results 1000\n"));
+}
+
+TEST_CASE("mistakes in a list are named by line") {
+  const Bench bench;
+  const auto refused = [&](const char* text) {
+    bench.list(text);
+    const Finished result = bench.script("submit.sh", {"list", "results"});
+    CHECK(result.code == 2);
+    CHECK(!std::filesystem::exists(bench.folder / "sbatch.log"));
+    return result.err;
+  };
+  CHECK_THAT(refused("t v100\nt\n"), Catch::Contains("list:2: found 't', expected TRACE CONFIG"));
+  CHECK_THAT(refused("t v100\nother/t v100\n"),
+             Catch::Contains("list:2: an earlier line writes to results/t-v100"));
+  CHECK(bench.script("batch.sh", {"pending", "none", "results"}).code == 2);
+  CHECK(bench.script("batch.sh", {"task", "list", "results", "9"}).code == 2);
+  CHECK(bench.script("batch.sh", {"task", "list", "results"}).code == 2);
+}
+
+}  // namespace lockstep::cli
