@@ -1,4 +1,6 @@
 // What a user can get wrong, each with the one message that names place, finding and expectation.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "config/checks.hpp"
@@ -150,7 +152,7 @@ TEST_CASE("includes: relative to the file, later values win, cycles are found") 
         b + ":2: '" + folder.path() + "/./sub/../a.ini' includes itself");
 
   for (int i = 0; i < 40; ++i)
-    folder.write("n" + std::to_string(i) + ".ini", "include = n" + std::to_string(i + 1) + ".ini\n");
+    folder.write(fmt::format("n{}.ini", i), fmt::format("include = n{}.ini\n", i + 1));
   CHECK(error_of([&] { (void)resolve(folder.path() + "/n0.ini"); }).find("includes nest deeper than 16") !=
         std::string::npos);
 

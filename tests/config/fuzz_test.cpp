@@ -98,6 +98,7 @@ TEST_CASE("mutated INI files give a checked configuration or one error") {
 
 TEST_CASE("random values of random keys give a checked configuration or one error") {
   Random random(7);
+  const GpuConfig defaults;
   int accepted = 0;
   for (int round = 0; round < 4000; ++round) {
     const Parameter& p = schema()[below(random, schema().size())];
@@ -108,7 +109,7 @@ TEST_CASE("random values of random keys give a checked configuration or one erro
                                       p.min + random() % std::min<std::uint64_t>(span, 64)};
       value = std::to_string(choice[below(random, 4)]);
     } else {
-      value = below(random, 2) ? piece(random) : value_text(p, GpuConfig{});
+      value = below(random, 2) ? piece(random) : value_text(p, defaults);
     }
     try {
       const GpuConfig c = resolve("v100", {p.key + "=" + value});
