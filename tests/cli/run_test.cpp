@@ -143,8 +143,9 @@ TEST_CASE("kernels are selected by id") {
   const Folder folder;
   write_trace(folder / "t", {.kernels = 6});
   REQUIRE(run({"run", folder / "t", "-q", "--kernels", "2,4-5", "-o", folder / "out"}).code == 0);
+  const Json stats = stats_of(folder / "out");
   std::vector<int> ids;
-  for (const Json& kernel : stats_of(folder / "out")["kernels"]) ids.push_back(kernel["id"]);
+  for (const Json& kernel : stats["kernels"]) ids.push_back(kernel["id"]);
   CHECK(ids == std::vector<int>{2, 4, 5});
 }
 
@@ -165,8 +166,9 @@ TEST_CASE("intervals are written where they are asked for") {
   write_trace(folder / "t", trace);
   REQUIRE(run({"run", folder / "t", "-q", "--interval", "100", "-o", folder / "out"}).code == 0);
   CHECK(count_lines(slurp(folder / "out/intervals.csv")) > 2);
+  const Json stats = stats_of(folder / "out");
   std::uint64_t sum = 0;
-  for (const Json& row : stats_of(folder / "out")["intervals"]["rows"]) sum += row[1].get<std::uint64_t>();
+  for (const Json& row : stats["intervals"]["rows"]) sum += row[1].get<std::uint64_t>();
   CHECK(sum == trace.warp_instructions());
 }
 
