@@ -38,8 +38,8 @@ using UnitMask = std::uint16_t;
   return static_cast<UnitMask>(1u << static_cast<unsigned>(u));
 }
 
-/// How a class of instructions executes: `pipe.<class>.units/latency/interval`. The matrix classes occupy their
-/// unit for their work at the rate of tensor.*, and take latency + that - 1.
+/// How a class of instructions executes: `pipe.<class>.units/latency/interval`. The matrix classes occupy
+/// their unit for their work at the rate of tensor.*, and take latency + that - 1.
 struct PipeSpec {
   UnitMask units = unit_bit(Unit::kMio);  // never 0
   std::uint32_t latency = 4;   // core cycles from issue to the earliest issue of a dependent instruction

@@ -201,6 +201,8 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
       {{"l1.shared_carveouts_kib=0", "sm.shared_reserved=1024"}, "must hold the reserved bytes"},
       {{"l2.ways=23"}, "an L2 slice must have whole sets of 128-byte lines"},
       {{"l2.partitions=31", "l2.halves=2"}, "both halves must have as many partitions"},
+      {{"gpu.sms=1", "gpu.sms_per_tpc=1", "gpu.gpcs=1", "l2.halves=2"},
+       "each half must serve at least one SM"},
       {{"l2.partitions=256", "l2.slices_per_partition=4"}, "at most 512 slices"},
       {{"l2.slice_bytes=16 MiB", "l2.ways=16", "l2.partitions=64"}, "at most 1 GiB of L2"},
       {{"gpu.sms=512", "l1.bytes=4 MiB"}, "at most 1 GiB of L1"},
