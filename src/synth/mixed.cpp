@@ -10,7 +10,7 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"ctas", "4", "CTAs of each kernel", 1, 1u << 20},
-    {"named_barriers", "1", "1: also named barriers, with arrive and sync", 0, 1},
+    {"named-barriers", "1", "1: also named barriers, with arrive and sync", 0, 1},
     {"seed", "7", "of the addresses of the reductions", 0, ~0ull},
 };
 
@@ -101,7 +101,7 @@ void emit_divergent_end(WarpText& w) {
 
 void generate(const SynthOptions& options, TraceFolder& folder) {
   const std::uint32_t ctas = options.number32("ctas");
-  const bool named = options.number("named_barriers") != 0;
+  const bool named = options.number("named-barriers") != 0;
   Random random(options.number("seed"));
   folder.copy_to_device(kData, 1 << 20);
   for (std::uint32_t id = 1; id <= 3; ++id) {

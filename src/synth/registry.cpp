@@ -19,10 +19,10 @@ constexpr const Kind* kKinds[] = {
 
 constexpr OptionSpec kCommon[] = {
     {"compress", "none", "compression of the kernel files", 0, 0, "none|gz|xz|zst"},
-    {"tracer_version", "5", "version of the tracer whose format is written", 1, 5},
+    {"tracer-version", "5", "version of the tracer whose format is written", 1, 5},
     {"arch", "70", "compute capability * 10 of the traced GPU; below 70 instructions are 8 bytes apart", 50,
      121},
-    {"line_info", "0", "1: each line begins with a source line (tracer version 4 or later)", 0, 1},
+    {"line-info", "0", "1: each line begins with a source line (tracer version 4 or later)", 0, 1},
 };
 
 const OptionSpec* find_option(const Kind& kind, std::string_view name) {
@@ -69,16 +69,16 @@ void check(const Kind& kind, const OptionSpec& option, std::string_view value) {
 
 Dialect dialect_of(const SynthOptions& options) {
   Dialect d;
-  d.tracer_version = options.number32("tracer_version");
+  d.tracer_version = options.number32("tracer-version");
   d.binary_version = options.number32("arch");
-  d.line_info = options.number("line_info") != 0;
+  d.line_info = options.number("line-info") != 0;
   const std::string& compress = options.word("compress");
   d.compression = compress == "gz"    ? Compression::kGzip
                   : compress == "xz"  ? Compression::kXz
                   : compress == "zst" ? Compression::kZstd
                                       : Compression::kNone;
   if (d.line_info && d.tracer_version < 4)
-    throw UserError(fmt::format("synth: line_info: found 1 with tracer_version {}, expected 4 or later",
+    throw UserError(fmt::format("synth: line-info: found 1 with tracer-version {}, expected 4 or later",
                                 d.tracer_version));
   return d;
 }

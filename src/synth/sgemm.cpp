@@ -8,8 +8,8 @@ namespace lockstep::synth {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"tiles_x", "4", "CTAs in x: columns of C / 64", 1, 4096},
-    {"tiles_y", "2", "CTAs in y: rows of C / 64", 1, 4096},
+    {"tiles-x", "4", "CTAs in x: columns of C / 64", 1, 4096},
+    {"tiles-y", "2", "CTAs in y: rows of C / 64", 1, 4096},
     {"ktiles", "2", "steps along k, of 16 each", 1, 4096},
 };
 
@@ -89,7 +89,7 @@ void emit_warp(WarpText& w, const Matrices& x, std::uint32_t k, std::uint64_t bx
 }
 
 void generate(const SynthOptions& options, TraceFolder& folder) {
-  const std::uint32_t tx = options.number32("tiles_x"), ty = options.number32("tiles_y");
+  const std::uint32_t tx = options.number32("tiles-x"), ty = options.number32("tiles-y");
   Matrices x{};
   x.m = std::uint64_t{ty} * kTile;
   x.n = std::uint64_t{tx} * kTile;

@@ -34,7 +34,7 @@ struct Kind {
 /// Throws UserError that lists the kinds.
 [[nodiscard]] const Kind& find_kind(std::string_view name);
 
-/// Options that every kind has: compress, tracer_version, arch, line_info.
+/// Options that every kind has: compress, tracer-version, arch, line-info.
 [[nodiscard]] std::span<const OptionSpec> common_options();
 
 /// The options of one kind: given values over defaults, all checked.

@@ -1,0 +1,287 @@
+// `lockstep info`: what is in a trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/cli.hpp"
+#include "cli/commands.hpp"
+#include "cli/host.hpp"
+#include "cli/info_scan.hpp"
+#include "cli/options.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CopyTotals {
+  std::uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
+};
+
+CopyTotals copies_of(const trace::TraceSet& trace) {
+  CopyTotals sum;
+  for (const trace::Command& c : trace.commands()) {
+    if (c.kind == trace::Command::Kind::kCopyToDevice) {
+      ++sum.to_device;
+      sum.to_device_bytes += c.bytes;
+    } else if (c.kind == trace::Command::Kind::kCopyToHost) {
+      ++sum.to_host;
+      sum.to_host_bytes += c.bytes;
+    }
+  }
+  return sum;
+}
+
+std::string thousands(std::uint64_t value) {
+  std::string text = std::to_string(value);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  unsigned unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string dims(Dim3 d) {
+  if (d.z > 1) return fmt::format("{}x{}x{}", d.x, d.y, d.z);
+  return d.y > 1 ? fmt::format("{}x{}", d.x, d.y) : std::to_string(d.x);
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// A table with the first column flush left, the others flush right; the last one free text if so wished.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head, bool last_left) : last_left_(last_left) {
+    rows_.push_back(std::move(head));
+  }
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void print() const {
+    std::vector<std::size_t> width(rows_.front().size());
+    for (const auto& r : rows_)
+      for (std::size_t i = 0; i < r.size(); ++i) width[i] = std::max(width[i], r[i].size());
+    for (const auto& r : rows_) {
+      fmt::print("  {:<{}}", r[0], width[0]);
+      for (std::size_t i = 1; i < r.size(); ++i) {
+        if (last_left_ && i + 1 == r.size()) {
+          fmt::print("{}{}", r[i].empty() ? "" : "  ", r[i]);
+        } else {
+          fmt::print("  {:>{}}", r[i], width[i]);
+        }
+      }
+      fmt::print("\n");
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  bool last_left_;
+};
+
+void print_kernels(const std::vector<KernelInfo>& kernels) {
+  fmt::print("\nKernels\n");
+  Table table({"id", "stream", "grid", "block", "warps/CTA", "regs/thread", "shared/CTA", "code", "warp inst",
+               "thread inst", "lanes", "name"},
+              true);
+  for (const KernelInfo& k : kernels) {
+    const trace::KernelHeader& h = k.header;
+    const double lanes =
+        k.total.warp == 0 ? 0.0 : static_cast<double>(k.total.thread) / static_cast<double>(k.total.warp);
+    table.row({std::to_string(h.id), std::to_string(h.stream), dims(h.grid), dims(h.block),
+               std::to_string(h.warps_per_cta()), std::to_string(h.registers), std::to_string(h.shared_bytes),
+               std::to_string(k.static_instructions), thousands(k.total.warp), thousands(k.total.thread),
+               fmt::format("{:.1f}", lanes), h.name});
+  }
+  table.print();
+  fmt::print("  code: distinct instructions; lanes: mean active lanes of a warp instruction, of {}.\n",
+             kWarpSize);
+}
+
+/// The most frequent base opcodes of a class.
+std::string opcodes_of(const KernelInfo& all, std::size_t op_class) {
+  std::vector<std::pair<std::uint64_t, std::string>> found;
+  for (const auto& [name, counts] : all.opcodes_by_class[op_class]) found.emplace_back(counts, name);
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  std::string text;
+  constexpr std::size_t kShown = 6;
+  for (std::size_t i = 0; i < std::min(kShown, found.size()); ++i)
+    text += fmt::format("{}{}", i ? " " : "", found[i].second);
+  if (found.size() > kShown) text += " ...";
+  return text;
+}
+
+void print_mix(const KernelInfo& all) {
+  fmt::print("\nInstruction mix\n");
+  Table table({"class", "warp inst", "share", "thread inst", "opcodes"}, true);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < kClasses; ++i)
+    if (all.by_class[i].warp > 0) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return all.by_class[a].warp > all.by_class[b].warp; });
+  for (const std::size_t i : order) {
+    const Counts& c = all.by_class[i];
+    table.row({std::string(class_name(static_cast<trace::OpClass>(i))), thousands(c.warp),
+               fmt::format("{:.1f} %", percent(c.warp, all.total.warp)), thousands(c.thread),
+               opcodes_of(all, i)});
+  }
+  table.row({"total", thousands(all.total.warp), "100.0 %", thousands(all.total.thread), ""});
+  table.print();
+  if (all.tensor_macs > 0)
+    fmt::print("  {} multiply-accumulates on the tensor cores\n", thousands(all.tensor_macs));
+}
+
+void print_memory(const KernelInfo& all) {
+  fmt::print("\nMemory\n");
+  Table table({"space", "loads", "stores", "atomics", "bytes moved", "lines of 128 B", "touched"}, false);
+  bool any = false;
+  for (std::size_t i = 0; i < kInfoSpaces; ++i) {
+    const SpaceUse& use = all.spaces[i];
+    if (use.loads.warp + use.stores.warp + use.atomics.warp == 0) continue;
+    any = true;
+    table.row({std::string(space_name(static_cast<InfoSpace>(i))), thousands(use.loads.warp),
+               thousands(use.stores.warp), thousands(use.atomics.warp), size_text(use.bytes_moved),
+               thousands(use.lines), size_text(use.sectors * kSectorBytes)});
+  }
+  if (!any) {
+    fmt::print("  no loads, stores or atomics with addresses\n");
+    return;
+  }
+  table.print();
+  fmt::print(
+      "  loads, stores, atomics: warp instructions with active lanes. touched: distinct 32-byte sectors.\n"
+      "  Shared addresses are those within one CTA, local ones those within one thread.\n");
+}
+
+void print_doubts(const KernelInfo& all) {
+  if (!all.unknown.empty()) {
+    fmt::print("\nOpcodes not modelled (taken as the class that their name suggests)\n");
+    for (const auto& [name, count] : all.unknown) fmt::print("  {:<16} {}\n", name, thousands(count));
+  }
+  if (!all.remarks.empty()) {
+    fmt::print("\nRemarks\n");
+    for (const std::string& remark : all.remarks) fmt::print("  {}\n", remark);
+  }
+}
+
+void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& kernels, const KernelInfo& all) {
+  const CopyTotals copies = copies_of(trace);
+  fmt::print("Trace {}: {} kernel{}, {} cop{} to the device ({})", trace.name(), kernels.size(),
+             kernels.size() == 1 ? "" : "s", copies.to_device, copies.to_device == 1 ? "y" : "ies",
+             size_text(copies.to_device_bytes));
+  if (copies.to_host > 0)
+    fmt::print(", {} to the host ({})", copies.to_host, size_text(copies.to_host_bytes));
+  fmt::print("\n");
+  if (!kernels.empty()) {
+    const trace::KernelHeader& h = kernels.front().header;
+    fmt::print("Traced on sm_{} with tracer version {}{}\n", h.binary_version, h.tracer_version,
+               h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
+  }
+  print_kernels(kernels);
+  print_mix(all);
+  print_memory(all);
+  print_doubts(all);
+}
+
+Json counts_json(const Counts& c) { return {{"warp", c.warp}, {"thread", c.thread}}; }
+Json dims_json(Dim3 d) { return Json::array({d.x, d.y, d.z}); }
+
+Json contents_json(const KernelInfo& k) {
+  Json out;
+  out["instructions"] = counts_json(k.total);
+  out["static_instructions"] = k.static_instructions;
+  Json& classes = out["classes"] = Json::object();
+  for (std::size_t i = 0; i < kClasses; ++i)
+    if (k.by_class[i].warp > 0)
+      classes[std::string(class_name(static_cast<trace::OpClass>(i)))] = counts_json(k.by_class[i]);
+  Json& opcodes = out["opcodes"] = Json::object();
+  for (const auto& [name, counts] : k.by_opcode) opcodes[name] = counts_json(counts);
+  Json& memory = out["memory"] = Json::object();
+  for (std::size_t i = 0; i < kInfoSpaces; ++i) {
+    const SpaceUse& use = k.spaces[i];
+    memory[std::string(space_name(static_cast<InfoSpace>(i)))] = {
+        {"loads", counts_json(use.loads)},
+        {"stores", counts_json(use.stores)},
+        {"atomics", counts_json(use.atomics)},
+        {"bytes_moved", use.bytes_moved},
+        {"lines", use.lines},
+        {"touched_bytes", use.sectors * kSectorBytes}};
+  }
+  out["tensor_macs"] = k.tensor_macs;
+  out["unknown_opcodes"] = k.unknown;
+  out["remarks"] = k.remarks;
+  return out;
+}
+
+Json kernel_json(const KernelInfo& k) {
+  const trace::KernelHeader& h = k.header;
+  Json out = {{"name", h.name},
+              {"id", h.id},
+              {"stream", h.stream},
+              {"grid", dims_json(h.grid)},
+              {"block", dims_json(h.block)},
+              {"ctas", h.grid.count()},
+              {"threads_per_cta", h.threads_per_cta()},
+              {"warps_per_cta", h.warps_per_cta()},
+              {"registers_per_thread", h.registers},
+              {"shared_bytes_per_cta", h.shared_bytes},
+              {"binary_version", h.binary_version},
+              {"tracer_version", h.tracer_version}};
+  out.update(contents_json(k));
+  return out;
+}
+
+void print_json(const trace::TraceSet& trace, const std::vector<KernelInfo>& kernels, const KernelInfo& all) {
+  const CopyTotals copies = copies_of(trace);
+  Json out = {
+      {"schema", 1}, {"trace", trace.name()}, {"content_hash", fmt::format("{:016x}", trace.content_hash())}};
+  out["copies"] = {{"to_device", copies.to_device},
+                   {"to_device_bytes", copies.to_device_bytes},
+                   {"to_host", copies.to_host},
+                   {"to_host_bytes", copies.to_host_bytes}};
+  Json& list = out["kernels"] = Json::array();
+  for (const KernelInfo& k : kernels) list.push_back(kernel_json(k));
+  out["total"] = contents_json(all);
+  fmt::print("{}\n", out.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace
+
+int run_info(int argc, char** argv) {
+  Syntax syntax;
+  syntax.usage = "info TRACE [options]";
+  syntax.summary =
+      "Shows what is in a trace: kernels, instruction mix, memory footprint, what is not modelled.";
+  syntax.positionals = {"TRACE"};
+  syntax.options.add_options()("json", "as JSON, with all counts for each kernel");
+  syntax.notes = "TRACE: a folder with kernelslist.g, a list, or one kernel file.";
+  const auto values = parse(argc, argv, syntax);
+  if (!values) return kDone;
+  const auto trace = trace::open_trace((*values)["TRACE"].as<std::string>());
+  std::vector<KernelInfo> kernels;
+  KernelInfo all;
+  for (std::uint32_t i = 0; i < trace->kernels().size(); ++i) {
+    kernels.push_back(scan_kernel(*trace, i, default_threads()));
+    all.merge(kernels.back());
+    kernels.back().seal();
+  }
+  all.seal();
+  if (values->count("json")) {
+    print_json(*trace, kernels, all);
+  } else {
+    print_text(*trace, kernels, all);
+  }
+  return kDone;
+}
+
+}  // namespace lockstep::cli
