@@ -1,88 +1,183 @@
-// Everything behind the sub-cores' memory queues: the MIO dispatch, address coalescing, shared memory, the L1 data
-// cache, the constant path, shuffles and special registers, and the SM's ports into the crossbar.
+// Everything behind the sub-cores' memory queues: the MIO dispatch, address coalescing, shared memory, the L1
+// data cache, the constant path, shuffles and special registers, and the SM's ports into the crossbar.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/coalescer.hpp"
+#include "core/l1_cache.hpp"
+#include "core/l1_mshrs.hpp"
+#include "core/lsu_operation.hpp"
+#include "core/lsu_pending.hpp"
+#include "core/lsu_port.hpp"
+#include "core/lsu_queue.hpp"
+#include "core/lsu_wheel.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
-#include "trace/kernel_trace.hpp"
 
 namespace lockstep::core {
 
-/// An instruction of one warp that leaves its sub-core.
-struct MioOperation {
-  std::uint32_t handle = 0;      // the SM's own; comes back with the events
-  std::uint8_t subcore = 0;
-  std::uint8_t warp = 0;         // slot in the SM
-  std::uint8_t kernel = 0;
-  trace::OpClass op_class = trace::OpClass::kLoad;
-  trace::MemSpace space = trace::MemSpace::kNone;   // never kGeneric: the SM resolves that from the first address
-  std::uint8_t access_bytes = 0;
-  bool bypass_l1 = false, evict_first = false;
-  trace::AddressForm form = trace::AddressForm::kNone;
-  LaneMask mask = 0;
-  const std::uint64_t* words = nullptr;   // valid until kResult / kOperandsRead, whichever is later
-  Address local_base = 0;        // of the kernel; local addresses are offsets from it
-};
-
-struct MioEvent {
-  enum class Kind : std::uint8_t {
-    kOperandsRead,   // source registers are free for writers (WAR)
-    kResult,         // dependents may issue from this cycle on; async copies: the data are in shared memory.
-                     // Instructions without result get it too, at the time of kOperandsRead or later.
-    kAcknowledged,   // stores and reductions: visible at L2
-  } kind;
-  std::uint32_t handle;
-};
-
-/// Part of an SM; all times are core cycles. Each operation gets exactly one kOperandsRead, then one kResult, and
-/// stores and reductions one kAcknowledged (global, local; those to shared memory none).
+/// Part of an SM; all times are core cycles. Each operation gets exactly one kOperandsRead, then one kResult,
+/// and stores and reductions one kAcknowledged (global, local; those to shared memory none).
+///
+/// Way of an operation: local queue of its sub-core (kResidence cycles at least; kOperandsRead when it
+/// leaves), then a unit. Shuffles, special registers and constants have a unit each with an interval and a
+/// latency. Everything else goes in order through one load/store unit: shared memory and the L1 data array
+/// pass wavefronts over the banks, the L1 tags look up l1.tags_per_cycle lines a cycle, and both go on side
+/// by side; an operation's next one starts when the wavefronts are through and the lines are looked up.
+///
+/// L1: write-through, allocate on fill, misses in flight occupy no way. A load's sectors hit, merge with a
+/// fill under way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written
+/// whole become valid in the L1 when l1.allocate_on_store is set and no fill of theirs is under way. Local
+/// memory is cached the same way (written through). Loads that bypass the L1, atomics and reductions count as
+/// misses and make the SM's own copy invalid. Without room in port, miss registers or pending table the
+/// load/store unit waits, in order.
 class MemoryPipeline {
  public:
-  MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, std::uint32_t sm);
-  ~MemoryPipeline();
+  /// Cycles that an operation stays in its local queue, operand read and address calculation: with
+  /// queue_entries 4 the sixth of six LDS in a row issues 3 cycles after the fifth (A100 microbenchmark,
+  /// Strelizia: 27 to 30 cycles).
+  static constexpr Cycle kResidence = 7;
+  /// What a miss takes in the SM beside a hit's latency: from the tags to the port and from the port to the
+  /// array.
+  static constexpr Cycle kMissPath = 6;
+
+  MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+                 std::uint32_t sm);
 
   /// Start of a window: takes the mail of the SM's ports.
-  void gather(Cycle from);
+  void gather(Cycle from) { port_.gather(from); }
 
   /// Room in the sub-core's local queue.
-  [[nodiscard]] bool can_accept(unsigned subcore) const;
+  [[nodiscard]] bool can_accept(unsigned subcore) const { return queue_.can_accept(subcore); }
   /// At cycle `now`, at most one a sub-core and cycle. Precondition: can_accept.
-  void push(Cycle now, const MioOperation& operation);
+  void push(Cycle now, const MioOperation& operation) { queue_.push(now, operation, unit_of(operation)); }
 
-  /// A sector request for the instruction side (L1I miss): same port into the crossbar, `line` answered whole.
-  [[nodiscard]] bool can_fetch() const;
+  /// A sector request for the instruction side (L1I miss): same port into the crossbar, `line` answered
+  /// whole.
+  [[nodiscard]] bool can_fetch() const { return !port_.full(); }
   void fetch_instruction(Cycle now, Address line, std::uint8_t kernel);
   /// Lines of instructions that arrived since the last call.
-  [[nodiscard]] const std::vector<Address>& instruction_lines() const;
-  void clear_instruction_lines();
+  [[nodiscard]] const std::vector<Address>& instruction_lines() const { return instruction_lines_; }
+  void clear_instruction_lines() { instruction_lines_.clear(); }
 
   /// One core cycle, after gather() of its window. Events of this cycle are in events() until the next tick.
   void tick(Cycle now);
-  [[nodiscard]] const std::vector<MioEvent>& events() const;
-  /// Cycle > now at which tick() has something to do without further pushes; kNever when only mail can wake it.
+  [[nodiscard]] const std::vector<MioEvent>& events() const { return events_; }
+  /// Cycle > now at which tick() has something to do without further pushes; kNever when only mail can wake
+  /// it.
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
-  /// A kernel's first CTA arrives in this SM: L1 and constant cache lose their contents (not what is in flight).
+  /// A kernel's first CTA arrives in this SM: L1 and constant cache lose their contents (not what is in
+  /// flight).
   void invalidate();
-  /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest.
+  /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
+  /// L1.
   void set_carveout(unsigned index);
 
-  /// Counters of a kernel slot (l1*, shared*, global/local/const_instructions of SmCounters; icnt requests, flits, stalls).
-  [[nodiscard]] stats::SmCounters& counters(std::uint8_t kernel);
-  [[nodiscard]] stats::IcntCounters& icnt_counters(std::uint8_t kernel);
+  /// Counters of a kernel slot (l1*, shared*, global/local/const_instructions of SmCounters; icnt requests,
+  /// flits, stalls).
+  [[nodiscard]] stats::SmCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
+  [[nodiscard]] stats::IcntCounters& icnt_counters(std::uint8_t kernel) { return port_.counters(kernel); }
   [[nodiscard]] bool quiescent() const;
+  /// Request credits that are not home (they come home some time after the last reply).
+  [[nodiscard]] std::uint64_t credits_out() const { return port_.credits_out(); }
+  /// Cycles that the load/store unit waited for the port, a miss register or a pending-table entry.
+  [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
+  [[nodiscard]] const L1Cache& l1() const { return l1_; }
   void dump(std::string& out) const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction };
+  enum class Blocked : std::uint8_t { kNo, kPort, kTable };
+  /// The operation in the tag stage: its lines from `next` on are to be looked up.
+  struct Current {
+    bool active = false, evict_first = false;
+    LineKind kind = LineKind::kCachedLoad;
+    Blocked blocked = Blocked::kNo;
+    std::uint8_t kernel = 0;
+    std::uint16_t entry = LsuPending::kNone;
+    std::uint16_t extra = 0;  // added to the latency: texture
+    std::uint32_t handle = 0;
+    unsigned next = 0;
+    Cycle last_wavefront = 0;
+    Cycle blocked_since = 0;
+  };
+  struct InstructionFetch {
+    Address line = 0;        // as asked for
+    SectorMask missing = 0;  // 0: the entry is free
+  };
+
+  // Stages, in the order in which tick() calls them.
+  void receive_reply(Cycle now);
+  void look_up_lines(Cycle now);
+  void dispatch(Cycle now);
+  void deliver_results(Cycle now);
+
+  [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
+  [[nodiscard]] LsuUnitTimes unit_times(Cycle now) const;
+  void fixed_latency(Cycle now, const MioOperation& op, Cycle latency);
+  void constant(Cycle now, const MioOperation& op);
+  void shared(Cycle now, const MioOperation& op);
+  void global(Cycle now, const MioOperation& op, LsuUnit unit);
+  [[nodiscard]] static LineKind kind_of(const MioOperation& op);
+  void list_lines(const MioOperation& op, LineKind kind);
+
+  [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool load_line(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool store_line(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool direct_line(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool room_for_request(bool entry);
+  void take_entry();
+  void send_line(Cycle now, Address line, SectorMask sectors, std::uint32_t tag, icnt::AccessKind kind);
+  void finish_lines(Cycle now);
+  void sectors_back(Cycle now, std::uint16_t entry, unsigned sectors);
+  void finish_entry(Cycle now, std::uint16_t entry);
+  void receive_instructions(const icnt::Reply& reply);
+  void receive_constants(Cycle now, const icnt::Reply& reply);
+
+  void emit(MioEvent::Kind kind, std::uint32_t handle) { events_.push_back({kind, handle}); }
+
+  // Configuration.
+  Cycle residence_;               // kResidence, or less where a latency is shorter
+  Cycle hit_rest_, shared_rest_;  // of the latency, after the queue
+  Cycle shuffle_rest_, special_rest_, const_rest_;
+  Cycle shuffle_interval_, special_interval_, const_interval_, texture_interval_;
+  std::uint16_t texture_extra_;
+  std::uint32_t tags_per_cycle_, data_bytes_;
+  bool const_cold_miss_, allocate_on_store_;
+  std::uint32_t sm_, max_warps_;
+  SectorMask instruction_sectors_;
+  std::vector<std::uint32_t> carveouts_kib_;
+
+  // State.
+  LsuQueue queue_;
+  LsuWheel wheel_;
+  std::vector<MioEvent> events_;
+  Current current_;
+  Cycle data_free_ = 0;  // the banks take the next operation from here on
+  Cycle tag_cycle_ = 0;  // in this cycle `tags_used_` lines have been looked up
+  std::uint32_t tags_used_ = 0;
+  Cycle texture_free_ = 0, shuffle_free_ = 0, special_free_ = 0, const_free_ = 0;
+  bool const_cold_ = true, const_filling_ = false;
+  SectorMask const_missing_ = 0;
+  std::uint64_t backpressure_cycles_ = 0;
+  L1Cache l1_;
+  L1Mshrs mshrs_;
+  LsuPending pending_;
+  LsuPort port_;
+  std::vector<std::uint32_t> const_waiting_;  // handles
+  std::vector<InstructionFetch> fetches_;
+  std::vector<Address> instruction_lines_;
+  std::vector<stats::SmCounters> counters_;
+  Coalescer coalescer_;
+  LaneAddresses addresses_;
+  LineList lines_;
 };
 
 }  // namespace lockstep::core

@@ -1,0 +1,126 @@
+#include "core/l1_cache.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "sim/clock.hpp"
+
+namespace lockstep::core {
+namespace {
+
+constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
+// Line numbers that take part in the choice of a set: addresses of 49 bits.
+constexpr std::uint64_t kLineNumbers = (std::uint64_t{1} << 42) - 1;
+
+std::uint64_t divide(std::uint64_t x, std::uint64_t inverse) {
+  return static_cast<std::uint64_t>(static_cast<sim::Wide>(x) * inverse >> 64);
+}
+
+}  // namespace
+
+L1Cache::L1Cache(const config::L1Group& l1) {
+  const std::uint32_t lines = std::max(1u, l1.bytes / kLineBytes);
+  ways_ = std::clamp(l1.ways, 1u, lines);
+  sets_ = lines / ways_;
+  active_ = ways_;
+  stride_ = (ways_ + 7) & ~7u;
+  // With one set 2^64 does not fit; the largest 64-bit number gives x - 1 as quotient for x > 0, see
+  // locate().
+  inverse_ = sets_ == 1 ? ~std::uint64_t{0} : ~std::uint64_t{0} / sets_ + 1;
+  first_.resize(sets_);
+  prints_.resize(std::size_t{sets_} * stride_);
+  words_.resize(prints_.size());
+  links_.resize(prints_.size());
+  make_rings();
+}
+
+void L1Cache::make_rings() {
+  for (std::uint32_t s = 0; s < sets_; ++s) {
+    first_[s] = 0;
+    for (std::uint32_t w = 0; w < active_; ++w) {
+      const std::uint32_t before = w == 0 ? active_ - 1 : w - 1, after = w + 1 == active_ ? 0 : w + 1;
+      links_[std::size_t{s} * stride_ + w] = {static_cast<std::uint16_t>(before),
+                                              static_cast<std::uint16_t>(after)};
+    }
+  }
+}
+
+L1Cache::Location L1Cache::locate(Address line) const {
+  const std::uint64_t number = line / kLineBytes & kLineNumbers;
+  if (sets_ == 1) return {0, static_cast<std::uint8_t>(number ^ number >> 8)};
+  const std::uint64_t block = divide(number, inverse_);
+  const std::uint64_t rotated = number + (static_cast<std::uint32_t>(block * 0x9e3779b1u) >> 16);
+  const auto set = static_cast<std::uint32_t>(rotated - divide(rotated, inverse_) * sets_);
+  return {set, static_cast<std::uint8_t>(block ^ block >> 8)};
+}
+
+std::uint32_t L1Cache::find(Address line) const {
+  const Location at = locate(line);
+  const std::uint32_t base = at.set * stride_;
+  if (const std::uint32_t recent = base + first_[at.set]; holds(recent, line)) return recent;
+  const std::uint64_t wanted = kOnes * at.print;
+  for (std::uint32_t i = 0; i < active_; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, &prints_[base + i], 8);
+    eight = std::endian::native == std::endian::little ? eight : __builtin_bswap64(eight);
+    const std::uint64_t different = eight ^ wanted;
+    // A set high bit: this byte is equal, or one below it is and a borrow ran over; holds() decides.
+    for (std::uint64_t equal = (different - kOnes) & ~different & kHighs; equal; equal &= equal - 1) {
+      const std::uint32_t place = base + i + static_cast<std::uint32_t>(std::countr_zero(equal)) / 8;
+      if (holds(place, line)) return place;
+    }
+  }
+  return kNone;
+}
+
+void L1Cache::touch(std::uint32_t place) {
+  const std::uint32_t set = place / stride_, base = set * stride_;
+  const auto way = static_cast<std::uint16_t>(place - base);
+  const std::uint16_t first = first_[set];
+  if (way == first) return;
+  first_[set] = way;
+  Link& link = links_[place];
+  const std::uint16_t last = links_[base + first].previous;
+  if (way == last) return;  // a ring: the last becomes the first by naming it so
+  links_[base + link.previous].next = link.next;
+  links_[base + link.next].previous = link.previous;
+  link = {last, first};
+  links_[base + last].next = way;
+  links_[base + first].previous = way;
+}
+
+void L1Cache::fill(Address line, SectorMask sectors) {
+  if (const std::uint32_t place = find(line); place != kNone) {
+    words_[place] |= sectors;
+    return;
+  }
+  const Location at = locate(line);
+  const std::uint32_t base = at.set * stride_;
+  const std::uint16_t victim = links_[base + first_[at.set]].previous;
+  words_[base + victim] = line | sectors;
+  prints_[base + victim] = at.print;
+  first_[at.set] = victim;
+}
+
+void L1Cache::drop(std::uint32_t place, SectorMask sectors) {
+  words_[place] &= ~Address{sectors};
+  if ((words_[place] & 0xf) != 0) return;
+  const std::uint32_t set = place / stride_;
+  touch(place);
+  first_[set] = links_[place].next;  // the first of a ring becomes the last
+}
+
+void L1Cache::invalidate() { std::fill(words_.begin(), words_.end(), 0); }
+
+void L1Cache::set_shared_bytes(std::uint32_t bytes) {
+  const std::uint32_t way_bytes = sets_ * kLineBytes;
+  const std::uint32_t taken = (bytes + way_bytes - 1) / way_bytes;
+  const std::uint32_t active = taken < ways_ ? ways_ - taken : 1;
+  if (active == active_) return;
+  active_ = active;
+  invalidate();
+  make_rings();
+}
+
+}  // namespace lockstep::core

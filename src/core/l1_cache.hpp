@@ -1,0 +1,68 @@
+// Tags of the L1 data cache: sectored, set-associative, exact LRU.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::core {
+
+/// The array of l1.bytes is divided into l1.ways ways; sets = bytes / (ways * 128). Shared memory takes whole
+/// ways, rounded up to its carve-out; at least one way stays cache. Any number of sets: blocks of as many
+/// consecutive lines go to distinct sets, each block rotated by a hash of its number, so that neither
+/// sequential nor strided streams pile up.
+class L1Cache {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  explicit L1Cache(const config::L1Group& l1);
+
+  /// Place of a resident line (it has a valid sector); kNone.
+  [[nodiscard]] std::uint32_t find(Address line) const;
+  [[nodiscard]] SectorMask sectors(std::uint32_t place) const {
+    return static_cast<SectorMask>(words_[place] & 0xf);
+  }
+  /// The line becomes the most recently used of its set.
+  void touch(std::uint32_t place);
+  /// Makes sectors valid; a line that is not there replaces the least recently used of its set and becomes
+  /// the most recently used. A line that is there keeps its position.
+  void fill(Address line, SectorMask sectors);
+  /// Makes sectors invalid; a line without any becomes the least recently used.
+  void drop(std::uint32_t place, SectorMask sectors);
+
+  void invalidate();
+  /// Divides the array anew; contents are lost when the number of ways changes.
+  void set_shared_bytes(std::uint32_t bytes);
+
+  [[nodiscard]] std::uint32_t capacity() const { return sets_ * active_ * kLineBytes; }
+  [[nodiscard]] std::uint32_t sets() const { return sets_; }
+  [[nodiscard]] std::uint32_t ways() const { return active_; }
+  [[nodiscard]] std::uint32_t set_of(Address line) const { return locate(line).set; }
+
+ private:
+  struct Location {
+    std::uint32_t set;
+    std::uint8_t print;  // fingerprint, differs between neighbours in a set
+  };
+  struct Link {  // ring of a set's ways, most recently used first
+    std::uint16_t previous, next;
+  };
+
+  [[nodiscard]] Location locate(Address line) const;
+  [[nodiscard]] bool holds(std::uint32_t place, Address line) const {
+    return (words_[place] & ~Address{0x7f}) == line && (words_[place] & 0xf) != 0;
+  }
+  void make_rings();
+
+  std::uint32_t sets_, ways_, active_;
+  std::uint32_t stride_;              // places of a set: ways rounded up to a multiple of 8
+  std::uint64_t inverse_;             // 2^64 / sets, rounded up
+  std::vector<std::uint16_t> first_;  // most recently used way of a set
+  std::vector<std::uint8_t> prints_;
+  std::vector<std::uint64_t> words_;  // line address | valid sectors
+  std::vector<Link> links_;
+};
+
+}  // namespace lockstep::core

@@ -1,0 +1,97 @@
+// The SM's port into the crossbar: requests out, replies in, and the books of both.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "icnt/fabric.hpp"
+#include "mem/address_map.hpp"
+#include "stats/counters.hpp"
+
+namespace lockstep::core {
+
+class LsuPort {
+ public:
+  LsuPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, std::uint32_t sm)
+      : map_(&map),
+        half_(map.half_of_sm(sm)),
+        reply_to_(fabric.reply_to_sm(sm)),
+        out_bytes_(config.icnt.sm_out_bytes),
+        in_bytes_(config.icnt.sm_in_bytes),
+        out_(*fabric.request, *fabric.request_credit, sm, fabric.sm_request_port()),
+        in_(*fabric.reply, *fabric.reply_credit, sm, fabric.sm_reply_eject()),
+        kernels_(std::bit_ceil(out_.room())),
+        counters_(config.launch.max_kernels) {}
+
+  /// Start of a window.
+  void gather(Cycle from) {
+    out_.gather(from);
+    in_.gather(from);
+  }
+
+  [[nodiscard]] bool full() const { return out_.full(); }
+
+  /// Precondition: not full. The reply address is filled in here.
+  void send(Cycle now, icnt::Request& request) {
+    request.reply_to = reply_to_;
+    const auto data =
+        icnt::carries_data(request.kind) ? static_cast<unsigned>(std::popcount(request.sectors)) : 0u;
+    const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
+    ++counters_[request.kernel].requests;
+    counters_[request.kernel].flits += flits;
+    kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
+    out_.push(now, map_->near_slice(request.line, half_), flits, request);
+  }
+
+  /// Sends what may leave. A message's wait for a credit is booked to the kernel of the first one that
+  /// leaves.
+  void tick(Cycle now) {
+    if (queued_ == 0) return;
+    const std::uint32_t room = out_.room();
+    out_.tick(now);
+    const std::uint32_t left = out_.room() - room;
+    if (left == 0) return;
+    counters_[kernels_[head_ & (kernels_.size() - 1)]].stall_cycles += out_.take_stall_cycles();
+    head_ += left;
+    queued_ -= left;
+  }
+
+  /// Takes at most one reply: accept(reply). An acknowledgement is one flit.
+  template <class Accept>
+  void receive(Cycle now, Accept&& accept) {
+    if (in_.pending() == 0) return;
+    const auto flits = [&](const icnt::Reply& r) {
+      const bool data = icnt::is_read(r.kind) || r.kind == icnt::AccessKind::kAtomic;
+      const std::uint32_t n =
+          icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0u, in_bytes_);
+      ++counters_[r.kernel].replies;
+      counters_[r.kernel].flits += n;
+      return n;
+    };
+    (void)in_.tick(now, true, flits, accept);
+  }
+
+  [[nodiscard]] Cycle next_event(Cycle now) const {
+    return std::min(out_.next_event(now), in_.next_event(now, true));
+  }
+  /// Nothing to send and nothing on its way here.
+  [[nodiscard]] bool idle() const { return queued_ == 0 && in_.pending() == 0; }
+  [[nodiscard]] std::uint64_t credits_out() const { return out_.credits_out(); }
+  [[nodiscard]] std::uint32_t queued() const { return queued_; }
+  [[nodiscard]] stats::IcntCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
+
+ private:
+  const mem::AddressMap* map_;
+  std::uint32_t half_;
+  std::uint16_t reply_to_;
+  std::uint32_t out_bytes_, in_bytes_;
+  icnt::InjectionPort<icnt::Request> out_;
+  icnt::EjectionPort<icnt::Reply> in_;
+  std::vector<std::uint8_t> kernels_;  // of the messages queued, a ring
+  std::uint32_t head_ = 0, queued_ = 0;
+  std::vector<stats::IcntCounters> counters_;
+};
+
+}  // namespace lockstep::core

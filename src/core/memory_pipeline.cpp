@@ -1,0 +1,538 @@
+#include "core/memory_pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <iterator>
+
+#include "core/shared_memory.hpp"
+
+namespace lockstep::core {
+namespace {
+
+using trace::MemSpace;
+using trace::OpClass;
+
+// Constants carry no addresses in traces: each kernel slot has one line of 64 bytes (Jia et al. 2018:
+// constant L1 lines), in a part of the address space that no allocation gets.
+constexpr Address kConstantArena = Address{1} << 45;
+constexpr Address kConstantSpacing = 4096;
+constexpr SectorMask kConstantSectors = 0b11;
+
+// Tags of load replies: a miss register, or with this bit a pending-table entry.
+constexpr std::uint32_t kDirect = 0x80000000u;
+
+constexpr Cycle kMostWavefronts = 256;  // of one operation, with the narrowest data array
+
+unsigned count(SectorMask sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
+
+Cycle shortest_latency(const config::GpuConfig& c) {
+  return std::min({c.mio.shuffle_latency, c.mio.special_latency, c.mio.const_latency, c.l1.hit_latency,
+                   c.l1.shared_latency});
+}
+
+Cycle wheel_span(const config::GpuConfig& c) {
+  return Cycle{c.mio.shuffle_latency} + c.mio.special_latency + c.mio.const_latency + c.l1.hit_latency +
+         c.l1.shared_latency + c.mio.texture_latency + MemoryPipeline::kMissPath + kMostWavefronts;
+}
+
+SectorMask sectors_of_instruction_line(std::uint32_t line_bytes) {
+  const std::uint32_t sectors = std::clamp(line_bytes / kSectorBytes, 1u, kSectorsPerLine);
+  return static_cast<SectorMask>((1u << sectors) - 1);
+}
+
+}  // namespace
+
+MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric,
+                               const mem::AddressMap& map, std::uint32_t sm)
+    : residence_(std::min(kResidence, shortest_latency(config))),
+      hit_rest_(config.l1.hit_latency - residence_),
+      shared_rest_(config.l1.shared_latency - residence_),
+      shuffle_rest_(config.mio.shuffle_latency - residence_),
+      special_rest_(config.mio.special_latency - residence_),
+      const_rest_(config.mio.const_latency - residence_),
+      shuffle_interval_(config.mio.shuffle_interval),
+      special_interval_(config.mio.special_interval),
+      const_interval_(config.mio.const_interval),
+      texture_interval_(config.mio.texture_interval),
+      texture_extra_(static_cast<std::uint16_t>(config.mio.texture_latency)),
+      tags_per_cycle_(std::max(1u, config.l1.tags_per_cycle)),
+      data_bytes_(std::clamp(config.l1.data_bytes_per_cycle, 1u, kLineBytes)),
+      const_cold_miss_(config.mio.const_cold_miss),
+      allocate_on_store_(config.l1.allocate_on_store),
+      sm_(sm),
+      max_warps_(config.sm.max_warps),
+      instruction_sectors_(sectors_of_instruction_line(config.frontend.line_bytes)),
+      carveouts_kib_(config.l1.shared_carveouts_kib),
+      queue_(config.mio, residence_),
+      wheel_(wheel_span(config)),
+      l1_(config.l1),
+      mshrs_(config.l1.mshrs),
+      pending_(config.l1.pending_instructions),
+      port_(config, fabric, map, sm),
+      counters_(config.launch.max_kernels) {
+  events_.reserve(64);
+  const_waiting_.reserve(64);
+  fetches_.reserve(config.frontend.l1i_mshrs);
+  instruction_lines_.reserve(config.frontend.l1i_mshrs);
+}
+
+void MemoryPipeline::tick(Cycle now) {
+  events_.clear();
+  receive_reply(now);                       // 1. one reply from the crossbar
+  if (current_.active) look_up_lines(now);  // 2. further lines of the operation in the tag stage
+  if (!queue_.empty()) dispatch(now);       // 3. one operation out of the local queues, into its unit
+  deliver_results(now);                     // 4. results that are due
+  port_.tick(now);                          // 5. requests into the crossbar
+}
+
+Cycle MemoryPipeline::next_event(Cycle now) const {
+  Cycle next = std::min(wheel_.next(), port_.next_event(now));
+  if (!queue_.empty()) next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(now))));
+  if (current_.active &&
+      (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
+    next = now + 1;  // blocked by a table: a reply frees it
+  return next;
+}
+
+// --- 1. Replies ---
+
+void MemoryPipeline::receive_reply(Cycle now) {
+  port_.receive(now, [&](const icnt::Reply& reply) {
+    switch (reply.kind) {
+      case icnt::AccessKind::kInstruction:
+        return receive_instructions(reply);
+      case icnt::AccessKind::kConstant:
+        return receive_constants(now, reply);
+      case icnt::AccessKind::kLoad:
+        if (!(reply.tag & kDirect)) {
+          const Address line =
+              mshrs_.fill(static_cast<std::uint16_t>(reply.tag), reply.sectors,
+                          [&](std::uint16_t entry, unsigned n) { sectors_back(now, entry, n); });
+          return l1_.fill(line, reply.sectors);
+        }
+        [[fallthrough]];
+      default:
+        return sectors_back(now, static_cast<std::uint16_t>(reply.tag & ~kDirect), count(reply.sectors));
+    }
+  });
+}
+
+void MemoryPipeline::sectors_back(Cycle now, std::uint16_t index, unsigned sectors) {
+  LsuPending::Entry& entry = pending_[index];
+  assert(entry.sectors >= sectors);
+  entry.sectors -= sectors;
+  if (entry.sectors > 0) return;
+  entry.ready = std::max(entry.ready, now + entry.after);
+  if (!entry.issuing) finish_entry(now, index);
+}
+
+void MemoryPipeline::finish_entry(Cycle now, std::uint16_t index) {
+  const LsuPending::Entry& entry = pending_[index];
+  if (entry.store) {
+    emit(MioEvent::Kind::kAcknowledged, entry.handle);
+  } else {
+    wheel_.add(now, std::max(now, entry.ready), entry.handle);
+  }
+  pending_.release(index);
+}
+
+void MemoryPipeline::receive_instructions(const icnt::Reply& reply) {
+  InstructionFetch& fetch = fetches_[reply.tag];
+  fetch.missing = static_cast<SectorMask>(fetch.missing & ~reply.sectors);
+  if (fetch.missing == 0) instruction_lines_.push_back(fetch.line);
+}
+
+void MemoryPipeline::receive_constants(Cycle now, const icnt::Reply& reply) {
+  const_missing_ = static_cast<SectorMask>(const_missing_ & ~reply.sectors);
+  if (const_missing_ != 0) return;
+  const_filling_ = false;
+  for (const std::uint32_t handle : const_waiting_) wheel_.add(now, now + kMissPath + const_rest_, handle);
+  const_waiting_.clear();
+}
+
+// --- 2. Tags ---
+
+void MemoryPipeline::look_up_lines(Cycle now) {
+  if (tag_cycle_ != now) {
+    tag_cycle_ = now;
+    tags_used_ = 0;
+  }
+  for (; current_.next < lines_.count && tags_used_ < tags_per_cycle_; ++current_.next, ++tags_used_) {
+    const bool waited = current_.blocked != Blocked::kNo;
+    if (!look_up(now, lines_.line[current_.next])) {
+      if (!waited) current_.blocked_since = now;
+      return;
+    }
+    if (waited) backpressure_cycles_ += now - current_.blocked_since;
+    current_.blocked = Blocked::kNo;
+  }
+  if (current_.next == lines_.count) finish_lines(now);
+}
+
+bool MemoryPipeline::look_up(Cycle now, const LineAccess& access) {
+  switch (current_.kind) {
+    case LineKind::kCachedLoad:
+      return load_line(now, access);
+    case LineKind::kStore:
+      return store_line(now, access);
+    default:
+      return direct_line(now, access);
+  }
+}
+
+bool MemoryPipeline::load_line(Cycle now, const LineAccess& access) {
+  const std::uint32_t place = l1_.find(access.line);
+  const SectorMask valid = place == L1Cache::kNone ? SectorMask{0} : l1_.sectors(place);
+  const auto rest = static_cast<SectorMask>(access.sectors & ~valid);
+  SectorMask missing = 0;
+  if (rest) {
+    std::uint16_t m = mshrs_.find(access.line);
+    missing = m == L1Mshrs::kNone ? rest : static_cast<SectorMask>(rest & ~mshrs_.pending(m));
+    if (m == L1Mshrs::kNone && mshrs_.full()) {
+      current_.blocked = Blocked::kTable;
+      return false;
+    }
+    if (!room_for_request(missing != 0)) return false;
+    take_entry();
+    if (m == L1Mshrs::kNone) m = mshrs_.take(access.line);
+    if (missing) send_line(now, access.line, missing, m, icnt::AccessKind::kLoad);
+    mshrs_.wait(m, rest, missing, current_.entry);
+    pending_[current_.entry].sectors += count(rest);
+  }
+  if (place != L1Cache::kNone) l1_.touch(place);
+
+  stats::SmCounters& c = counters_[current_.kernel];
+  ++c.l1.requests;
+  c.l1.accesses += count(access.sectors);
+  c.l1.sectors_read += count(access.sectors);
+  c.l1.hits += count(access.sectors & valid);
+  c.l1.misses += count(missing);
+  c.l1.mshr_merges += count(rest) - count(missing);
+  c.l1_load_sectors_sent += count(missing);
+  return true;
+}
+
+bool MemoryPipeline::store_line(Cycle now, const LineAccess& access) {
+  if (!room_for_request(true)) return false;
+  take_entry();
+  send_line(now, access.line, access.sectors, current_.entry, icnt::AccessKind::kStore);
+  pending_[current_.entry].sectors += count(access.sectors);
+
+  const std::uint32_t place = l1_.find(access.line);
+  const SectorMask valid = place == L1Cache::kNone ? SectorMask{0} : l1_.sectors(place);
+  if (place != L1Cache::kNone) l1_.touch(place);
+  if (allocate_on_store_) {
+    SectorMask whole = 0;
+    for (unsigned s = 0; s < kSectorsPerLine; ++s)
+      if (lines_.bytes[current_.next][s] == 0xffffffffu) whole = static_cast<SectorMask>(whole | 1u << s);
+    if (const std::uint16_t m = mshrs_.find(access.line); m != L1Mshrs::kNone)
+      whole = static_cast<SectorMask>(whole & ~mshrs_.pending(m));
+    if (whole & ~valid) l1_.fill(access.line, whole);
+  }
+
+  stats::SmCounters& c = counters_[current_.kernel];
+  ++c.l1.requests;
+  c.l1.accesses += count(access.sectors);
+  c.l1.sectors_written += count(access.sectors);
+  c.l1.hits += count(access.sectors & valid);
+  c.l1.misses += count(static_cast<SectorMask>(access.sectors & ~valid));
+  c.l1_store_sectors_sent += count(access.sectors);
+  return true;
+}
+
+/// Served at L2: loads that bypass the L1, atomics, reductions.
+bool MemoryPipeline::direct_line(Cycle now, const LineAccess& access) {
+  if (!room_for_request(true)) return false;
+  take_entry();
+  const bool load = current_.kind == LineKind::kDirectLoad;
+  const auto kind = load                                    ? icnt::AccessKind::kLoad
+                    : current_.kind == LineKind::kReduction ? icnt::AccessKind::kReduction
+                                                            : icnt::AccessKind::kAtomic;
+  send_line(now, access.line, access.sectors, current_.entry | (load ? kDirect : 0u), kind);
+  pending_[current_.entry].sectors += count(access.sectors);
+  if (const std::uint32_t place = l1_.find(access.line); place != L1Cache::kNone)
+    l1_.drop(place, access.sectors);
+
+  stats::SmCounters& c = counters_[current_.kernel];
+  const unsigned sectors = count(access.sectors);
+  ++c.l1.requests;
+  c.l1.accesses += sectors;
+  c.l1.misses += sectors;
+  (load ? c.l1.sectors_read : c.l1.sectors_written) += sectors;
+  (load ? c.l1_load_sectors_sent : c.l1_atomic_sectors_sent) += sectors;
+  return true;
+}
+
+/// Whether the line may go on: a pending-table entry is there, and room in the port when a request is to be
+/// sent.
+bool MemoryPipeline::room_for_request(bool request) {
+  if (current_.entry == LsuPending::kNone && pending_.full()) {
+    current_.blocked = Blocked::kTable;
+    return false;
+  }
+  if (request && port_.full()) {
+    current_.blocked = Blocked::kPort;
+    return false;
+  }
+  return true;
+}
+
+void MemoryPipeline::take_entry() {
+  if (current_.entry != LsuPending::kNone) return;
+  current_.entry = pending_.take();
+  const bool store = current_.kind == LineKind::kStore || current_.kind == LineKind::kReduction;
+  pending_[current_.entry] = {
+      0, current_.handle, 0, static_cast<std::uint16_t>(kMissPath + hit_rest_ + current_.extra), store, true};
+}
+
+void MemoryPipeline::send_line(Cycle now, Address line, SectorMask sectors, std::uint32_t tag,
+                               icnt::AccessKind kind) {
+  icnt::Request request;
+  request.line = line;
+  request.tag = tag;
+  request.kind = kind;
+  request.sectors = sectors;
+  request.kernel = current_.kernel;
+  request.evict_first = current_.evict_first;
+  if (kind == icnt::AccessKind::kStore) request.bytes = lines_.bytes[current_.next];
+  if (kind == icnt::AccessKind::kAtomic || kind == icnt::AccessKind::kReduction)
+    request.operations = std::min<std::uint8_t>(lines_.line[current_.next].operations, 128);
+  port_.send(now, request);
+}
+
+void MemoryPipeline::finish_lines(Cycle now) {
+  current_.active = false;
+  const Cycle ready = std::max(now, current_.last_wavefront) + hit_rest_ + current_.extra;
+  if (current_.entry == LsuPending::kNone) {
+    wheel_.add(now, ready, current_.handle);
+    return;
+  }
+  LsuPending::Entry& entry = pending_[current_.entry];
+  entry.issuing = false;
+  entry.ready = std::max(entry.ready, ready);
+  if (entry.sectors == 0) finish_entry(now, current_.entry);
+}
+
+// --- 3. Dispatch ---
+
+LsuUnit MemoryPipeline::unit_of(const MioOperation& op) {
+  const bool addressed = op.form != trace::AddressForm::kNone && op.mask != 0;
+  switch (op.op_class) {
+    case OpClass::kShuffle:
+      return LsuUnit::kShuffle;
+    case OpClass::kConstLoad:
+      return LsuUnit::kConstant;
+    case OpClass::kTexture:
+    case OpClass::kSurface:
+      return addressed ? LsuUnit::kTexture : LsuUnit::kTextureOnly;
+    case OpClass::kLoad:
+    case OpClass::kStore:
+    case OpClass::kAtomic:
+    case OpClass::kReduction:
+    case OpClass::kAsyncCopy:
+      return addressed ? LsuUnit::kMemory : LsuUnit::kSpecial;
+    default:
+      return LsuUnit::kSpecial;
+  }
+}
+
+LsuUnitTimes MemoryPipeline::unit_times(Cycle now) const {
+  const bool tags_gone = tag_cycle_ == now && tags_used_ >= tags_per_cycle_;
+  const Cycle memory = current_.active ? kNever : tags_gone ? std::max(data_free_, now + 1) : data_free_;
+  const bool no_port = const_cold_ && const_cold_miss_ && !const_filling_ && port_.full();
+  return {memory,        std::max(memory, texture_free_), shuffle_free_,
+          special_free_, no_port ? kNever : const_free_,  texture_free_};
+}
+
+void MemoryPipeline::dispatch(Cycle now) {
+  const unsigned subcore = queue_.pick(now, unit_times(now));
+  if (subcore == LsuQueue::kNone) return;
+  const MioOperation& op = queue_.front(subcore);
+  const LsuUnit unit = queue_.front_unit(subcore);
+  emit(MioEvent::Kind::kOperandsRead, op.handle);
+  switch (unit) {
+    case LsuUnit::kShuffle:
+      shuffle_free_ = now + shuffle_interval_;
+      wheel_.add(now, now + shuffle_rest_, op.handle);
+      break;
+    case LsuUnit::kSpecial:
+      special_free_ = now + special_interval_;
+      fixed_latency(now, op, special_rest_);
+      break;
+    case LsuUnit::kConstant:
+      const_free_ = now + const_interval_;
+      constant(now, op);
+      break;
+    case LsuUnit::kTextureOnly:
+      texture_free_ = now + texture_interval_;
+      fixed_latency(now, op, hit_rest_ + texture_extra_);
+      break;
+    default:
+      if (op.space == MemSpace::kShared && op.op_class != OpClass::kAsyncCopy) {
+        shared(now, op);
+      } else {
+        global(now, op, unit);
+      }
+  }
+  queue_.pop(now, subcore);
+}
+
+void MemoryPipeline::fixed_latency(Cycle now, const MioOperation& op, Cycle latency) {
+  if (is_acknowledged(op)) {  // a store without addresses: nothing leaves the SM
+    emit(MioEvent::Kind::kResult, op.handle);
+    emit(MioEvent::Kind::kAcknowledged, op.handle);
+    return;
+  }
+  wheel_.add(now, now + latency, op.handle);
+}
+
+void MemoryPipeline::constant(Cycle now, const MioOperation& op) {
+  ++counters_[op.kernel].const_instructions;
+  if (!const_filling_ && (!const_cold_ || !const_cold_miss_)) {
+    wheel_.add(now, now + const_rest_, op.handle);
+    return;
+  }
+  const_waiting_.push_back(op.handle);
+  if (const_filling_) return;
+  const_cold_ = false;
+  const_filling_ = true;
+  const_missing_ = kConstantSectors;
+  icnt::Request request;
+  request.line = kConstantArena + op.kernel * kConstantSpacing;
+  request.kind = icnt::AccessKind::kConstant;
+  request.sectors = kConstantSectors;
+  request.kernel = op.kernel;
+  port_.send(now, request);
+}
+
+void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
+  addresses_.load(op);
+  const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
+  const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1, op.access_bytes / 4))
+                              : atomic  ? atomic_wavefronts(addresses_)
+                                        : bank_wavefronts(addresses_);
+  stats::SmCounters& c = counters_[op.kernel];
+  ++c.shared_instructions;
+  c.shared_wavefronts += wavefronts;
+  data_free_ = now + wavefronts;
+  if (op.op_class == OpClass::kStore || op.op_class == OpClass::kReduction) {
+    emit(MioEvent::Kind::kResult, op.handle);
+  } else {
+    wheel_.add(now, now + shared_rest_ + wavefronts - 1, op.handle);
+  }
+}
+
+MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) {
+  switch (op.op_class) {
+    case OpClass::kStore:
+      return LineKind::kStore;
+    case OpClass::kAtomic:
+      return LineKind::kAtomic;
+    case OpClass::kReduction:
+      return LineKind::kReduction;
+    default:
+      return op.bypass_l1 ? LineKind::kDirectLoad : LineKind::kCachedLoad;
+  }
+}
+
+void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
+  using Detail = Coalescer::Detail;
+  const Detail detail = kind == LineKind::kStore                                    ? Detail::kBytes
+                        : kind == LineKind::kAtomic || kind == LineKind::kReduction ? Detail::kOperations
+                                                                                    : Detail::kNone;
+  if (op.space == MemSpace::kLocal) {
+    coalescer_.coalesce_local(addresses_, LocalWindow::of(sm_, max_warps_, op.warp, op.local_base), detail,
+                              lines_);
+  } else {
+    coalescer_.coalesce(addresses_, detail, lines_);
+  }
+}
+
+void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
+  addresses_.load(op);
+  const bool local = op.space == MemSpace::kLocal;
+  ++(local ? counters_[op.kernel].local_instructions : counters_[op.kernel].global_instructions);
+  const LineKind kind = kind_of(op);
+  list_lines(op, kind);
+  // Local memory: a row of words in bank order for each 4 bytes of a lane, never a conflict.
+  const unsigned wavefronts = local ? (addresses_.width() + 3) / 4 : bank_wavefronts(addresses_);
+  const Cycle cycles = (wavefronts * kLineBytes + data_bytes_ - 1) / data_bytes_;
+  data_free_ = now + cycles;
+
+  current_ = {};
+  current_.active = true;
+  current_.evict_first = op.evict_first;
+  current_.kind = kind;
+  current_.kernel = op.kernel;
+  current_.handle = op.handle;
+  current_.last_wavefront = now + cycles - 1;
+  if (unit == LsuUnit::kTexture) {
+    current_.extra = texture_extra_;
+    texture_free_ = now + texture_interval_;
+  }
+  if (kind == LineKind::kStore || kind == LineKind::kReduction) emit(MioEvent::Kind::kResult, op.handle);
+  look_up_lines(now);
+}
+
+// --- 4. Results ---
+
+void MemoryPipeline::deliver_results(Cycle now) {
+  wheel_.drain(now, [&](std::uint32_t handle) { emit(MioEvent::Kind::kResult, handle); });
+}
+
+// --- Instruction side, kernel boundaries ---
+
+void MemoryPipeline::fetch_instruction(Cycle now, Address line, std::uint8_t kernel) {
+  const auto free = std::find_if(fetches_.begin(), fetches_.end(),
+                                 [](const InstructionFetch& f) { return f.missing == 0; });
+  const auto index = static_cast<std::uint32_t>(std::distance(fetches_.begin(), free));
+  if (free == fetches_.end()) fetches_.emplace_back();
+  const auto sectors = static_cast<SectorMask>(instruction_sectors_ << sector_in_line(line) & 0xf);
+  fetches_[index] = {line, sectors};
+  icnt::Request request;
+  request.line = line_of(line);
+  request.tag = index;
+  request.kind = icnt::AccessKind::kInstruction;
+  request.sectors = sectors;
+  request.kernel = kernel;
+  port_.send(now, request);
+}
+
+void MemoryPipeline::invalidate() {
+  l1_.invalidate();
+  const_cold_ = true;
+}
+
+void MemoryPipeline::set_carveout(unsigned index) {
+  assert(index < carveouts_kib_.size());
+  l1_.set_shared_bytes(carveouts_kib_[index] * 1024);
+}
+
+bool MemoryPipeline::quiescent() const {
+  const bool fetching =
+      std::any_of(fetches_.begin(), fetches_.end(), [](const auto& f) { return f.missing != 0; });
+  return queue_.empty() && !current_.active && wheel_.size() == 0 && pending_.used() == 0 &&
+         mshrs_.used() == 0 && !const_filling_ && !fetching && port_.idle();
+}
+
+void MemoryPipeline::dump(std::string& out) const {
+  out += "  memory pipeline: queues";
+  for (unsigned s = 0; s < LsuQueue::kMaxSubcores; ++s)
+    fmt::format_to(std::back_inserter(out), " {}", queue_.size(s));
+  fmt::format_to(std::back_inserter(out),
+                 ", results under way {}, pending instructions {}, lines missing {}, port {}", wheel_.size(),
+                 pending_.used(), mshrs_.used(), port_.queued());
+  if (current_.active) {
+    const char* why = current_.blocked == Blocked::kPort    ? ", waiting for the port"
+                      : current_.blocked == Blocked::kTable ? ", waiting for a miss register or pending entry"
+                                                            : "";
+    fmt::format_to(std::back_inserter(out), ", line {} of {}{}", current_.next, lines_.count, why);
+  }
+  if (const_filling_) fmt::format_to(std::back_inserter(out), ", constant line missing");
+  out += '\n';
+}
+
+}  // namespace lockstep::core

@@ -1,0 +1,107 @@
+#include "core/shared_memory.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace lockstep::core {
+namespace {
+
+unsigned bank_of(Address word) { return static_cast<unsigned>(word % kBanks); }
+
+/// Largest number of distinct words in one bank.
+unsigned largest_degree(const std::array<Address, kWarpSize>& each, LaneMask lanes, unsigned width) {
+  constexpr unsigned kMostWords = 64;  // 32 lanes x 2, 16 x 3, 8 x 5, 4 x 9
+  std::array<Address, kMostWords> word;
+  std::array<std::uint8_t, kMostWords> next;
+  std::array<std::uint8_t, kBanks> first, degree;
+  std::uint32_t used = 0;
+  unsigned words = 0, largest = 1;
+  for (; lanes; lanes &= lanes - 1) {
+    const Address a = each[static_cast<unsigned>(std::countr_zero(lanes))];
+    const auto count = static_cast<unsigned>((a % 4 + width + 3) / 4);
+    for (unsigned k = 0; k < count; ++k) {
+      const Address w = a / 4 + k;
+      const unsigned b = bank_of(w);
+      if (!(used >> b & 1)) {
+        used |= 1u << b;
+        degree[b] = 1;
+        next[words] = 0xff;
+      } else {
+        unsigned i = first[b];
+        while (i != 0xff && word[i] != w) i = next[i];
+        if (i != 0xff) continue;
+        largest = std::max<unsigned>(largest, ++degree[b]);
+        next[words] = first[b];
+      }
+      word[words] = w;
+      first[b] = static_cast<std::uint8_t>(words++);
+    }
+  }
+  return largest;
+}
+
+unsigned groups_in(LaneMask mask, unsigned lanes) {
+  if (lanes == kWarpSize) return 1;
+  unsigned groups = 0;
+  for (unsigned first = 0; first < kWarpSize; first += lanes)
+    if (mask >> first & ((1u << lanes) - 1)) ++groups;
+  return groups;
+}
+
+template <class F>
+unsigned sum_over_groups(LaneMask mask, unsigned lanes, F&& wavefronts) {
+  if (lanes == kWarpSize) return wavefronts(mask);
+  unsigned sum = 0;
+  for (unsigned first = 0; first < kWarpSize; first += lanes) {
+    const LaneMask group = mask & ((1u << lanes) - 1) << first;
+    if (group) sum += wavefronts(group);
+  }
+  return sum;
+}
+
+}  // namespace
+
+unsigned bank_wavefronts(LaneAddresses& a) {
+  const unsigned width = a.width(), lanes = lanes_per_pass(width);
+  if (a.affine()) {
+    const bool aligned = std::has_single_bit(width) && a.base() % width == 0;
+    // Neighbouring or equal accesses: a group's words fit the banks once.
+    if (aligned && (a.stride() == width || a.stride() == 0)) return groups_in(a.mask(), lanes);
+    if (width <= 4 && a.base() % 4 + width <= 4 && a.stride() % 4 == 0 && a.run()) {
+      if (a.stride() == 0) return 1;
+      // Words a constant step apart take turns on 32 / gcd(step, 32) banks.
+      const unsigned used = kBanks >> std::min(5, std::countr_zero(a.stride() / 4));
+      return (a.lanes() + used - 1) / used;
+    }
+  }
+  const auto& each = a.each();
+  return sum_over_groups(a.mask(), lanes, [&](LaneMask group) { return largest_degree(each, group, width); });
+}
+
+unsigned atomic_wavefronts(LaneAddresses& a) {
+  const unsigned width = a.width();
+  const auto& each = a.each();
+  return sum_over_groups(a.mask(), lanes_per_pass(width), [&](LaneMask group) {
+    std::array<std::uint8_t, kBanks> load{};
+    unsigned largest = 1;
+    for (; group; group &= group - 1) {
+      const Address word = each[static_cast<unsigned>(std::countr_zero(group))] / 4;
+      for (unsigned k = 0; k < (width + 3) / 4; ++k)
+        largest = std::max<unsigned>(largest, ++load[bank_of(word + k)]);
+    }
+    return largest;
+  });
+}
+
+unsigned matrix_wavefronts(LaneAddresses& a, unsigned matrices) {
+  constexpr unsigned kRows = 8, kRowBytes = 16;
+  const auto& each = a.each();
+  unsigned sum = 0;
+  for (unsigned m = 0; m < std::min(matrices, kWarpSize / kRows); ++m) {
+    const LaneMask rows = a.mask() & 0xffu << kRows * m;
+    sum += rows ? largest_degree(each, rows, kRowBytes) : 1;
+  }
+  return std::max(sum, 1u);
+}
+
+}  // namespace lockstep::core

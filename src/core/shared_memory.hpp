@@ -1,0 +1,26 @@
+// Bank conflicts: 32 banks of 4 bytes, in shared memory and in the data array of the L1.
+#pragma once
+
+#include "core/coalescer.hpp"
+
+namespace lockstep::core {
+
+inline constexpr unsigned kBanks = 32;
+
+/// Lanes that one pass over the banks can serve without conflicts: the warp up to 4 bytes a lane, a half for
+/// 8, a quarter for 16 (CUDA C++ Programming Guide, cc 5.x shared memory; at most 128 bytes a pass).
+[[nodiscard]] constexpr unsigned lanes_per_pass(unsigned width) {
+  return width <= 4 ? 32 : width <= 8 ? 16 : width <= 16 ? 8 : 4;
+}
+
+/// Wavefronts of a load or store: for each group of lanes_per_pass() lanes with an active one, the largest
+/// number of distinct words in one bank. A word read by several lanes is broadcast.
+[[nodiscard]] unsigned bank_wavefronts(LaneAddresses& addresses);
+
+/// Of an atomic: a wavefront does one lane a bank, lanes with the same address one after another.
+[[nodiscard]] unsigned atomic_wavefronts(LaneAddresses& addresses);
+
+/// Of LDSM and STSM: for each of the `matrices`, eight lanes with the addresses of 16-byte rows.
+[[nodiscard]] unsigned matrix_wavefronts(LaneAddresses& addresses, unsigned matrices);
+
+}  // namespace lockstep::core
