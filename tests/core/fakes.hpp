@@ -130,6 +130,7 @@ class FakeSm final : public sim::Domain, public stats::CounterSource {
       throw std::logic_error("carve-out changed under a CTA");
     carveout_ = m.carveout;
     residents_[{m.kernel, m.cta}] = slot;
+    if (slot.feed) traces_[{m.kernel, m.cta}] = slot.feed->take(m.cta);
     check_resources();
     ++ctas_[m.kernel];
     started_.push_back({now - config_.launch.cta_latency, index_, slot.launch_sequence, m.cta, m.carveout});
@@ -140,7 +141,12 @@ class FakeSm final : public sim::Domain, public stats::CounterSource {
   }
 
   void fire(Cycle now, const Event& event) {
-    if (event.kind == icnt::CtaEvent::Kind::kFreed) residents_.erase({event.kernel, event.cta});
+    const Resident who{event.kernel, event.cta};
+    if (event.kind == icnt::CtaEvent::Kind::kFreed) {
+      if (residents_.at(who).feed) residents_.at(who).feed->release(traces_.at(who));
+      residents_.erase(who);
+      traces_.erase(who);
+    }
     fabric_->cta_event->send(index_, 0, now + config_.launch.done_latency,
                              {event.kind, event.kernel, event.cta, now});
   }
@@ -166,6 +172,7 @@ class FakeSm final : public sim::Domain, public stats::CounterSource {
   sim::Inbox<icnt::LaunchCta> launches_;
   std::multimap<Cycle, Event> events_;
   std::map<Resident, core::KernelSlot> residents_;
+  std::map<Resident, trace::CtaTrace*> traces_;
   std::map<std::uint8_t, std::uint64_t> ctas_;
   std::vector<Started> started_;
   unsigned carveout_ = 0;
