@@ -98,6 +98,7 @@ const char* CtaDecoder::structure_line(const char* p) {
     } else if (const char* count = scan_key(p, "insts")) {
       begin_count(count);
     } else if (!line.starts_with("cluster ")) {  // tracers that know clusters print three such lines
+      if (place_ == Place::kCount) require_no_instructions_left();
       if (warps_seen_ != 0 && detail::kHexDigit[static_cast<unsigned char>(*p)] < 16) {
         fail(fmt::format("warp {} has more than the {} instructions of its 'insts =' line", warp_,
                          announced_));

@@ -17,12 +17,6 @@ constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024;
 constexpr std::uint64_t kOldestBinary = 35, kNewestBinary = 130;
 constexpr std::uint64_t kNewestTracer = 5;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 /// Parses the lines of one header; errors name the line that `stream` gave last.
 class HeaderParser {
  public:
@@ -31,8 +25,8 @@ class HeaderParser {
   void line(std::string_view text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return;  // an unknown option without a value
-    const std::string_view key = trimmed(text.substr(1, equals - 1));
-    value_ = trimmed(text.substr(equals + 1));
+    const std::string_view key = trim(text.substr(1, equals - 1));
+    value_ = trim(text.substr(equals + 1));
     KernelHeader& h = file.header;
     if (key == "kernel name") h.name = value_;
     if (key == "kernel id") h.id = number(0, ~std::uint64_t{0});
@@ -140,11 +134,11 @@ KernelFile read_header(TextStream& stream) {
   std::string_view line;
   bool body = false;
   while (!body && stream.line(line)) {
-    const std::string_view text = trimmed(line);
+    const std::string_view text = trim(line);
     if (text.empty()) continue;
     if (text[0] == '-') {
       parser.line(text);
-    } else if (text.starts_with("#BEGIN_TB")) {
+    } else if (text.starts_with("#BEGIN_TB") || text.starts_with("#END_TB")) {
       body = true;
     } else if (text[0] == '#') {
       if (text.starts_with("#traces format"))

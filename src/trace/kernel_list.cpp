@@ -10,15 +10,9 @@
 namespace lockstep::trace {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
 std::string_view cut_field(std::string_view& rest) {
   const std::size_t comma = std::min(rest.find(','), rest.size());
-  const std::string_view field = trimmed(rest.substr(0, comma));
+  const std::string_view field = trim(rest.substr(0, comma));
   rest.remove_prefix(std::min(comma + 1, rest.size()));
   return field;
 }
@@ -49,7 +43,7 @@ bool names_trace_file(std::string_view line) {
 }
 
 void parse_line(const TextStream& stream, std::string_view line, KernelList& list) {
-  const std::string_view verb = trimmed(line.substr(0, line.find(',')));
+  const std::string_view verb = trim(line.substr(0, line.find(',')));
   if (verb == "MemcpyHtoD") {
     list.commands.push_back(parse_copy(stream, line, Command::Kind::kCopyToDevice));
   } else if (verb == "MemcpyDtoH") {
@@ -75,7 +69,7 @@ KernelList read_kernel_list(TextStream stream) {
   KernelList list;
   std::string_view line;
   while (stream.line(line)) {
-    line = trimmed(line);
+    line = trim(line);
     if (!line.empty() && line[0] != '#') parse_line(stream, line, list);
   }
   if (list.files.empty()) stream.fail("the list names no kernel; expected lines such as 'kernel-1.traceg'");

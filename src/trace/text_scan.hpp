@@ -90,6 +90,13 @@ inline constexpr std::array<std::uint8_t, 256> kHexDigit = [] {
   return true;
 }
 
+/// `text` without blanks around it; never without an address, so that the scanners can look at it.
+[[nodiscard]] inline std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 /// Fast hash of a short text; the same on every little-endian host.
 [[nodiscard]] inline std::uint64_t mix_hash(std::uint64_t a, std::uint64_t b) {
   a = (a ^ b) * 0x9E3779B97F4A7C15u;

@@ -1,0 +1,156 @@
+// Kernel lists, folders and single files through open_trace.
+#include <sys/stat.h>
+
+#include "reader_support.hpp"
+
+using namespace lockstep;
+using namespace lockstep::trace;
+using namespace lockstep::trace::test;
+using Catch::Matchers::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kKernel = small_trace({"0000 ffffffff 1 R1 MOV 0 0 0"});
+
+std::string named(const std::string& name) {
+  std::string text = kKernel;
+  return text.replace(text.find("= k\n"), 3, "= " + name);
+}
+
+}  // namespace
+
+TEST_CASE("A list gives copies and kernels in order") {
+  const TempDir dir;
+  dir.write("kernel-1-ctx_0x55e3a796e730.traceg", named("one"));
+  dir.write("kernel-2.traceg", named("two"));
+  const std::string list =
+      dir.write("kernelslist.g",
+                "# made by hand\r\n\r\nMemcpyHtoD,0x00007fc841500000,32768\r\n"
+                "kernel-1-ctx_0x55e3a796e730.traceg\r\n  MemcpyHtoD , 7fff00000000 , 4294967297 \n"
+                "MemcpyDtoH,0x10,8\ncudaMemcpyAsyncHtoD,0x1,2\nkernel-2.traceg\n"
+                "kernel-1-ctx_0x55e3a796e730.traceg");
+  const auto set = open_trace(dir.path.string());
+  const auto& c = set->commands();
+  using Kind = Command::Kind;
+  REQUIRE(c.size() == 6);
+  CHECK((c[0].kind == Kind::kCopyToDevice && c[0].address == 0x7fc841500000 && c[0].bytes == 32768));
+  CHECK((c[1].kind == Kind::kKernel && c[1].kernel == 0));
+  CHECK((c[2].kind == Kind::kCopyToDevice && c[2].address == 0x7fff00000000 && c[2].bytes == 4294967297));
+  CHECK((c[3].kind == Kind::kCopyToHost && c[3].address == 0x10 && c[3].bytes == 8));
+  CHECK((c[4].kind == Kind::kKernel && c[4].kernel == 1));
+  CHECK((c[5].kind == Kind::kKernel && c[5].kernel == 2));
+  REQUIRE(set->kernels().size() == 3);
+  CHECK(set->kernels()[0].name == "one");
+  CHECK(set->kernels()[1].name == "two");
+  CHECK(set->kernels()[2].name == "one");
+  CHECK(set->name() == dir.path.filename().string());
+  CHECK(set->open(0)->notes().remarks ==
+        std::vector<std::string>{"list command 'cudaMemcpyAsyncHtoD' is not modelled"});
+  CHECK(set->open(1)->notes().remarks.empty());
+  // Two feeds of one kernel are independent.
+  const auto a = set->open(0), b = set->open(0);
+  CHECK(read_all(*a) == read_all(*b));
+  CHECK(open_trace(list)->name() == "kernelslist.g");
+}
+
+TEST_CASE("Paths: trailing slash, no slash, the list itself, one kernel, dots") {
+  const TempDir dir;
+  const std::string kernel = dir.write("kernel-1.traceg", kKernel);
+  dir.write("kernelslist.g", "kernel-1.traceg\n");
+  const std::string own = dir.path.filename().string();
+  const fs::path before = fs::current_path();
+  CHECK(open_trace(dir.path.string() + "/")->name() == own);
+  CHECK(open_trace(kernel)->kernels().size() == 1);
+  CHECK(open_trace(kernel)->commands().size() == 1);
+  fs::current_path(dir.path);
+  CHECK(open_trace(".")->name() == own);
+  CHECK(open_trace("kernelslist.g")->kernels().size() == 1);
+  CHECK(open_trace("kernel-1.traceg")->name() == "kernel-1.traceg");
+  fs::current_path(before);
+}
+
+TEST_CASE("kernelslist.g goes before kernelslist; compressed twins are found") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg.xz", kKernel);  // the name may lie about the content
+  dir.write("kernel-2.traceg", kKernel);
+  dir.write("kernelslist", "kernel-1.traceg\n");
+  CHECK(open_trace(dir.path.string())->kernels().size() == 1);
+  dir.write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg.gz\n");
+  CHECK(open_trace(dir.path.string())->kernels().size() == 2);
+  CHECK(open_trace((dir.path / "kernel-1.traceg").string())->kernels().size() == 1);
+}
+
+TEST_CASE("Hostile file names are only names") {
+  const TempDir dir;
+  for (const std::string name :
+       {"kernel-1; touch pwned.traceg", "kernel $(touch pwned)", "kernel`touch pwned`.traceg",
+        "kernel-'\"|&<>.traceg", "kernel-%s%n.traceg", "kernel-\xff\x01.traceg"}) {
+    dir.write(name, kKernel);
+    dir.write("kernelslist.g", name + "\n");
+    CHECK(open_trace(dir.path.string())->kernels().size() == 1);
+  }
+  CHECK_FALSE(fs::exists(dir.path / "pwned"));
+  CHECK_FALSE(fs::exists("pwned"));
+}
+
+TEST_CASE("Every file of a list is checked before anything is read") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg", "this is no trace");
+  dir.write("kernelslist.g", "kernel-1.traceg\n\nkernel-2.traceg\n");
+  const auto error = [&] {
+    try {
+      (void)open_trace(dir.path.string());
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK_THAT(error(), Contains("kernelslist.g:3: kernel 'kernel-2.traceg'") && Contains("No such file"));
+  fs::create_directory(dir.path / "kernel-2.traceg");
+  CHECK_THAT(error(), Contains("kernelslist.g:3") && Contains("is a directory"));
+  fs::remove(dir.path / "kernel-2.traceg");
+  REQUIRE(::mkfifo((dir.path / "kernel-2.traceg").c_str(), 0600) == 0);
+  CHECK_THAT(error(), Contains("kernelslist.g:3") && Contains("not a regular file"));
+  fs::remove(dir.path / "kernel-2.traceg");
+  dir.write("kernel-2.traceg", kKernel);
+  CHECK_THAT(error(), Contains("kernel-1.traceg:1") && Contains("is this a kernel trace?"));
+}
+
+TEST_CASE("Broken lists and folders") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg", kKernel);
+  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("no kernelslist.g and no kernelslist"));
+  CHECK_THROWS_WITH(open_trace((dir.path / "none").string()), Contains("No such file"));
+  CHECK_THROWS_WITH(open_trace(""), Contains("cannot open"));
+  for (const std::string line :
+       {"MemcpyHtoD,0x10", "MemcpyHtoD,0x10,8,9", "MemcpyHtoD,zz,8", "MemcpyHtoD,0x10,-8",
+        "MemcpyHtoD,0x10,99999999999999999999", "MemcpyDtoH,,", "MemcpyHtoD"}) {
+    dir.write("kernelslist.g", "\n" + line + "\nkernel-1.traceg\n");
+    CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("kernelslist.g:2: found '" + line));
+  }
+  dir.write("kernelslist.g", "MemcpyHtoD,0x10,8\n");
+  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("names no kernel"));
+  dir.write("kernelslist.g", "\n\n");
+  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("the file is empty"));
+  dir.write("kernelslist.g", "kernel" + std::string(70000, 'x'));
+  CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("longer than 65536"));
+}
+
+TEST_CASE("The content hash follows bytes, not paths") {
+  const TempDir a, b;
+  for (const TempDir* dir : {&a, &b}) {
+    dir->write("kernel-1.traceg", kKernel);
+    dir->write("kernel-2.traceg", named("two"));
+    dir->write("kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n");
+  }
+  const auto hash = [](const TempDir& dir) { return open_trace(dir.path.string())->content_hash(); };
+  const std::uint64_t first = hash(a);
+  CHECK(hash(b) == first);
+  b.write("kernel-2.traceg", named("twO"));
+  CHECK(hash(b) != first);
+  b.write("kernel-2.traceg", named("two"));
+  CHECK(hash(b) == first);
+  b.write("kernelslist.g", "kernel-2.traceg\nkernel-1.traceg\n");
+  CHECK(hash(b) != first);
+}
