@@ -11,8 +11,7 @@ FrontEnd::FrontEnd(const config::GpuConfig& config)
       l1i_mshrs_(std::max(1u, config.frontend.l1i_mshrs)),
       l1i_(config.frontend.l1i_bytes / line_bytes_, config.frontend.l1i_ways) {
   const LineTags l0(config.frontend.l0_bytes / line_bytes_, config.frontend.l0_ways);
-  for (unsigned i = 0; i < config.sm.subcores; ++i)
-    subcores_.push_back({l0, {}, {}, LineTags::kNoLine, 0});
+  for (unsigned i = 0; i < config.sm.subcores; ++i) subcores_.push_back({l0, {}, {}, LineTags::kNoLine, 0});
 }
 
 bool FrontEnd::fetch(Cycle, unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,
@@ -37,10 +36,11 @@ bool FrontEnd::fetch(Cycle, unsigned subcore, unsigned warp, std::uint32_t line,
   return false;
 }
 
-/// A line that the stream buffer holds moves into the L0; one that is still coming makes the warp wait. Lines that
-/// were skipped are dropped.
+/// A line that the stream buffer holds moves into the L0; one that is still coming makes the warp wait. Lines
+/// that were skipped are dropped.
 bool FrontEnd::take_from_stream(SubcoreState& s, unsigned warp, std::uint32_t line, bool& waits) {
-  const auto e = std::find_if(s.stream.begin(), s.stream.end(), [&](const Entry& x) { return x.line == line; });
+  const auto e =
+      std::find_if(s.stream.begin(), s.stream.end(), [&](const Entry& x) { return x.line == line; });
   if (e == s.stream.end()) return false;
   const Entry found = *e;
   s.stream.erase(s.stream.begin(), e + 1);
@@ -96,7 +96,8 @@ void FrontEnd::arrive(unsigned subcore, std::uint32_t line) {
 void FrontEnd::take_lines(Cycle now, MemoryPipeline& mio) {
   for (const Address address : mio.instruction_lines()) {
     const std::uint32_t line = line_of(address);
-    const auto m = std::find_if(misses_.begin(), misses_.end(), [&](const Miss& x) { return x.line == line; });
+    const auto m =
+        std::find_if(misses_.begin(), misses_.end(), [&](const Miss& x) { return x.line == line; });
     if (m == misses_.end()) continue;
     l1i_.insert(line);
     for (unsigned s = 0; s < subcores_.size(); ++s)  // only the way from the L1I to the L0 is left
@@ -108,7 +109,8 @@ void FrontEnd::take_lines(Cycle now, MemoryPipeline& mio) {
 
 void FrontEnd::look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters) {
   const Request r = requests_.front();
-  const auto miss = std::find_if(misses_.begin(), misses_.end(), [&](const Miss& m) { return m.line == r.line; });
+  const auto miss =
+      std::find_if(misses_.begin(), misses_.end(), [&](const Miss& m) { return m.line == r.line; });
   if (miss != misses_.end()) {
     miss->subcores |= static_cast<std::uint8_t>(1u << r.subcore);
   } else if (l1i_.touch(r.line)) {

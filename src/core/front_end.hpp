@@ -25,11 +25,14 @@ class FrontEnd {
   explicit FrontEnd(const config::GpuConfig& config);
 
   /// Line number of a byte address.
-  [[nodiscard]] std::uint32_t line_of(Address address) const { return static_cast<std::uint32_t>(address / line_bytes_); }
+  [[nodiscard]] std::uint32_t line_of(Address address) const {
+    return static_cast<std::uint32_t>(address / line_bytes_);
+  }
 
-  /// A warp fetches from `line` at cycle `now`. False: it is not in the L0; the warp is in woken() when it is.
-  [[nodiscard]] bool fetch(Cycle now, unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,
-                           stats::SmCounters& counters);
+  /// A warp fetches from `line` at cycle `now`. False: it is not in the L0; the warp is in woken() when it
+  /// is.
+  [[nodiscard]] bool fetch(Cycle now, unsigned subcore, unsigned warp, std::uint32_t line,
+                           std::uint8_t kernel, stats::SmCounters& counters);
 
   /// One core cycle: fills that are due, then one request into the L1I, then prefetches.
   void tick(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters);
@@ -48,8 +51,8 @@ class FrontEnd {
   };
   struct SubcoreState {
     LineTags l0;
-    std::vector<Entry> demand;       // misses under way
-    std::vector<Entry> stream;       // prefetched lines in sequence, oldest first
+    std::vector<Entry> demand;  // misses under way
+    std::vector<Entry> stream;  // prefetched lines in sequence, oldest first
     std::uint32_t next_prefetch = LineTags::kNoLine;
     std::uint8_t kernel = 0;
   };
@@ -82,7 +85,7 @@ class FrontEnd {
   std::size_t l1i_mshrs_;
   std::vector<SubcoreState> subcores_;
   LineTags l1i_;
-  std::vector<Request> requests_;   // to the L1I, first in first out
+  std::vector<Request> requests_;  // to the L1I, first in first out
   std::vector<Miss> misses_;
   std::vector<Fill> fills_;
   Cycle next_fill_ = kNever;

@@ -11,10 +11,14 @@ using trace::RegSpace;
 
 unsigned register_number(RegSpace space, unsigned index) {
   switch (space) {
-    case RegSpace::kVector: return index;
-    case RegSpace::kUniform: return kUniformBase + index % 64;
-    case RegSpace::kPredicate: return kPredicateBase + index % 8;
-    case RegSpace::kUniformPredicate: return kUniformPredicateBase + index % 8;
+    case RegSpace::kVector:
+      return index;
+    case RegSpace::kUniform:
+      return kUniformBase + index % 64;
+    case RegSpace::kPredicate:
+      return kPredicateBase + index % 8;
+    case RegSpace::kUniformPredicate:
+      return kUniformPredicateBase + index % 8;
   }
   return 0;
 }
@@ -32,12 +36,18 @@ IssueKind kind_of(OpClass c) {
     case OpClass::kBulkCopy:
     case OpClass::kMbarrier:
     case OpClass::kTexture:
-    case OpClass::kSurface: return IssueKind::kMio;
-    case OpClass::kBarrier: return IssueKind::kBarrier;
-    case OpClass::kMemBar: return IssueKind::kFence;
-    case OpClass::kDepBar: return IssueKind::kDepBar;
-    case OpClass::kSleep: return IssueKind::kSleep;
-    default: return IssueKind::kFixed;
+    case OpClass::kSurface:
+      return IssueKind::kMio;
+    case OpClass::kBarrier:
+      return IssueKind::kBarrier;
+    case OpClass::kMemBar:
+      return IssueKind::kFence;
+    case OpClass::kDepBar:
+      return IssueKind::kDepBar;
+    case OpClass::kSleep:
+      return IssueKind::kSleep;
+    default:
+      return IssueKind::kFixed;
   }
 }
 
@@ -90,8 +100,9 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
 
 void IssueTable::set_pipe(IssueInst& out, const trace::StaticInst& inst) const {
   const config::PipeSpec& pipe = config_.pipe_of(inst.op_class);
-  out.units = out.kind == IssueKind::kMio ? static_cast<config::UnitMask>(1u << static_cast<unsigned>(config::Unit::kMio))
-                                          : pipe.units;
+  out.units = out.kind == IssueKind::kMio
+                  ? static_cast<config::UnitMask>(1u << static_cast<unsigned>(config::Unit::kMio))
+                  : pipe.units;
   out.latency = clamp16(pipe.latency);
   out.interval = out.kind == IssueKind::kMio ? std::uint16_t{1} : clamp16(std::max(1u, pipe.interval));
   if (inst.op_class == OpClass::kTensor || inst.op_class == OpClass::kWarpgroupMma) {
@@ -101,8 +112,8 @@ void IssueTable::set_pipe(IssueInst& out, const trace::StaticInst& inst) const {
   }
 }
 
-/// Core cycles for which one tensor unit works on the instruction: multiply-accumulates over the dense rate of its
-/// type; a type without a rate of its own runs at that of f16.
+/// Core cycles for which one tensor unit works on the instruction: multiply-accumulates over the dense rate
+/// of its type; a type without a rate of its own runs at that of f16.
 std::uint32_t IssueTable::tensor_interval(const trace::StaticInst& inst) const {
   const config::TensorGroup& t = config_.tensor;
   const std::uint32_t rates[] = {t.f16, t.f16, t.bf16, t.tf32, t.f64, t.int8, t.int4, t.binary, t.fp8};
@@ -128,15 +139,17 @@ void IssueTable::set_registers(IssueInst& out, const trace::StaticInst& inst) {
 }
 
 /// Reads of the register file by bank (register number modulo banks). A vector register that the instruction
-/// just before names in the same operand slot comes from the register-file cache instead: traces carry no reuse
-/// bits, so the compiler is assumed to set one wherever it can.
-void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst, const trace::StaticInst* before) const {
+/// just before names in the same operand slot comes from the register-file cache instead: traces carry no
+/// reuse bits, so the compiler is assumed to set one wherever it can.
+void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst,
+                                const trace::StaticInst* before) const {
   const unsigned banks = std::clamp(config_.rf.banks, 1u, 2u);
   std::array<unsigned, 2> all{}, reused{};
   const bool follows = config_.rf.cache && before && before->pc + before->bytes == inst.pc;
   for (const auto& r : inst.sources) {
     if (r.space != RegSpace::kVector) continue;
-    const bool hit = follows && std::find(before->sources.begin(), before->sources.end(), r) != before->sources.end();
+    const bool hit =
+        follows && std::find(before->sources.begin(), before->sources.end(), r) != before->sources.end();
     for (unsigned i = 0; i < r.count; ++i) {
       ++all[(r.first + i) % banks];
       if (hit) ++reused[(r.first + i) % banks];

@@ -1,5 +1,5 @@
-// The static instructions of a kernel in the form that the issue stage reads: resolved against the configuration,
-// registers expanded. One table a kernel, shared by all SMs.
+// The static instructions of a kernel in the form that the issue stage reads: resolved against the
+// configuration, registers expanded. One table a kernel, shared by all SMs.
 #pragma once
 
 #include <array>
@@ -18,19 +18,19 @@ inline constexpr unsigned kRegistersPerWarp = 336;
 
 /// Where an instruction goes when it is issued.
 enum class IssueKind : std::uint8_t {
-  kFixed,     // a pipe of the sub-core with a known latency
-  kMio,       // leaves the sub-core through the memory pipeline; result comes as an event
+  kFixed,  // a pipe of the sub-core with a known latency
+  kMio,    // leaves the sub-core through the memory pipeline; result comes as an event
   kBarrier,
   kFence,
-  kDepBar,    // LDGDEPBAR closes a group, DEPBAR waits for groups
+  kDepBar,  // LDGDEPBAR closes a group, DEPBAR waits for groups
   kSleep,
 };
 
 struct IssueInst {
   std::uint32_t pc = 0;
-  std::uint16_t latency = 0;      // core cycles to the earliest dependent issue (kFixed)
-  std::uint16_t interval = 1;     // core cycles for which the unit is taken
-  config::UnitMask units = 0;     // any one of them takes it
+  std::uint16_t latency = 0;   // core cycles to the earliest dependent issue (kFixed)
+  std::uint16_t interval = 1;  // core cycles for which the unit is taken
+  config::UnitMask units = 0;  // any one of them takes it
   IssueKind kind = IssueKind::kFixed;
   trace::OpClass op_class = trace::OpClass::kAlu;
   trace::MemSpace space = trace::MemSpace::kNone;
@@ -44,9 +44,9 @@ struct IssueInst {
   bool closes_group = false;      // LDGDEPBAR
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;
-  std::array<std::uint8_t, 2> bank_reads{};        // register-file reads of an even / odd bank
-  std::array<std::uint8_t, 2> bank_reads_reused{}; // likewise when the instruction before it fills the cache
-  std::uint8_t reused = 0;                         // reads that the register-file cache saves then
+  std::array<std::uint8_t, 2> bank_reads{};         // register-file reads of an even / odd bank
+  std::array<std::uint8_t, 2> bank_reads_reused{};  // likewise when the instruction before it fills the cache
+  std::uint8_t reused = 0;                          // reads that the register-file cache saves then
   std::int32_t immediate = 0;
   const std::uint16_t* registers = nullptr;
 };

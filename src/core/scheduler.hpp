@@ -1,7 +1,7 @@
 // Issue policies: which of the warps that could issue goes first.
 //
-// A policy is a function from the candidates to one of them, with one line in pick(). Warps are numbered within
-// their sub-core; `age` counts launches, so a smaller age is an older warp.
+// A policy is a function from the candidates to one of them, with one line in pick(). Warps are numbered
+// within their sub-core; `age` counts launches, so a smaller age is an older warp.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr unsigned kWarpsPerSubcore = 16;
 using WarpSet16 = std::uint16_t;
 
 struct SchedulerView {
-  unsigned last = 0;                                    // warp that issued last
+  unsigned last = 0;  // warp that issued last
   const std::array<std::uint32_t, kWarpsPerSubcore>* age = nullptr;
 };
 
@@ -46,8 +46,8 @@ inline unsigned lrr(WarpSet16 candidates, const SchedulerView& view) {
   return static_cast<unsigned>(std::countr_zero(after ? after : static_cast<unsigned>(candidates)));
 }
 
-/// Compiler-guided greedy then youngest: what Turing to Blackwell do (Huerta et al., MICRO 2025). The compiler's
-/// stall counts are not in traces; the dependences that they guard are.
+/// Compiler-guided greedy then youngest: what Turing to Blackwell do (Huerta et al., MICRO 2025). The
+/// compiler's stall counts are not in traces; the dependences that they guard are.
 inline unsigned cggty(WarpSet16 candidates, const SchedulerView& view) {
   if (contains(candidates, view.last)) return view.last;
   return best(candidates, view, [](std::uint32_t a, std::uint32_t b) { return a > b; });
@@ -58,9 +58,12 @@ inline unsigned cggty(WarpSet16 candidates, const SchedulerView& view) {
 /// Precondition: candidates is not empty.
 inline unsigned pick(config::SchedulerPolicy p, WarpSet16 candidates, const SchedulerView& view) {
   switch (p) {
-    case config::SchedulerPolicy::kGto: return policy::gto(candidates, view);
-    case config::SchedulerPolicy::kLrr: return policy::lrr(candidates, view);
-    case config::SchedulerPolicy::kCggty: return policy::cggty(candidates, view);
+    case config::SchedulerPolicy::kGto:
+      return policy::gto(candidates, view);
+    case config::SchedulerPolicy::kLrr:
+      return policy::lrr(candidates, view);
+    case config::SchedulerPolicy::kCggty:
+      return policy::cggty(candidates, view);
   }
   return policy::gto(candidates, view);
 }

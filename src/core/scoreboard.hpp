@@ -1,8 +1,8 @@
 // Register dependences of the warps of an SM.
 //
-// Fixed-latency results are known when they are issued: the scoreboard keeps the cycle from which a register may be
-// read. Results that come as events are pending until then. Instructions that leave the sub-core read their sources
-// later: those registers count pending readers, and a writer waits for them (WAR).
+// Fixed-latency results are known when they are issued: the scoreboard keeps the cycle from which a register
+// may be read. Results that come as events are pending until then. Instructions that leave the sub-core read
+// their sources later: those registers count pending readers, and a writer waits for them (WAR).
 #pragma once
 
 #include <algorithm>
@@ -63,7 +63,9 @@ class Scoreboard {
   }
 
  private:
-  static std::ptrdiff_t offset(unsigned warp) { return static_cast<std::ptrdiff_t>(warp) * kRegistersPerWarp; }
+  static std::ptrdiff_t offset(unsigned warp) {
+    return static_cast<std::ptrdiff_t>(warp) * kRegistersPerWarp;
+  }
   static std::size_t base(unsigned warp) { return std::size_t{warp} * kRegistersPerWarp; }
   void change_readers(unsigned warp, const IssueInst& inst, int by) {
     std::uint8_t* r = &readers_[base(warp)];

@@ -10,7 +10,8 @@ namespace lockstep::core {
 namespace {
 
 constexpr Tick kRebaseAt = 1u << 30;
-constexpr Cycle kLaunchSpan = 4096;  // core cycles that a launch may be under way, beyond the configured latency
+constexpr Cycle kLaunchSpan =
+    4096;  // core cycles that a launch may be under way, beyond the configured latency
 
 }  // namespace
 
@@ -35,13 +36,14 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
 void Sm::State::tick(Cycle now) {
   current = now;
   rebase_if_due(now);
-  if (launches.next_arrival() <= now) receive_ctas(now);      // 1. CTAs from the dispatcher
-  if (mio_next <= now) complete_memory_operations(now);       // 2. memory pipeline, write-backs
-  if (front_next <= now) refill_instructions(now);            // 3. instruction lines
-  if (wheel_used >> (now & 63) & 1) wake_warps(now);          // 4. known times: fixed latencies, decode, barriers
+  if (launches.next_arrival() <= now) receive_ctas(now);  // 1. CTAs from the dispatcher
+  if (mio_next <= now) complete_memory_operations(now);   // 2. memory pipeline, write-backs
+  if (front_next <= now) refill_instructions(now);        // 3. instruction lines
+  if (wheel_used >> (now & 63) & 1) wake_warps(now);      // 4. known times: fixed latencies, decode, barriers
   for (unsigned s = 0; s < subcore_count; ++s) {
-    if (ready >> 16 * s & 0xffff) issue_stage(s, now);        // 5. one warp instruction a sub-core
-    if (fetch_wanted >> 16 * s & 0xffff) fetch_stage(s, now); // 6. one instruction into an instruction buffer
+    if (ready >> 16 * s & 0xffff) issue_stage(s, now);  // 5. one warp instruction a sub-core
+    if (fetch_wanted >> 16 * s & 0xffff)
+      fetch_stage(s, now);  // 6. one instruction into an instruction buffer
   }
 }
 
@@ -89,7 +91,8 @@ void Sm::State::refill_instructions(Cycle now) {
   for (unsigned s = 0; s < subcore_count; ++s) {
     WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
     line_awaited &= ~woken;
-    for (; woken; woken &= woken - 1) update_fetch(static_cast<unsigned>(std::countr_zero(woken)), local(now));
+    for (; woken; woken &= woken - 1)
+      update_fetch(static_cast<unsigned>(std::countr_zero(woken)), local(now));
   }
   front_next = front.next_event(now);
   mio_next = std::min(mio_next, mio.next_event(now));  // a fetch may have gone out
@@ -118,7 +121,8 @@ void Sm::State::issue_stage(unsigned s, Cycle now) {
     charge(why, warps[first].kernel, 1);
     return;
   }
-  const unsigned position = pick(config.sm.scheduler, static_cast<WarpSet16>(set), {sub.last_issued, &sub.age});
+  const unsigned position =
+      pick(config.sm.scheduler, static_cast<WarpSet16>(set), {sub.last_issued, &sub.age});
   sub.last_issued = static_cast<std::uint8_t>(position);
   const unsigned w = 16 * s + position;
   charge(stats::Stall::kIssued, warps[w].kernel, 1);
@@ -138,8 +142,8 @@ void Sm::State::fetch_stage(unsigned s, Cycle now) {
 
 // --- The domain ---
 
-Sm::Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, const KernelTable& kernels,
-       std::uint32_t index, bool skip)
+Sm::Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+       const KernelTable& kernels, std::uint32_t index, bool skip)
     : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip)) {}
 
 Sm::~Sm() = default;

@@ -13,13 +13,13 @@
 
 namespace lockstep::core {
 
-/// Domain in core cycles. Receives CTAs from the dispatcher, runs their traces, and reports each CTA freed and
-/// drained. See sm_state.hpp for what it is made of.
+/// Domain in core cycles. Receives CTAs from the dispatcher, runs their traces, and reports each CTA freed
+/// and drained. See sm_state.hpp for what it is made of.
 class Sm final : public sim::Domain, public stats::CounterSource {
  public:
   /// `skip` false: every cycle is visited, for the proof that skipping changes nothing.
-  Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map, const KernelTable& kernels,
-     std::uint32_t index, bool skip);
+  Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+     const KernelTable& kernels, std::uint32_t index, bool skip);
   ~Sm() override;
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
@@ -28,8 +28,8 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
   [[nodiscard]] bool quiescent() const override;
 
-  /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all kernels
-  /// this makes the SM's cycles times its sub-cores.
+  /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
+  /// kernels this makes the SM's cycles times its sub-cores.
   [[nodiscard]] std::uint64_t empty_subcore_cycles() const;
 
  private:

@@ -1,11 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
 
-#include <fmt/format.h>
-
 #include "core/sm_state.hpp"
-
 
 namespace lockstep::core {
 
@@ -84,14 +83,15 @@ unsigned Sm::State::free_warp_slot() const {
 }
 
 unsigned Sm::State::free_cta_slot() {
-  const auto free = std::find_if(ctas.begin(), ctas.end(), [](const Cta& c) { return !c.trace && c.stores == 0; });
+  const auto free =
+      std::find_if(ctas.begin(), ctas.end(), [](const Cta& c) { return !c.trace && c.stores == 0; });
   if (free != ctas.end()) return static_cast<unsigned>(free - ctas.begin());
   ctas.emplace_back();  // the others still wait for acknowledgements of CTAs that have left
   return static_cast<unsigned>(ctas.size() - 1);
 }
 
-/// Traces name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any other is that of the
-/// warps that use it at all.
+/// Traces name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any other is that of
+/// the warps that use it at all.
 void Sm::State::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots) {
   cta.members[0] = cta.warps;
   if (!kernels[cta.kernel].instructions->named_barriers()) return;
@@ -183,9 +183,10 @@ void Sm::State::count_residency(std::uint8_t kernel, Cycle now) {
 }
 
 void Sm::State::dump(std::string& out) const {
-  constexpr std::array kNames = {"issued", "math pipe", "MIO throttle", "register port", "wait",
-                                 "short scoreboard", "long scoreboard", "barrier", "memory fence",
-                                 "dependency barrier", "sleep", "branch", "no instruction", "drain", "empty"};
+  constexpr std::array kNames = {
+      "issued",          "math pipe", "MIO throttle", "register port",      "wait",  "short scoreboard",
+      "long scoreboard", "barrier",   "memory fence", "dependency barrier", "sleep", "branch",
+      "no instruction",  "drain",     "empty"};
   static_assert(kNames.size() == stats::kStalls);
   if (occupied == 0) return;
   fmt::format_to(std::back_inserter(out), "SM {}\n", index);
@@ -193,14 +194,14 @@ void Sm::State::dump(std::string& out) const {
     const auto w = static_cast<unsigned>(std::countr_zero(rest));
     const Warp& warp = warps[w];
     const Cta& cta = ctas[warp.cta];
-    fmt::format_to(std::back_inserter(out), "  sub-core {} warp {:2}: kernel slot {} CTA {}, ", w / 16, w % 16,
-                   warp.kernel, cta.index);
+    fmt::format_to(std::back_inserter(out), "  sub-core {} warp {:2}: kernel slot {} CTA {}, ", w / 16,
+                   w % 16, warp.kernel, cta.index);
     if (warp.next == warp.end) {
       fmt::format_to(std::back_inserter(out), "at its end");
     } else {
       const IssueInst& inst = (*warp.table)[warp.next->inst()];
-      fmt::format_to(std::back_inserter(out), "pc {:#x}, {} to go, {} buffered", inst.pc, warp.end - warp.next,
-                     warp.buffered);
+      fmt::format_to(std::back_inserter(out), "pc {:#x}, {} to go, {} buffered", inst.pc,
+                     warp.end - warp.next, warp.buffered);
     }
     fmt::format_to(std::back_inserter(out), ", stall: {}", kNames[static_cast<unsigned>(reason[w])]);
     if (warp.block == Block::kBarrier)

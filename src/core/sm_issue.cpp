@@ -11,18 +11,23 @@ using stats::Stall;
 
 constexpr unsigned unit_index(Unit u) { return static_cast<unsigned>(u); }
 
-// Reasons of warps that wait, in the order in which a sub-core's idle cycle is blamed on them: what is closest to
-// issuing first. Reasons of ready warps (unit, queue, register ports) are charged by the issue stage itself.
-constexpr std::array kBlame = {Stall::kWait,    Stall::kShortScoreboard, Stall::kLongScoreboard, Stall::kBarrier,
-                               Stall::kMemBar,  Stall::kDepBar,          Stall::kSleep,          Stall::kBranch,
-                               Stall::kNoInstruction, Stall::kDrain};
+// Reasons of warps that wait, in the order in which a sub-core's idle cycle is blamed on them: what is
+// closest to issuing first. Reasons of ready warps (unit, queue, register ports) are charged by the issue
+// stage itself.
+constexpr std::array kBlame = {
+    Stall::kWait,   Stall::kShortScoreboard, Stall::kLongScoreboard, Stall::kBarrier,       Stall::kMemBar,
+    Stall::kDepBar, Stall::kSleep,           Stall::kBranch,         Stall::kNoInstruction, Stall::kDrain};
 
 Stall reason_of(Block b) {
   switch (b) {
-    case Block::kBarrier: return Stall::kBarrier;
-    case Block::kFence: return Stall::kMemBar;
-    case Block::kDepBar: return Stall::kDepBar;
-    case Block::kNone: break;
+    case Block::kBarrier:
+      return Stall::kBarrier;
+    case Block::kFence:
+      return Stall::kMemBar;
+    case Block::kDepBar:
+      return Stall::kDepBar;
+    case Block::kNone:
+      break;
   }
   return Stall::kWait;
 }
@@ -33,8 +38,8 @@ bool owes_acknowledgement(const MioOperation& op) {
          op.space != trace::MemSpace::kShared;
 }
 
-/// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A trace
-/// without windows (both bases 0) has none.
+/// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A
+/// trace without windows (both bases 0) has none.
 trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
   constexpr Address kWindow = Address{1} << 24;
   if (h.shared_base && a >= h.shared_base && a < h.shared_base + kWindow) return trace::MemSpace::kShared;
@@ -62,7 +67,8 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
   const IssueInst& inst = (*warp.table)[warp.next->inst()];
   const Tick registers = scoreboard.ready(w, inst);
   if (registers >= Scoreboard::kPendingLong)
-    return set_waiting(w, registers == Scoreboard::kPendingLong ? Stall::kLongScoreboard : Stall::kShortScoreboard);
+    return set_waiting(
+        w, registers == Scoreboard::kPendingLong ? Stall::kLongScoreboard : Stall::kShortScoreboard);
   if (warp.readers > 0 && scoreboard.read_pending(w, inst)) return set_waiting(w, Stall::kShortScoreboard);
   if (registers > at) {
     at = registers;
@@ -142,14 +148,25 @@ void Sm::State::issue(unsigned w, Cycle now) {
   const Tick delay = read_operands(sub, inst, w, t);
   take_unit(sub, inst, t);
   switch (inst.kind) {
-    case IssueKind::kMio: send_to_memory(w, inst, record, now); break;
-    case IssueKind::kFixed: scoreboard.write(w, inst, t + inst.latency + delay); break;
-    case IssueKind::kBarrier: barrier(w, inst, now); break;
-    case IssueKind::kFence: fence(warp, inst, t); break;
-    case IssueKind::kDepBar: async_groups(warp, inst); break;
+    case IssueKind::kMio:
+      send_to_memory(w, inst, record, now);
+      break;
+    case IssueKind::kFixed:
+      scoreboard.write(w, inst, t + inst.latency + delay);
+      break;
+    case IssueKind::kBarrier:
+      barrier(w, inst, now);
+      break;
+    case IssueKind::kFence:
+      fence(warp, inst, t);
+      break;
+    case IssueKind::kDepBar:
+      async_groups(warp, inst);
+      break;
     case IssueKind::kSleep:
       warp.not_before = t + static_cast<Tick>(sim::cycles_of_ps(
-          static_cast<std::uint64_t>(std::clamp(inst.immediate, 1, 1'000'000)) * 1000, config.clock.core_khz));
+                                static_cast<std::uint64_t>(std::clamp(inst.immediate, 1, 1'000'000)) * 1000,
+                                config.clock.core_khz));
       warp.delay = Stall::kSleep;
       break;
   }
@@ -168,7 +185,8 @@ void Sm::State::issue(unsigned w, Cycle now) {
   evaluate(w, t + 1);
 }
 
-/// Books the register-file ports; returns by how many cycles the instruction is held up in the allocate stage.
+/// Books the register-file ports; returns by how many cycles the instruction is held up in the allocate
+/// stage.
 Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now) {
   stats::SmCounters& c = counters[warps[w].kernel];
   // The cache holds the operands of the sub-core's last instruction, if that was the one before of this warp.
@@ -233,8 +251,10 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.words = warp.words;
   // A memory instruction whose addresses the trace does not carry takes its slot and a fixed time.
   const bool addressed = op.form != trace::AddressForm::kNone || inst.op_class == trace::OpClass::kConstLoad;
-  op.op_class = addressed || inst.op_class == trace::OpClass::kShuffle ? inst.op_class : trace::OpClass::kSpecialReg;
-  op.space = inst.space == trace::MemSpace::kGeneric && addressed ? resolve_generic(*warp.words, header) : inst.space;
+  op.op_class =
+      addressed || inst.op_class == trace::OpClass::kShuffle ? inst.op_class : trace::OpClass::kSpecialReg;
+  op.space = inst.space == trace::MemSpace::kGeneric && addressed ? resolve_generic(*warp.words, header)
+                                                                  : inst.space;
   op.access_bytes = inst.access_bytes;
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
@@ -244,10 +264,15 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
 
   const bool stored = owes_acknowledgement(op);
   InFlight& f = in_flight[handle];
-  f = {&inst, static_cast<std::uint8_t>(w), warp.cta, 0xff, static_cast<std::uint8_t>(stored ? 3 : 2),
+  f = {&inst,
+       static_cast<std::uint8_t>(w),
+       warp.cta,
+       0xff,
+       static_cast<std::uint8_t>(stored ? 3 : 2),
        subcores[w / 16].age[w % 16]};
-  scoreboard.write(w, inst, inst.long_result && op.space != trace::MemSpace::kShared ? Scoreboard::kPendingLong
-                                                                                     : Scoreboard::kPendingShort);
+  scoreboard.write(w, inst,
+                   inst.long_result && op.space != trace::MemSpace::kShared ? Scoreboard::kPendingLong
+                                                                            : Scoreboard::kPendingShort);
   scoreboard.add_readers(w, inst);
   ++warp.results;
   ++warp.readers;
@@ -272,7 +297,8 @@ void Sm::State::fence(Warp& warp, const IssueInst& inst, Tick now) {
   if (warp.stores > 0) warp.block = Block::kFence;
 }
 
-/// LDGDEPBAR closes the group of async copies; DEPBAR waits until at most `immediate` closed groups are under way.
+/// LDGDEPBAR closes the group of async copies; DEPBAR waits until at most `immediate` closed groups are under
+/// way.
 void Sm::State::async_groups(Warp& warp, const IssueInst& inst) {
   if (inst.closes_group) {
     warp.open_group = static_cast<std::uint8_t>((warp.open_group + 1) % kMaxAsyncGroups);
@@ -294,7 +320,8 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
   InFlight& f = in_flight[event.handle];
   const unsigned w = f.warp;
   Warp& warp = warps[w];
-  const bool same_warp = warp.resident && subcores[w / 16].age[w % 16] == f.age;  // its slot may have been reused
+  const bool same_warp =
+      warp.resident && subcores[w / 16].age[w % 16] == f.age;  // its slot may have been reused
   Cta& cta = ctas[f.cta];
   if (--f.owed == 0) free_handles.push_back(event.handle);
   switch (event.kind) {

@@ -23,15 +23,16 @@ using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 
 [[nodiscard]] constexpr WarpSet64 warp_bit(unsigned w) { return WarpSet64{1} << w; }
 
 struct SubCore {
-  std::array<Tick, static_cast<unsigned>(config::Unit::kCount)> unit_free{};  // tick from which a unit takes the next
-  std::array<Tick, 2> bank_free{};   // register-file bank: tick from which its ports are free
-  Tick allocate_free = 0;            // the allocate stage holds an instruction until then
-  std::uint8_t last_issued = 0;      // position, for the scheduler
+  std::array<Tick, static_cast<unsigned>(config::Unit::kCount)>
+      unit_free{};                  // tick from which a unit takes the next
+  std::array<Tick, 2> bank_free{};  // register-file bank: tick from which its ports are free
+  Tick allocate_free = 0;           // the allocate stage holds an instruction until then
+  std::uint8_t last_issued = 0;     // position, for the scheduler
   std::uint8_t last_fetched = 0;
   const IssueInst* last_inst = nullptr;  // whose operands the register-file cache holds
   std::uint32_t last_age = 0;            // and of which warp
   std::array<std::uint32_t, kWarpsPerSubcore> age{};
-  Cycle charged = 0;                 // stall cycles are booked up to here
+  Cycle charged = 0;  // stall cycles are booked up to here
   std::uint64_t empty_cycles = 0;
 };
 
@@ -100,16 +101,16 @@ struct Sm::State {
   const unsigned subcore_count;
 
   // Hot state.
-  Cycle current = 0;                    // the cycle that tick() is doing
-  Cycle base = 0;                       // cycle of tick 0
-  WarpSet64 ready = 0;                  // the next instruction may issue as far as the warp itself goes
+  Cycle current = 0;    // the cycle that tick() is doing
+  Cycle base = 0;       // cycle of tick 0
+  WarpSet64 ready = 0;  // the next instruction may issue as far as the warp itself goes
   WarpSet64 fetch_wanted = 0;
-  WarpSet64 line_awaited = 0;           // the fetch waits for an instruction line
-  WarpSet64 redirected = 0;             // no instruction since the last taken branch
-  WarpSet64 occupied = 0;               // warp slots of resident CTAs
+  WarpSet64 line_awaited = 0;  // the fetch waits for an instruction line
+  WarpSet64 redirected = 0;    // no instruction since the last taken branch
+  WarpSet64 occupied = 0;      // warp slots of resident CTAs
   std::array<WarpSet64, stats::kStalls> waiting{};
   std::array<stats::Stall, kMaxWarps> reason{};
-  std::array<WarpSet64, 64> wheel{};    // warps to look at again, by cycle modulo 64
+  std::array<WarpSet64, 64> wheel{};  // warps to look at again, by cycle modulo 64
   std::uint64_t wheel_used = 0;
   std::array<SubCore, kMaxSubcores> subcores{};
   std::array<Warp, kMaxWarps> warps{};
@@ -122,10 +123,10 @@ struct Sm::State {
   std::vector<Cta> ctas;
   std::vector<InFlight> in_flight;
   std::vector<std::uint32_t> free_handles;
-  std::vector<stats::SmCounters> counters;         // by kernel slot
-  std::vector<std::uint32_t> resident_warps;       // by kernel slot
-  std::vector<Cycle> resident_since;               // warp_cycles are booked up to here
-  std::uint64_t seen_launch = 0;                   // newest launch_sequence
+  std::vector<stats::SmCounters> counters;    // by kernel slot
+  std::vector<std::uint32_t> resident_warps;  // by kernel slot
+  std::vector<Cycle> resident_since;          // warp_cycles are booked up to here
+  std::uint64_t seen_launch = 0;              // newest launch_sequence
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
 };

@@ -12,57 +12,57 @@
 
 namespace lockstep::core {
 
-inline constexpr unsigned kMaxWarps = 64;          // of an SM; slot = sub-core * 16 + position
+inline constexpr unsigned kMaxWarps = 64;  // of an SM; slot = sub-core * 16 + position
 inline constexpr unsigned kMaxIbuffer = 8;
-inline constexpr unsigned kMaxAsyncGroups = 16;    // LDGSTS groups that one warp may have open
+inline constexpr unsigned kMaxAsyncGroups = 16;  // LDGSTS groups that one warp may have open
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
 enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar };
 
 struct Warp {
-  const trace::Record* next = nullptr;    // to issue
-  const trace::Record* fetch = nullptr;   // to fetch; buffered instructions lie between
+  const trace::Record* next = nullptr;   // to issue
+  const trace::Record* fetch = nullptr;  // to fetch; buffered instructions lie between
   const trace::Record* end = nullptr;
-  const std::uint64_t* words = nullptr;   // addresses of `next`
+  const std::uint64_t* words = nullptr;  // addresses of `next`
   const IssueTable* table = nullptr;
   std::array<Tick, kMaxIbuffer> decoded{};  // tick at which a buffered instruction may issue, a ring
-  Tick not_before = 0;                    // of the next issue: fence latency, sleep, barrier release
-  Tick fetch_from = 0;                    // of the next fetch: branch redirect, start of the warp
+  Tick not_before = 0;                      // of the next issue: fence latency, sleep, barrier release
+  Tick fetch_from = 0;                      // of the next fetch: branch redirect, start of the warp
   std::uint8_t ring = 0, buffered = 0;
   std::uint8_t kernel = 0, cta = 0;
   Block block = Block::kNone;
-  std::uint8_t barrier = 0;               // id waited for
-  bool branch_unresolved = false;         // the fetch waits for a branch to issue
+  std::uint8_t barrier = 0;        // id waited for
+  bool branch_unresolved = false;  // the fetch waits for a branch to issue
   bool resident = false;
-  stats::Stall delay = stats::Stall::kWait;  // what not_before stands for
-  std::uint16_t results = 0;              // operations under way that owe a kResult
-  std::uint16_t readers = 0;              // operations under way that owe a kOperandsRead
-  std::uint16_t stores = 0;               // operations that owe a kAcknowledged
-  std::uint16_t wait_groups = 0;          // DEPBAR: allowed groups under way
-  std::uint8_t open_group = 0;            // LDGSTS since the last LDGDEPBAR belong to it
+  stats::Stall delay = stats::Stall::kWait;            // what not_before stands for
+  std::uint16_t results = 0;                           // operations under way that owe a kResult
+  std::uint16_t readers = 0;                           // operations under way that owe a kOperandsRead
+  std::uint16_t stores = 0;                            // operations that owe a kAcknowledged
+  std::uint16_t wait_groups = 0;                       // DEPBAR: allowed groups under way
+  std::uint8_t open_group = 0;                         // LDGSTS since the last LDGDEPBAR belong to it
   std::array<std::uint16_t, kMaxAsyncGroups> group{};  // async copies under way by group
 };
 
 struct Cta {
-  trace::CtaTrace* trace = nullptr;       // null: the slot is free
+  trace::CtaTrace* trace = nullptr;  // null: the slot is free
   std::uint64_t index = 0;
   std::uint8_t kernel = 0;
-  std::uint16_t live_warps = 0;           // not yet at their end
-  std::uint16_t busy_warps = 0;           // not yet freed: at their end but results outstanding, or live
-  std::uint32_t stores = 0;               // not yet acknowledged
+  std::uint16_t live_warps = 0;  // not yet at their end
+  std::uint16_t busy_warps = 0;  // not yet freed: at their end but results outstanding, or live
+  std::uint32_t stores = 0;      // not yet acknowledged
   bool freed = false;
-  std::uint64_t warps = 0;                // slots, bit each
-  std::array<std::uint64_t, 16> arrived{};   // by barrier id: slots waiting or arrived
-  std::array<std::uint64_t, 16> members{};   // by barrier id: live slots that take part
+  std::uint64_t warps = 0;                  // slots, bit each
+  std::array<std::uint64_t, 16> arrived{};  // by barrier id: slots waiting or arrived
+  std::array<std::uint64_t, 16> members{};  // by barrier id: live slots that take part
 };
 
 /// An operation in the memory pipeline.
 struct InFlight {
   const IssueInst* inst = nullptr;
   std::uint8_t warp = 0, cta = 0;
-  std::uint8_t group = 0xff;              // async-copy group, 0xff: none
-  std::uint8_t owed = 0;                  // events still to come
-  std::uint32_t age = 0;                  // of the warp: its slot may be reused before the last event
+  std::uint8_t group = 0xff;  // async-copy group, 0xff: none
+  std::uint8_t owed = 0;      // events still to come
+  std::uint32_t age = 0;      // of the warp: its slot may be reused before the last event
 };
 
 }  // namespace lockstep::core

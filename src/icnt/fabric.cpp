@@ -26,7 +26,8 @@ Fabric::Fabric(const config::GpuConfig& config) : config_(config) {
   numbering_ = {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
   const Numbering& n = numbering_;
   const auto sms = ids(n.sms, [&](std::uint32_t i) { return n.sm(i); });
-  const auto slices = ids(n.slices(), [&](std::uint32_t i) { return n.partition(i / n.slices_per_partition); });
+  const auto slices =
+      ids(n.slices(), [&](std::uint32_t i) { return n.partition(i / n.slices_per_partition); });
   auto requesters = sms;
   requesters.push_back(n.copy_engine());
   const std::vector<sim::DomainId> dispatcher{n.dispatcher()}, copies{n.copy_engine()};
@@ -46,12 +47,16 @@ Fabric::Fabric(const config::GpuConfig& config) : config_(config) {
   copy_command = network<CopyCommand>("copy command", dispatcher, copies);
   copy_done = network<CopyDone>("copy done", copies, dispatcher);
 
-  add_edge("request (SM to L2 slice) and its credits", config.icnt.request_latency, "crossbar, SM to L2 slice");
+  add_edge("request (SM to L2 slice) and its credits", config.icnt.request_latency,
+           "crossbar, SM to L2 slice");
   add_edge("reply (L2 slice to SM) and its credits", config.icnt.reply_latency, "crossbar, L2 slice to SM");
   if (far_request)
-    add_edge("far request and reply (between L2 halves)", config.icnt.far_latency, "link between the two L2 halves");
-  edges_.push_back({"CTA launch (dispatcher to SM)", config.launch.cta_latency, "CTA state set-up in the SM"});
-  edges_.push_back({"CTA done (SM to dispatcher)", config.launch.done_latency, "path back to the work distributor"});
+    add_edge("far request and reply (between L2 halves)", config.icnt.far_latency,
+             "link between the two L2 halves");
+  edges_.push_back(
+      {"CTA launch (dispatcher to SM)", config.launch.cta_latency, "CTA state set-up in the SM"});
+  edges_.push_back(
+      {"CTA done (SM to dispatcher)", config.launch.done_latency, "path back to the work distributor"});
   edges_.push_back({"copy command", sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz),
                     "host link, command latency"});
   edges_.push_back({"copy done", sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz),
@@ -73,7 +78,8 @@ Cycle Fabric::window() const {
 }
 
 void Fabric::add_edge(const std::string& name, Cycle icnt_latency, const std::string& reason) {
-  edges_.push_back({name, sim::ClockRatio(config_.clock.icnt_khz, config_.clock.core_khz).floor(icnt_latency), reason});
+  edges_.push_back(
+      {name, sim::ClockRatio(config_.clock.icnt_khz, config_.clock.core_khz).floor(icnt_latency), reason});
 }
 
 ChannelSpec Fabric::channel(std::uint64_t own_khz, std::uint64_t receiver_khz, Cycle icnt_latency) const {
@@ -83,7 +89,8 @@ ChannelSpec Fabric::channel(std::uint64_t own_khz, std::uint64_t receiver_khz, C
 
 Cycle Fabric::span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const {
   constexpr Cycle kLongestMessage = 64;  // flits
-  const sim::ClockRatio from_icnt(config_.clock.icnt_khz, receiver_khz), from_core(config_.clock.core_khz, receiver_khz);
+  const sim::ClockRatio from_icnt(config_.clock.icnt_khz, receiver_khz),
+      from_core(config_.clock.core_khz, receiver_khz);
   return from_icnt.ceil(icnt_latency + kLongestMessage) + from_core.ceil(std::min(window(), kMaxWindow)) + 2;
 }
 
@@ -101,40 +108,46 @@ InjectionPort<Reply>::Spec Fabric::slice_reply_port() const {
 
 InjectionPort<Request>::Spec Fabric::slice_far_port() const {
   const auto& c = config_;
-  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries, c.icnt.request_credits,
-          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries,
+          c.icnt.request_credits, span_of(c.icnt.far_latency, c.clock.l2_khz)};
 }
 
 InjectionPort<Reply>::Spec Fabric::slice_far_reply_port() const {
   const auto& c = config_;
-  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries, c.icnt.reply_credits,
-          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries,
+          c.icnt.reply_credits, span_of(c.icnt.far_latency, c.clock.l2_khz)};
 }
 
 EjectionPort<Request>::Spec Fabric::slice_request_eject() const {
   const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
+  return {{c.clock.l2_khz, c.clock.icnt_khz},
+          {c.clock.icnt_khz, c.clock.l2_khz},
           channel(c.clock.l2_khz, c.clock.core_khz, c.icnt.request_latency),
           span_of(c.icnt.request_latency, c.clock.l2_khz)};
 }
 
 EjectionPort<Request>::Spec Fabric::slice_far_eject() const {
   const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
-          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return {{c.clock.l2_khz, c.clock.icnt_khz},
+          {c.clock.icnt_khz, c.clock.l2_khz},
+          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency),
+          span_of(c.icnt.far_latency, c.clock.l2_khz)};
 }
 
 EjectionPort<Reply>::Spec Fabric::sm_reply_eject() const {
   const auto& c = config_;
-  return {{c.clock.core_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.core_khz},
+  return {{c.clock.core_khz, c.clock.icnt_khz},
+          {c.clock.icnt_khz, c.clock.core_khz},
           channel(c.clock.core_khz, c.clock.l2_khz, c.icnt.reply_latency),
           span_of(c.icnt.reply_latency, c.clock.core_khz)};
 }
 
 EjectionPort<Reply>::Spec Fabric::slice_far_reply_eject() const {
   const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz}, {c.clock.icnt_khz, c.clock.l2_khz},
-          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return {{c.clock.l2_khz, c.clock.icnt_khz},
+          {c.clock.icnt_khz, c.clock.l2_khz},
+          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency),
+          span_of(c.icnt.far_latency, c.clock.l2_khz)};
 }
 
 }  // namespace lockstep::icnt

@@ -15,30 +15,31 @@ namespace lockstep::icnt {
 
 /// Dispatcher -> SM: start a CTA.
 struct LaunchCta {
-  std::uint64_t cta = 0;       // position in the kernel
-  std::uint8_t kernel = 0;     // kernel slot
-  std::uint8_t carveout = 0;   // index into l1.shared_carveouts_kib, the same for all CTAs that share an SM
+  std::uint64_t cta = 0;      // position in the kernel
+  std::uint8_t kernel = 0;    // kernel slot
+  std::uint8_t carveout = 0;  // index into l1.shared_carveouts_kib, the same for all CTAs that share an SM
 };
 
-/// SM -> dispatcher. kFreed: every warp has exited and its loads are back, the CTA's resources are free. kDrained:
-/// its stores are acknowledged too. Each comes once for a CTA, in this order; both may have the same time.
+/// SM -> dispatcher. kFreed: every warp has exited and its loads are back, the CTA's resources are free.
+/// kDrained: its stores are acknowledged too. Each comes once for a CTA, in this order; both may have the
+/// same time.
 struct CtaEvent {
   enum class Kind : std::uint8_t { kFreed, kDrained } kind = Kind::kFreed;
   std::uint8_t kernel = 0;
   std::uint64_t cta = 0;
-  Cycle time = 0;              // core cycle at which it happened in the SM
+  Cycle time = 0;  // core cycle at which it happened in the SM
 };
 
 /// Dispatcher -> copy engine and back.
 struct CopyCommand {
-  std::uint32_t index = 0;     // of the command in the trace
+  std::uint32_t index = 0;  // of the command in the trace
   bool to_device = true;
   Address address = 0;
   std::uint64_t bytes = 0;
 };
 struct CopyDone {
   std::uint32_t index = 0;
-  Cycle start = 0, end = 0;    // core cycles
+  Cycle start = 0, end = 0;  // core cycles
 };
 
 /// Domain ids in the order in which the machine adds its domains to the engine.
@@ -54,13 +55,13 @@ struct Numbering {
 /// One kind of channel, for `config --explain window`.
 struct Edge {
   std::string name;
-  Cycle latency = 0;           // whole core cycles, rounded down
-  std::string reason;          // the hardware that it stands for
+  Cycle latency = 0;   // whole core cycles, rounded down
+  std::string reason;  // the hardware that it stands for
 };
 
 /// Requests: sources are SMs 0..S-1, then the copy engine (S); destinations are L2 slices
-/// (partition * slices_per_partition + slice). Far requests: slice to slice, between L2 halves, on a network of
-/// their own so that requests never wait for requests; far replies likewise. Replies: sources are slices;
+/// (partition * slices_per_partition + slice). Far requests: slice to slice, between L2 halves, on a network
+/// of their own so that requests never wait for requests; far replies likewise. Replies: sources are slices;
 /// destinations are SMs 0..S-1, then the copy engine (S).
 class Fabric {
  public:
@@ -69,11 +70,13 @@ class Fabric {
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
   [[nodiscard]] std::uint16_t reply_to_sm(std::uint32_t sm) const { return static_cast<std::uint16_t>(sm); }
-  [[nodiscard]] std::uint16_t reply_to_copy_engine() const { return static_cast<std::uint16_t>(numbering_.sms); }
+  [[nodiscard]] std::uint16_t reply_to_copy_engine() const {
+    return static_cast<std::uint16_t>(numbering_.sms);
+  }
 
   /// Specs of the ports; "own clock" is the core clock for SMs and the copy engine, the L2 clock for slices.
   [[nodiscard]] InjectionPort<Request>::Spec sm_request_port() const;
-  [[nodiscard]] InjectionPort<Reply>::Spec slice_reply_port() const;    // to SMs and copy engine, in core edges
+  [[nodiscard]] InjectionPort<Reply>::Spec slice_reply_port() const;  // to SMs and copy engine, in core edges
   [[nodiscard]] InjectionPort<Request>::Spec slice_far_port() const;
   [[nodiscard]] InjectionPort<Reply>::Spec slice_far_reply_port() const;
   [[nodiscard]] EjectionPort<Request>::Spec slice_request_eject() const;
@@ -81,7 +84,8 @@ class Fabric {
   [[nodiscard]] EjectionPort<Reply>::Spec sm_reply_eject() const;
   [[nodiscard]] EjectionPort<Reply>::Spec slice_far_reply_eject() const;
 
-  /// Flits of a message on a link of the given width (bytes an icnt cycle): header with the first sector's data.
+  /// Flits of a message on a link of the given width (bytes an icnt cycle): header with the first sector's
+  /// data.
   [[nodiscard]] static std::uint32_t flits(unsigned sectors_of_data, std::uint32_t link_bytes) {
     const std::uint32_t bytes = sectors_of_data * kSectorBytes;
     return bytes <= link_bytes ? 1 : (bytes + link_bytes - 1) / link_bytes;
@@ -96,17 +100,18 @@ class Fabric {
   std::unique_ptr<sim::Network<Credit>> request_credit;
   std::unique_ptr<sim::Network<Reply>> reply;
   std::unique_ptr<sim::Network<Credit>> reply_credit;
-  std::unique_ptr<sim::Network<Request>> far_request;        // null with one half
+  std::unique_ptr<sim::Network<Request>> far_request;  // null with one half
   std::unique_ptr<sim::Network<Credit>> far_request_credit;
-  std::unique_ptr<sim::Network<Reply>> far_reply;            // slice to slice
+  std::unique_ptr<sim::Network<Reply>> far_reply;  // slice to slice
   std::unique_ptr<sim::Network<Credit>> far_reply_credit;
-  std::unique_ptr<sim::Network<LaunchCta>> launch;           // source 0 is the dispatcher
-  std::unique_ptr<sim::Network<CtaEvent>> cta_event;         // destination 0 is the dispatcher
-  std::unique_ptr<sim::Network<CopyCommand>> copy_command;   // 0 -> 0
-  std::unique_ptr<sim::Network<CopyDone>> copy_done;         // 0 -> 0
+  std::unique_ptr<sim::Network<LaunchCta>> launch;          // source 0 is the dispatcher
+  std::unique_ptr<sim::Network<CtaEvent>> cta_event;        // destination 0 is the dispatcher
+  std::unique_ptr<sim::Network<CopyCommand>> copy_command;  // 0 -> 0
+  std::unique_ptr<sim::Network<CopyDone>> copy_done;        // 0 -> 0
 
  private:
-  [[nodiscard]] ChannelSpec channel(std::uint64_t own_khz, std::uint64_t receiver_khz, Cycle icnt_latency) const;
+  [[nodiscard]] ChannelSpec channel(std::uint64_t own_khz, std::uint64_t receiver_khz,
+                                    Cycle icnt_latency) const;
   [[nodiscard]] Cycle span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const;
   void add_edge(const std::string& name, Cycle icnt_latency, const std::string& reason);
 

@@ -9,14 +9,14 @@
 namespace lockstep::icnt {
 
 enum class AccessKind : std::uint8_t {
-  kLoad,       // data, answered sector by sector as they become available
-  kStore,      // answered with one acknowledgement when the L2 has taken it
-  kAtomic,     // done at L2, answered with the old values
-  kReduction,  // done at L2, acknowledged like a store
-  kInstruction,// instruction fetch, answered like a load
-  kConstant,   // constant cache fill, answered like a load
-  kCopy,       // write of the copy engine (whole sectors), acknowledged
-  kCopyRead,   // read of the copy engine, answered like a load
+  kLoad,         // data, answered sector by sector as they become available
+  kStore,        // answered with one acknowledgement when the L2 has taken it
+  kAtomic,       // done at L2, answered with the old values
+  kReduction,    // done at L2, acknowledged like a store
+  kInstruction,  // instruction fetch, answered like a load
+  kConstant,     // constant cache fill, answered like a load
+  kCopy,         // write of the copy engine (whole sectors), acknowledged
+  kCopyRead,     // read of the copy engine, answered like a load
 };
 
 [[nodiscard]] constexpr bool is_read(AccessKind k) {
@@ -32,14 +32,15 @@ struct Request {
   std::uint16_t reply_to = 0;  // destination in the reply network; a slice in the far-reply network
   AccessKind kind = AccessKind::kLoad;
   SectorMask sectors = 0;
-  std::uint8_t kernel = 0;     // kernel slot, for the counters
-  std::uint8_t operations = 0; // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
+  std::uint8_t kernel = 0;  // kernel slot, for the counters
+  std::uint8_t operations =
+      0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   bool evict_first = false;
   std::array<std::uint32_t, 4> bytes{};  // stores: written bytes of each sector, bit per byte
 };
 
-/// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one with
-/// the request's sectors; atomics exactly one.
+/// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one
+/// with the request's sectors; atomics exactly one.
 struct Reply {
   Address line = 0;
   std::uint32_t tag = 0;

@@ -23,22 +23,23 @@ namespace lockstep::icnt {
 /// Clocks and latency of a kind of channel, as its source sees it.
 struct ChannelSpec {
   sim::ClockRatio own_to_icnt, icnt_to_own, icnt_to_receiver;
-  Cycle latency = 0;         // icnt cycles from the last flit's injection to arrival at the ejection port
+  Cycle latency = 0;  // icnt cycles from the last flit's injection to arrival at the ejection port
 };
 
-/// A queue of messages in front of a crossbar input. First in, first out: a message that lacks a credit holds up
-/// what is behind it.
+/// A queue of messages in front of a crossbar input. First in, first out: a message that lacks a credit holds
+/// up what is behind it.
 template <class T>
 class InjectionPort {
  public:
   struct Spec {
     ChannelSpec channel;
-    std::uint32_t capacity = 8;        // messages waiting, including the one that lacks a credit
-    std::uint32_t credits = 16;        // messages under way to one destination
-    Cycle credit_span = 256;           // own edges that a credit may be under way
+    std::uint32_t capacity = 8;  // messages waiting, including the one that lacks a credit
+    std::uint32_t credits = 16;  // messages under way to one destination
+    Cycle credit_span = 256;     // own edges that a credit may be under way
   };
 
-  InjectionPort(sim::Network<T>& network, const sim::Network<Credit>& credits, std::uint32_t source, const Spec& spec)
+  InjectionPort(sim::Network<T>& network, const sim::Network<Credit>& credits, std::uint32_t source,
+                const Spec& spec)
       : network_(&network),
         credit_network_(&credits),
         source_(source),
@@ -47,8 +48,8 @@ class InjectionPort {
         credits_(network.destinations(), spec.credits),
         credit_inbox_(spec.credit_span) {}
 
-  /// Start of a window: takes the credits that are under way home. Those that arrived while the owner had nothing
-  /// to send count now: nobody looked at them.
+  /// Start of a window: takes the credits that are under way home. Those that arrived while the owner had
+  /// nothing to send count now: nobody looked at them.
   void gather(Cycle first_edge) {
     if (first_edge > 0) take_credits(first_edge - 1);
     credit_inbox_.gather(*credit_network_, source_, first_edge);
@@ -60,7 +61,8 @@ class InjectionPort {
 
   /// Queues a message of `flits` flits; it may leave from tick(now) on. Pushing to a full port is a bug.
   /// `extra_latency`: icnt cycles beyond the channel's own, the same for every message of a destination.
-  void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message, Cycle extra_latency = 0) {
+  void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message,
+            Cycle extra_latency = 0) {
     assert(!full());
     queue_[(head_ + count_) & (queue_.size() - 1)] = {now, extra_latency, destination, flits, message};
     ++count_;
@@ -93,10 +95,13 @@ class InjectionPort {
     return own > now ? own : now + 1;
   }
 
-  /// Icnt cycles that messages stood first in the queue, port free, for want of a credit; flits sent. Since the
-  /// last call: the owner books them to the kernel it is working for.
+  /// Icnt cycles that messages stood first in the queue, port free, for want of a credit; flits sent. Since
+  /// the last call: the owner books them to the kernel it is working for.
   [[nodiscard]] std::uint64_t take_stall_cycles() { return std::exchange(stall_cycles_, 0); }
   [[nodiscard]] std::uint64_t take_flits() { return std::exchange(flits_, 0); }
+
+  /// Credits on the last leg of their way home: gathered, not yet due.
+  [[nodiscard]] std::uint64_t credits_arriving() const { return credit_inbox_.size(); }
 
   /// Credits that are away; 0 when the machine is quiescent.
   [[nodiscard]] std::uint64_t credits_out() const {
@@ -104,8 +109,8 @@ class InjectionPort {
     for (const std::uint32_t c : credits_) out += spec_.credits - c;
     return out;
   }
-  /// Credits that are neither here nor on their way back. Unlike credits_out() this is 0 for a port that has slept
-  /// since its last message, whose credits nobody has counted yet.
+  /// Credits that are neither here nor on their way back. Unlike credits_out() this is 0 for a port that has
+  /// slept since its last message, whose credits nobody has counted yet.
   [[nodiscard]] std::uint64_t credits_missing() const { return credits_out() - credit_inbox_.size(); }
 
  private:
@@ -131,15 +136,15 @@ class InjectionPort {
   std::uint64_t stall_cycles_ = 0, flits_ = 0;
 };
 
-/// A crossbar output: messages wait by source; a round-robin arbiter takes one at a time for as many icnt cycles
-/// as it has flits and gives its credit back.
+/// A crossbar output: messages wait by source; a round-robin arbiter takes one at a time for as many icnt
+/// cycles as it has flits and gives its credit back.
 template <class T>
 class EjectionPort {
  public:
   struct Spec {
     sim::ClockRatio own_to_icnt, icnt_to_own;
-    ChannelSpec credit_channel;   // credits travel back with the channel's latency
-    Cycle span = 256;             // own edges that an arrival may lie ahead
+    ChannelSpec credit_channel;  // credits travel back with the channel's latency
+    Cycle span = 256;            // own edges that an arrival may lie ahead
   };
 
   EjectionPort(const sim::Network<T>& network, sim::Network<Credit>& credits, std::uint32_t destination,
@@ -156,7 +161,8 @@ class EjectionPort {
   void gather(Cycle first_edge) { inbox_.gather(*network_, destination_, first_edge); }
 
   /// Takes at most one message at own edge `now`: calls accept(message) if the port is free, one waits and
-  /// `ready` holds; `flits(message)` says for how many icnt cycles the port is then busy. Returns whether it did.
+  /// `ready` holds; `flits(message)` says for how many icnt cycles the port is then busy. Returns whether it
+  /// did.
   template <class Flits, class Accept>
   bool tick(Cycle now, bool ready, Flits&& flits, Accept&& accept) {
     inbox_.drain(now, [&](std::uint32_t source, const T& message) { enqueue(source, message); });
@@ -168,14 +174,16 @@ class EjectionPort {
     free_ = edge + flits(nodes_[node].message);
     dequeue(source);
     const Cycle arrival = edge + spec_.credit_channel.latency;
-    credit_network_->send(destination_, source, spec_.credit_channel.icnt_to_receiver.ceil(arrival), Credit{});
+    credit_network_->send(destination_, source, spec_.credit_channel.icnt_to_receiver.ceil(arrival),
+                          Credit{});
     accept(nodes_[node].message);
     nodes_[node].next = free_node_;
     free_node_ = node;
     return true;
   }
 
-  /// Own edge > now at which tick() could do something; when messages wait only for `ready`, now + 1 if it holds.
+  /// Own edge > now at which tick() could do something; when messages wait only for `ready`, now + 1 if it
+  /// holds.
   [[nodiscard]] Cycle next_event(Cycle now, bool ready) const {
     Cycle next = inbox_.next_arrival();
     if (count_ > 0 && ready) {

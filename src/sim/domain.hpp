@@ -7,9 +7,10 @@
 
 namespace lockstep::sim {
 
-/// Exactly one thread advances a domain at a time, and it touches only the domain's own state and its own sides
-/// of channels. Inside: no atomics, locks, thread ids, random numbers, wall time, or iteration in the order of
-/// addresses or hashes. What a domain does in [from, to) may not depend on where windows begin and end.
+/// Exactly one thread advances a domain at a time, and it touches only the domain's own state and its own
+/// sides of channels. Inside: no atomics, locks, thread ids, random numbers, wall time, or iteration in the
+/// order of addresses or hashes. What a domain does in [from, to) may not depend on where windows begin and
+/// end.
 class Domain {
  public:
   virtual ~Domain() = default;

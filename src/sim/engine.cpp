@@ -16,10 +16,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Opening and joining the gate costs about 1 us when the workers spin and some 50 us when they sleep, so a window
-// is shared only when there is clearly more work in it than that.
+// Opening and joining the gate costs about 1 us when the workers spin and some 50 us when they sleep, so a
+// window is shared only when there is clearly more work in it than that.
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
-constexpr std::uint64_t kSampleEvery = 16;                  // windows between two detailed time measurements
+constexpr std::uint64_t kSampleEvery = 16;                 // windows between two detailed time measurements
 
 std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -58,7 +58,7 @@ void Engine::run(Controller& controller) {
   gate_ = std::make_unique<Gate>(0);
 #ifdef _OPENMP
   std::exception_ptr error;
-#pragma omp parallel num_threads(static_cast<int>(options_.threads))
+#pragma omp parallel num_threads(static_cast <int>(options_.threads))
   {
     const auto thread = static_cast<unsigned>(omp_get_thread_num());
 #pragma omp single

@@ -1,7 +1,8 @@
 // Advances all domains in windows, on a team of threads.
 //
-// Within a window [T, T+W), W being at most the latency of every channel, no domain hears what another says in
-// it. So all awake domains may be advanced in any order and on any thread with the same result as cycle by cycle.
+// Within a window [T, T+W), W being at most the latency of every channel, no domain hears what another says
+// in it. So all awake domains may be advanced in any order and on any thread with the same result as cycle by
+// cycle.
 #pragma once
 
 #include <atomic>
@@ -21,9 +22,9 @@ namespace lockstep::sim {
 
 struct EngineOptions {
   unsigned threads = 1;
-  bool dynamic = true;                     // schedule: next free thread takes the next domain; else fixed shares
-  Cycle window = 16;                       // core cycles, at most the shortest channel
-  bool skip = true;                        // false: every domain is called in every window
+  bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
+  Cycle window = 16;    // core cycles, at most the shortest channel
+  bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
 };
 
@@ -44,9 +45,9 @@ class Controller {
 class TaskSource {
  public:
   virtual ~TaskSource() = default;
-  [[nodiscard]] virtual std::size_t plan() = 0;      // serial: number of tasks for the coming window
-  virtual void run(std::size_t task) noexcept = 0;   // parallel: each once, any thread
-  virtual void settle() = 0;                         // serial: after the window; may throw
+  [[nodiscard]] virtual std::size_t plan() = 0;     // serial: number of tasks for the coming window
+  virtual void run(std::size_t task) noexcept = 0;  // parallel: each once, any thread
+  virtual void settle() = 0;                        // serial: after the window; may throw
 };
 
 enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
@@ -73,8 +74,8 @@ class Engine {
   void run(Controller& controller);
 
   [[nodiscard]] Cycle now() const { return now_; }
-  /// Between windows: the earliest core cycle at which anything is due, now() when mail waits; kNever when all is
-  /// still. From boundary() at a cut it says the same for every window.
+  /// Between windows: the earliest core cycle at which anything is due, now() when mail waits; kNever when
+  /// all is still. From boundary() at a cut it says the same for every window.
   [[nodiscard]] Cycle earliest() const;
   [[nodiscard]] const EngineProfile& profile() const { return profile_; }
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }

@@ -1,4 +1,5 @@
-// The one barrier of the engine: the leader opens a window for its workers and waits until all have closed it.
+// The one barrier of the engine: the leader opens a window for its workers and waits until all have closed
+// it.
 //
 // Own code because the barrier decides how small a window may be, and because of what libgomp's does when
 // another busy thread shares the cores: it spins on. This one spins for a few microseconds, then yields, then
@@ -27,7 +28,8 @@ class Gate {
 
   /// Leader: waits for every worker's arrive().
   void join() const {
-    for (unsigned spins = 0; arrived_.load(std::memory_order_acquire) != workers_; ++spins) pause_or_yield(spins);
+    for (unsigned spins = 0; arrived_.load(std::memory_order_acquire) != workers_; ++spins)
+      pause_or_yield(spins);
   }
 
   /// Worker: waits for the open() after generation `seen`, and returns the new generation.
@@ -37,7 +39,8 @@ class Gate {
       if (now != seen) return now;
       pause_or_yield(spins);
     }
-    while (generation_.load(std::memory_order_acquire) == seen) generation_.wait(seen, std::memory_order_acquire);
+    while (generation_.load(std::memory_order_acquire) == seen)
+      generation_.wait(seen, std::memory_order_acquire);
     return generation_.load(std::memory_order_acquire);
   }
 

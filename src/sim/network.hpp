@@ -1,5 +1,6 @@
 // Mailboxes between domains. A network carries one kind of message from its sources to its destinations; each
-// source writes only its own outbox, each destination reads outboxes of the window before, so nothing is locked.
+// source writes only its own outbox, each destination reads outboxes of the window before, so nothing is
+// locked.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +30,11 @@ class NetworkBase {
 
   /// Before a run: how many threads call note().
   virtual void set_threads(unsigned threads) = 0;
-  /// The thread that has just advanced `domain`: notes what it sent, while its outboxes are in the thread's cache.
+  /// The thread that has just advanced `domain`: notes what it sent, while its outboxes are in the thread's
+  /// cache.
   virtual void note(DomainId domain, unsigned thread) = 0;
-  /// Serial: the window has ended. The mail noted in it becomes readable, and `woken[id]` is set for every domain
-  /// that has some.
+  /// Serial: the window has ended. The mail noted in it becomes readable, and `woken[id]` is set for every
+  /// domain that has some.
   virtual void flip(std::vector<std::uint8_t>& woken) = 0;
   /// Both for a caller without threads: `advanced` are the domains that ran.
   void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) {
@@ -73,15 +75,16 @@ class Network final : public NetworkBase {
     box.tail[destination] = index;
   }
 
-  /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then in
-  /// the order of sending.
+  /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then
+  /// in the order of sending.
   template <class F>
   void collect(std::uint32_t destination, F&& f) const {
     const std::uint64_t bit = std::uint64_t{1} << destination % 64;
     if (!(mail_for_[destination / 64] & bit)) return;
     for (std::size_t w = 0; w < senders_.size(); ++w)
       for (std::uint64_t bits = senders_[w]; bits; bits &= bits - 1) {
-        const auto source = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        const auto source =
+            static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
         const Outbox& box = outboxes_[source].side[parity_ ^ 1];
         if (!(box.mask[destination / 64] & bit)) continue;
         for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
@@ -122,8 +125,8 @@ class Network final : public NetworkBase {
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
   std::vector<Note> notes_;
-  std::vector<std::uint64_t> senders_;     // sources with mail of the window before, bit each
-  std::vector<std::uint64_t> mail_for_;    // their destinations, bit each
+  std::vector<std::uint64_t> senders_;   // sources with mail of the window before, bit each
+  std::vector<std::uint64_t> mail_for_;  // their destinations, bit each
   std::uint64_t window_ = 1;
   unsigned parity_ = 0;
 };
@@ -149,7 +152,8 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
 
 template <class T>
 void Network<T>::set_threads(unsigned threads) {
-  notes_.assign(threads, {std::vector<std::uint64_t>(senders_.size()), std::vector<std::uint64_t>(mail_for_.size())});
+  notes_.assign(threads,
+                {std::vector<std::uint64_t>(senders_.size()), std::vector<std::uint64_t>(mail_for_.size())});
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// One SM with a memory that answers every request after a fixed time: kernels written instruction by instruction.
+// One SM with a memory that answers every request after a fixed time: kernels written instruction by
+// instruction.
 #pragma once
 
 #include <map>
@@ -23,15 +24,17 @@ class Program final : public trace::CtaFeed {
   explicit Program(unsigned ctas = 1) : ctas_(ctas) { header_.registers = 32; }
 
   /// Adds an instruction to the current warp; equal (pc, inst) share a static entry.
-  StaticInst& add(OpClass c, std::initializer_list<unsigned> destinations, std::initializer_list<unsigned> sources,
-                  LaneMask mask = 0xffffffff) {
+  StaticInst& add(OpClass c, std::initializer_list<unsigned> destinations,
+                  std::initializer_list<unsigned> sources, LaneMask mask = 0xffffffff) {
     StaticInst inst;
     inst.pc = pc;
     inst.op_class = c;
     inst.mnemonic[0] = 'X';
-    for (const unsigned d : destinations) inst.destinations.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(d), 1, 0});
+    for (const unsigned d : destinations)
+      inst.destinations.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(d), 1, 0});
     std::uint8_t slot = 0;
-    for (const unsigned s : sources) inst.sources.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(s), 1, slot++});
+    for (const unsigned s : sources)
+      inst.sources.push({trace::RegSpace::kVector, static_cast<std::uint8_t>(s), 1, slot++});
     pc += 16;
     pending_.push_back({inst, mask, trace::AddressForm::kNone, {}});
     warps_.back().push_back(pending_.size() - 1);
@@ -62,7 +65,8 @@ class Program final : public trace::CtaFeed {
     for (unsigned c = 0; c < ctas_; ++c) {
       cta_[c].index = c;
       for (const auto& warp : warps_) {
-        trace::WarpSpan span{static_cast<std::uint32_t>(cta_[c].records.size()), static_cast<std::uint32_t>(warp.size()),
+        trace::WarpSpan span{static_cast<std::uint32_t>(cta_[c].records.size()),
+                             static_cast<std::uint32_t>(warp.size()),
                              static_cast<std::uint32_t>(cta_[c].words.size())};
         for (const std::size_t i : warp) {
           const Item& item = pending_[i];
@@ -127,8 +131,12 @@ class Memory final : public sim::Domain {
       in_[s].gather(from);
       out_[s].gather(from);
       for (Cycle t = from; t < to; ++t) {
-        (void)in_[s].tick(t, true, [](const icnt::Request&) { return 1u; },
-                          [&](const icnt::Request& r) { waiting_[s].emplace_back(t + delay_, r); ++requests; });
+        (void)in_[s].tick(
+            t, true, [](const icnt::Request&) { return 1u; },
+            [&](const icnt::Request& r) {
+              waiting_[s].emplace_back(t + delay_, r);
+              ++requests;
+            });
         while (!waiting_[s].empty() && waiting_[s].front().first <= t) {
           const icnt::Request r = waiting_[s].front().second;
           waiting_[s].erase(waiting_[s].begin());
@@ -176,8 +184,8 @@ class Launcher final : public sim::Domain {
 };
 
 struct Result {
-  Cycle cycles = 0;          // first CTA's arrival to the last drained
-  Cycle freed = 0;           // likewise to the last freed
+  Cycle cycles = 0;  // first CTA's arrival to the last drained
+  Cycle freed = 0;   // likewise to the last freed
   stats::KernelCounters counters;
   std::uint64_t empty = 0;
   Cycle settled_at = 0;
@@ -227,7 +235,8 @@ struct Stopper final : sim::Controller {
   void exhausted(Cycle) override { dead = true; }
 };
 
-inline Result run(Program& program, const config::GpuConfig& config = small_gpu(), const BenchOptions& o = {}) {
+inline Result run(Program& program, const config::GpuConfig& config = small_gpu(),
+                  const BenchOptions& o = {}) {
   program.finish();
   icnt::Fabric fabric(config);
   const mem::AddressMap map(config);

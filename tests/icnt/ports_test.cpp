@@ -31,8 +31,8 @@ struct Bench {
     for (std::uint32_t i = 0; i < n; ++i) v.push_back(from + i);
     return v;
   }
-  Bench(std::uint32_t sources, std::uint32_t credit_count, std::uint64_t source = 1000, std::uint64_t to = 1000,
-        std::uint64_t icnt = 1000)
+  Bench(std::uint32_t sources, std::uint32_t credit_count, std::uint64_t source = 1000,
+        std::uint64_t to = 1000, std::uint64_t icnt = 1000)
       : source_khz(source),
         sink_khz(to),
         icnt_khz(icnt),
@@ -43,10 +43,12 @@ struct Bench {
     for (std::uint32_t s = 0; s < sources; ++s)
       ports.push_back(std::make_unique<InjectionPort<Packet>>(
           network, credits, s,
-          InjectionPort<Packet>::Spec{{{source, icnt}, {icnt, source}, {icnt, to}, kLatency}, 64, credit_count, 512}));
+          InjectionPort<Packet>::Spec{
+              {{source, icnt}, {icnt, source}, {icnt, to}, kLatency}, 64, credit_count, 512}));
     sink = std::make_unique<EjectionPort<Packet>>(
         network, credits, 0,
-        EjectionPort<Packet>::Spec{{to, icnt}, {icnt, to}, {{to, icnt}, {icnt, to}, {icnt, source}, kLatency}, 512});
+        EjectionPort<Packet>::Spec{
+            {to, icnt}, {icnt, to}, {{to, icnt}, {icnt, to}, {icnt, source}, kLatency}, 512});
   }
   /// Base cycles are those of the source clock; the sink's edges in [t, t+1) are done in it.
   void step(Cycle t, bool sink_ready = true) {
@@ -58,8 +60,9 @@ struct Bench {
     }
     sink->gather(to_sink.ceil(t));
     for (Cycle k = to_sink.ceil(t); k < to_sink.ceil(t + 1); ++k)
-      sink->tick(k, sink_ready, [](const Packet& p) { return p.flits; },
-                 [&](const Packet& p) { received.emplace_back(k, p); });
+      sink->tick(
+          k, sink_ready, [](const Packet& p) { return p.flits; },
+          [&](const Packet& p) { received.emplace_back(k, p); });
     network.flip(everyone, woken);
     credits.flip(everyone, woken);
   }
@@ -117,7 +120,8 @@ TEST_CASE("contending sources share the ejection port round robin") {
   }
   for (const auto& [edge, p] : b.received) ++by_source[p.id];
   CHECK(b.received.size() == Approx(3000 - kLatency).margin(2));
-  for (const auto& [source, n] : by_source) CHECK(n == Approx(static_cast<double>(b.received.size()) / 5).margin(2));
+  for (const auto& [source, n] : by_source)
+    CHECK(n == Approx(static_cast<double>(b.received.size()) / 5).margin(2));
   for (std::size_t i = 100; i < b.received.size(); ++i)
     CHECK(b.received[i].second.id == (b.received[i - 1].second.id + 1) % 5);
 }

@@ -26,7 +26,8 @@ class Node final : public Domain {
   }
   Cycle advance(Cycle from, Cycle to) override {
     inbox_.gather(network_, index_, from);
-    for (Cycle t = std::min(next_, inbox_.next_arrival()); t < to; t = std::min(next_, inbox_.next_arrival())) {
+    for (Cycle t = std::min(next_, inbox_.next_arrival()); t < to;
+         t = std::min(next_, inbox_.next_arrival())) {
       inbox_.drain(t, [&](std::uint32_t source, const Ping& ping) { mix(t, source, ping.value); });
       if (next_ == t) act(t);
     }
@@ -81,8 +82,8 @@ struct Recorder final : Controller {
   }
 };
 
-std::vector<std::uint64_t> run(EngineOptions options, Recorder& recorder, Cycle latency = kLatency, bool late = false,
-                               int thrower = -1) {
+std::vector<std::uint64_t> run(EngineOptions options, Recorder& recorder, Cycle latency = kLatency,
+                               bool late = false, int thrower = -1) {
   std::vector<DomainId> ids(kNodes);
   for (std::uint32_t i = 0; i < kNodes; ++i) ids[i] = i;
   Network<Ping> network("ping", ids, ids);
@@ -111,7 +112,8 @@ TEST_CASE("the history is the same for every window, thread count, schedule, ord
     for (const Cycle window : {1u, 2u, 7u, 16u})
       for (const bool skip : {true, false})
         for (const int shuffle : {-1, 5}) {
-          EngineOptions o{.threads = threads, .dynamic = (threads + window) % 2 == 0, .window = window, .skip = skip};
+          EngineOptions o{
+              .threads = threads, .dynamic = (threads + window) % 2 == 0, .window = window, .skip = skip};
           if (shuffle >= 0) o.shuffle = static_cast<std::uint64_t>(shuffle);
           Recorder r;
           r.stop_at = 5000;
