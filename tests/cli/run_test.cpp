@@ -25,7 +25,7 @@ void wait_for_file(const std::string& file) {
 }
 
 /// Takes seconds to simulate, so that there is time to interrupt it.
-constexpr TinyTrace kLong{.kernels = 40, .ctas = 160, .warps = 8, .body = 60};
+const TinyTrace kLong{.kernels = 40, .ctas = 160, .warps = 8, .body = 60};
 
 }  // namespace
 
