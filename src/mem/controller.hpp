@@ -1,0 +1,99 @@
+// The DRAM side of a memory partition: its channels, and the way of the data back to the slices.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "mem/dram_channel.hpp"
+#include "mem/dram_map.hpp"
+#include "mem/ring.hpp"
+#include "sim/clock.hpp"
+#include "stats/counters.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+class Controller {
+ public:
+  Controller(const config::GpuConfig& config, std::uint32_t partition, stats::PartitionCounters* counters)
+      : map_(config),
+        to_dram_(config.clock.l2_khz, config.clock.dram_khz),
+        to_l2_(config.clock.dram_khz, config.clock.l2_khz),
+        latency_(nearest_cycles(config.dram.latency_ns_x1000, config.clock.l2_khz)),
+        returns_(config.dram.channels_per_partition) {
+    const std::uint32_t channels = config.dram.channels_per_partition;
+    const std::uint64_t all = std::uint64_t{config.l2.partitions} * channels;
+    for (std::uint32_t c = 0; c < channels; ++c)
+      channels_.emplace_back(config.dram, counters,
+                             config.dram.tREFI + config.dram.tREFI * (partition * channels + c) / all);
+    for (unsigned m = 0; m < bursts_.size(); ++m)
+      bursts_[m] = bursts(static_cast<SectorMask>(m), config.dram.burst_bytes);
+  }
+
+  [[nodiscard]] DramPlace place(std::uint64_t local_line, std::uint32_t slice) const {
+    return map_.place(local_line, slice);
+  }
+  [[nodiscard]] bool write_room(const DramPlace& p) const { return channels_[p.channel].write_room(); }
+
+  /// Sectors that come along when `sectors` are read: whole bursts.
+  [[nodiscard]] SectorMask whole_bursts(SectorMask sectors) const { return bursts_[sectors].covered; }
+
+  /// At L2 edge `now`.
+  void read(Cycle now, const DramPlace& p, std::uint8_t kernel, const FillTarget& fill) {
+    push(now, p, {p.row, p.bank, bursts_[fill.sectors].count, kernel, false, fill});
+  }
+  void write(Cycle now, const DramPlace& p, std::uint8_t kernel, SectorMask sectors) {
+    push(now, p, {p.row, p.bank, bursts_[sectors].count, kernel, true, {}});
+  }
+
+  /// DRAM edge at which something is due.
+  [[nodiscard]] Cycle next_event() const { return next_; }
+  /// One DRAM edge. True when a write left a full queue.
+  bool tick(Cycle edge, bool visit_all);
+
+  /// L2 edge at which the next data arrive.
+  [[nodiscard]] Cycle next_return() const { return next_return_; }
+  /// f(FillTarget) for all data that have arrived by L2 edge `now`.
+  template <class F>
+  void take_returns(Cycle now, F&& f) {
+    if (next_return_ > now) return;
+    next_return_ = kNever;
+    for (Ring<Return>& ring : returns_) {
+      for (; !ring.empty() && ring.front().at <= now; ring.pop()) f(ring.front().fill);
+      if (!ring.empty()) next_return_ = std::min(next_return_, ring.front().at);
+    }
+  }
+
+  [[nodiscard]] bool idle() const;
+  void dump(std::string& out) const;
+
+ private:
+  struct Bursts {
+    std::uint8_t count;
+    SectorMask covered;
+  };
+  struct Return {
+    Cycle at;  // L2 edge
+    FillTarget fill;
+  };
+
+  static Cycle nearest_cycles(std::uint64_t ps, std::uint64_t khz) {
+    return (ps * khz + 500'000'000) / 1'000'000'000;
+  }
+  static Bursts bursts(SectorMask sectors, std::uint32_t burst_bytes);
+  void push(Cycle now, const DramPlace& p, const DramTransaction& work);
+
+  DramMap map_;
+  sim::ClockRatio to_dram_, to_l2_;
+  Cycle latency_;  // L2 cycles
+  std::array<Bursts, 16> bursts_{};
+  std::vector<DramChannel> channels_;
+  std::vector<Ring<Return>> returns_;  // by channel, ascending
+  Cycle next_ = kNever, next_return_ = kNever;
+};
+
+}  // namespace lockstep::mem

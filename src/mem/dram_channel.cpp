@@ -1,0 +1,194 @@
+#include "mem/dram_channel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace lockstep::mem {
+namespace {
+
+void assign_bit(std::vector<std::uint64_t>& set, std::uint32_t i, bool value) {
+  const std::uint64_t bit = std::uint64_t{1} << i % 64;
+  set[i / 64] = value ? set[i / 64] | bit : set[i / 64] & ~bit;
+}
+
+}  // namespace
+
+DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters* counters,
+                         Cycle first_refresh)
+    : read_capacity_(dram.read_queue),
+      write_capacity_(dram.write_queue),
+      burst_bytes_(dram.burst_bytes),
+      read_latency_(dram.tCL + dram.burst_cycles),
+      refresh_interval_(dram.tREFI),
+      refresh_time_(dram.tRFC),
+      precharge_time_(dram.tRP),
+      counters_(counters),
+      timing_(dram),
+      queue_(dram.bank_groups * dram.banks_per_group, dram.read_queue + dram.write_queue),
+      direction_(dram),
+      banks_(dram.bank_groups * dram.banks_per_group),
+      wishes_(banks_.size()),
+      column_banks_((banks_.size() + 63) / 64),
+      row_banks_(column_banks_.size()),
+      next_refresh_(first_refresh) {}
+
+void DramChannel::push_read(Cycle visible, const DramTransaction& work) {
+  if (queue_.reads() == read_capacity_) {
+    waiting_.push(work);
+  } else {
+    push(visible, work);
+  }
+}
+
+void DramChannel::push_write(Cycle visible, const DramTransaction& work) { push(visible, work); }
+
+void DramChannel::push(Cycle visible, const DramTransaction& work) {
+  queue_.push(work);
+  update_direction();
+  if (work.write == direction_.writing()) update_wish(work.bank);
+  if (column_stale_ || row_stale_) next_ = std::min(next_, visible);
+}
+
+void DramChannel::update_direction() {
+  if (!direction_.update(queue_.reads(), queue_.writes())) return;
+  for (std::uint32_t b = 0; b < banks_.size(); ++b) update_wish(b);
+}
+
+void DramChannel::update_wish(std::uint32_t b) {
+  const BankWish now = wish_of(queue_, banks_[b], b, direction_.writing());
+  BankWish& wish = wishes_[b];
+  if (now.transaction == wish.transaction && now.command == wish.command) return;
+  const auto is_column = [](const BankWish& w) {
+    return w.transaction != DramQueue::kNone && w.command >= DramCommand::kRead;
+  };
+  const auto is_row = [](const BankWish& w) {
+    return w.transaction != DramQueue::kNone && w.command < DramCommand::kRead;
+  };
+  column_stale_ |= is_column(now) || is_column(wish);
+  row_stale_ |= is_row(now) || is_row(wish);
+  wish = now;
+  assign_bit(column_banks_, b, is_column(now));
+  assign_bit(row_banks_, b, is_row(now));
+}
+
+/// Refreshes that fell due while the channel slept change nothing but the banks, so they are made up for
+/// here.
+void DramChannel::refresh(Cycle edge) {
+  while (next_refresh_ <= edge) {
+    const Cycle rested = refresh_banks(next_refresh_);
+    next_refresh_ += refresh_interval_;
+    // After a long sleep: all banks are closed and rested, so that only the last refresh matters.
+    if (rested <= next_refresh_ && next_refresh_ < edge)
+      next_refresh_ += (edge - next_refresh_) / refresh_interval_ * refresh_interval_;
+  }
+}
+
+/// All open banks are precharged as soon as all may be, then the refresh keeps every bank from activating
+/// until the edge returned.
+Cycle DramChannel::refresh_banks(Cycle due) {
+  Cycle precharge = due, start = due;
+  for (std::uint32_t b = 0; b < banks_.size(); ++b) {
+    if (banks_[b].open) precharge = std::max(precharge, timing_.earliest(DramCommand::kPrecharge, b));
+    start = std::max(start, timing_.bank_ready(DramCommand::kActivate, b));
+  }
+  for (std::uint32_t b = 0; b < banks_.size(); ++b) {
+    if (!banks_[b].open) continue;
+    start = std::max(start, precharge + precharge_time_);
+    banks_[b] = {};
+    update_wish(b);
+  }
+  timing_.rest(start + refresh_time_);
+  column_stale_ = row_stale_ = true;
+  return start + refresh_time_;
+}
+
+void DramChannel::find_picks(Cycle from) {
+  if (column_stale_) column_pick_ = best_of(column_banks_, from);
+  if (row_stale_) row_pick_ = best_of(row_banks_, from);
+  column_stale_ = row_stale_ = false;
+  next_ = std::min(column_pick_.at, row_pick_.at);
+  if (next_ != kNever) next_ = std::max(std::min(next_, next_refresh_), from);
+}
+
+DramChannel::Pick DramChannel::best_of(const std::vector<std::uint64_t>& banks, Cycle from) const {
+  Pick best;
+  for (std::size_t w = 0; w < banks.size(); ++w) {
+    for (std::uint64_t bits = banks[w]; bits; bits &= bits - 1) {
+      const auto b = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+      const BankWish& wish = wishes_[b];
+      const Cycle at = std::max(timing_.earliest(wish.command, b), from);
+      if (at > best.at) continue;
+      const std::uint64_t age = queue_[wish.transaction].age;
+      if (at < best.at || age < best.age) best = {at, age, b};
+    }
+  }
+  return best;
+}
+
+void DramChannel::issue_row(Cycle edge) {
+  const std::uint32_t b = row_pick_.bank;
+  const BankWish wish = wishes_[b];
+  const DramTransaction& work = queue_[wish.transaction].work;
+  timing_.issue(wish.command, b, edge);
+  stats::PartitionCounters& count = counters_[work.kernel];
+  if (wish.command == DramCommand::kActivate) {
+    banks_[b] = {work.row, true, true};
+    ++count.dram_activates;
+  } else {
+    banks_[b] = {};
+    ++count.dram_precharges;
+  }
+  row_stale_ = true;
+  update_wish(b);
+}
+
+DramTransaction DramChannel::issue_column(Cycle edge) {
+  const std::uint32_t b = column_pick_.bank;
+  const BankWish wish = wishes_[b];
+  DramTransaction& work = queue_[wish.transaction].work;
+  timing_.issue(wish.command, b, edge);
+  stats::PartitionCounters& count = counters_[work.kernel];
+  ++(work.write ? count.dram_writes : count.dram_reads);
+  ++(banks_[b].fresh ? count.dram_row_misses : count.dram_row_hits);
+  count.dram_bytes += burst_bytes_;
+  banks_[b].fresh = false;
+  column_stale_ = true;
+  --work.bursts;
+  const DramTransaction result = work;
+  if (work.bursts > 0) return result;
+  queue_.remove(wish.transaction);
+  wishes_[b].transaction = DramQueue::kNone;
+  admit_waiting();
+  update_direction();
+  update_wish(b);
+  return result;
+}
+
+void DramChannel::admit_waiting() {
+  while (!waiting_.empty() && queue_.reads() < read_capacity_) {
+    const std::uint16_t bank = waiting_.front().bank;
+    queue_.push(waiting_.front());
+    waiting_.pop();
+    if (!direction_.writing()) update_wish(bank);
+  }
+}
+
+void DramChannel::dump(std::string& out) const {
+  if (idle()) return;
+  auto to = std::back_inserter(out);
+  fmt::format_to(to, "  dram: {} reads ({} more wait), {} writes, {}, next command at DRAM edge {}\n",
+                 queue_.reads(), waiting_.size(), queue_.writes(),
+                 direction_.writing() ? "writing" : "reading", next_);
+  for (std::uint32_t b = 0; b < banks_.size(); ++b) {
+    if (wishes_[b].transaction == DramQueue::kNone) continue;
+    const DramTransaction& work = queue_[wishes_[b].transaction].work;
+    fmt::format_to(to, "    bank {}: {}, wants row {:#x}, {} bursts left, for mshr {} of slice {}\n", b,
+                   banks_[b].open ? fmt::format("row {:#x} open", banks_[b].row) : "closed", work.row,
+                   work.bursts, work.fill.mshr, work.fill.slice);
+  }
+}
+
+}  // namespace lockstep::mem

@@ -1,0 +1,89 @@
+// One DRAM channel (or pseudo-channel): queues, banks, command scheduling, refresh.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "mem/dram_queue.hpp"
+#include "mem/dram_timing.hpp"
+#include "mem/fr_fcfs.hpp"
+#include "mem/ring.hpp"
+#include "stats/counters.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// All times are edges of the DRAM command clock. The channel acts only in tick(); what is pushed counts from
+/// edge `visible` on, the first edge after the push.
+class DramChannel {
+ public:
+  /// `counters`: one set a kernel slot, owned by the partition.
+  /// `first_refresh`: edge of the first refresh; channels take turns.
+  DramChannel(const config::DramGroup& dram, stats::PartitionCounters* counters, Cycle first_refresh);
+
+  /// Reads beyond dram.read_queue wait in order of arrival outside the scheduler's view.
+  void push_read(Cycle visible, const DramTransaction& work);
+  /// Precondition: write_room().
+  void push_write(Cycle visible, const DramTransaction& work);
+  [[nodiscard]] bool write_room() const { return queue_.writes() < write_capacity_; }
+
+  /// Forget what the last tick() worked out ahead: the next one looks at everything again.
+  void distrust() { column_stale_ = row_stale_ = true; }
+
+  /// At most one column and one row command. Reports a read's last data and a write's departure to
+  /// on_data(FillTarget, edge of the last datum's end) and on_written().
+  template <class OnData, class OnWritten>
+  void tick(Cycle edge, OnData&& on_data, OnWritten&& on_written) {
+    refresh(edge);
+    find_picks(edge);
+    if (row_pick_.at <= edge) issue_row(edge);
+    if (column_pick_.at <= edge) {
+      const DramTransaction done = issue_column(edge);
+      if (done.bursts == 0 && done.write) on_written();
+      if (done.bursts == 0 && !done.write) on_data(done.fill, edge + read_latency_);
+    }
+    find_picks(edge + 1);
+  }
+
+  /// Earliest edge at which tick() does something; kNever when idle.
+  [[nodiscard]] Cycle next_event() const { return next_; }
+  [[nodiscard]] bool idle() const { return queue_.reads() + queue_.writes() == 0; }
+  void dump(std::string& out) const;
+
+ private:
+  struct Pick {
+    Cycle at = kNever;
+    std::uint64_t age = 0;
+    std::uint32_t bank = 0;
+  };
+
+  void push(Cycle visible, const DramTransaction& work);
+  void refresh(Cycle edge);
+  [[nodiscard]] Cycle refresh_banks(Cycle due);
+  void find_picks(Cycle from);
+  [[nodiscard]] Pick best_of(const std::vector<std::uint64_t>& banks, Cycle from) const;
+  void issue_row(Cycle edge);
+  [[nodiscard]] DramTransaction issue_column(Cycle edge);
+  void update_wish(std::uint32_t bank);
+  void update_direction();
+  void admit_waiting();
+
+  std::uint32_t read_capacity_, write_capacity_, burst_bytes_, read_latency_;
+  std::uint32_t refresh_interval_, refresh_time_, precharge_time_;
+  stats::PartitionCounters* counters_;
+
+  DramTiming timing_;
+  DramQueue queue_;
+  Ring<DramTransaction> waiting_;  // reads that found the queue full
+  Direction direction_;
+  std::vector<BankState> banks_;
+  std::vector<BankWish> wishes_;                         // by bank
+  std::vector<std::uint64_t> column_banks_, row_banks_;  // banks whose wish is a column / row command
+  Pick column_pick_, row_pick_;
+  bool column_stale_ = false, row_stale_ = false;
+  Cycle next_ = kNever, next_refresh_;
+};
+
+}  // namespace lockstep::mem

@@ -1,0 +1,60 @@
+// The scheduling policy of a DRAM channel: first-ready, first-come-first-served (Rixner et al., ISCA 2000),
+// reads before writes, writes drained by watermarks, rows left open.
+#pragma once
+
+#include <cstdint>
+
+#include "config/gpu_config.hpp"
+#include "mem/dram_queue.hpp"
+#include "mem/dram_timing.hpp"
+
+namespace lockstep::mem {
+
+struct BankState {
+  std::uint64_t row = 0;
+  bool open = false;
+  bool fresh = false;  // activated, no column access since
+};
+
+/// What a bank wants to do next, for which transaction.
+struct BankWish {
+  DramCommand command = DramCommand::kActivate;
+  std::uint16_t transaction = DramQueue::kNone;
+};
+
+/// In the channel's direction: the oldest transaction of the open row; when there is none, the row of the
+/// oldest transaction. A row stays open until another is wanted. Between banks the channel takes what can be
+/// issued first, then what is older; a bank has no more hits than its row has lines, so nothing starves.
+[[nodiscard]] inline BankWish wish_of(const DramQueue& queue, const BankState& bank, std::uint32_t index,
+                                      bool write) {
+  const std::uint16_t oldest = queue.head(index, write);
+  if (oldest == DramQueue::kNone) return {};
+  if (!bank.open) return {DramCommand::kActivate, oldest};
+  const std::uint16_t hit = queue.find_row(index, write, bank.row);
+  if (hit == DramQueue::kNone) return {DramCommand::kPrecharge, oldest};
+  return {write ? DramCommand::kWrite : DramCommand::kRead, hit};
+}
+
+/// Which direction the channel works in.
+class Direction {
+ public:
+  explicit Direction(const config::DramGroup& dram) : high_(dram.write_high), low_(dram.write_low) {}
+  [[nodiscard]] bool writing() const { return writing_; }
+
+  /// Reads until `high` writes wait, then writes until `low` are left. Without reads it writes too, until the
+  /// next read comes. Returns whether the direction changed.
+  bool update(std::uint32_t reads, std::uint32_t writes) {
+    const bool before = writing_;
+    if (writes >= high_) full_ = writing_ = true;
+    if (writes <= low_) full_ = false;
+    if (!full_) writing_ = reads == 0 && writes > 0;
+    return writing_ != before;
+  }
+
+ private:
+  std::uint32_t high_, low_;
+  bool writing_ = false;
+  bool full_ = false;  // draining from the high watermark to the low one
+};
+
+}  // namespace lockstep::mem

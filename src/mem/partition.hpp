@@ -1,0 +1,60 @@
+// A memory partition: its L2 slices with their ports, and its DRAM channels.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "icnt/fabric.hpp"
+#include "mem/address_map.hpp"
+#include "mem/controller.hpp"
+#include "mem/slice.hpp"
+#include "sim/clock.hpp"
+#include "sim/domain.hpp"
+#include "stats/counter_source.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// Works in two clocks. Edge k of the L2 clock lies in core cycle floor(k * core / l2), edges of the DRAM
+/// command clock likewise; they are done in the order of time, at equal times DRAM first. With `skip` only
+/// edges at which something is due are visited, without it all of them; the results are the same.
+///
+/// Counters: L2 accesses = hits + misses + mshr_merges, in sectors, each counted once. A hit is a sector that
+/// has a place in the slice: readable, or for a write also partly written or on its way. A merge is a read of
+/// a sector on its way; a miss of a read fetches, a miss of a write only takes a place. With two halves a
+/// sector that the near slice does not have is counted by its home slice. DRAM row_misses are the first
+/// column access after each activate.
+class Partition final : public sim::Domain, public stats::CounterSource {
+ public:
+  Partition(const config::GpuConfig& config, icnt::Fabric& fabric, const AddressMap& map, std::uint32_t index,
+            bool skip);
+  Partition(const Partition&) = delete;
+  Partition& operator=(const Partition&) = delete;
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle at) override;
+  void dump(std::string& out) const override;
+
+  void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
+  [[nodiscard]] bool quiescent() const override;
+
+ private:
+  void run(Cycle l2_end, Cycle dram_end);
+  void run_all(Cycle from, Cycle l2_end, Cycle dram_end);
+  [[nodiscard]] Cycle next_l2_edge() const;
+  [[nodiscard]] bool dram_first(Cycle dram_edge, Cycle l2_edge) const;
+  void tick_l2(Cycle edge, bool visit_all);
+  void tick_dram(Cycle edge, bool visit_all);
+
+  std::uint32_t index_;
+  bool skip_;
+  std::uint64_t l2_khz_, dram_khz_;
+  sim::ClockRatio core_to_l2_, core_to_dram_, l2_to_core_, dram_to_core_, dram_to_l2_;
+  CounterTable counters_;
+  Controller controller_;
+  std::vector<Slice> slices_;
+};
+
+}  // namespace lockstep::mem

@@ -1,0 +1,389 @@
+#include "mem/slice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace lockstep::mem {
+
+using icnt::AccessKind;
+
+namespace {
+
+constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operations on one sector at a time
+
+std::uint32_t count(SectorMask m) { return static_cast<std::uint32_t>(std::popcount(m)); }
+bool is_store(AccessKind k) { return k == AccessKind::kStore || k == AccessKind::kCopy; }
+
+}  // namespace
+
+Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const AddressMap& map,
+             Controller& controller, CounterTable& counters, std::uint32_t slice)
+    : map_(&map),
+      controller_(&controller),
+      counters_(&counters),
+      slice_(slice),
+      index_(slice % config.l2.slices_per_partition),
+      slices_(fabric.numbering().slices()),
+      latency_(config.l2.latency),
+      bytes_per_cycle_(config.l2.slice_bytes_per_cycle),
+      atomic_interval_(config.l2.atomic_interval),
+      in_bytes_(config.icnt.slice_in_bytes),
+      out_bytes_(config.icnt.slice_out_bytes),
+      pipe_capacity_(config.l2.latency + 32),  // a request a cycle, and some that wait for their turn
+      far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
+      far_mshrs_(config.l2.mshrs / 2),
+      in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
+      out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
+      tags_(config.l2.slice_bytes, config.l2.ways),
+      mshrs_(config.l2.mshrs, config.l2.mshr_merges) {
+  if (config.l2.halves > 1) far_.emplace(fabric, slice);
+}
+
+void Slice::gather(Cycle first) {
+  const auto no_flits = [](const auto&) { return 0u; };
+  const auto no_accept = [](const auto&) {};
+  // What arrived while nobody looked still has its place in the queues.
+  if (first > 0) in_.tick(first - 1, false, no_flits, no_accept);
+  in_.gather(first);
+  out_.gather(first);
+  if (far_) {
+    if (first > 0) {
+      far_->in.tick(first - 1, false, no_flits, no_accept);
+      far_->reply_in.tick(first - 1, false, no_flits, no_accept);
+    }
+    far_->in.gather(first);
+    far_->reply_in.gather(first);
+    far_->out.gather(first);
+    far_->reply_out.gather(first);
+  }
+  next_ = std::min(next_, find_next(first == 0 ? 0 : first - 1));
+  if (first == 0) next_ = 0;
+}
+
+void Slice::tick(Cycle now) {
+  if (far_) accept_far_replies(now);  // 1. data and acknowledgements of the other half
+  accept_requests(now);               // 2. ejection ports
+  look_up(now);                       // 3. tags, lines in flight, DRAM requests
+  move_data(now);                     // 4. data array
+  send_replies(now);                  // 5. injection ports
+  next_ = find_next(now);
+}
+
+std::uint32_t Slice::flits_in(const icnt::Request& r) const {
+  return icnt::Fabric::flits(icnt::carries_data(r.kind) ? count(r.sectors) : 0, in_bytes_);
+}
+
+void Slice::accept_requests(Cycle now) {
+  const auto flits = [this](const icnt::Request& r) { return flits_in(r); };
+  const auto into = [](Latch& latch) {
+    return [&latch](const icnt::Request& r) { latch = {r, true, Stall::kNone}; };
+  };
+  in_.tick(now, !latches_[kNear].full, flits, into(latches_[kNear]));
+  if (far_) far_->in.tick(now, !latches_[kFar].full, flits, into(latches_[kFar]));
+}
+
+/// One request a cycle. The port whose turn it is comes first; when its request cannot go on, the other's
+/// may.
+void Slice::look_up(Cycle now) {
+  for (const std::uint8_t origin : {turn_, static_cast<std::uint8_t>(turn_ ^ 1)}) {
+    Latch& latch = latches_[origin];
+    if (!latch.full || !serve(latch, static_cast<Origin>(origin), now)) continue;
+    latch.full = false;
+    latches_[origin ^ 1].stall = Stall::kNone;  // what it found may have changed
+    turn_ = origin ^ 1;
+    return;
+  }
+}
+
+bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
+  if (pipe_full()) {
+    latch.stall = Stall::kPipe;
+    return false;
+  }
+  const bool far = origin == kNear && is_far(latch.request.line);
+  if (icnt::carries_data(latch.request.kind)) {
+    if (far) return forward(latch, now);
+    if (is_store(latch.request.kind)) return serve_store(latch, origin, now);
+  }
+  return serve_read(latch, origin, far, now);
+}
+
+bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
+  const icnt::Request& r = latch.request;
+  const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
+  std::optional<Slot> slot = tags_.find(set, r.line);
+  const SectorMask valid = slot ? tags_[*slot].valid : 0, pending = slot ? tags_[*slot].pending : 0;
+  const auto hit = static_cast<SectorMask>(r.sectors & valid);
+  const auto merged = static_cast<SectorMask>(r.sectors & pending & ~valid);
+  const auto missed = static_cast<SectorMask>(r.sectors & ~(valid | pending));
+
+  if (merged | missed) {
+    const std::uint16_t mshr = slot ? tags_[*slot].mshr : kNoMshr;
+    const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
+    if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr)) {
+      latch.stall = Stall::kFill;
+      return false;
+    }
+    if (far && missed && far_->out.full()) {
+      latch.stall = Stall::kFarPort;
+      return false;
+    }
+    if (slot && !r.evict_first) tags_.touch(*slot);
+    if (!slot) slot = place_line(latch, set, far, now);
+    if (!slot) return false;
+    Line& line = tags_[*slot];
+    if (line.mshr == kNoMshr) {
+      line.mshr = mshrs_.allocate(*slot);
+      if (far) ++far_in_flight_;
+    }
+    if (missed) fetch(r, *slot, missed, now);
+    mshrs_.wait(line.mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
+  } else if (!r.evict_first) {
+    tags_.touch(*slot);
+  }
+  // What the other half is asked for is counted there.
+  count_lookup(r, origin, hit, merged, far ? SectorMask{0} : missed);
+  if (icnt::is_read(r.kind)) {
+    if (hit) {
+      if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
+      reply(r, hit, origin, now);
+    }
+  } else if (!(merged | missed)) {
+    operate(r, tags_[*slot], origin, now);
+  }
+  return true;
+}
+
+bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
+  const icnt::Request& r = latch.request;
+  const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
+  std::optional<Slot> slot = tags_.find(set, r.line);
+  if (slot && !r.evict_first) tags_.touch(*slot);
+  if (!slot) slot = place_line(latch, set, false, now);
+  if (!slot) return false;
+  Line& line = tags_[*slot];
+  const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
+  for (unsigned s = 0; s < kSectorsPerLine; ++s) {
+    if (!(r.sectors >> s & 1)) continue;
+    line.dirty[s] |= r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s];
+    if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
+  }
+  drop_copies(line, r.sectors, r.kernel, now);
+  count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there));
+  reply(r, r.sectors, origin, now);
+  return true;
+}
+
+void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
+                         SectorMask missed) {
+  stats::PartitionCounters& c = counters_->mem[r.kernel];
+  const std::uint32_t all = count(hit) + count(merged) + count(missed);
+  c.l2.accesses += all;
+  c.l2.hits += count(hit);
+  c.l2.mshr_merges += count(merged);
+  c.l2.misses += count(missed);
+  (icnt::is_read(r.kind) ? c.l2.sectors_read : c.l2.sectors_written) += all;
+  if (icnt::carries_data(r.kind) && !is_store(r.kind)) c.l2_atomics += all;
+  if (origin == kNear) ++c.l2.requests;
+}
+
+std::optional<Slot> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
+  const icnt::Request& r = latch.request;
+  const std::optional<Slot> slot = tags_.victim(set, far, far_ways_);
+  if (!slot) {
+    latch.stall = Stall::kFill;
+    return std::nullopt;
+  }
+  if (tags_.in_use(*slot) && !write_back(*slot, r.kernel, now)) {
+    latch.stall = Stall::kWrite;
+    return std::nullopt;
+  }
+  tags_.insert(*slot, r.line, far, r.evict_first);
+  return slot;
+}
+
+/// Each dirty sector is one masked write; `kernel` is whose request needs the place.
+bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
+  const SectorMask dirty = tags_[slot].dirty_sectors();
+  if (!dirty) return true;
+  const DramPlace place = controller_->place(map_->local_line(tags_[slot].address), index_);
+  if (!controller_->write_room(place)) return false;
+  controller_->write(now, place, kernel, dirty);
+  counters_->mem[kernel].l2_writebacks += count(dirty);
+  return true;
+}
+
+void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now) {
+  Line& line = tags_[slot];
+  if (line.far) {
+    icnt::Request ask = r;
+    ask.tag = line.mshr;
+    ask.reply_to = static_cast<std::uint16_t>(slice_);
+    ask.sectors = missed;
+    far_->out.push(now, twin(), flits_in(ask), ask);
+    ++counters_->mem[r.kernel].far_requests;
+    line.pending = static_cast<SectorMask>(line.pending | missed);
+    return;
+  }
+  const auto sectors =
+      static_cast<SectorMask>(controller_->whole_bursts(missed) & ~(line.valid | line.pending));
+  line.pending = static_cast<SectorMask>(line.pending | sectors);
+  const DramPlace place = controller_->place(map_->local_line(r.line), index_);
+  controller_->read(now, place, r.kernel, {static_cast<std::uint16_t>(index_), line.mshr, sectors});
+}
+
+void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
+  Line& line = tags_[mshrs_.slot(mshr)];
+  line.valid = static_cast<SectorMask>(line.valid | sectors);
+  line.pending = static_cast<SectorMask>(line.pending & ~sectors);
+  mshrs_.serve(mshr, sectors, [&](const icnt::Request& r, SectorMask got, bool complete, bool from_far) {
+    const Origin origin = from_far ? kFar : kNear;
+    if (icnt::is_read(r.kind)) {
+      if (from_far) line.copied = static_cast<SectorMask>(line.copied | got);
+      reply(r, got, origin, now);
+    } else if (complete) {
+      operate(r, line, origin, now);
+    }
+  });
+  if (!line.pending) {
+    mshrs_.release(mshr);
+    line.mshr = kNoMshr;
+    if (line.far) --far_in_flight_;
+  }
+  next_ = std::min(next_, now);
+}
+
+void Slice::write_room(Cycle at) {
+  for (const Latch& latch : latches_)
+    if (latch.full && latch.stall == Stall::kWrite) next_ = std::min(next_, at);
+}
+
+/// The atomic unit takes a sector's worth of 32-bit operations every atomic_interval, one request after the
+/// other.
+void Slice::operate(const icnt::Request& r, Line& line, Origin origin, Cycle now) {
+  for (unsigned s = 0; s < kSectorsPerLine; ++s)
+    if (r.sectors >> s & 1) line.dirty[s] = kAllBytes;
+  drop_copies(line, r.sectors, r.kernel, now);
+  const std::uint32_t passes =
+      std::max(count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
+  atomic_free_ = std::max(atomic_free_, now) + Cycle{passes} * atomic_interval_;
+  atomic_pipe_.push(
+      {atomic_free_ + latency_, {r.line, r.tag, r.kind, r.sectors, r.kernel}, r.reply_to, origin});
+}
+
+void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
+  pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
+}
+
+bool Slice::can_leave() const { return moving_.origin == kFar ? !far_->reply_out.full() : !out_.full(); }
+
+/// The data array moves one request's sectors at a time, to the reply port or from the store that it
+/// acknowledges.
+void Slice::move_data(Cycle now) {
+  if (busy_ && data_done_ <= now && can_leave()) {
+    push_reply(moving_, now);
+    busy_ = false;
+  }
+  if (busy_) return;
+  const Cycle plain = pipe_.empty() ? kNever : pipe_.front().ready;
+  const Cycle atomic = atomic_pipe_.empty() ? kNever : atomic_pipe_.front().ready;
+  if (std::min(plain, atomic) > now) return;
+  Ring<Outgoing>& from = plain <= atomic ? pipe_ : atomic_pipe_;
+  moving_ = from.front();
+  from.pop();
+  busy_ = true;
+  data_done_ = now + (count(moving_.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
+}
+
+void Slice::push_reply(const Outgoing& item, Cycle now) {
+  const AccessKind kind = item.reply.kind;
+  const bool data = icnt::is_read(kind) || kind == AccessKind::kAtomic;
+  const std::uint32_t flits = icnt::Fabric::flits(data ? count(item.reply.sectors) : 0, out_bytes_);
+  if (item.origin == kFar) {
+    far_->reply_out.push(now, item.to, flits, item.reply);
+    return;
+  }
+  out_.push(now, item.to, flits, item.reply);
+  waiting_kernels_.push(item.reply.kernel);
+  stats::IcntCounters& c = counters_->icnt[item.reply.kernel];
+  ++c.replies;
+  c.flits += flits;
+}
+
+/// The cycles for which the first reply waited for a credit are its kernel's.
+void Slice::send_replies(Cycle now) {
+  if (!out_.empty()) {
+    const std::uint32_t before = out_.room();
+    out_.tick(now);
+    if (const std::uint32_t left = out_.room() - before) {
+      counters_->icnt[waiting_kernels_.front()].stall_cycles += out_.take_stall_cycles();
+      for (std::uint32_t i = 0; i < left; ++i) waiting_kernels_.pop();
+    }
+  }
+  if (far_) {
+    far_->out.tick(now);
+    far_->reply_out.tick(now);
+  }
+}
+
+Cycle Slice::next_of(const Latch& latch, const icnt::EjectionPort<icnt::Request>& port, Cycle now) const {
+  if (!latch.full) return port.next_event(now, true);
+  if (latch.stall == Stall::kNone) return now + 1;
+  if (latch.stall == Stall::kPipe && !pipe_full()) return now + 1;
+  if (latch.stall == Stall::kFarPort && !far_->out.full()) return now + 1;
+  return kNever;  // what it waits for is an event itself
+}
+
+Cycle Slice::find_next(Cycle now) const {
+  Cycle next = next_of(latches_[kNear], in_, now);
+  if (far_) {
+    next = std::min(next, next_of(latches_[kFar], far_->in, now));
+    next = std::min(next, far_->reply_in.next_event(now, true));
+    next = std::min({next, far_->out.next_event(now), far_->reply_out.next_event(now)});
+  }
+  next = std::min(next, out_.next_event(now));
+  if (busy_) {
+    if (data_done_ > now || can_leave()) next = std::min(next, std::max(data_done_, now + 1));
+  } else {
+    if (!pipe_.empty()) next = std::min(next, std::max(pipe_.front().ready, now + 1));
+    if (!atomic_pipe_.empty()) next = std::min(next, std::max(atomic_pipe_.front().ready, now + 1));
+  }
+  return next;
+}
+
+bool Slice::quiescent() const {
+  const auto home = [](const auto& port) {
+    return port.empty() && port.credits_out() == port.credits_arriving();
+  };
+  if (latches_[kNear].full || latches_[kFar].full || busy_ || mshrs_.in_use() > 0) return false;
+  if (!pipe_.empty() || !atomic_pipe_.empty() || in_.pending() > 0 || !home(out_)) return false;
+  return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&
+                   home(far_->reply_out) && far_->free.size() == far_->forwarded.size());
+}
+
+void Slice::dump(std::string& out) const {
+  if (quiescent()) return;
+  auto to = std::back_inserter(out);
+  static constexpr const char* kStalls[] = {"nothing", "room in the data pipeline", "a fill",
+                                            "room in the DRAM write queue", "the port to the other half"};
+  fmt::format_to(
+      to, "  slice {}: next event at L2 edge {}, {} requests at the port, {} lines in flight, {} replies\n",
+      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size() + busy_);
+  for (const Latch& latch : latches_)
+    if (latch.full)
+      fmt::format_to(to, "    head: kind {} line {:#x} sectors {:#x} for {}, waits for {}\n",
+                     static_cast<int>(latch.request.kind), latch.request.line, latch.request.sectors,
+                     latch.request.reply_to, kStalls[static_cast<unsigned>(latch.stall)]);
+  if (!out_.empty()) fmt::format_to(to, "    reply port: {} credits away\n", out_.credits_out());
+  mshrs_.for_each(tags_, [&](std::uint16_t mshr, Slot slot, std::uint32_t waiters) {
+    fmt::format_to(to, "    mshr {}: line {:#x}{}, sectors {:#x} to come, {} requests wait\n", mshr,
+                   tags_[slot].address, tags_[slot].far ? " of the other half" : "", tags_[slot].pending,
+                   waiters);
+  });
+  if (far_) dump_far(out);
+}
+
+}  // namespace lockstep::mem

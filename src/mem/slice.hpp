@@ -1,0 +1,150 @@
+// One L2 slice: ports, tags, lines in flight, data array, atomic unit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "icnt/fabric.hpp"
+#include "mem/address_map.hpp"
+#include "mem/controller.hpp"
+#include "mem/mshr_file.hpp"
+#include "mem/ring.hpp"
+#include "mem/tag_array.hpp"
+#include "stats/counters.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// What the counters of all kernel slots are booked to.
+struct CounterTable {
+  std::vector<stats::PartitionCounters> mem;
+  std::vector<stats::IcntCounters> icnt;
+};
+
+/// Sectored (4 x 32 bytes), write-back, no fetch on write: a store's bytes are marked dirty, and a read of a
+/// sector that is not wholly there fetches it from DRAM and merges. One request is looked up a cycle, in the
+/// order of the ejection port; one that lacks a resource (line in flight, place, room in the DRAM's write
+/// queue) holds up those behind it, while hits proceed under misses.
+///
+/// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
+/// the other half: it keeps copies of what it has read, asks the home for the rest, and passes writes and
+/// atomics on. The home remembers which lines it has sent away and, when such a line is written, tells the
+/// other half to drop its copy; the writer's acknowledgement does not wait for that. Products are known to
+/// keep the halves coherent in hardware (A100 whitepaper); how is not published. What the other half asks for
+/// comes through a port and a register of its own, may use resources that requests to the other half never
+/// exhaust, and so never waits for them.
+///
+/// All times are edges of the L2 clock.
+class Slice {
+ public:
+  Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const AddressMap& map, Controller& controller,
+        CounterTable& counters, std::uint32_t slice);
+
+  /// Start of a window, whose first edge is `first`.
+  void gather(Cycle first);
+
+  /// Data from DRAM, at edge `now`, before tick(now).
+  void fill(Cycle now, std::uint16_t mshr, SectorMask sectors);
+  /// A write has left a DRAM queue: a request that waits for that may go on at edge `at`.
+  void write_room(Cycle at);
+
+  void tick(Cycle now);
+  /// Edge of the next tick() that does something without further mail or data.
+  [[nodiscard]] Cycle next_event() const { return next_; }
+
+  [[nodiscard]] bool quiescent() const;
+  void dump(std::string& out) const;
+
+ private:
+  enum class Stall : std::uint8_t { kNone, kPipe, kFill, kWrite, kFarPort };
+  enum Origin : std::uint8_t { kNear, kFar };  // which port a request came through
+  struct Latch {
+    icnt::Request request;
+    bool full = false;
+    Stall stall = Stall::kNone;  // what it lacked at the last try
+  };
+  struct Outgoing {  // a reply on its way through the data array
+    Cycle ready = 0;
+    icnt::Reply reply;
+    std::uint16_t to = 0;
+    Origin origin = kNear;
+  };
+  struct Forwarded {  // a write or atomic that the other half works on
+    icnt::Request request;
+  };
+  /// Everything that connects the two halves.
+  struct FarPorts {
+    FarPorts(icnt::Fabric& fabric, std::uint32_t slice);
+    icnt::InjectionPort<icnt::Request> out;
+    icnt::InjectionPort<icnt::Reply> reply_out;
+    icnt::EjectionPort<icnt::Request> in;
+    icnt::EjectionPort<icnt::Reply> reply_in;
+    std::vector<Forwarded> forwarded;
+    std::vector<std::uint32_t> free;
+  };
+
+  // The stages of tick().
+  void accept_requests(Cycle now);
+  void look_up(Cycle now);
+  void move_data(Cycle now);
+  void send_replies(Cycle now);
+
+  [[nodiscard]] bool serve(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
+  [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
+  [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
+  void fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now);
+  void operate(const icnt::Request& r, Line& line, Origin origin, Cycle now);
+  void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
+  void count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
+                    SectorMask missed);
+
+  // Two halves (slice_far.cpp).
+  [[nodiscard]] bool forward(Latch& latch, Cycle now);
+  void accept_far_replies(Cycle now);
+  void drop_copies(Line& line, SectorMask sectors, std::uint8_t kernel, Cycle now);
+  void dump_far(std::string& out) const;
+
+  [[nodiscard]] Cycle find_next(Cycle now) const;
+  [[nodiscard]] Cycle next_of(const Latch& latch, const icnt::EjectionPort<icnt::Request>& port,
+                              Cycle now) const;
+  [[nodiscard]] bool pipe_full() const { return pipe_.size() + atomic_pipe_.size() >= pipe_capacity_; }
+  [[nodiscard]] bool can_leave() const;
+  [[nodiscard]] std::uint32_t flits_in(const icnt::Request& r) const;
+  [[nodiscard]] bool is_far(Address line) const { return far_ && map_->home_slice(line) != slice_; }
+  [[nodiscard]] std::uint32_t twin() const {
+    return slice_ < slices_ / 2 ? slice_ + slices_ / 2 : slice_ - slices_ / 2;
+  }
+  void push_reply(const Outgoing& item, Cycle now);
+
+  // Specification.
+  const AddressMap* map_;
+  Controller* controller_;
+  CounterTable* counters_;
+  std::uint32_t slice_, index_, slices_;  // in the GPU, in the partition; slices of the GPU
+  std::uint32_t latency_, bytes_per_cycle_, atomic_interval_, in_bytes_, out_bytes_;
+  std::uint32_t pipe_capacity_, far_ways_, far_mshrs_;
+
+  // State.
+  icnt::EjectionPort<icnt::Request> in_;
+  icnt::InjectionPort<icnt::Reply> out_;
+  std::optional<FarPorts> far_;
+  std::array<Latch, 2> latches_;  // by origin
+  std::uint8_t turn_ = kNear;     // origin that is looked up first
+  TagArray tags_;
+  MshrFile mshrs_;
+  std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
+  Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness
+  Ring<std::uint8_t> waiting_kernels_;      // of the replies in out_
+  Outgoing moving_;                         // in the data array until data_done_
+  bool busy_ = false;
+  Cycle data_done_ = 0, atomic_free_ = 0;
+  Cycle next_ = 0;
+};
+
+}  // namespace lockstep::mem

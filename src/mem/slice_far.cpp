@@ -1,0 +1,82 @@
+// The part of a slice that deals with the other half of the L2.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "mem/slice.hpp"
+
+namespace lockstep::mem {
+
+namespace {
+
+constexpr std::uint32_t kDropCopy = 0xffffffff;  // tag of a reply that nobody asked for: the line was written
+constexpr std::uint32_t kForwardedRequests =
+    256;  // writes and atomics of a slice that the other half works on
+
+}  // namespace
+
+Slice::FarPorts::FarPorts(icnt::Fabric& fabric, std::uint32_t slice)
+    : out(*fabric.far_request, *fabric.far_request_credit, slice, fabric.slice_far_port()),
+      reply_out(*fabric.far_reply, *fabric.far_reply_credit, slice, fabric.slice_far_reply_port()),
+      in(*fabric.far_request, *fabric.far_request_credit, slice, fabric.slice_far_eject()),
+      reply_in(*fabric.far_reply, *fabric.far_reply_credit, slice, fabric.slice_far_reply_eject()),
+      forwarded(kForwardedRequests) {
+  for (std::uint32_t i = kForwardedRequests; i-- > 0;) free.push_back(i);
+}
+
+/// Writes and atomics are done at home. A copy kept here is written through.
+bool Slice::forward(Latch& latch, Cycle now) {
+  const icnt::Request& r = latch.request;
+  if (far_->out.full() || far_->free.empty()) {
+    latch.stall = far_->out.full() ? Stall::kFarPort : Stall::kFill;
+    return false;
+  }
+  const std::uint32_t index = far_->free.back();
+  far_->free.pop_back();
+  far_->forwarded[index] = {r};
+  icnt::Request ask = r;
+  ask.tag = index;
+  ask.reply_to = static_cast<std::uint16_t>(slice_);
+  far_->out.push(now, twin(), flits_in(ask), ask);
+  stats::PartitionCounters& c = counters_->mem[r.kernel];
+  ++c.far_requests;
+  ++c.l2.requests;
+  return true;
+}
+
+void Slice::accept_far_replies(Cycle now) {
+  const auto flits = [this](const icnt::Reply& r) {
+    const bool data = r.tag != kDropCopy && (icnt::is_read(r.kind) || r.kind == icnt::AccessKind::kAtomic);
+    return icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0, in_bytes_);
+  };
+  far_->reply_in.tick(now, true, flits, [&](const icnt::Reply& r) {
+    if (r.tag == kDropCopy) {
+      const std::optional<Slot> slot = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
+      if (slot) tags_[*slot].valid = static_cast<SectorMask>(tags_[*slot].valid & ~r.sectors);
+    } else if (icnt::is_read(r.kind)) {
+      fill(now, static_cast<std::uint16_t>(r.tag), r.sectors);
+    } else {
+      reply(far_->forwarded[r.tag].request, r.sectors, kNear, now);
+      far_->free.push_back(r.tag);
+    }
+  });
+}
+
+void Slice::drop_copies(Line& line, SectorMask sectors, std::uint8_t kernel, Cycle now) {
+  const auto gone = static_cast<SectorMask>(line.copied & sectors);
+  if (!gone) return;
+  line.copied = static_cast<SectorMask>(line.copied & ~gone);
+  pipe_.push({now + latency_,
+              {line.address, kDropCopy, icnt::AccessKind::kStore, gone, kernel},
+              static_cast<std::uint16_t>(twin()),
+              kFar});
+}
+
+void Slice::dump_far(std::string& out) const {
+  fmt::format_to(std::back_inserter(out),
+                 "    other half: {} requests at the port, {} lines and {} writes there, {} credits away\n",
+                 far_->in.pending(), far_in_flight_, far_->forwarded.size() - far_->free.size(),
+                 far_->out.credits_out());
+}
+
+}  // namespace lockstep::mem

@@ -1,0 +1,90 @@
+// Lines of an L2 slice: tags, sectors, dirty bytes, recency.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "mem/hash.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// Index of a line's place in the slice: set * ways + way.
+using Slot = std::uint32_t;
+inline constexpr std::uint16_t kNoMshr = 0xffff;
+inline constexpr std::uint32_t kAllBytes = 0xffffffff;
+
+struct Line {
+  Address address = 0;
+  std::array<std::uint32_t, kSectorsPerLine> dirty{};  // bytes not yet in DRAM, by sector
+  std::uint16_t mshr = kNoMshr;                        // in flight
+  SectorMask valid = 0;                                // readable
+  SectorMask pending = 0;                              // being fetched
+  SectorMask copied = 0;                               // the other half was sent a copy
+  bool far = false;  // copy of a line whose home is the other half; never dirty
+
+  [[nodiscard]] SectorMask dirty_sectors() const {
+    unsigned m = 0;
+    for (unsigned s = 0; s < kSectorsPerLine; ++s) m |= static_cast<unsigned>(dirty[s] != 0) << s;
+    return static_cast<SectorMask>(m);
+  }
+};
+
+/// Any number of sets. A line of local number n goes to set (n + hash(n / sets)) mod sets: contiguous lines
+/// fill all sets evenly, and a stride that would hit few sets does not.
+class TagArray {
+ public:
+  TagArray(std::uint32_t bytes, std::uint32_t ways)
+      : ways_(ways),
+        sets_(bytes / (kLineBytes * ways)),
+        keys_(std::size_t{sets_} * ways_),
+        used_(keys_.size()),
+        lines_(keys_.size()) {}
+
+  [[nodiscard]] std::uint32_t set_of(std::uint64_t local_line) const {
+    const std::uint64_t block = local_line / sets_;
+    const std::uint64_t at = local_line - block * sets_ + mix_below(block, sets_);
+    return static_cast<std::uint32_t>(at >= sets_ ? at - sets_ : at);
+  }
+
+  [[nodiscard]] std::optional<Slot> find(std::uint32_t set, Address line) const {
+    const std::uint32_t key = key_of(line);
+    const std::uint32_t* keys = &keys_[std::size_t{set} * ways_];
+    for (std::uint32_t w = 0; w < ways_; ++w)
+      if (keys[w] == key && lines_[set * ways_ + w].address == line) return set * ways_ + w;
+    return std::nullopt;
+  }
+
+  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when
+  /// all are. Far copies may take at most `far_ways` places of a set and then replace one another.
+  [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
+
+  [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
+  [[nodiscard]] Line& operator[](Slot slot) { return lines_[slot]; }
+  [[nodiscard]] const Line& operator[](Slot slot) const { return lines_[slot]; }
+
+  /// Puts an empty line there. A line that is to leave first is inserted as the least recently used.
+  void insert(Slot slot, Address line, bool far, bool leave_first) {
+    keys_[slot] = key_of(line);
+    lines_[slot] = {};
+    lines_[slot].address = line;
+    lines_[slot].far = far;
+    used_[slot] = leave_first ? 0 : ++clock_;
+  }
+  void touch(Slot slot) { used_[slot] = ++clock_; }
+
+ private:
+  static std::uint32_t key_of(Address line) {
+    return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
+  }
+
+  std::uint32_t ways_, sets_;
+  std::vector<std::uint32_t> keys_;
+  std::vector<std::uint64_t> used_;  // time of the last use, in uses
+  std::vector<Line> lines_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace lockstep::mem
