@@ -1,5 +1,6 @@
 #include "synth/compressor.hpp"
 
+#include <boost/iostreams/categories.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
@@ -7,6 +8,20 @@
 
 namespace lockstep::synth {
 namespace io = boost::iostreams;
+namespace {
+
+/// Boost itself writes past a stream, to its buffer, and loses errors.
+struct CheckedSink {
+  using char_type = char;
+  using category = io::sink_tag;
+  std::ostream* out;
+  std::streamsize write(const char* text, std::streamsize size) const {
+    out->write(text, size);
+    return size;
+  }
+};
+
+}  // namespace
 
 std::unique_ptr<std::ostream> compressed(Compression compression, std::ostream& sink) {
   auto stream = std::make_unique<io::filtering_ostream>();
@@ -24,7 +39,7 @@ std::unique_ptr<std::ostream> compressed(Compression compression, std::ostream& 
       break;
   }
   constexpr std::streamsize kBuffer = 1 << 16;
-  stream->push(sink, kBuffer);
+  stream->push(CheckedSink{&sink}, kBuffer);
   return stream;
 }
 

@@ -173,7 +173,7 @@ void KernelFile::put(std::string_view text) {
   buffer += text;
   if (buffer.size() < kFlushBytes) return;
   output_->stream->write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-  if (!*output_->stream) throw UserError(fmt::format("{}: cannot be written (disk full?)", output_->path));
+  if (!output_->file) throw UserError(fmt::format("{}: cannot be written (disk full?)", output_->path));
   buffer.clear();
 }
 
@@ -210,10 +210,9 @@ void KernelFile::close() {
   Output& out = *output_;
   out.stream->write(out.buffer.data(), static_cast<std::streamsize>(out.buffer.size()));
   out.buffer.clear();
-  const bool good = out.stream->good();
   out.stream.reset();
   out.file.close();
-  if (!good || out.file.fail()) throw UserError(fmt::format("{}: cannot be written (disk full?)", out.path));
+  if (!out.file) throw UserError(fmt::format("{}: cannot be written (disk full?)", out.path));
 }
 
 TraceFolder::TraceFolder(std::string directory, const Dialect& dialect)

@@ -1,0 +1,52 @@
+// What the tests of the generator share.
+#pragma once
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "trace/byte_source.hpp"
+
+namespace lockstep::synth {
+
+using Options = std::map<std::string, std::string>;
+
+/// A folder that is gone with the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    static unsigned count = 0;
+    path_ = std::filesystem::temp_directory_path() / fmt::format("lockstep_synth_{}_{}", ::getpid(), count++);
+    std::filesystem::create_directories(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The text of a file, decompressed.
+inline std::string text_of(const std::string& path) {
+  const auto source = trace::open_text(path);
+  std::string text(1 << 16, '\0');
+  std::size_t size = 0;
+  while (const std::size_t n = source->read(text.data() + size, text.size() - size)) {
+    size += n;
+    if (size == text.size()) text.resize(2 * size);
+  }
+  text.resize(size);
+  return text;
+}
+
+}  // namespace lockstep::synth

@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f9000000000,49152
+MemcpyHtoD,0x00007f9008000000,49152
+kernel-1.traceg.xz

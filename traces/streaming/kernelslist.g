@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f8000000000,327680
+MemcpyHtoD,0x00007f8010000000,327680
+kernel-1.traceg.xz
