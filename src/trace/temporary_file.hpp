@@ -9,7 +9,7 @@ namespace lockstep::trace {
 
 class TemporaryFile {
  public:
-  /// In $TMPDIR, else /tmp's place on this system. Throws UserError when none can be made.
+  /// In $TMPDIR, else the system's folder for such files. Throws UserError when none can be made.
   TemporaryFile();
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile&) = delete;

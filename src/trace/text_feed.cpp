@@ -162,7 +162,7 @@ std::size_t TextFeed::plan() {
   const std::uint64_t end = std::min(total_, wanted_ + ahead);
   reserve_ring(end);
   std::size_t tasks = 0;
-  for (; planned_ < end; ++planned_, ++tasks) {
+  for (; planned_ < end; ++planned_) {
     DecodedCta* const cta = new_cta();
     cta->reset(planned_, kernel_.header.warps_per_cta(), table_.size());
     at(planned_) = cta;
@@ -170,7 +170,8 @@ std::size_t TextFeed::plan() {
       // With the first CTA's instructions published, most others find theirs in the table.
       run(0);
       if (cta->error == nullptr) publish(*cta);
-      --tasks;
+    } else {
+      ++tasks;
     }
   }
   return tasks;
