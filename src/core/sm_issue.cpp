@@ -339,6 +339,7 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       --cta.stores;
       if (same_warp && --warp.stores == 0 && warp.block == Block::kFence) warp.block = Block::kNone;
       if (cta.freed) return release_cta_slot_if_drained(cta, now);
+      if (same_warp && warp.next == warp.end) return;  // its end waited for results, not for this
       break;
   }
   if (!same_warp) return;

@@ -10,6 +10,8 @@
 namespace lockstep::test {
 namespace {
 
+config::GpuConfig sm_70() { return {}; }
+
 config::GpuConfig sm_80() {
   config::GpuConfig c;
   c.sm.shared_unit = 128;
@@ -31,29 +33,30 @@ config::GpuConfig sm_86() {
 
 struct Case {
   const char* what;
-  config::GpuConfig config;
+  config::GpuConfig (*config)();
   std::uint32_t threads, registers, shared, ctas;
   const char* limiter;
 };
 
 TEST_CASE("occupancy of known cases") {
   const Case c = GENERATE(
-      Case{"full", {}, 256, 32, 0, 8, "warps"}, Case{"64 registers halve it", {}, 256, 64, 0, 4, "registers"},
-      Case{"33 registers count as 40: 48 warps", {}, 256, 33, 0, 6, "registers"},
-      Case{"small CTAs: 32 slots", {}, 32, 16, 0, 32, "ctas"},
-      Case{"48 KiB on Volta", {}, 128, 16, 49152, 2, "shared"},
-      Case{"96 KiB on Volta", {}, 128, 16, 98304, 1, "shared"},
-      Case{"65 threads take 3 warps", {}, 65, 16, 0, 21, "warps"},
-      Case{"1024 threads with 64 registers", {}, 1024, 64, 0, 1, "registers"},
-      Case{"odd warps and registers: 12 warps a sub-core", {}, 96, 40, 0, 16, "registers"},
-      Case{"163 KiB on GA100", sm_80(), 128, 16, 163 * 1024, 1, "shared"},
-      Case{"81 KiB on GA100", sm_80(), 128, 16, 81 * 1024, 2, "shared"},
-      Case{"82 KiB on GA100: the reserved KiB does not fit twice", sm_80(), 128, 16, 82 * 1024, 1, "shared"},
-      Case{"1024 threads on GA10x", sm_86(), 1024, 32, 0, 1, "warps"},
-      Case{"512 threads on GA10x", sm_86(), 512, 32, 0, 3, "warps"},
-      Case{"255 registers", {}, 128, 255, 0, 2, "registers"});
+      Case{"full", sm_70, 256, 32, 0, 8, "warps"},
+      Case{"64 registers halve it", sm_70, 256, 64, 0, 4, "registers"},
+      Case{"33 registers count as 40: 48 warps", sm_70, 256, 33, 0, 6, "registers"},
+      Case{"small CTAs: 32 slots", sm_70, 32, 16, 0, 32, "ctas"},
+      Case{"48 KiB on Volta", sm_70, 128, 16, 49152, 2, "shared"},
+      Case{"96 KiB on Volta", sm_70, 128, 16, 98304, 1, "shared"},
+      Case{"65 threads take 3 warps", sm_70, 65, 16, 0, 21, "warps"},
+      Case{"1024 threads with 64 registers", sm_70, 1024, 64, 0, 1, "registers"},
+      Case{"odd warps and registers: 12 warps a sub-core", sm_70, 96, 40, 0, 16, "registers"},
+      Case{"163 KiB on GA100", sm_80, 128, 16, 163 * 1024, 1, "shared"},
+      Case{"81 KiB on GA100", sm_80, 128, 16, 81 * 1024, 2, "shared"},
+      Case{"82 KiB on GA100: the reserved KiB does not fit twice", sm_80, 128, 16, 82 * 1024, 1, "shared"},
+      Case{"1024 threads on GA10x", sm_86, 1024, 32, 0, 1, "warps"},
+      Case{"512 threads on GA10x", sm_86, 512, 32, 0, 3, "warps"},
+      Case{"255 registers", sm_70, 128, 255, 0, 2, "registers"});
   INFO(c.what);
-  const auto o = core::occupancy(c.config, kernel(1, 1, c.threads, 0, c.shared, c.registers));
+  const auto o = core::occupancy(c.config(), kernel(1, 1, c.threads, 0, c.shared, c.registers));
   CHECK(o.ctas_per_sm == c.ctas);
   CHECK(std::string(o.limiter) == c.limiter);
 }
@@ -62,14 +65,14 @@ TEST_CASE("carve-out is the smallest that does not lower the occupancy") {
   const auto carveout = [](const config::GpuConfig& c, std::uint32_t threads, std::uint32_t shared) {
     return c.l1.shared_carveouts_kib[core::occupancy(c, kernel(1, 1, threads, 0, shared)).carveout];
   };
-  CHECK(carveout({}, 256, 0) == 0);
-  CHECK(carveout({}, 256, 4096) == 32);  // 8 CTAs of 4 KiB
-  CHECK(carveout({}, 256, 4097) == 64);
-  CHECK(carveout({}, 1024, 4096) == 8);       // 2 CTAs
-  CHECK(carveout({}, 256, 49152) == 96);      // 8 are out of reach: the most that can be had
-  CHECK(carveout({}, 256, 65536) == 64);      // only one fits, with 64 as with 96
-  CHECK(carveout(sm_80(), 256, 0) == 8);      // 8 CTAs, 1 KiB reserved each
-  CHECK(carveout(sm_80(), 256, 7168) == 64);  // 8 KiB each
+  CHECK(carveout(sm_70(), 256, 0) == 0);
+  CHECK(carveout(sm_70(), 256, 4096) == 32);  // 8 CTAs of 4 KiB
+  CHECK(carveout(sm_70(), 256, 4097) == 64);
+  CHECK(carveout(sm_70(), 1024, 4096) == 8);   // 2 CTAs
+  CHECK(carveout(sm_70(), 256, 49152) == 96);  // 8 are out of reach: the most that can be had
+  CHECK(carveout(sm_70(), 256, 65536) == 64);  // only one fits, with 64 as with 96
+  CHECK(carveout(sm_80(), 256, 0) == 8);       // 8 CTAs, 1 KiB reserved each
+  CHECK(carveout(sm_80(), 256, 7168) == 64);   // 8 KiB each
   config::GpuConfig unsorted;
   unsorted.l1.shared_carveouts_kib = {96, 0, 64, 8, 32, 16};
   CHECK(carveout(unsorted, 256, 4096) == 32);
@@ -77,8 +80,8 @@ TEST_CASE("carve-out is the smallest that does not lower the occupancy") {
 
 TEST_CASE("a kernel that does not fit is an error with numbers") {
   const auto fails = [](const trace::KernelHeader& k, const char* number) {
-    CHECK_THROWS_AS(core::occupancy({}, k), UserError);
-    CHECK_THROWS_WITH(core::occupancy({}, k), Catch::Contains(number) && Catch::Contains("kernel 7"));
+    CHECK_THROWS_AS(core::occupancy(sm_70(), k), UserError);
+    CHECK_THROWS_WITH(core::occupancy(sm_70(), k), Catch::Contains(number) && Catch::Contains("kernel 7"));
   };
   fails(kernel(7, 1, 2080), "65 warps");
   fails(kernel(7, 1, 1024, 0, 0, 65), "73728 registers");
@@ -115,7 +118,7 @@ std::uint32_t fill(const config::GpuConfig& c, const trace::KernelHeader& k, std
 TEST_CASE("occupancy equals filling an SM CTA by CTA") {
   Random random(1);
   for (int i = 0; i < 3000; ++i) {
-    const config::GpuConfig c = i % 3 == 0 ? config::GpuConfig{} : i % 3 == 1 ? sm_80() : sm_86();
+    const config::GpuConfig c = i % 3 == 0 ? sm_70() : i % 3 == 1 ? sm_80() : sm_86();
     const auto k = kernel(1, 1, random() % 1024 + 1, 0, random() % 3 ? random() % 20000 : random() % 90000,
                           random() % 64 + 1);
     std::uint32_t best = 0, best_kib = 0;

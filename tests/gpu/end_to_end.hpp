@@ -1,0 +1,96 @@
+// Real traces of small size on the real machine.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "gpu/simulation.hpp"
+#include "stats/report.hpp"
+#include "synth/synth.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::test {
+
+/// A folder that is gone at the end of the test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "lockstep-test-XXXXXX").string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+using SynthValues = std::map<std::string, std::string>;
+
+/// A generated trace, small enough for every test.
+struct SmallTrace {
+  const char* name;  // also the key of its golden cycles
+  const char* kind;
+  SynthValues values;
+};
+
+inline const std::vector<SmallTrace>& small_traces() {
+  static const std::vector<SmallTrace> traces = {
+      {"streaming", "streaming", {{"ctas", "40"}}},
+      {"sgemm", "sgemm", {{"tiles-x", "2"}, {"tiles-y", "2"}}},
+      {"random", "random", {{"ctas", "16"}, {"loads", "2"}}},
+      {"chain", "chain", {{"iterations", "20"}}},
+      {"mixed", "mixed", {}},
+  };
+  return traces;
+}
+
+class OpenTrace {
+ public:
+  explicit OpenTrace(const SmallTrace& small) {
+    const std::string path = (folder_.path() / small.name).string();
+    synth::synthesize(small.kind, small.values, path);
+    trace_ = trace::open_trace(path);
+  }
+  [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
+  [[nodiscard]] const trace::TraceSet* operator->() const { return trace_.get(); }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<trace::TraceSet> trace_;
+};
+
+/// Warp and thread instructions of a kernel, counted from the trace alone.
+struct InstructionCount {
+  std::uint64_t warp = 0, thread = 0, warps = 0;
+};
+
+inline InstructionCount count_instructions(const trace::TraceSet& set, std::uint32_t kernel) {
+  InstructionCount count;
+  const auto feed = set.open(kernel);
+  for (std::uint64_t i = 0; i < set.kernels()[kernel].grid.count(); ++i) {
+    feed->decode_now(i + 1);
+    trace::CtaTrace* cta = feed->take(i);
+    for (const trace::WarpSpan& warp : cta->warps) {
+      ++count.warps;
+      for (std::uint32_t r = 0; r < warp.record_count; ++r) {
+        ++count.warp;
+        count.thread += static_cast<unsigned>(std::popcount(cta->records[warp.first_record + r].mask));
+      }
+    }
+    feed->release(cta);
+  }
+  return count;
+}
+
+}  // namespace lockstep::test
