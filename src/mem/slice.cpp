@@ -27,7 +27,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       slice_(slice),
       index_(slice % config.l2.slices_per_partition),
       slices_(fabric.numbering().slices()),
-      latency_(config.l2.latency),
+      latency_(config.l2.latency + 1),  // and the cycle in which the first sector is read
       bytes_per_cycle_(config.l2.slice_bytes_per_cycle),
       atomic_interval_(config.l2.atomic_interval),
       in_bytes_(config.icnt.slice_in_bytes),
@@ -278,24 +278,25 @@ void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cyc
   pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
 }
 
-bool Slice::can_leave() const { return moving_.origin == kFar ? !far_->reply_out.full() : !out_.full(); }
+/// The queue whose head has been ready the longest.
+const Ring<Slice::Outgoing>& Slice::first_out() const {
+  if (atomic_pipe_.empty()) return pipe_;
+  return pipe_.empty() || atomic_pipe_.front().ready < pipe_.front().ready ? atomic_pipe_ : pipe_;
+}
 
-/// The data array moves one request's sectors at a time, to the reply port or from the store that it
-/// acknowledges.
+bool Slice::can_leave(const Outgoing& item) const {
+  return item.origin == kFar ? !far_->reply_out.full() : !out_.full();
+}
+
+/// The data array moves one request's sectors at a time: to the reply port, which the first sector reaches while the
+/// others follow, or from the store that it acknowledges.
 void Slice::move_data(Cycle now) {
-  if (busy_ && data_done_ <= now && can_leave()) {
-    push_reply(moving_, now);
-    busy_ = false;
-  }
-  if (busy_) return;
-  const Cycle plain = pipe_.empty() ? kNever : pipe_.front().ready;
-  const Cycle atomic = atomic_pipe_.empty() ? kNever : atomic_pipe_.front().ready;
-  if (std::min(plain, atomic) > now) return;
-  Ring<Outgoing>& from = plain <= atomic ? pipe_ : atomic_pipe_;
-  moving_ = from.front();
-  from.pop();
-  busy_ = true;
-  data_done_ = now + (count(moving_.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
+  const Ring<Outgoing>& from = first_out();
+  if (from.empty() || from.front().ready > now || data_free_ > now || !can_leave(from.front())) return;
+  const Outgoing item = from.front();
+  (&from == &pipe_ ? pipe_ : atomic_pipe_).pop();
+  data_free_ = now + (count(item.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
+  push_reply(item, now);
 }
 
 void Slice::push_reply(const Outgoing& item, Cycle now) {
@@ -345,12 +346,9 @@ Cycle Slice::find_next(Cycle now) const {
     next = std::min({next, far_->out.next_event(now), far_->reply_out.next_event(now)});
   }
   next = std::min(next, out_.next_event(now));
-  if (busy_) {
-    if (data_done_ > now || can_leave()) next = std::min(next, std::max(data_done_, now + 1));
-  } else {
-    if (!pipe_.empty()) next = std::min(next, std::max(pipe_.front().ready, now + 1));
-    if (!atomic_pipe_.empty()) next = std::min(next, std::max(atomic_pipe_.front().ready, now + 1));
-  }
+  const Ring<Outgoing>& pipe = first_out();
+  if (!pipe.empty() && can_leave(pipe.front()))
+    next = std::min(next, std::max({pipe.front().ready, data_free_, now + 1}));
   return next;
 }
 
@@ -358,7 +356,7 @@ bool Slice::quiescent() const {
   const auto home = [](const auto& port) {
     return port.empty() && port.credits_out() == port.credits_arriving();
   };
-  if (latches_[kNear].full || latches_[kFar].full || busy_ || mshrs_.in_use() > 0) return false;
+  if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0) return false;
   if (!pipe_.empty() || !atomic_pipe_.empty() || in_.pending() > 0 || !home(out_)) return false;
   return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&
                    home(far_->reply_out) && far_->free.size() == far_->forwarded.size());
@@ -371,7 +369,7 @@ void Slice::dump(std::string& out) const {
                                             "room in the DRAM write queue", "the port to the other half"};
   fmt::format_to(
       to, "  slice {}: next event at L2 edge {}, {} requests at the port, {} lines in flight, {} replies\n",
-      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size() + busy_);
+      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size());
   for (const Latch& latch : latches_)
     if (latch.full)
       fmt::format_to(to, "    head: kind {} line {:#x} sectors {:#x} for {}, waits for {}\n",

@@ -67,8 +67,8 @@ class Slice {
     bool full = false;
     Stall stall = Stall::kNone;  // what it lacked at the last try
   };
-  struct Outgoing {  // a reply on its way through the data array
-    Cycle ready = 0;
+  struct Outgoing {  // a reply, and the sectors that move through the data array for it
+    Cycle ready = 0;  // its first sector is read
     icnt::Reply reply;
     std::uint16_t to = 0;
     Origin origin = kNear;
@@ -114,7 +114,8 @@ class Slice {
   [[nodiscard]] Cycle next_of(const Latch& latch, const icnt::EjectionPort<icnt::Request>& port,
                               Cycle now) const;
   [[nodiscard]] bool pipe_full() const { return pipe_.size() + atomic_pipe_.size() >= pipe_capacity_; }
-  [[nodiscard]] bool can_leave() const;
+  [[nodiscard]] const Ring<Outgoing>& first_out() const;
+  [[nodiscard]] bool can_leave(const Outgoing& item) const;
   [[nodiscard]] std::uint32_t flits_in(const icnt::Request& r) const;
   [[nodiscard]] bool is_far(Address line) const { return far_ && map_->home_slice(line) != slice_; }
   [[nodiscard]] std::uint32_t twin() const {
@@ -141,9 +142,7 @@ class Slice {
   std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
   Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness
   Ring<std::uint8_t> waiting_kernels_;      // of the replies in out_
-  Outgoing moving_;                         // in the data array until data_done_
-  bool busy_ = false;
-  Cycle data_done_ = 0, atomic_free_ = 0;
+  Cycle data_free_ = 0, atomic_free_ = 0;
   Cycle next_ = 0;
 };
 
