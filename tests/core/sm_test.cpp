@@ -17,6 +17,14 @@ std::uint64_t stall_sum(const Result& r) {
 }
 std::uint64_t stall(const Result& r, Stall s) { return r.counters.sm.stalls[static_cast<unsigned>(s)]; }
 
+/// A prefetcher that keeps ahead of everything, where the front end is not what is tested.
+config::GpuConfig fast_fetch() {
+  auto c = small_gpu();
+  c.frontend.prefetch_entries = 16;
+  c.frontend.l1i_mshrs = 64;
+  return c;
+}
+
 TEST_CASE("straight-line dependent chains run at the pipe's latency") {
   for (const auto& [op, latency] : {std::pair{OpClass::kFp32, 4}, {OpClass::kFp64, 8}, {OpClass::kSfu, 18}}) {
     const auto cycles = [&, op = op](unsigned count) {
@@ -60,7 +68,7 @@ TEST_CASE("warps of different sub-cores do not share pipes, warps of one do") {
         if (w > 0) p.next_warp();
         for (unsigned i = 0; i < count; ++i) p.add(OpClass::kFp32, {8 + i % 16}, {2});
       }
-      return run(p, small_gpu()).cycles;
+      return run(p, fast_fetch()).cycles;
     };
     return static_cast<double>(cycles(1024) - cycles(512)) / 512;
   };
@@ -275,11 +283,9 @@ TEST_CASE("NANOSLEEP keeps the warp for its time in core cycles") {
 }
 
 TEST_CASE("operands of one bank cost register-file cycles, the register-file cache saves them") {
-  auto c = small_gpu();
+  auto c = fast_fetch();
   c.pipe[static_cast<unsigned>(OpClass::kFp32)].interval = 1;
   c.rf.read_window = 3;
-  c.frontend.prefetch_entries = 16;  // the fetch keeps ahead
-  c.frontend.l1i_mshrs = 32;
   const auto counters = [&](bool same_bank, bool cache, bool reuse, unsigned count) {
     c.rf.cache = cache;
     Program p;
