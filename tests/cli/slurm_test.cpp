@@ -99,7 +99,7 @@ TEST_CASE("mistakes in a list are named by line") {
   };
   CHECK_THAT(refused("t v100\nt\n"), Catch::Contains("list:2: found 't', expected TRACE CONFIG"));
   CHECK_THAT(refused("t v100\nother/t v100\n"),
-             Catch::Contains("list:2: an earlier line writes to results/t-v100"));
+             Catch::Contains("list:2: line 1 writes to results/t-v100, too"));
   CHECK(bench.script("batch.sh", {"pending", "none", "results"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results", "9"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results"}).code == 2);

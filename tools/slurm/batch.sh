@@ -17,26 +17,27 @@ fields() {
   ((${#fields[@]} > 0)) && [[ ${fields[0]} != \#* ]]
 }
 
-# The folder of the run in `fields`.
-folder() {
+# Sets `place`, the folder of the run in `fields`.
+set_place() {
   local trace=${fields[0]%/} config=${fields[1]##*/} options="${fields[*]:2}" name
   name=${trace##*/}-${config%.ini}${options:+-${options//--/}}
-  printf '%s/%s\n' "$results" "${name//[^A-Za-z0-9.=,_-]/_}"
+  place=$results/${name//[^A-Za-z0-9.=,_-]/_}
 }
 
 # A run that --max-cycles ended is as complete as it will ever be.
-complete() { grep -qsE '"partial":false,"partial_reason"|"partial_reason":"max-cycles"' "$1/stats.json"; }
+complete() { [[ -s $1/stats.json ]] && grep -qsE '"partial":false,"partial_reason"|"partial_reason":"max-cycles"' "$1/stats.json"; }
 
 check() {
-  local number=0 line seen=$'\n' place
+  local number=0 line place
+  local -A seen=()
   [[ -r $list ]] || fail "$list: cannot be read"
   while IFS= read -r line || [[ -n $line ]]; do
     number=$((number + 1))
     fields "$line" || continue
     ((${#fields[@]} >= 2)) || fail "$list:$number: found '$line', expected TRACE CONFIG [OPTIONS]"
-    place=$(folder)
-    [[ $seen != *$'\n'"$place"$'\n'* ]] || fail "$list:$number: an earlier line writes to $place, too"
-    seen+=$place$'\n'
+    set_place
+    [[ -z ${seen[$place]:-} ]] || fail "$list:$number: line ${seen[$place]} writes to $place, too"
+    seen[$place]=$number
   done <"$list"
 }
 
@@ -49,13 +50,14 @@ ranges() {
 }
 
 pending() {
-  local first=$1 last=$2 number=0 line
+  local first=$1 last=$2 number=0 line place
   check
   while IFS= read -r line || [[ -n $line ]]; do
     number=$((number + 1))
     ((number >= first && (last == 0 || number <= last))) || continue
     fields "$line" || continue
-    complete "$(folder)" || echo "$number"
+    set_place
+    complete "$place" || echo "$number"
   done <"$list" | ranges
 }
 
@@ -65,7 +67,7 @@ task() {
   line=$(sed -n "$1p" "$list")
   fields "$line" || fail "$list:$1: no run there"
   ((${#fields[@]} >= 2)) || fail "$list:$1: found '$line', expected TRACE CONFIG [OPTIONS]"
-  place=$(folder)
+  set_place
   if complete "$place"; then
     echo "$place: complete"
     return
