@@ -90,7 +90,11 @@ class Requester final : public sim::Domain {
   std::uint32_t in_flight_limit = 1u << 30;
   bool keep = true;    // note what comes back
   bool stuck = false;  // take no replies
-  [[nodiscard]] bool credits_home() const { return out_.credits_out() == out_.credits_arriving(); }
+  /// Everything sent and answered, credits home.
+  [[nodiscard]] bool done() const {
+    return next_ == script.size() && out_.empty() && sectors_out_ == 0 && in_.pending() == 0 &&
+           out_.credits_out() == out_.credits_arriving();
+  }
 
  private:
   void step(Cycle now) {
@@ -134,7 +138,7 @@ class Idle final : public sim::Domain {
 struct BenchOptions {
   Cycle window = 0;  // 0: the machine's own
   bool skip = true;
-  std::optional<std::uint64_t> shuffle;
+  std::optional<std::uint64_t> shuffle = {};
   Cycle limit = kNever;
 };
 
@@ -179,7 +183,7 @@ class Bench final : public sim::Controller {
 
   [[nodiscard]] bool quiescent() const {
     for (const auto& r : requesters)
-      if (!r->credits_home() || r->received.size() < expected_of(*r)) return false;
+      if (!r->done()) return false;
     return std::all_of(partitions.begin(), partitions.end(), [](const auto& p) { return p->quiescent(); });
   }
 
@@ -193,7 +197,6 @@ class Bench final : public sim::Controller {
 
  private:
   BenchOptions options_;
-  static std::size_t expected_of(const Requester& r) { return r.keep ? r.script.size() : 0; }
 
  public:
   icnt::Fabric fabric;
