@@ -249,11 +249,11 @@ TEST_CASE("a kill leaves whole files") {
 
 TEST_CASE("a barrier that never completes ends with a dump and exit code 3") {
   const Folder folder;
-  // Both warps wait, each at a barrier of its own for the whole CTA.
-  const std::string first = "00a0 ffffffff 0 BAR.SYNC 0 0 0 \n", second = "0100 ffffffff 0 BAR.SYNC 0 0 1 \n";
-  write_trace(folder / "t", {.ctas = 1, .last_lines = first, .last_count = 1});
+  // Two barriers that both warps use, but in opposite order: each waits for the other.
+  const std::string first = "00a0 ffffffff 0 BAR.SYNC 0 0 0 \n", second = "00b0 ffffffff 0 BAR.SYNC 0 0 1 \n";
+  write_trace(folder / "t", {.ctas = 1, .last_lines = first + second, .last_count = 2});
   std::string text = slurp(folder / "t/kernel-1.traceg");
-  text.replace(text.rfind(first), first.size(), second);
+  text.replace(text.rfind(first), first.size() + second.size(), second + first);
   spill(folder / "t/kernel-1.traceg", text);
   const Finished result = run({"run", folder / "t", "-o", folder / "out"});
   CAPTURE(result.err);
