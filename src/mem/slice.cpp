@@ -171,9 +171,9 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
     line.dirty[s] |= r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s];
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
-  drop_copies(line, r.sectors, r.kernel, now);
   count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there));
   reply(r, r.sectors, origin, now);
+  if (origin == kNear) drop_copies(line, r.sectors, r.kernel, now);  // else written through on its way
   return true;
 }
 
@@ -266,12 +266,12 @@ void Slice::write_room(Cycle at) {
 void Slice::operate(const icnt::Request& r, Line& line, Origin origin, Cycle now) {
   for (unsigned s = 0; s < kSectorsPerLine; ++s)
     if (r.sectors >> s & 1) line.dirty[s] = kAllBytes;
-  drop_copies(line, r.sectors, r.kernel, now);
   const std::uint32_t passes =
       std::max(count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
   atomic_free_ = std::max(atomic_free_, now) + Cycle{passes} * atomic_interval_;
   atomic_pipe_.push(
       {atomic_free_ + latency_, {r.line, r.tag, r.kind, r.sectors, r.kernel}, r.reply_to, origin});
+  drop_copies(line, r.sectors, r.kernel, now);
 }
 
 void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
@@ -288,8 +288,8 @@ bool Slice::can_leave(const Outgoing& item) const {
   return item.origin == kFar ? !far_->reply_out.full() : !out_.full();
 }
 
-/// The data array moves one request's sectors at a time: to the reply port, which the first sector reaches while the
-/// others follow, or from the store that it acknowledges.
+/// The data array moves one request's sectors at a time: to the reply port, which the first sector reaches
+/// while the others follow, or from the store that it acknowledges.
 void Slice::move_data(Cycle now) {
   const Ring<Outgoing>& from = first_out();
   if (from.empty() || from.front().ready > now || data_free_ > now || !can_leave(from.front())) return;

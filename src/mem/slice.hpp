@@ -67,7 +67,7 @@ class Slice {
     bool full = false;
     Stall stall = Stall::kNone;  // what it lacked at the last try
   };
-  struct Outgoing {  // a reply, and the sectors that move through the data array for it
+  struct Outgoing {   // a reply, and the sectors that move through the data array for it
     Cycle ready = 0;  // its first sector is read
     icnt::Reply reply;
     std::uint16_t to = 0;
