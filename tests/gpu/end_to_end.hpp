@@ -70,6 +70,15 @@ class OpenTrace {
   std::unique_ptr<trace::TraceSet> trace_;
 };
 
+/// A product cut down in width, not in kind: same clocks, latencies, pipes and caches, fewer of everything.
+inline config::GpuConfig small_product(const std::string& name) {
+  config::GpuConfig config = config::resolve(name);
+  config.gpu.sms = 10;
+  config.gpu.gpcs = 4;
+  config.l2.partitions = 4;
+  return config;
+}
+
 /// Warp and thread instructions of a kernel, counted from the trace alone.
 struct InstructionCount {
   std::uint64_t warp = 0, thread = 0, warps = 0;

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "end_to_end.hpp"
+#include "gpu/run.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -70,14 +71,48 @@ TEST_CASE("the everyday ways cover every pair") {
 TEST_CASE("identity: pairwise") {
   const std::size_t index = GENERATE(range(std::size_t{0}, std::size_t{5}));
   const OpenTrace trace(small_traces().at(index));
-  // Another product for each trace, so that all clocks and both L2 layouts occur.
+  // Another product for each trace, so that all clocks and both L2 layouts occur; small ones, because a run
+  // that skips nothing takes its time. The slow tier has them whole.
   const auto products = config::product_names();
-  const auto config = config::resolve(products[index % products.size()]);
+  const auto config = small_product(products[index % products.size()]);
   const std::string expected = statistics(*trace, config, {1, 0, true, false, false}, 1000);
   for (const Way& way : kPairwise) {
     INFO(small_traces()[index].name << " on " << config.gpu.name << ": " << describe(way));
     CHECK((statistics(*trace, config, way, 1000) == expected));
   }
+}
+
+TEST_CASE("identity: a run cut short is cut at the same place for all") {
+  const OpenTrace trace(small_traces().at(1));
+  const auto json = [&](const Way& way, Cycle limit) {
+    gpu::RunOptions options;
+    options.config = small_product("a100");
+    options.threads = way.threads;
+    options.window = way.window;
+    options.skip = way.skip;
+    options.max_cycles = limit;
+    const auto result = gpu::simulate(*trace, options);
+    CHECK(result.outcome == gpu::Outcome::kMaxCycles);
+    return stats::to_json(result.report);
+  };
+  for (const Cycle limit : {2500u, 4001u}) {
+    const std::string expected = json({1, 0, true, false, true}, limit);
+    CHECK((json({2, 3, true, false, true}, limit) == expected));
+    CHECK((json({1, 1, false, false, true}, limit) == expected));
+  }
+}
+
+TEST_CASE("identity fails where a channel has no latency") {
+  const OpenTrace trace(small_traces().at(0));
+  gpu::RunOptions options;
+  options.config = small_product("v100");
+  options.config.host.data_latency_ps = 0;
+  const auto json = [&](Cycle window) {
+    options.window = window;
+    return stats::to_json(gpu::run(*trace, options, gpu::real_parts(), {.late_copies = true}).report);
+  };
+  REQUIRE_FALSE(trace->commands().front().kind == trace::Command::Kind::kKernel);  // needs a copy to be late
+  CHECK((json(1) != json(16)));
 }
 
 void check_all_ways(const trace::TraceSet& trace, const config::GpuConfig& config) {
