@@ -26,6 +26,11 @@ struct ChannelSpec {
   Cycle latency = 0;  // icnt cycles from the last flit's injection to arrival at the ejection port
 };
 
+/// First own edge k whose icnt edge, own_to_icnt.ceil(k), is `free` or later.
+[[nodiscard]] inline Cycle first_edge_at(const sim::ClockRatio& icnt_to_own, Cycle free) {
+  return free == 0 ? 0 : icnt_to_own.floor(free - 1) + 1;
+}
+
 /// A queue of messages in front of a crossbar input. First in, first out: a message that lacks a credit holds
 /// up what is behind it.
 template <class T>
@@ -91,7 +96,7 @@ class InjectionPort {
   [[nodiscard]] Cycle next_event(Cycle now) const {
     if (count_ == 0) return kNever;
     if (credits_[queue_[head_].destination] == 0) return credit_inbox_.next_arrival();
-    const Cycle own = spec_.channel.icnt_to_own.ceil(free_);
+    const Cycle own = first_edge_at(spec_.channel.icnt_to_own, free_);
     return own > now ? own : now + 1;
   }
 
@@ -187,7 +192,7 @@ class EjectionPort {
   [[nodiscard]] Cycle next_event(Cycle now, bool ready) const {
     Cycle next = inbox_.next_arrival();
     if (count_ > 0 && ready) {
-      const Cycle own = spec_.icnt_to_own.ceil(free_);
+      const Cycle own = first_edge_at(spec_.icnt_to_own, free_);
       next = std::min(next, own > now ? own : now + 1);
     }
     return next;
