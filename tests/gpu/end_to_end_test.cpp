@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <numeric>
 
 namespace lockstep::test {
@@ -64,6 +65,62 @@ TEST_CASE("memory that is read once comes from DRAM once") {
   CHECK(c.mem.l2.sectors_written == array_sectors);
   CHECK(c.mem.l2.sectors_read >= 2 * array_sectors);  // and instructions
   CHECK(c.mem.dram_reads * options.config.dram.burst_bytes >= 2 * array_sectors * kSectorBytes);
+}
+
+/// Two warps that meet at two barriers in opposite order.
+const char* const kCrossedBarriers = R"(-kernel name = crossed
+-kernel id = 1
+-grid dim = (1,1,1)
+-block dim = (64,1,1)
+-shmem = 0
+-nregs = 16
+-binary version = 70
+-cuda stream id = 0
+-shmem base_addr = 0x00007f7e00000000
+-local mem base_addr = 0x00007f7dfe000000
+-nvbit version = 1.7.1
+-accelsim tracer version = 5
+-enable lineinfo = 0
+
+#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate
+
+#BEGIN_TB
+
+thread block = 0,0,0
+
+warp = 0
+insts = 3
+0000 ffffffff 0 BAR.SYNC 0 0 1
+0010 ffffffff 0 BAR.SYNC 0 0 2
+0020 ffffffff 0 EXIT 0 0 0
+
+warp = 1
+insts = 3
+0030 ffffffff 0 BAR.SYNC 0 0 2
+0040 ffffffff 0 BAR.SYNC 0 0 1
+0050 ffffffff 0 EXIT 0 0 0
+
+#END_TB
+)";
+
+TEST_CASE("a barrier that never completes is a deadlock with a dump, not a hang") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "kernel-1.traceg") << kCrossedBarriers;
+  std::ofstream(folder.path() / "kernelslist.g") << "kernel-1.traceg\n";
+  const auto trace = trace::open_trace(folder.path().string());
+  const bool skip = GENERATE(true, false);
+  auto options = options_for("v100");
+  options.config.gpu.sms = 4;
+  options.config.gpu.gpcs = 2;
+  options.config.l2.partitions = 2;
+  options.skip = skip;
+  const auto result = gpu::simulate(*trace, options);
+  CHECK(result.outcome == gpu::Outcome::kDeadlock);
+  CHECK(result.report.partial_reason == "deadlock");
+  REQUIRE(result.report.kernels.size() == 1);
+  CHECK(result.report.kernels[0].partial);
+  CHECK(result.report.kernels[0].counters.sm.warp_instructions == 2);
+  CHECK_THAT(result.dump, Catch::Contains("crossed") && Catch::Contains("barrier"));
 }
 
 TEST_CASE("a faster core clock makes a chain of arithmetic faster in time, not in cycles") {
