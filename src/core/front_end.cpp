@@ -14,26 +14,26 @@ FrontEnd::FrontEnd(const config::GpuConfig& config)
   for (unsigned i = 0; i < config.sm.subcores; ++i) subcores_.push_back({l0, {}, {}, LineTags::kNoLine, 0});
 }
 
-bool FrontEnd::fetch(Cycle, unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,
-                     stats::SmCounters& counters) {
+FrontEnd::Found FrontEnd::fetch(unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,
+                                stats::SmCounters& counters) {
   SubcoreState& s = subcores_[subcore];
   ++counters.l0i_accesses;
-  if (s.l0.touch(line)) return true;
+  if (s.l0.touch(line)) return Found::kL0;
   ++counters.l0i_misses;
   const auto bit = static_cast<WarpSet>(1u << warp);
   for (Entry& e : s.demand)
     if (e.line == line) {
       e.waiting |= bit;
-      return false;
+      return Found::kNot;
     }
   bool waits = false;
-  if (take_from_stream(s, warp, line, waits)) return true;
-  if (waits) return false;
+  if (take_from_stream(s, warp, line, waits)) return Found::kStream;
+  if (waits) return Found::kNot;
   s.demand.push_back({line, bit, false});
   s.kernel = kernel;
   requests_.push_back({line, static_cast<std::uint8_t>(subcore), kernel});
   start_stream(s, line + 1);
-  return false;
+  return Found::kNot;
 }
 
 /// A line that the stream buffer holds moves into the L0; one that is still coming makes the warp wait. Lines

@@ -29,10 +29,14 @@ class FrontEnd {
     return static_cast<std::uint32_t>(address / line_bytes_);
   }
 
-  /// A warp fetches from `line` at cycle `now`. False: it is not in the L0; the warp is in woken() when it
-  /// is.
-  [[nodiscard]] bool fetch(Cycle now, unsigned subcore, unsigned warp, std::uint32_t line,
-                           std::uint8_t kernel, stats::SmCounters& counters);
+  enum class Found : std::uint8_t {
+    kL0,
+    kStream,  // in the stream buffer; the prefetcher goes on
+    kNot,     // the warp is in woken() when the line has come
+  };
+  /// A warp enters `line`: it reads the L0 once and then fetches from its own copy until it leaves the line.
+  [[nodiscard]] Found fetch(unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,
+                            stats::SmCounters& counters);
 
   /// One core cycle: fills that are due, then one request into the L1I, then prefetches.
   void tick(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters);

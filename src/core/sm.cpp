@@ -23,6 +23,7 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
       index(sm),
       skip(skip_idle),
       subcore_count(std::min(c.sm.subcores, kMaxSubcores)),
+      greedy(c.sm.scheduler != config::SchedulerPolicy::kLrr),
       mio(c, f, map, sm),
       front(c),
       launches(c.launch.cta_latency + kLaunchSpan),

@@ -20,12 +20,15 @@ void Sm::State::fetch_one(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   const IssueInst& inst = (*warp.table)[warp.fetch->inst()];
   const std::uint32_t line = front.line_of(kernels[warp.kernel].code_base + inst.pc);
-  const bool there = front.fetch(now, w / 16, w % 16, line, warp.kernel, counters[warp.kernel]);
-  front_next = std::min(front_next, front.next_event(now));
-  if (!there) {
-    line_awaited |= warp_bit(w);
-    fetch_wanted &= ~warp_bit(w);
-    return;
+  if (line != warp.line) {
+    const auto found = front.fetch(w / 16, w % 16, line, warp.kernel, counters[warp.kernel]);
+    if (found != FrontEnd::Found::kL0) front_next = std::min(front_next, now + 1);
+    if (found == FrontEnd::Found::kNot) {
+      line_awaited |= warp_bit(w);
+      fetch_wanted &= ~warp_bit(w);
+      return;
+    }
+    warp.line = line;
   }
   const Tick t = local(now);
   warp.decoded[(warp.ring + warp.buffered) % kMaxIbuffer] = t + config.frontend.decode_latency;

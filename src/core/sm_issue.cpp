@@ -74,7 +74,7 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
     at = registers;
     why = Stall::kWait;
   }
-  if (at <= soonest) return set_ready(w);
+  if (at <= soonest) return set_ready(w, inst.units);
   set_waiting(w, why);
   wake_at(w, at);
 }
@@ -87,8 +87,9 @@ void Sm::State::set_waiting(unsigned w, Stall why) {
   reason[w] = why;
 }
 
-void Sm::State::set_ready(unsigned w) {
+void Sm::State::set_ready(unsigned w, config::UnitMask units) {
   settle_subcore(w / 16, current);
+  wants[w] = units;
   waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
   reason[w] = Stall::kIssued;
   ready |= warp_bit(w);
@@ -103,7 +104,8 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 
 // --- Issue ---
 
-/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`.
+/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`. For a greedy
+/// policy the warp that issued last is enough.
 unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
   const SubCore& sub = subcores[s];
   const Tick t = local(now);
@@ -111,25 +113,31 @@ unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
     why = Stall::kRegisterPort;
     return 0;
   }
-  config::UnitMask busy = 0;
-  for (unsigned u = 0; u < sub.unit_free.size(); ++u)
-    busy = static_cast<config::UnitMask>(busy | (sub.unit_free[u] > t) << u);
+  constexpr config::UnitMask kQueue = config::unit_bit(Unit::kMio);
   const bool queue_full = !mio.can_accept(s);
-  if (queue_full) busy = static_cast<config::UnitMask>(busy | config::unit_bit(Unit::kMio));
+  const auto takes = [&](config::UnitMask units) {
+    if (units == 0) return true;
+    if (queue_full && (units & kQueue)) return false;
+    for (unsigned rest = units; rest; rest &= rest - 1u)
+      if (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] <= t) return true;
+    return false;
+  };
+  const auto candidates = static_cast<unsigned>(ready >> 16 * s & 0xffff);
+  const unsigned last = 1u << sub.last_issued;
+  if (greedy && (candidates & last) && takes(wants[16 * s + sub.last_issued])) return last;
 
   unsigned set = 0;
-  bool wants_queue = false;
-  for (auto rest = static_cast<unsigned>(ready >> 16 * s & 0xffff); rest; rest &= rest - 1) {
+  config::UnitMask refused = 0;
+  for (unsigned rest = candidates; rest; rest &= rest - 1) {
     const auto position = static_cast<unsigned>(std::countr_zero(rest));
-    const Warp& warp = warps[16 * s + position];
-    const config::UnitMask units = (*warp.table)[warp.next->inst()].units;
-    if (units == 0 || (units & ~busy)) {
+    const config::UnitMask units = wants[16 * s + position];
+    if (takes(units)) {
       set |= 1u << position;
     } else {
-      wants_queue |= (units & config::unit_bit(Unit::kMio)) != 0;
+      refused |= units;
     }
   }
-  why = wants_queue ? Stall::kMioThrottle : Stall::kMathPipe;
+  why = refused & kQueue ? Stall::kMioThrottle : Stall::kMathPipe;
   return set;
 }
 

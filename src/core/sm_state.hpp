@@ -58,7 +58,7 @@ struct Sm::State {
   /// Finds out what the warp's next instruction waits for; it may issue from tick `soonest` on.
   void evaluate(unsigned w, Tick soonest);
   void set_waiting(unsigned w, stats::Stall why);
-  void set_ready(unsigned w);
+  void set_ready(unsigned w, config::UnitMask units);
   void wake_at(unsigned w, Tick at);
   [[nodiscard]] unsigned issuable(unsigned s, Cycle now, stats::Stall& why) const;
   void issue(unsigned w, Cycle now);
@@ -99,6 +99,7 @@ struct Sm::State {
   const std::uint32_t index;
   const bool skip;
   const unsigned subcore_count;
+  const bool greedy;                    // the scheduler stays with a warp as long as it can
 
   // Hot state.
   Cycle current = 0;    // the cycle that tick() is doing
@@ -110,6 +111,7 @@ struct Sm::State {
   WarpSet64 occupied = 0;      // warp slots of resident CTAs
   std::array<WarpSet64, stats::kStalls> waiting{};
   std::array<stats::Stall, kMaxWarps> reason{};
+  std::array<config::UnitMask, kMaxWarps> wants{};  // units of a ready warp's next instruction
   std::array<WarpSet64, 64> wheel{};  // warps to look at again, by cycle modulo 64
   std::uint64_t wheel_used = 0;
   std::array<SubCore, kMaxSubcores> subcores{};

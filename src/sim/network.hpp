@@ -85,8 +85,8 @@ class Network final : public NetworkBase {
       for (std::uint64_t bits = senders_[w]; bits; bits &= bits - 1) {
         const auto source =
             static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (!(row(source)[destination / 64] & bit)) continue;
         const Outbox& box = outboxes_[source].side[parity_ ^ 1];
-        if (!(box.mask[destination / 64] & bit)) continue;
         for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
           f(source, box.entries[i].arrival, box.entries[i].message);
       }
@@ -124,6 +124,13 @@ class Network final : public NetworkBase {
 
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
+  /// Non-empty destinations of a source in the window before: the masks of all sources side by side, so that a
+  /// receiver need not touch the outboxes that have nothing for it.
+  [[nodiscard]] const std::uint64_t* row(std::size_t source) const {
+    return &rows_[parity_ ^ 1][source * mail_for_.size()];
+  }
+
+  std::vector<std::uint64_t> rows_[2];
   std::vector<Note> notes_;
   std::vector<std::uint64_t> senders_;   // sources with mail of the window before, bit each
   std::vector<std::uint64_t> mail_for_;  // their destinations, bit each
@@ -137,6 +144,7 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
   const std::size_t words = (destinations_.size() + 63) / 64;
   mail_for_.resize(words);
   senders_.resize((sources_.size() + 63) / 64);
+  for (auto& rows : rows_) rows.resize(words * sources_.size());
   set_threads(1);
   for (Source& s : outboxes_)
     for (Outbox& box : s.side) {
@@ -164,7 +172,10 @@ void Network<T>::note(DomainId domain, unsigned thread) {
     const Outbox& box = outboxes_[s].side[parity_];
     if (box.window != window_) continue;
     note.senders[s / 64] |= std::uint64_t{1} << s % 64;
-    for (std::size_t w = 0; w < mail_for_.size(); ++w) note.mail[w] |= box.mask[w];
+    for (std::size_t w = 0; w < mail_for_.size(); ++w) {
+      note.mail[w] |= box.mask[w];
+      rows_[parity_][s * mail_for_.size() + w] = box.mask[w];
+    }
   }
 }
 
