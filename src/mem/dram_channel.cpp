@@ -121,8 +121,7 @@ DramChannel::Pick DramChannel::best_of(const std::vector<std::uint64_t>& banks, 
       const BankWish& wish = wishes_[b];
       const Cycle at = std::max(timing_.earliest(wish.command, b), from);
       if (at > best.at) continue;
-      const std::uint64_t age = queue_[wish.transaction].age;
-      if (at < best.at || age < best.age) best = {at, age, b};
+      if (at < best.at || wish.age < best.age) best = {at, wish.age, b};
     }
   }
   return best;

@@ -51,10 +51,11 @@ DramTiming::DramTiming(const config::DramGroup& dram)
 void DramTiming::issue(DramCommand c, std::uint32_t bank, Cycle at) {
   const Effect& e = effects_[static_cast<unsigned>(c)];
   Ready &b = banks_[bank], &g = groups_[bank >> group_shift_];
+  // Where there is no rule the delay is 0: nothing comes before now anyway.
   for (unsigned k = 0; k < kCommands; ++k) {
-    b[k] = std::max(b[k], e.bank[k] ? at + e.bank[k] : 0);
-    g[k] = std::max(g[k], e.group[k] ? at + e.group[k] : 0);
-    channel_[k] = std::max(channel_[k], e.channel[k] ? at + e.channel[k] : 0);
+    b[k] = std::max(b[k], at + e.bank[k]);
+    g[k] = std::max(g[k], at + e.group[k]);
+    channel_[k] = std::max(channel_[k], at + e.channel[k]);
   }
   if (c != DramCommand::kActivate) return;
   activates_[next_activate_] = at + four_activates_;

@@ -18,6 +18,7 @@ struct BankState {
 
 /// What a bank wants to do next, for which transaction.
 struct BankWish {
+  std::uint64_t age = 0;  // of the transaction
   DramCommand command = DramCommand::kActivate;
   std::uint16_t transaction = DramQueue::kNone;
 };
@@ -29,10 +30,10 @@ struct BankWish {
                                       bool write) {
   const std::uint16_t oldest = queue.head(index, write);
   if (oldest == DramQueue::kNone) return {};
-  if (!bank.open) return {DramCommand::kActivate, oldest};
+  if (!bank.open) return {queue[oldest].age, DramCommand::kActivate, oldest};
   const std::uint16_t hit = queue.find_row(index, write, bank.row);
-  if (hit == DramQueue::kNone) return {DramCommand::kPrecharge, oldest};
-  return {write ? DramCommand::kWrite : DramCommand::kRead, hit};
+  if (hit == DramQueue::kNone) return {queue[oldest].age, DramCommand::kPrecharge, oldest};
+  return {queue[hit].age, write ? DramCommand::kWrite : DramCommand::kRead, hit};
 }
 
 /// Which direction the channel works in.

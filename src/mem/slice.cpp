@@ -136,7 +136,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
     if (!slot) return false;
     Line& line = tags_[*slot];
     if (line.mshr == kNoMshr) {
-      line.mshr = mshrs_.allocate(*slot);
+      tags_.set_mshr(*slot, mshrs_.allocate(*slot));
       if (far) ++far_in_flight_;
     }
     if (missed) fetch(r, *slot, missed, now);
@@ -236,7 +236,8 @@ void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle no
 }
 
 void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
-  Line& line = tags_[mshrs_.slot(mshr)];
+  const Slot slot = mshrs_.slot(mshr);
+  Line& line = tags_[slot];
   line.valid = static_cast<SectorMask>(line.valid | sectors);
   line.pending = static_cast<SectorMask>(line.pending & ~sectors);
   mshrs_.serve(mshr, sectors, [&](const icnt::Request& r, SectorMask got, bool complete, bool from_far) {
@@ -250,7 +251,7 @@ void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
   });
   if (!line.pending) {
     mshrs_.release(mshr);
-    line.mshr = kNoMshr;
+    tags_.set_mshr(slot, kNoMshr);
     if (line.far) --far_in_flight_;
   }
   next_ = std::min(next_, now);

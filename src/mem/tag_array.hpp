@@ -57,8 +57,8 @@ class TagArray {
     return std::nullopt;
   }
 
-  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when
-  /// all are. Far copies may take at most `far_ways` places of a set and then replace one another.
+  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when all are.
+  /// Far copies may take at most `far_ways` places of a set and then replace one another.
   [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
   [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
@@ -71,20 +71,35 @@ class TagArray {
     lines_[slot] = {};
     lines_[slot].address = line;
     lines_[slot].far = far;
-    used_[slot] = leave_first ? 0 : ++clock_;
+    used_[slot] = leave_first ? kLeavesFirst : next_use();
   }
-  void touch(Slot slot) { used_[slot] = ++clock_; }
+  void touch(Slot slot) { used_[slot] = (used_[slot] & kInFlight) | next_use(); }
+
+  /// While a line is in flight it keeps its place.
+  void set_mshr(Slot slot, std::uint16_t mshr) {
+    lines_[slot].mshr = mshr;
+    used_[slot] = mshr == kNoMshr ? used_[slot] & ~kInFlight : used_[slot] | kInFlight;
+  }
 
  private:
   static std::uint32_t key_of(Address line) {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
   }
 
+  // Recency of a place: the number of its last use. Unused places are the oldest of all.
+  static constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80000000;
+
+  [[nodiscard]] std::uint32_t next_use() {
+    if (clock_ == kInFlight - 1) renumber();
+    return clock_++;
+  }
+  void renumber();
+
   std::uint32_t ways_, sets_;
   std::vector<std::uint32_t> keys_;
-  std::vector<std::uint64_t> used_;  // time of the last use, in uses
+  std::vector<std::uint32_t> used_;
   std::vector<Line> lines_;
-  std::uint64_t clock_ = 0;
+  std::uint32_t clock_ = kFirstUse;
 };
 
 }  // namespace lockstep::mem
