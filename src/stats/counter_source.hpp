@@ -10,8 +10,8 @@ namespace lockstep::stats {
 class CounterSource {
  public:
   virtual ~CounterSource() = default;
-  /// Adds the counters of kernel slot `kernel` to `total` and starts them again from zero. Only between windows,
-  /// after settle().
+  /// Adds the counters of kernel slot `kernel` to `total` and starts them again from zero. Only between
+  /// windows, after settle().
   virtual void take_counters(std::uint8_t kernel, KernelCounters& total) = 0;
   /// Nothing queued, in flight or owed: no request without its reply, all credits at home.
   [[nodiscard]] virtual bool quiescent() const = 0;

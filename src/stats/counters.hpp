@@ -28,10 +28,11 @@ enum class Stall : std::uint8_t {
 };
 inline constexpr unsigned kStalls = static_cast<unsigned>(Stall::kCount);
 
-struct CacheCounters {      // in 32-byte sectors
-  std::uint64_t accesses = 0, hits = 0, misses = 0, mshr_merges = 0;  // accesses = hits + misses + mshr_merges
-  std::uint64_t sectors_read = 0, sectors_written = 0;                // accesses = read + written
-  std::uint64_t requests = 0;                                         // line-sized lookups
+struct CacheCounters {  // in 32-byte sectors
+  std::uint64_t accesses = 0, hits = 0, misses = 0,
+                mshr_merges = 0;                        // accesses = hits + misses + mshr_merges
+  std::uint64_t sectors_read = 0, sectors_written = 0;  // accesses = read + written
+  std::uint64_t requests = 0;                           // line-sized lookups
 };
 
 struct SmCounters {
@@ -39,7 +40,7 @@ struct SmCounters {
   CacheCounters l1;
   std::uint64_t l1_load_sectors_sent = 0, l1_store_sectors_sent = 0;  // requests into the crossbar
   std::uint64_t l1_atomic_sectors_sent = 0;
-  std::uint64_t shared_instructions = 0, shared_wavefronts = 0;       // conflict-free: one wavefront each
+  std::uint64_t shared_instructions = 0, shared_wavefronts = 0;  // conflict-free: one wavefront each
   std::uint64_t global_instructions = 0, local_instructions = 0, const_instructions = 0;
   std::uint64_t l0i_accesses = 0, l0i_misses = 0, l1i_accesses = 0, l1i_misses = 0, ifetch_prefetches = 0;
   std::uint64_t rf_reads = 0, rfc_hits = 0, rf_conflict_cycles = 0;

@@ -16,18 +16,18 @@ struct KernelResult {
   std::string name;
   std::uint64_t id = 0, stream = 0;
   Dim3 grid, block;
-  Cycle start_cycle = 0;     // first CTA's dispatch
-  Cycle launch_cycles = 0;   // the configured launch floor
-  Cycle cycles = 0;          // first dispatch to last completion
-  std::uint64_t ctas_per_sm = 0;       // occupancy limit
-  std::string occupancy_limiter;       // "warps", "registers", "shared", "ctas", "threads", "grid"
-  std::uint64_t subcores = 0;          // sub-cores of the GPU: stalls sum to cycles * subcores
-  bool partial = false;      // the run ended before it did
+  Cycle start_cycle = 0;          // first CTA's dispatch
+  Cycle launch_cycles = 0;        // the configured launch floor
+  Cycle cycles = 0;               // first dispatch to last completion
+  std::uint64_t ctas_per_sm = 0;  // occupancy limit
+  std::string occupancy_limiter;  // "warps", "registers", "shared", "ctas", "threads", "grid"
+  std::uint64_t subcores = 0;     // sub-cores of the GPU: stalls sum to cycles * subcores
+  bool partial = false;           // the run ended before it did
   KernelCounters counters;
 };
 
 struct CopyResult {
-  std::string kind;          // "host_to_device", "device_to_host"
+  std::string kind;  // "host_to_device", "device_to_host"
   Address address = 0;
   std::uint64_t bytes = 0;
   Cycle start_cycle = 0, cycles = 0;
@@ -41,21 +41,21 @@ struct IntervalSample {
 
 /// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
 struct RunReport {
-  std::string version;            // of the program
-  std::string gpu;                // configuration's name
+  std::string version;  // of the program
+  std::string gpu;      // configuration's name
   std::uint64_t config_hash = 0;
   std::string trace_name;
   std::uint64_t trace_hash = 0;
   std::uint64_t core_khz = 0;
   Cycle total_cycles = 0;
   bool partial = false;
-  std::string partial_reason;     // "interrupted", "max-cycles", "deadlock", "disk full", or empty
-  std::vector<KernelResult> kernels;   // in completion order, ties by list order
+  std::string partial_reason;         // "interrupted", "max-cycles", "deadlock", "disk full", or empty
+  std::vector<KernelResult> kernels;  // in completion order, ties by list order
   std::vector<CopyResult> copies;
   std::vector<IntervalSample> intervals;
-  KernelCounters unattributed;         // copies, and write-backs after the end of the kernel that wrote
+  KernelCounters unattributed;  // copies, and write-backs after the end of the kernel that wrote
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
-  std::vector<std::string> remarks;    // what the trace or the model cannot carry, sorted
+  std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 };
 
 /// What depends on the host: host.json only.
@@ -83,8 +83,8 @@ struct HostReport {
 /// The summary on the terminal.
 [[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host, unsigned columns = 100);
 
-/// Writes the files into `directory` (made if missing): each to a temporary name, synced and renamed, so that a
-/// full disk or a kill leaves the old file or none. Throws UserError naming the file.
+/// Writes the files into `directory` (made if missing): each to a temporary name, synced and renamed, so that
+/// a full disk or a kill leaves the old file or none. Throws UserError naming the file.
 void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host,
                    const std::string& resolved_ini);
 
