@@ -78,7 +78,7 @@ class LsuPort {
   }
   /// Nothing to send and nothing on its way here.
   [[nodiscard]] bool idle() const { return queued_ == 0 && in_.pending() == 0; }
-  [[nodiscard]] std::uint64_t credits_out() const { return out_.credits_out(); }
+  [[nodiscard]] std::uint64_t credits_missing() const { return out_.credits_missing(); }
   [[nodiscard]] std::uint32_t queued() const { return queued_; }
   [[nodiscard]] stats::IcntCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
 

@@ -85,8 +85,8 @@ class MemoryPipeline {
   [[nodiscard]] stats::SmCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
   [[nodiscard]] stats::IcntCounters& icnt_counters(std::uint8_t kernel) { return port_.counters(kernel); }
   [[nodiscard]] bool quiescent() const;
-  /// Request credits that are not home (they come home some time after the last reply).
-  [[nodiscard]] std::uint64_t credits_out() const { return port_.credits_out(); }
+  /// Request credits that are neither home nor on their way back; 0 some time after the last request.
+  [[nodiscard]] std::uint64_t credits_missing() const { return port_.credits_missing(); }
   /// Cycles that the load/store unit waited for the port, a miss register or a pending-table entry.
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
   [[nodiscard]] const L1Cache& l1() const { return l1_; }
@@ -108,6 +108,9 @@ class MemoryPipeline {
     Cycle last_wavefront = 0;
     Cycle blocked_since = 0;
   };
+  /// Tags of load replies: a miss register, or with this bit a pending-table entry.
+  static constexpr std::uint32_t kDirectTag = 0x80000000u;
+
   struct InstructionFetch {
     Address line = 0;        // as asked for
     SectorMask missing = 0;  // 0: the entry is free
