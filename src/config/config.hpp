@@ -11,6 +11,8 @@
 
 namespace lockstep::config {
 
+struct Assignment;  // ini.hpp
+
 /// Names of the products compiled into the program, in listing order.
 [[nodiscard]] std::vector<std::string> product_names();
 
@@ -19,6 +21,9 @@ namespace lockstep::config {
 /// mean", wrong unit, out of range, inconsistent values (each naming the keys that disagree).
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file,
                                 const std::vector<std::string>& overrides = {});
+/// The same with `assignments`, each with its place, between the file and the overrides.
+[[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
+                                const std::vector<std::string>& overrides);
 
 /// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
 [[nodiscard]] std::string to_ini(const GpuConfig& config);

@@ -164,9 +164,16 @@ std::vector<std::string> product_names() {
 }
 
 GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides) {
+  return resolve(name_or_file, {}, overrides);
+}
+
+GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
+                  const std::vector<std::string>& overrides) {
   GpuConfig config;
   Places places;
-  for (const Assignment& a : load_all(name_or_file)) {
+  std::vector<Assignment> all = load_all(name_or_file);
+  all.insert(all.end(), assignments.begin(), assignments.end());
+  for (const Assignment& a : all) {
     try {
       places[set_key(config, a.key, a.value)] = fmt::format("{}:{}", a.file, a.line);
     } catch (const UserError& e) {
