@@ -29,6 +29,7 @@ constexpr std::array kCommands{
     Command{"config", run_config, "list, explain and resolve GPU configurations"},
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},
     Command{"stats", run_stats, "list and explain the statistics"},
+    Command{"convert", run_convert, "write a trace in the compact format"},
     Command{"synth", run_synth, "write a synthetic trace"},
 };
 

@@ -9,6 +9,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_config(int argc, char** argv);
 [[nodiscard]] int run_compare(int argc, char** argv);
 [[nodiscard]] int run_stats(int argc, char** argv);
+[[nodiscard]] int run_convert(int argc, char** argv);
 [[nodiscard]] int run_synth(int argc, char** argv);
 
 }  // namespace lockstep::cli

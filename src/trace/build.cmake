@@ -1,4 +1,7 @@
 get_target_property(kind lockstep_trace TYPE)
 if(NOT kind STREQUAL "INTERFACE_LIBRARY")
-  target_link_libraries(lockstep_trace PRIVATE Boost::iostreams ZLIB::ZLIB)
+  find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
+  find_library(ZSTD_LIBRARY zstd REQUIRED)
+  target_include_directories(lockstep_trace SYSTEM PRIVATE ${ZSTD_INCLUDE_DIR})
+  target_link_libraries(lockstep_trace PRIVATE Boost::iostreams ZLIB::ZLIB ${ZSTD_LIBRARY})
 endif()

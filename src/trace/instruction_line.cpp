@@ -1,38 +1,24 @@
 // The instruction lines of a CTA: this is where decoding spends its time.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
-#include <limits>
+#include <stdexcept>
 
 #include "trace/cta_decoder.hpp"
-#include "trace/opcode_table.hpp"
 #include "trace/text_scan.hpp"
+#include "trace/traced_instruction.hpp"
 
 namespace lockstep::trace {
 namespace {
 
 constexpr std::uint64_t kMaxRegisterFields = 64;  // per line; the tracer of NVBit prints at most 5 sources
 constexpr std::uint64_t kMaxWidth = 65535;
-constexpr std::size_t kMaxDestinations = 4, kMaxSources = 8;  // what StaticInst holds
-
-bool uses_immediate(OpClass c) {
-  return c == OpClass::kDepBar || c == OpClass::kBarrier || c == OpClass::kSleep;
-}
 
 CallKind call_kind(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   if (base == "CALL" || base == "CAL" || base == "JCAL") return CallKind::kCall;
   return base == "RET" ? CallKind::kReturn : CallKind::kNone;
-}
-
-/// Cuts the next token off the front of a text that is known to be well-formed.
-std::string_view next_token(const char*& p) {
-  const char* const start = skip_blanks(p);
-  p = skip_token(start);
-  return {start, static_cast<std::size_t>(p - start)};
 }
 
 }  // namespace
@@ -163,40 +149,17 @@ std::uint32_t CtaDecoder::intern(std::string_view text) {
 }
 
 std::uint32_t CtaDecoder::add_instruction(InstructionKey key) {
-  const char* p = key.text.data();
-  std::array<TracedRegister, kMaxRegisterFields> registers[2];
-  std::uint64_t counts[2] = {};
-  std::string_view opcode;
-  for (unsigned side = 0; side < 2; ++side) {
-    p = scan_decimal(skip_blanks(p), counts[side]);
-    for (std::uint64_t i = 0; i < counts[side]; ++i) {
-      const std::string_view name = next_token(p);
-      const auto parsed = parse_register(name);
-      if (!parsed) fail(fmt::format("found {}; expected a register such as R4, UR4, P0 or UP0", shown(name)));
-      registers[side][i] = *parsed;
-    }
-    if (side == 0) opcode = next_token(p);
+  StaticInst inst;
+  try {
+    inst = decode_traced({pc_, key.text, immediate_}, context_.header.binary_version);
+  } catch (const std::invalid_argument& error) {
+    fail(error.what());
   }
-  if (counts[0] > kMaxDestinations) {
-    fail(fmt::format("{} has {} destination registers; expected at most {}", shown(opcode), counts[0],
-                     kMaxDestinations));
-  }
-  InstructionText text;
-  text.pc = pc_;
-  text.opcode = opcode;
-  text.destinations = {registers[0].data(), counts[0]};
-  text.sources = {registers[1].data(), std::min<std::uint64_t>(counts[1], kMaxSources)};
-  std::uint64_t width = 0;
-  (void)scan_decimal(skip_blanks(p), width);
-  text.mem_width = static_cast<std::uint32_t>(width);
-  text.immediate = immediate_;
-  text.has_immediate = has_immediate_;
-  text.binary_version = context_.header.binary_version;
-  const StaticInst inst = decode_instruction(text);
+  const std::string_view opcode = opcode_of(key.text);
   if (!inst.known && context_.strict) fail(fmt::format("opcode {} is not known (--strict)", shown(opcode)));
   InternedInstruction entry;
   entry.uses_immediate = uses_immediate(inst.op_class);
-  entry.has_addresses = width != 0;
+  entry.has_addresses = inst.has_addresses;
   entry.known = inst.known;
   entry.call = call_kind(opcode);
   out_.fresh_insts.push_back(inst);

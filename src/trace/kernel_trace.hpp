@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/instruction.hpp"
@@ -93,6 +94,13 @@ struct TraceNotes {
   std::vector<std::string> remarks;  // "not faithful here because ..." lines, each once, sorted
 };
 
+/// A static instruction as the trace's lines give it.
+struct TracedInstruction {
+  std::uint32_t pc = 0;         // as StaticInst's
+  std::string_view text;        // destinations, opcode, sources and width: "1 R4 LDG.E 1 R8 4"
+  std::int64_t immediate = 0;   // of its first record; 0 where there is none
+};
+
 /// Hands out the CTAs of one kernel in file order, decoding ahead with the team of threads that simulates.
 ///
 /// Life of a window: at the serial point `settle()` then `want()` and `plan()`; in the parallel phase the team
@@ -103,6 +111,9 @@ class CtaFeed {
   virtual ~CtaFeed() = default;
   [[nodiscard]] virtual const KernelHeader& header() const = 0;
   [[nodiscard]] virtual const StaticTable& instructions() const = 0;
+  /// Serial. Where instructions()[i] comes from; the text is good until the feed's next call. Feeds that are
+  /// not read from a trace have none.
+  [[nodiscard]] virtual TracedInstruction traced(std::uint32_t) const { return {}; }
 
   /// Serial. CTAs [0, end) will be taken after the next settle().
   virtual void want(std::uint64_t end) = 0;
@@ -158,7 +169,8 @@ struct OpenOptions {
   bool strict = false;  // an opcode that is not in the table is an error
 };
 
-/// `path`: a folder with kernelslist.g or kernelslist, a list file, or one kernel file; plain, .gz, .xz, .zst.
+/// `path`: a folder with kernelslist.g or kernelslist, a list file, or one kernel file; plain, .gz, .xz, .zst;
+/// or a compact trace, which keeps name and hash of what it was converted from.
 [[nodiscard]] std::unique_ptr<TraceSet> open_trace(const std::string& path, const OpenOptions& options = {});
 
 }  // namespace lockstep::trace

@@ -13,6 +13,7 @@
 
 #include "trace/cta_decoder.hpp"
 #include "trace/spill.hpp"
+#include "trace/traced_instruction.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::trace {
@@ -22,18 +23,6 @@ namespace {
 /// odd number of lines so that entry points do not share one cache set.
 std::uint32_t function_base(std::uint32_t n) {
   return n == 0 ? 0 : (1 + (n - 1) % 240) << 24 | (n * 0x1280 & 0xfff80);
-}
-
-const char* remark_for(OpClass c) {
-  switch (c) {
-    case OpClass::kBulkCopy:
-      return "not faithful here because the trace has no addresses for bulk (TMA) copies";
-    case OpClass::kMbarrier:
-      return "not faithful here because the trace does not say which mbarrier SYNCS waits for, and its spin "
-             "counts are those of the traced run";
-    default:
-      return nullptr;
-  }
 }
 
 /// Memory of one decode task, reused by the next.
@@ -58,6 +47,10 @@ class TextFeed final : public CtaFeed {
 
   [[nodiscard]] const KernelHeader& header() const override { return kernel_.header; }
   [[nodiscard]] const StaticTable& instructions() const override { return table_; }
+  [[nodiscard]] TracedInstruction traced(std::uint32_t i) const override {
+    const InstructionKey key = interned_.key(i);
+    return {table_[i].pc, key.text, key.immediate};
+  }
   [[nodiscard]] const TraceNotes& notes() const override { return notes_; }
 
   void want(std::uint64_t end) override { wanted_ = std::max(wanted_, std::min(end, total_)); }

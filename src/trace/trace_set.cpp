@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "trace/byte_source.hpp"
+#include "trace/compact_blocks.hpp"
+#include "trace/compact_feed.hpp"
 #include "trace/content_hash.hpp"
 #include "trace/kernel_header.hpp"
 #include "trace/kernel_list.hpp"
@@ -161,6 +163,7 @@ class TextTraceSet final : public TraceSet {
 }  // namespace
 
 std::unique_ptr<TraceSet> open_trace(const std::string& path, const OpenOptions& options) {
+  if (is_compact(path)) return open_compact(path, options);
   return std::make_unique<TextTraceSet>(path, options);
 }
 

@@ -1,0 +1,87 @@
+// The container of a compact trace: checksummed, compressed blocks in one file; see docs/trace-format.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "trace/compact_bytes.hpp"
+
+namespace lockstep::trace {
+
+enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
+
+inline constexpr std::uint32_t kCompactVersion = 1;
+inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
+
+/// True when `path` is a regular file that begins as a compact trace does.
+[[nodiscard]] bool is_compact(const std::string& path);
+
+/// A decompressor and its buffers: one for each task that reads blocks.
+class BlockScratch {
+ public:
+  BlockScratch();
+  ~BlockScratch();
+  BlockScratch(const BlockScratch&) = delete;
+  BlockScratch& operator=(const BlockScratch&) = delete;
+
+ private:
+  friend class BlockReader;
+  Bytes stored_, raw_;
+  void* context_;
+};
+
+/// Reads blocks of a file at any offset; safe to use from several threads, each with its own scratch.
+class BlockReader {
+ public:
+  /// Checks magic, version and trailer. Throws InputError.
+  explicit BlockReader(std::string path);
+  ~BlockReader();
+  BlockReader(const BlockReader&) = delete;
+  BlockReader& operator=(const BlockReader&) = delete;
+
+  /// The content of the block at `offset`, good until the scratch is used again. Throws InputError.
+  [[nodiscard]] std::span<const std::uint8_t> read(std::uint64_t offset, BlockKind kind,
+                                                   BlockScratch& scratch) const;
+  [[nodiscard]] std::uint64_t directory() const { return directory_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Throws InputError naming the file and the block's offset.
+  [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;
+
+ private:
+  void read_at(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
+  void open_and_check();
+
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t size_ = 0, directory_ = 0;
+};
+
+/// Writes a compact trace beside its final name, which it takes on only when everything is there.
+class BlockWriter {
+ public:
+  /// `level`: Zstandard's, 1 to 22. Throws UserError when the file cannot be made.
+  BlockWriter(std::string path, int level);
+  /// Without finish() before it: removes what was written.
+  ~BlockWriter();
+  BlockWriter(const BlockWriter&) = delete;
+  BlockWriter& operator=(const BlockWriter&) = delete;
+
+  /// Appends a block and gives its offset. Throws UserError when it does not fit or cannot be written.
+  std::uint64_t write(BlockKind kind, const Bytes& raw);
+  /// Appends the trailer that points at the directory block, and renames the file.
+  void finish(std::uint64_t directory);
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  void append(const Bytes& bytes);
+  [[noreturn]] void fail(const char* what) const;
+
+  std::string path_, temporary_;
+  int fd_ = -1, level_;
+  std::uint64_t size_ = 0;
+  Bytes stored_;
+  void* context_;
+};
+
+}  // namespace lockstep::trace

@@ -1,0 +1,199 @@
+#include "trace/compact_directory.hpp"
+
+#include <map>
+
+#include "trace/compact_chunk.hpp"
+
+namespace lockstep::trace {
+namespace {
+
+// As in kernel_header.cpp.
+constexpr std::uint64_t kMaxGridX = (std::uint64_t{1} << 31) - 1, kMaxGridYz = 65535, kMaxThreads = 1024;
+constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024, kMaxBinary = 130, kMaxTracer = 99;
+constexpr std::uint64_t kMaxInstructions = std::uint64_t{StaticTable::kChunk} * StaticTable::kMaxChunks;
+
+constexpr std::uint32_t kUsualBytes = 16;  // of an instruction since sm_70
+
+void put_dimensions(Bytes& out, const Dim3& d) {
+  put_varint(out, d.x);
+  put_varint(out, d.y);
+  put_varint(out, d.z);
+}
+
+Dim3 get_dimensions(ByteReader& in, std::uint64_t max_x, std::uint64_t max_yz) {
+  Dim3 d;
+  d.x = static_cast<std::uint32_t>(in.number(max_x, "a dimension"));
+  d.y = static_cast<std::uint32_t>(in.number(max_yz, "a dimension"));
+  d.z = static_cast<std::uint32_t>(in.number(max_yz, "a dimension"));
+  if (d.count() == 0) throw BrokenBlock("a dimension is 0; expected at least 1");
+  return d;
+}
+
+void put_header(Bytes& out, const KernelHeader& h) {
+  put_text(out, h.name);
+  put_varint(out, h.id);
+  put_dimensions(out, h.grid);
+  put_dimensions(out, h.block);
+  put_varint(out, h.shared_bytes);
+  put_varint(out, h.registers);
+  put_varint(out, h.binary_version);
+  put_varint(out, h.stream);
+  put_varint(out, h.shared_base);
+  put_varint(out, h.local_base);
+  put_varint(out, h.tracer_version);
+  put_varint(out, h.line_info ? 1 : 0);
+  put_text(out, h.nvbit_version);
+}
+
+KernelHeader get_header(ByteReader& in) {
+  const auto small = [&](std::uint64_t limit, const char* what) {
+    return static_cast<std::uint32_t>(in.number(limit, what));
+  };
+  KernelHeader h;
+  h.name = in.text();
+  h.id = in.varint();
+  h.grid = get_dimensions(in, kMaxGridX, kMaxGridYz);
+  h.block = get_dimensions(in, kMaxThreads, kMaxThreads);
+  if (h.block.count() > kMaxThreads) throw BrokenBlock("a thread block has more than 1024 threads");
+  h.shared_bytes = small(kMaxShared, "the shared memory of a kernel");
+  h.registers = small(kMaxRegisters, "the registers of a kernel");
+  h.binary_version = small(kMaxBinary, "the binary version");
+  h.stream = in.varint();
+  h.shared_base = in.varint();
+  h.local_base = in.varint();
+  h.tracer_version = small(kMaxTracer, "the tracer version");
+  h.line_info = in.number(1, "the line information flag") == 1;
+  h.nvbit_version = in.text();
+  return h;
+}
+
+void put_kernel(Bytes& out, const KernelEntry& kernel) {
+  put_header(out, kernel.header);
+  put_varint(out, kernel.remarks.size());
+  for (const std::string& remark : kernel.remarks) put_text(out, remark);
+  put_varint(out, kernel.table);
+  put_varint(out, kernel.chunks.size());
+  std::uint64_t before = kernel.table;
+  for (const ChunkEntry& chunk : kernel.chunks) {
+    put_varint(out, zigzag(chunk.offset - before));
+    put_varint(out, chunk.ctas);
+    before = chunk.offset;
+  }
+}
+
+KernelEntry get_kernel(ByteReader& in) {
+  KernelEntry kernel;
+  kernel.header = get_header(in);
+  for (std::uint64_t n = in.number(in.left(), "the number of remarks"); n > 0; --n)
+    kernel.remarks.push_back(in.text());
+  kernel.table = in.varint();
+  std::uint64_t before = kernel.table, ctas = 0;
+  const std::uint64_t total = kernel.header.grid.count();
+  for (std::uint64_t n = in.number(in.left(), "the number of chunks"); n > 0; --n) {
+    ChunkEntry chunk;
+    chunk.offset = before += in.difference();
+    chunk.ctas = in.number(std::min(kMaxChunkCtas, total - ctas), "the number of thread blocks");
+    if (chunk.ctas == 0) throw BrokenBlock("a chunk has no thread blocks");
+    ctas += chunk.ctas;
+    kernel.chunks.push_back(chunk);
+  }
+  if (ctas != total) {
+    throw BrokenBlock("kernel " + kernel.header.name + " has " + std::to_string(ctas) +
+                      " thread blocks; expected the " + std::to_string(total) + " of its grid");
+  }
+  return kernel;
+}
+
+}  // namespace
+
+void encode_directory(const CompactDirectory& directory, Bytes& out) {
+  out.clear();
+  put_text(out, directory.name);
+  put_fixed(out, directory.hash, 8);
+  put_varint(out, directory.kernels.size());
+  for (const KernelEntry& kernel : directory.kernels) put_kernel(out, kernel);
+  put_varint(out, directory.commands.size());
+  for (const Command& command : directory.commands) {
+    put_varint(out, static_cast<std::uint64_t>(command.kind));
+    if (command.kind == Command::Kind::kKernel) {
+      put_varint(out, command.kernel);
+    } else {
+      put_varint(out, command.address);
+      put_varint(out, command.bytes);
+    }
+  }
+}
+
+CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
+  ByteReader in(bytes);
+  CompactDirectory directory;
+  directory.name = in.text();
+  directory.hash = in.fixed(8);
+  for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
+    directory.kernels.push_back(get_kernel(in));
+  if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
+  for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
+    Command command;
+    command.kind = static_cast<Command::Kind>(in.number(2, "the kind of a command"));
+    if (command.kind == Command::Kind::kKernel) {
+      command.kernel =
+          static_cast<std::uint32_t>(in.number(directory.kernels.size() - 1, "the kernel of a command"));
+    } else {
+      command.address = in.varint();
+      command.bytes = in.varint();
+    }
+    directory.commands.push_back(command);
+  }
+  in.expect_end("the directory");
+  return directory;
+}
+
+void encode_table(const CtaFeed& feed, Bytes& out) {
+  std::map<std::string, std::uint32_t, std::less<>> known;
+  Bytes texts, pcs, numbers, immediates;
+  std::uint32_t next_pc = 0;
+  const std::uint32_t size = feed.instructions().size();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const TracedInstruction traced = feed.traced(i);
+    auto found = known.find(traced.text);
+    if (found == known.end()) {
+      found = known.emplace(traced.text, static_cast<std::uint32_t>(known.size())).first;
+      put_text(texts, traced.text);
+    }
+    put_varint(numbers, found->second);
+    put_varint(pcs, zigzag(static_cast<std::uint64_t>(std::int64_t{traced.pc} - std::int64_t{next_pc})));
+    next_pc = traced.pc + kUsualBytes;
+    put_varint(immediates, zigzag(static_cast<std::uint64_t>(traced.immediate)));
+  }
+  out.clear();
+  put_varint(out, known.size());
+  put_varint(out, size);
+  for (const Bytes* column : {&texts, &pcs, &numbers, &immediates})
+    out.insert(out.end(), column->begin(), column->end());
+}
+
+TracedTable decode_table(std::span<const std::uint8_t> bytes) {
+  ByteReader in(bytes);
+  TracedTable table;
+  const std::uint64_t texts =
+      in.number(std::min<std::uint64_t>(in.left(), kMaxInstructions), "the number of texts");
+  const std::uint64_t size =
+      in.number(std::min<std::uint64_t>(in.left(), kMaxInstructions), "the number of instructions");
+  for (std::uint64_t i = 0; i < texts; ++i) table.texts.push_back(in.text());
+  table.entries.resize(size);
+  std::uint32_t next_pc = 0;
+  for (TracedTable::Entry& entry : table.entries) {
+    entry.pc = static_cast<std::uint32_t>(next_pc + in.difference());
+    next_pc = entry.pc + kUsualBytes;
+  }
+  for (TracedTable::Entry& entry : table.entries) {
+    if (texts == 0) throw BrokenBlock("the instructions have no texts");
+    entry.text = static_cast<std::uint32_t>(in.number(texts - 1, "the text of an instruction"));
+  }
+  for (TracedTable::Entry& entry : table.entries)
+    entry.immediate = static_cast<std::int64_t>(in.difference());
+  in.expect_end("the instruction table");
+  return table;
+}
+
+}  // namespace lockstep::trace

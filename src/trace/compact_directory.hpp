@@ -1,0 +1,55 @@
+// The directory and the instruction tables of a compact trace; see docs/trace-format.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/compact_bytes.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::trace {
+
+struct ChunkEntry {
+  std::uint64_t offset = 0;  // of its block in the file
+  std::uint64_t ctas = 0;
+};
+
+struct KernelEntry {
+  KernelHeader header;
+  std::vector<std::string> remarks;  // those of the trace's own text
+  std::uint64_t table = 0;           // offset of the block of its instruction table
+  std::vector<ChunkEntry> chunks;
+};
+
+struct CompactDirectory {
+  std::string name;  // TraceSet::name() and content_hash() of what was converted
+  std::uint64_t hash = 0;
+  std::vector<Command> commands;
+  std::vector<KernelEntry> kernels;
+};
+
+void encode_directory(const CompactDirectory& directory, Bytes& out);
+/// Throws BrokenBlock.
+[[nodiscard]] CompactDirectory decode_directory(std::span<const std::uint8_t> bytes);
+
+/// The texts that a table was decoded from.
+struct TracedTable {
+  struct Entry {
+    std::uint32_t pc = 0, text = 0;  // index of texts
+    std::int64_t immediate = 0;
+  };
+  std::vector<std::string> texts;  // each once
+  std::vector<Entry> entries;
+  [[nodiscard]] TracedInstruction operator[](std::uint32_t i) const {
+    return {entries[i].pc, texts[entries[i].text], entries[i].immediate};
+  }
+};
+
+/// All instructions that `feed` has published.
+void encode_table(const CtaFeed& feed, Bytes& out);
+/// Throws BrokenBlock.
+[[nodiscard]] TracedTable decode_table(std::span<const std::uint8_t> bytes);
+
+}  // namespace lockstep::trace

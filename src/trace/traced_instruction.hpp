@@ -1,0 +1,25 @@
+// A static instruction as trace lines give it, and how it is decoded.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "trace/instruction.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::trace {
+
+/// Whether the immediate is part of the instruction: another one makes another instruction.
+[[nodiscard]] bool uses_immediate(OpClass c);
+
+/// Why statistics cannot be right when instructions of this class occur; null: no reason.
+[[nodiscard]] const char* remark_for(OpClass c);
+
+/// The opcode of a text as in TracedInstruction, with modifiers.
+[[nodiscard]] std::string_view opcode_of(std::string_view text);
+
+/// Parses `traced.text` and decodes it. Throws std::invalid_argument where it is malformed; the message says
+/// what was found and what was expected.
+[[nodiscard]] StaticInst decode_traced(const TracedInstruction& traced, std::uint32_t binary_version);
+
+}  // namespace lockstep::trace
