@@ -56,6 +56,14 @@ const std::array<Address, kWarpSize>& LaneAddresses::each() {
       const int first = std::countr_zero(mask_);
       for (unsigned lane = static_cast<unsigned>(first); lane < kWarpSize; ++lane)
         each_[lane] = base_ + stride_ * (lane - static_cast<unsigned>(first));
+    } else if (form_ == trace::AddressForm::kDelta && run()) {
+      Address* out = each_.data() + std::countr_zero(mask_);
+      out[0] = base_;
+      for (unsigned i = 1, n = lanes(); i < n; ++i) {
+        const std::uint64_t pair = words_[(i + 1) / 2];
+        out[i] = base_ + static_cast<Address>(
+                             std::int64_t{static_cast<std::int32_t>(i % 2 == 1 ? pair : pair >> 32)});
+      }
     } else {
       trace::expand_addresses(form_, mask_, words_, each_.data());
     }

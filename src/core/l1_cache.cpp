@@ -9,6 +9,7 @@
 namespace lockstep::core {
 namespace {
 
+constexpr std::uint32_t kHintable = 0x10000;
 constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
 // Line numbers that take part in the choice of a set: addresses of 49 bits.
 constexpr std::uint64_t kLineNumbers = (std::uint64_t{1} << 42) - 1;
@@ -24,14 +25,15 @@ L1Cache::L1Cache(const config::L1Group& l1) {
   ways_ = std::clamp(l1.ways, 1u, lines);
   sets_ = lines / ways_;
   active_ = ways_;
-  stride_ = (ways_ + 7) & ~7u;
+  shift_ = static_cast<unsigned>(std::bit_width(std::max(ways_, 8u) - 1));
   // With one set 2^64 does not fit; the largest 64-bit number gives x - 1 as quotient for x > 0, see
   // locate().
   inverse_ = sets_ == 1 ? ~std::uint64_t{0} : ~std::uint64_t{0} / sets_ + 1;
   first_.resize(sets_);
-  prints_.resize(std::size_t{sets_} * stride_);
+  prints_.resize(std::size_t{sets_} << shift_);
   words_.resize(prints_.size());
   links_.resize(prints_.size());
+  hints_.resize(std::bit_ceil(lines));
   make_rings();
 }
 
@@ -40,8 +42,8 @@ void L1Cache::make_rings() {
     first_[s] = 0;
     for (std::uint32_t w = 0; w < active_; ++w) {
       const std::uint32_t before = w == 0 ? active_ - 1 : w - 1, after = w + 1 == active_ ? 0 : w + 1;
-      links_[std::size_t{s} * stride_ + w] = {static_cast<std::uint16_t>(before),
-                                              static_cast<std::uint16_t>(after)};
+      links_[(std::size_t{s} << shift_) + w] = {static_cast<std::uint16_t>(before),
+                                                static_cast<std::uint16_t>(after)};
     }
   }
 }
@@ -55,10 +57,17 @@ L1Cache::Location L1Cache::locate(Address line) const {
   return {set, static_cast<std::uint8_t>(block ^ block >> 8)};
 }
 
-std::uint32_t L1Cache::find(Address line) const {
+std::uint32_t L1Cache::find(Address line) {
+  std::uint16_t& last = hint(line);
+  if (holds(last, line)) return last;
+  const std::uint32_t place = scan(line);
+  if (place < kHintable) last = static_cast<std::uint16_t>(place);
+  return place;
+}
+
+std::uint32_t L1Cache::scan(Address line) const {
   const Location at = locate(line);
-  const std::uint32_t base = at.set * stride_;
-  if (const std::uint32_t recent = base + first_[at.set]; holds(recent, line)) return recent;
+  const std::uint32_t base = at.set << shift_;
   const std::uint64_t wanted = kOnes * at.print;
   for (std::uint32_t i = 0; i < active_; i += 8) {
     std::uint64_t eight;
@@ -75,7 +84,7 @@ std::uint32_t L1Cache::find(Address line) const {
 }
 
 void L1Cache::touch(std::uint32_t place) {
-  const std::uint32_t set = place / stride_, base = set * stride_;
+  const std::uint32_t set = place >> shift_, base = set << shift_;
   const auto way = static_cast<std::uint16_t>(place - base);
   const std::uint16_t first = first_[set];
   if (way == first) return;
@@ -96,17 +105,18 @@ void L1Cache::fill(Address line, SectorMask sectors) {
     return;
   }
   const Location at = locate(line);
-  const std::uint32_t base = at.set * stride_;
+  const std::uint32_t base = at.set << shift_;
   const std::uint16_t victim = links_[base + first_[at.set]].previous;
   words_[base + victim] = line | sectors;
   prints_[base + victim] = at.print;
+  if (base + victim < kHintable) hint(line) = static_cast<std::uint16_t>(base + victim);
   first_[at.set] = victim;
 }
 
 void L1Cache::drop(std::uint32_t place, SectorMask sectors) {
   words_[place] &= ~Address{sectors};
   if ((words_[place] & 0xf) != 0) return;
-  const std::uint32_t set = place / stride_;
+  const std::uint32_t set = place >> shift_;
   touch(place);
   first_[set] = links_[place].next;  // the first of a ring becomes the last
 }

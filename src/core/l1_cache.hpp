@@ -20,7 +20,7 @@ class L1Cache {
   explicit L1Cache(const config::L1Group& l1);
 
   /// Place of a resident line (it has a valid sector); kNone.
-  [[nodiscard]] std::uint32_t find(Address line) const;
+  [[nodiscard]] std::uint32_t find(Address line);
   [[nodiscard]] SectorMask sectors(std::uint32_t place) const {
     return static_cast<SectorMask>(words_[place] & 0xf);
   }
@@ -54,12 +54,17 @@ class L1Cache {
   [[nodiscard]] bool holds(std::uint32_t place, Address line) const {
     return (words_[place] & ~Address{0x7f}) == line && (words_[place] & 0xf) != 0;
   }
+  [[nodiscard]] std::uint16_t& hint(Address line) {
+    return hints_[(line / kLineBytes ^ line >> 18) & (hints_.size() - 1)];
+  }
+  [[nodiscard]] std::uint32_t scan(Address line) const;
   void make_rings();
 
   std::uint32_t sets_, ways_, active_;
-  std::uint32_t stride_;              // places of a set: ways rounded up to a multiple of 8
+  unsigned shift_;                    // a set has 2^shift_ places, of which `active_` are in use
   std::uint64_t inverse_;             // 2^64 / sets, rounded up
   std::vector<std::uint16_t> first_;  // most recently used way of a set
+  std::vector<std::uint16_t> hints_;  // by line number: where the line was last, to be looked at first
   std::vector<std::uint8_t> prints_;
   std::vector<std::uint64_t> words_;  // line address | valid sectors
   std::vector<Link> links_;

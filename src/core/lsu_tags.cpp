@@ -20,12 +20,13 @@ void MemoryPipeline::look_up_lines(Cycle now) {
     const bool waited = current_.blocked != Blocked::kNo;
     if (!look_up(now, lines_.line[current_.next])) {
       if (!waited) current_.blocked_since = now;
-      return;
+      return set_memory_free(now);
     }
     if (waited) backpressure_cycles_ += now - current_.blocked_since;
     current_.blocked = Blocked::kNo;
   }
   if (current_.next == lines_.count) finish_lines(now);
+  set_memory_free(now);
 }
 
 bool MemoryPipeline::look_up(Cycle now, const LineAccess& access) {

@@ -87,7 +87,7 @@ void MemoryPipeline::tick(Cycle now) {
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
   Cycle next = std::min(wheel_.next(), port_.next_event(now));
-  if (!queue_.empty()) next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(now))));
+  if (!queue_.empty()) next = std::min(next, std::max(now + 1, queue_.next_event(unit_times())));
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
@@ -112,8 +112,7 @@ void MemoryPipeline::receive_reply(Cycle now) {
         }
         [[fallthrough]];
       default:
-        return sectors_back(now, static_cast<std::uint16_t>(reply.tag & ~kDirectTag),
-                            count(reply.sectors));
+        return sectors_back(now, static_cast<std::uint16_t>(reply.tag & ~kDirectTag), count(reply.sectors));
     }
   });
 }
@@ -174,35 +173,43 @@ LsuUnit MemoryPipeline::unit_of(const MioOperation& op) {
   }
 }
 
-LsuUnitTimes MemoryPipeline::unit_times(Cycle now) const {
+LsuUnitTimes MemoryPipeline::unit_times() const {
+  LsuUnitTimes times = unit_free_;
+  if (const_cold_ && const_cold_miss_ && !const_filling_ && port_.full())
+    times[static_cast<unsigned>(LsuUnit::kConstant)] = kNever;
+  return times;
+}
+
+/// The load/store unit takes the next operation when the banks and the tags have done with this one.
+void MemoryPipeline::set_memory_free(Cycle now) {
   const bool tags_gone = tag_cycle_ == now && tags_used_ >= tags_per_cycle_;
-  const Cycle memory = current_.active ? kNever : tags_gone ? std::max(data_free_, now + 1) : data_free_;
-  const bool no_port = const_cold_ && const_cold_miss_ && !const_filling_ && port_.full();
-  return {memory,        std::max(memory, texture_free_), shuffle_free_,
-          special_free_, no_port ? kNever : const_free_,  texture_free_};
+  const Cycle from = current_.active ? kNever : tags_gone ? std::max(data_free_, now + 1) : data_free_;
+  free_from(LsuUnit::kMemory) = from;
+  free_from(LsuUnit::kTexture) = std::max(from, free_from(LsuUnit::kTextureOnly));
 }
 
 void MemoryPipeline::dispatch(Cycle now) {
-  const unsigned subcore = queue_.pick(now, unit_times(now));
+  const unsigned subcore = queue_.pick(now, unit_times());
   if (subcore == LsuQueue::kNone) return;
   const MioOperation& op = queue_.front(subcore);
   const LsuUnit unit = queue_.front_unit(subcore);
   emit(MioEvent::Kind::kOperandsRead, op.handle);
   switch (unit) {
     case LsuUnit::kShuffle:
-      shuffle_free_ = now + shuffle_interval_;
+      free_from(LsuUnit::kShuffle) = now + shuffle_interval_;
       wheel_.add(now, now + shuffle_rest_, op.handle);
       break;
     case LsuUnit::kSpecial:
-      special_free_ = now + special_interval_;
+      free_from(LsuUnit::kSpecial) = now + special_interval_;
       fixed_latency(now, op, special_rest_);
       break;
     case LsuUnit::kConstant:
-      const_free_ = now + const_interval_;
+      free_from(LsuUnit::kConstant) = now + const_interval_;
       constant(now, op);
       break;
     case LsuUnit::kTextureOnly:
-      texture_free_ = now + texture_interval_;
+      free_from(LsuUnit::kTextureOnly) = now + texture_interval_;
+      set_memory_free(now);
       fixed_latency(now, op, hit_rest_ + texture_extra_);
       break;
     default:
@@ -253,6 +260,7 @@ void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   ++c.shared_instructions;
   c.shared_wavefronts += wavefronts;
   data_free_ = now + wavefronts;
+  set_memory_free(now);
   if (op.op_class == OpClass::kStore || op.op_class == OpClass::kReduction) {
     emit(MioEvent::Kind::kResult, op.handle);
   } else {
@@ -306,7 +314,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   current_.last_wavefront = now + cycles - 1;
   if (unit == LsuUnit::kTexture) {
     current_.extra = texture_extra_;
-    texture_free_ = now + texture_interval_;
+    free_from(LsuUnit::kTextureOnly) = now + texture_interval_;
   }
   if (kind == LineKind::kStore || kind == LineKind::kReduction) emit(MioEvent::Kind::kResult, op.handle);
   look_up_lines(now);

@@ -123,7 +123,10 @@ class MemoryPipeline {
   void deliver_results(Cycle now);
 
   [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
-  [[nodiscard]] LsuUnitTimes unit_times(Cycle now) const;
+  /// Cycles from which the units take an operation, the constant unit's need of the port included.
+  [[nodiscard]] LsuUnitTimes unit_times() const;
+  [[nodiscard]] Cycle& free_from(LsuUnit unit) { return unit_free_[static_cast<unsigned>(unit)]; }
+  void set_memory_free(Cycle now);
   void fixed_latency(Cycle now, const MioOperation& op, Cycle latency);
   void constant(Cycle now, const MioOperation& op);
   void shared(Cycle now, const MioOperation& op);
@@ -166,7 +169,7 @@ class MemoryPipeline {
   Cycle data_free_ = 0;  // the banks take the next operation from here on
   Cycle tag_cycle_ = 0;  // in this cycle `tags_used_` lines have been looked up
   std::uint32_t tags_used_ = 0;
-  Cycle texture_free_ = 0, shuffle_free_ = 0, special_free_ = 0, const_free_ = 0;
+  LsuUnitTimes unit_free_{};
   bool const_cold_ = true, const_filling_ = false;
   SectorMask const_missing_ = 0;
   std::uint64_t backpressure_cycles_ = 0;

@@ -40,6 +40,20 @@ unsigned largest_degree(const std::array<Address, kWarpSize>& each, LaneMask lan
   return largest;
 }
 
+/// Accesses within a word each, no two lanes on the same bank.
+bool all_banks_differ(const std::array<Address, kWarpSize>& each, LaneMask lanes, unsigned width) {
+  std::uint32_t used = 0, twice = 0;
+  bool straddle = false;
+  for (; lanes; lanes &= lanes - 1) {
+    const Address a = each[static_cast<unsigned>(std::countr_zero(lanes))];
+    const std::uint32_t bit = 1u << bank_of(a / 4);
+    twice |= used & bit;
+    used |= bit;
+    straddle |= a % 4 + width > 4;
+  }
+  return !twice && !straddle;
+}
+
 unsigned groups_in(LaneMask mask, unsigned lanes) {
   if (lanes == kWarpSize) return 1;
   unsigned groups = 0;
@@ -75,6 +89,7 @@ unsigned bank_wavefronts(LaneAddresses& a) {
     }
   }
   const auto& each = a.each();
+  if (width <= 4 && all_banks_differ(each, a.mask(), width)) return 1;
   return sum_over_groups(a.mask(), lanes, [&](LaneMask group) { return largest_degree(each, group, width); });
 }
 
