@@ -106,6 +106,8 @@ Rows frontend_rows() {
               front<&G::l1i_latency>()),
       integer("frontend.l1i_mshrs", M::kNone, 1, 256, "instruction lines that may be in flight from L2",
               front<&G::l1i_mshrs>()),
+      integer("frontend.l1i_read_ahead", M::kNone, 0, 1024, "lines that an L1I miss asks for beyond its own",
+              front<&G::l1i_read_ahead>()),
       integer("frontend.prefetch_entries", M::kNone, 0, 64,
               "lines of a sub-core's stream buffer; 0 = no prefetcher", front<&G::prefetch_entries>()),
   };

@@ -9,6 +9,7 @@ FrontEnd::FrontEnd(const config::GpuConfig& config)
       prefetch_entries_(config.frontend.prefetch_entries),
       l1i_latency_(std::max(1u, config.frontend.l1i_latency)),
       l1i_mshrs_(std::max(1u, config.frontend.l1i_mshrs)),
+      read_ahead_(config.frontend.l1i_read_ahead),
       l1i_(config.frontend.l1i_bytes / line_bytes_, config.frontend.l1i_ways) {
   const LineTags l0(config.frontend.l0_bytes / line_bytes_, config.frontend.l0_ways);
   for (unsigned i = 0; i < config.sm.subcores; ++i) subcores_.push_back({l0, {}, {}, LineTags::kNoLine, 0});
@@ -63,6 +64,7 @@ void FrontEnd::tick(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounter
   if (next_fill_ <= now) do_fills(now);
   if (!mio.instruction_lines().empty()) take_lines(now, mio);
   if (!requests_.empty()) look_up_l1i(now, mio, counters);
+  if (ahead_next_ != ahead_end_) read_ahead(now, mio);
   prefetch(counters);
 }
 
@@ -120,9 +122,25 @@ void FrontEnd::look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::Sm
     misses_.push_back({r.line, static_cast<std::uint8_t>(1u << r.subcore)});
     mio.fetch_instruction(now, Address{r.line} * line_bytes_, r.kernel);
     ++counters[r.kernel].l1i_misses;
+    ahead_next_ = r.line + 1;
+    ahead_end_ = ahead_next_ + read_ahead_;
+    ahead_kernel_ = r.kernel;
   }
   ++counters[r.kernel].l1i_accesses;
   requests_.erase(requests_.begin());
+}
+
+bool FrontEnd::miss_pending(std::uint32_t line) const {
+  return std::any_of(misses_.begin(), misses_.end(), [&](const Miss& m) { return m.line == line; });
+}
+
+/// After a miss the L1I asks for the lines that follow, one a cycle.
+void FrontEnd::read_ahead(Cycle now, MemoryPipeline& mio) {
+  if (misses_.size() >= l1i_mshrs_ || !mio.can_fetch()) return;
+  const std::uint32_t line = ahead_next_++;
+  if (l1i_.touch(line) || miss_pending(line)) return;
+  misses_.push_back({line, 0});
+  mio.fetch_instruction(now, Address{line} * line_bytes_, ahead_kernel_);
 }
 
 bool FrontEnd::wants_prefetch(const SubcoreState& s) const {
@@ -151,7 +169,7 @@ void FrontEnd::add_fill(Cycle time, std::uint32_t line, unsigned subcore) {
 }
 
 Cycle FrontEnd::next_event(Cycle now) const {
-  if (!requests_.empty()) return now + 1;
+  if (!requests_.empty() || ahead_next_ != ahead_end_) return now + 1;
   for (const SubcoreState& s : subcores_)
     if (wants_prefetch(s)) return now + 1;
   return next_fill_;

@@ -80,6 +80,8 @@ class FrontEnd {
   void do_fills(Cycle now);
   void take_lines(Cycle now, MemoryPipeline& mio);
   void look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters);
+  void read_ahead(Cycle now, MemoryPipeline& mio);
+  [[nodiscard]] bool miss_pending(std::uint32_t line) const;
   void prefetch(std::vector<stats::SmCounters>& counters);
   void add_fill(Cycle time, std::uint32_t line, unsigned subcore);
   [[nodiscard]] bool wants_prefetch(const SubcoreState& s) const;
@@ -87,6 +89,9 @@ class FrontEnd {
   std::uint32_t line_bytes_, prefetch_entries_;
   Cycle l1i_latency_;
   std::size_t l1i_mshrs_;
+  std::uint32_t read_ahead_;
+  std::uint32_t ahead_next_ = 0, ahead_end_ = 0;  // lines that the L1I still asks for after a miss
+  std::uint8_t ahead_kernel_ = 0;
   std::vector<SubcoreState> subcores_;
   LineTags l1i_;
   std::vector<Request> requests_;  // to the L1I, first in first out

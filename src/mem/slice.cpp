@@ -35,6 +35,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       pipe_capacity_(config.l2.latency + 32),  // a request a cycle, and some that wait for their turn
       far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
       far_mshrs_(config.l2.mshrs / 2),
+      code_resident_(config.l2.code_resident),
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
       tags_(config.l2.slice_bytes, config.l2.ways),
@@ -115,32 +116,19 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   std::optional<Slot> slot = tags_.find(set, r.line);
+  const bool launch_data = r.kind == AccessKind::kInstruction || r.kind == AccessKind::kConstant;
+  if (launch_data && code_resident_ && !far && !slot) {
+    slot = place_line(latch, set, false, now);
+    if (!slot) return false;
+    tags_[*slot].valid = r.sectors;
+  }
   const SectorMask valid = slot ? tags_[*slot].valid : 0, pending = slot ? tags_[*slot].pending : 0;
   const auto hit = static_cast<SectorMask>(r.sectors & valid);
   const auto merged = static_cast<SectorMask>(r.sectors & pending & ~valid);
   const auto missed = static_cast<SectorMask>(r.sectors & ~(valid | pending));
 
   if (merged | missed) {
-    const std::uint16_t mshr = slot ? tags_[*slot].mshr : kNoMshr;
-    const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
-    if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr)) {
-      latch.stall = Stall::kFill;
-      return false;
-    }
-    if (far && missed && far_->out.full()) {
-      latch.stall = Stall::kFarPort;
-      return false;
-    }
-    if (slot && !r.evict_first) tags_.touch(*slot);
-    if (!slot) slot = place_line(latch, set, far, now);
-    if (!slot) return false;
-    Line& line = tags_[*slot];
-    if (line.mshr == kNoMshr) {
-      tags_.set_mshr(*slot, mshrs_.allocate(*slot));
-      if (far) ++far_in_flight_;
-    }
-    if (missed) fetch(r, *slot, missed, now);
-    mshrs_.wait(line.mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
+    if (!await(latch, origin, far, slot, set, merged, missed, now)) return false;
   } else if (!r.evict_first) {
     tags_.touch(*slot);
   }
@@ -154,6 +142,33 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   } else if (!(merged | missed)) {
     operate(r, tags_[*slot], origin, now);
   }
+  return true;
+}
+
+/// Enters a read or atomic that lacks sectors among the line's waiting requests, and fetches what nobody
+/// fetches yet. Changes nothing unless all that it needs is there.
+bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot, std::uint32_t set,
+                  SectorMask merged, SectorMask missed, Cycle now) {
+  const icnt::Request& r = latch.request;
+  const std::uint16_t mshr = slot ? tags_[*slot].mshr : kNoMshr;
+  const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
+  if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr)) {
+    latch.stall = Stall::kFill;
+    return false;
+  }
+  if (far && missed && far_->out.full()) {
+    latch.stall = Stall::kFarPort;
+    return false;
+  }
+  if (slot && !r.evict_first) tags_.touch(*slot);
+  if (!slot) slot = place_line(latch, set, far, now);
+  if (!slot) return false;
+  if (mshr == kNoMshr) {
+    tags_.set_mshr(*slot, mshrs_.allocate(*slot));
+    if (far) ++far_in_flight_;
+  }
+  if (missed) fetch(r, *slot, missed, now);
+  mshrs_.wait(tags_[*slot].mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
   return true;
 }
 

@@ -95,6 +95,8 @@ class Slice {
 
   [[nodiscard]] bool serve(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
+  [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
+                           std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
   [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
@@ -130,6 +132,7 @@ class Slice {
   std::uint32_t slice_, index_, slices_;  // in the GPU, in the partition; slices of the GPU
   std::uint32_t latency_, bytes_per_cycle_, atomic_interval_, in_bytes_, out_bytes_;
   std::uint32_t pipe_capacity_, far_ways_, far_mshrs_;
+  bool code_resident_;
 
   // State.
   icnt::EjectionPort<icnt::Request> in_;
