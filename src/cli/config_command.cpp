@@ -1,6 +1,8 @@
 // `lockstep config`: the products, resolved configurations, and what each parameter means.
 #include <fmt/format.h>
 
+#include "accelsim/translate.hpp"
+#include "cli/accelsim.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -31,15 +33,19 @@ Syntax config_syntax(bool with_product) {
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
   add("markdown", "docs/config.md");
+  add("accelsim-markdown", "docs/accelsim.md");
+  add("strict", "an Accel-Sim option that is not known is an error");
+  add_accelsim_option(syntax.options);
   syntax.notes = "Without PRODUCT, --set and --explain refer to v100.";
   return syntax;
 }
 
+/// Empty where none is named.
 std::string product_of(const po::variables_map& values) {
   for (const char* name : {"PRODUCT", "config"}) {
     if (values.count(name)) return values[name].as<std::string>();
   }
-  return "v100";
+  return "";
 }
 
 std::string explanation(const std::string& wanted, const config::GpuConfig& config) {
@@ -53,18 +59,25 @@ int run_config(int argc, char** argv) {
   const bool with_product = argc > 1 && argv[1][0] != '-';
   const auto values = parse(argc, argv, config_syntax(with_product));
   if (!values) return kDone;
-  const bool about_one =
-      with_product || values->count("config") || values->count("set") || values->count("explain");
+  const bool about_one = with_product || values->count("config") || values->count("set") ||
+                         values->count("explain") || values->count("accelsim-config");
   if (values->count("markdown")) {
     fmt::print("{}", config::markdown());
+  } else if (values->count("accelsim-markdown")) {
+    fmt::print("{}", accelsim::markdown());
   } else if (!about_one) {
     list_products();
   } else {
     std::vector<std::string> overrides;
     if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
-    const config::GpuConfig config = config::resolve(product_of(*values), overrides);
+    const std::string product = product_of(*values);
+    const auto accelsim = accelsim_config(*values, product, overrides, values->count("strict") > 0);
+    const config::GpuConfig config =
+        accelsim ? accelsim->config : config::resolve(product.empty() ? "v100" : product, overrides);
     if (values->count("explain")) {
       fmt::print("{}", explanation((*values)["explain"].as<std::string>(), config));
+    } else if (accelsim) {
+      fmt::print("{}", accelsim->report);
     } else {
       fmt::print("; {}, configuration hash {:016x}\n{}", config.gpu.name, config::hash(config),
                  config::to_ini(config));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
@@ -15,6 +16,7 @@
 #include "cli/results.hpp"
 #include "cli/run_options.hpp"
 #include "config/config.hpp"
+#include "stats/files.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -104,6 +106,18 @@ void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
   std::fflush(stdout);
 }
 
+/// What became of the options of --accelsim-config.
+void note_accelsim(const RunArguments& arguments) {
+  if (!arguments.accelsim) return;
+  const AccelsimConfig& accelsim = *arguments.accelsim;
+  constexpr const char* kFile = "accelsim-config.txt";
+  if (!arguments.out.empty()) stats::write_file(arguments.out + "/" + kFile, accelsim.report);
+  if (!accelsim.unknown.empty()) fmt::print(stderr, "lockstep: warning: {}\n", accelsim.unknown);
+  if (arguments.quiet) return;
+  fmt::print("{} (see {})\n", accelsim.summary,
+             arguments.out.empty() ? "`lockstep config --accelsim-config`" : arguments.out + "/" + kFile);
+}
+
 }  // namespace
 
 int run_run(int argc, char** argv) {
@@ -115,6 +129,9 @@ int run_run(int argc, char** argv) {
   gpu::RunOptions& options = arguments.options;
   check_kernels(*trace, options.kernels);
   ResultFolder folder(arguments.out, config::to_ini(options.config));
+  note_accelsim(arguments);
+  std::optional<AccelsimPrinter> blocks;
+  if (arguments.accelsim_stats) blocks.emplace(options.config);
   ProgressPrinter progress(stderr, ctas_before(*trace, options.kernels));
   const auto finish = [&](stats::RunReport& report, stats::HostReport& host) {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
@@ -124,8 +141,11 @@ int run_run(int argc, char** argv) {
     describe_host(host, argc, argv, wall.count());
   };
   if (!arguments.quiet) options.on_progress = [&](const gpu::Progress& p) { progress.update(p); };
-  if (!arguments.out.empty()) {
-    options.on_kernel_done = [&](const stats::RunReport& report) { folder.update(report, finish); };
+  if (blocks || !arguments.out.empty()) {
+    options.on_kernel_done = [&](const stats::RunReport& report) {
+      if (blocks) blocks->update(report);
+      folder.update(report, finish);
+    };
   }
   options.interrupted = interrupted;
   catch_interrupts();
@@ -140,6 +160,7 @@ int run_run(int argc, char** argv) {
   progress.finish();
   finish(result.report, result.host);
   folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
+  if (blocks) blocks->finish(result.report);
   print_end(result, arguments);
   return exit_code(result.outcome);
 }

@@ -28,7 +28,8 @@ Syntax run_syntax() {
                                                         "only the kernels with these ids, such as 3,7-9")(
       "max-cycles", text(), "stop after this many core cycles")(
       "interval", text(), "a time series with a row every so many core cycles")(
-      "strict", "an opcode that is not known is an error")(
+      "strict", "an opcode or an Accel-Sim option that is not known is an error")(
+      "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
       "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
       "quiet,q", "no progress and no summary")(
       "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
@@ -36,6 +37,7 @@ Syntax run_syntax() {
       "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
       "no-skip", "visit every cycle, also those in which nothing changes")(
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed");
+  add_accelsim_option(syntax.options);
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
@@ -119,7 +121,12 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
   arguments.options = engine_options(*values);
-  arguments.options.config = config::resolve((*values)["config"].as<std::string>(), overrides);
+  arguments.accelsim_stats = values->count("accelsim-stats") > 0;
+  const auto& product = (*values)["config"];
+  arguments.accelsim = accelsim_config(*values, product.defaulted() ? "" : product.as<std::string>(),
+                                       overrides, arguments.strict);
+  arguments.options.config =
+      arguments.accelsim ? arguments.accelsim->config : config::resolve(product.as<std::string>(), overrides);
   return arguments;
 }
 

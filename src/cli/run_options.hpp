@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/accelsim.hpp"
 #include "gpu/simulation.hpp"
 
 namespace lockstep::cli {
@@ -15,7 +16,9 @@ namespace lockstep::cli {
 struct RunArguments {
   std::string trace;    // path as given
   std::string out;      // folder for results; empty = none
-  bool strict = false;  // an opcode that is not in the table is an error
+  bool strict = false;  // an opcode or Accel-Sim option that is not in the table is an error
+  bool accelsim_stats = false;
+  std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
   gpu::RunOptions options;
 };
