@@ -25,6 +25,7 @@ constexpr std::size_t kFileHeader = 12, kTrailer = 16, kBlockHeader = 13, kSumme
 
 std::uint32_t checksum(const std::uint8_t* head, std::size_t head_size, std::span<const std::uint8_t> bytes) {
   const uLong sum = ::crc32(0, head, static_cast<uInt>(head_size));
+  if (bytes.empty()) return static_cast<std::uint32_t>(sum);  // zlib begins anew when there is no buffer
   return static_cast<std::uint32_t>(::crc32_z(sum, bytes.data(), bytes.size()));
 }
 
