@@ -33,6 +33,8 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       wishes_(banks_.size()),
       column_banks_((banks_.size() + 63) / 64),
       row_banks_(column_banks_.size()),
+      oldest_(dram.bank_groups, kNoBank),
+      banks_per_group_(dram.banks_per_group),
       next_refresh_(first_refresh) {}
 
 void DramChannel::push_read(Cycle visible, const DramTransaction& work) {
@@ -70,6 +72,7 @@ void DramChannel::update_wish(std::uint32_t b) {
   column_stale_ |= is_column(now) || is_column(wish);
   row_stale_ |= is_row(now) || is_row(wish);
   wish = now;
+  oldest_[timing_.group_of(b)] = kUnknown;
   assign_bit(column_banks_, b, is_column(now));
   assign_bit(row_banks_, b, is_row(now));
 }
@@ -106,18 +109,23 @@ Cycle DramChannel::refresh_banks(Cycle due) {
 }
 
 void DramChannel::find_picks(Cycle from) {
-  if (column_stale_) column_pick_ = best_of(column_banks_, from);
-  if (row_stale_) row_pick_ = best_of(row_banks_, from);
+  if (column_stale_) column_pick_ = first_column(from);
+  if (row_stale_) row_pick_ = first_of(row_banks_, 0, static_cast<std::uint32_t>(banks_.size()), from);
   column_stale_ = row_stale_ = false;
   next_ = std::min(column_pick_.at, row_pick_.at);
   if (next_ != kNever) next_ = std::max(std::min(next_, next_refresh_), from);
 }
 
-DramChannel::Pick DramChannel::best_of(const std::vector<std::uint64_t>& banks, Cycle from) const {
+/// What can be issued first among the wishes of banks [begin, end), then what is older.
+DramChannel::Pick DramChannel::first_of(const BankSet& banks, std::uint32_t begin, std::uint32_t end,
+                                        Cycle from) const {
   Pick best;
-  for (std::size_t w = 0; w < banks.size(); ++w) {
-    for (std::uint64_t bits = banks[w]; bits; bits &= bits - 1) {
-      const auto b = static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
+  for (std::uint32_t word = begin / 64; word * 64 < end; ++word) {
+    std::uint64_t bits = banks[word];
+    if (begin > word * 64) bits &= ~std::uint64_t{0} << begin % 64;
+    if (end < word * 64 + 64) bits &= (std::uint64_t{1} << end % 64) - 1;
+    for (; bits; bits &= bits - 1) {
+      const std::uint32_t b = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
       const BankWish& wish = wishes_[b];
       const Cycle at = std::max(timing_.earliest(wish.command, b), from);
       if (at > best.at) continue;
@@ -125,6 +133,32 @@ DramChannel::Pick DramChannel::best_of(const std::vector<std::uint64_t>& banks, 
     }
   }
   return best;
+}
+
+/// The same for column commands. The oldest wish of a group is its best unless its own bank is not ready yet.
+DramChannel::Pick DramChannel::first_column(Cycle from) {
+  const DramCommand command = direction_.writing() ? DramCommand::kWrite : DramCommand::kRead;
+  Pick best;
+  for (std::uint32_t g = 0; g < oldest_.size(); ++g) {
+    if (oldest_[g] == kUnknown) oldest_[g] = static_cast<std::uint16_t>(oldest_column(g));
+    const std::uint32_t b = oldest_[g];
+    if (b == kNoBank) continue;
+    const Cycle at = std::max(timing_.shared_ready(command, g), from);
+    if (at > best.at) continue;
+    const Pick pick = timing_.bank_ready(command, b) <= at
+                          ? Pick{at, wishes_[b].age, b}
+                          : first_of(column_banks_, g * banks_per_group_, (g + 1) * banks_per_group_, from);
+    if (pick.at < best.at || (pick.at == best.at && pick.age < best.age)) best = pick;
+  }
+  return best;
+}
+
+std::uint32_t DramChannel::oldest_column(std::uint32_t group) {
+  std::uint32_t oldest = kNoBank;
+  for (std::uint32_t b = group * banks_per_group_; b < (group + 1) * banks_per_group_; ++b)
+    if ((column_banks_[b / 64] >> b % 64 & 1) && (oldest == kNoBank || wishes_[b].age < wishes_[oldest].age))
+      oldest = b;
+  return oldest;
 }
 
 void DramChannel::issue_row(Cycle edge) {
@@ -144,7 +178,7 @@ void DramChannel::issue_row(Cycle edge) {
   update_wish(b);
 }
 
-DramTransaction DramChannel::issue_column(Cycle edge) {
+const DramTransaction* DramChannel::issue_column(Cycle edge) {
   const std::uint32_t b = column_pick_.bank;
   const BankWish wish = wishes_[b];
   DramTransaction& work = queue_[wish.transaction].work;
@@ -155,15 +189,14 @@ DramTransaction DramChannel::issue_column(Cycle edge) {
   count.dram_bytes += burst_bytes_;
   banks_[b].fresh = false;
   column_stale_ = true;
-  --work.bursts;
-  const DramTransaction result = work;
-  if (work.bursts > 0) return result;
+  if (--work.bursts > 0) return nullptr;
   queue_.remove(wish.transaction);
+  done_ = work;
   wishes_[b].transaction = DramQueue::kNone;
   admit_waiting();
   update_direction();
   update_wish(b);
-  return result;
+  return &done_;
 }
 
 void DramChannel::admit_waiting() {

@@ -40,9 +40,9 @@ class DramChannel {
     find_picks(edge);
     if (row_pick_.at <= edge) issue_row(edge);
     if (column_pick_.at <= edge) {
-      const DramTransaction done = issue_column(edge);
-      if (done.bursts == 0 && done.write) on_written();
-      if (done.bursts == 0 && !done.write) on_data(done.fill, edge + read_latency_);
+      const DramTransaction* done = issue_column(edge);
+      if (done && done->write) on_written();
+      if (done && !done->write) on_data(done->fill, edge + read_latency_);
     }
     find_picks(edge + 1);
   }
@@ -53,6 +53,8 @@ class DramChannel {
   void dump(std::string& out) const;
 
  private:
+  using BankSet = std::vector<std::uint64_t>;  // a bit a bank
+  static constexpr std::uint16_t kNoBank = 0xffff, kUnknown = 0xfffe;
   struct Pick {
     Cycle at = kNever;
     std::uint64_t age = 0;
@@ -63,9 +65,12 @@ class DramChannel {
   void refresh(Cycle edge);
   [[nodiscard]] Cycle refresh_banks(Cycle due);
   void find_picks(Cycle from);
-  [[nodiscard]] Pick best_of(const std::vector<std::uint64_t>& banks, Cycle from) const;
+  [[nodiscard]] Pick first_column(Cycle from);
+  [[nodiscard]] Pick first_of(const BankSet& banks, std::uint32_t begin, std::uint32_t end, Cycle from) const;
+  [[nodiscard]] std::uint32_t oldest_column(std::uint32_t group);
   void issue_row(Cycle edge);
-  [[nodiscard]] DramTransaction issue_column(Cycle edge);
+  /// The transaction that this completes, if it does.
+  [[nodiscard]] const DramTransaction* issue_column(Cycle edge);
   void update_wish(std::uint32_t bank);
   void update_direction();
   void admit_waiting();
@@ -79,8 +84,11 @@ class DramChannel {
   Ring<DramTransaction> waiting_;  // reads that found the queue full
   Direction direction_;
   std::vector<BankState> banks_;
-  std::vector<BankWish> wishes_;                         // by bank
-  std::vector<std::uint64_t> column_banks_, row_banks_;  // banks whose wish is a column / row command
+  std::vector<BankWish> wishes_;       // by bank
+  BankSet column_banks_, row_banks_;   // banks whose wish is a column / row command
+  std::vector<std::uint16_t> oldest_;  // of each group: bank of the oldest column wish, kNoBank, or kUnknown
+  std::uint32_t banks_per_group_;
+  DramTransaction done_;
   Pick column_pick_, row_pick_;
   bool column_stale_ = false, row_stale_ = false;
   Cycle next_ = kNever, next_refresh_;

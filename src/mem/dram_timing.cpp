@@ -32,41 +32,37 @@ std::vector<DramRule> dram_rules(const config::DramGroup& d) {
 }
 
 DramTiming::DramTiming(const config::DramGroup& dram)
-    : group_shift_(static_cast<unsigned>(std::countr_zero(dram.banks_per_group))),
-      banks_(dram.bank_groups * dram.banks_per_group, Ready{}),
-      groups_(dram.bank_groups, Ready{}) {
+    : banks_(dram.bank_groups * dram.banks_per_group),
+      group_shift_(static_cast<unsigned>(std::countr_zero(dram.banks_per_group))),
+      first_group_(kCommands),
+      first_bank_(first_group_ + dram.bank_groups * kCommands),
+      ready_(first_bank_ + banks_ * kCommands) {
   for (const DramRule& rule : dram_rules(dram)) {
     if (rule.count == 4) {
       four_activates_ = rule.cycles;
-      continue;
+    } else {
+      effects_[static_cast<unsigned>(rule.first)].push_back(
+          {rule.scope, static_cast<std::uint8_t>(rule.then), rule.cycles});
     }
-    Effect& e = effects_[static_cast<unsigned>(rule.first)];
-    auto& row = rule.scope == DramScope::kBank    ? e.bank
-                : rule.scope == DramScope::kGroup ? e.group
-                                                  : e.channel;
-    row[static_cast<unsigned>(rule.then)] = rule.cycles;
   }
 }
 
 void DramTiming::issue(DramCommand c, std::uint32_t bank, Cycle at) {
-  const Effect& e = effects_[static_cast<unsigned>(c)];
-  Ready &b = banks_[bank], &g = groups_[bank >> group_shift_];
-  // Where there is no rule the delay is 0: nothing comes before now anyway.
-  for (unsigned k = 0; k < kCommands; ++k) {
-    b[k] = std::max(b[k], at + e.bank[k]);
-    g[k] = std::max(g[k], at + e.group[k]);
-    channel_[k] = std::max(channel_[k], at + e.channel[k]);
+  const unsigned start[] = {first_bank_ + bank * kCommands, first_group_ + group_of(bank) * kCommands, 0};
+  for (const Effect& e : effects_[static_cast<unsigned>(c)]) {
+    Cycle& ready = ready_[start[static_cast<unsigned>(e.scope)] + e.then];
+    ready = std::max(ready, at + e.cycles);
   }
   if (c != DramCommand::kActivate) return;
   activates_[next_activate_] = at + four_activates_;
   next_activate_ = (next_activate_ + 1) % 4;
-  Cycle& ready = channel_[static_cast<unsigned>(DramCommand::kActivate)];
+  Cycle& ready = ready_[static_cast<unsigned>(DramCommand::kActivate)];
   ready = std::max(ready, activates_[next_activate_]);
 }
 
 void DramTiming::rest(Cycle until) {
-  for (Ready& b : banks_) {
-    Cycle& ready = b[static_cast<unsigned>(DramCommand::kActivate)];
+  for (std::uint32_t b = 0; b < banks_; ++b) {
+    Cycle& ready = ready_[first_bank_ + b * kCommands + static_cast<unsigned>(DramCommand::kActivate)];
     ready = std::max(ready, until);
   }
 }

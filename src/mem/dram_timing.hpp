@@ -31,16 +31,19 @@ class DramTiming {
   explicit DramTiming(const config::DramGroup& dram);
 
   [[nodiscard]] Cycle earliest(DramCommand c, std::uint32_t bank) const {
-    const auto k = static_cast<unsigned>(c);
-    const Cycle b = banks_[bank][k], g = groups_[bank >> group_shift_][k];
-    const Cycle m = b > g ? b : g;
-    return m > channel_[k] ? m : channel_[k];
+    const Cycle b = bank_ready(c, bank), s = shared_ready(c, group_of(bank));
+    return b > s ? b : s;
   }
-
-  /// The part of earliest() that is the bank's own.
+  /// The parts of earliest(): the bank's own, and that of its group and the channel.
   [[nodiscard]] Cycle bank_ready(DramCommand c, std::uint32_t bank) const {
-    return banks_[bank][static_cast<unsigned>(c)];
+    return ready_[first_bank_ + bank * kCommands + static_cast<unsigned>(c)];
   }
+  [[nodiscard]] Cycle shared_ready(DramCommand c, std::uint32_t group) const {
+    const Cycle g = ready_[first_group_ + group * kCommands + static_cast<unsigned>(c)];
+    const Cycle all = ready_[static_cast<unsigned>(c)];
+    return g > all ? g : all;
+  }
+  [[nodiscard]] std::uint32_t group_of(std::uint32_t bank) const { return bank >> group_shift_; }
 
   /// A command goes out at edge `at`, which is not before earliest().
   void issue(DramCommand c, std::uint32_t bank, Cycle at);
@@ -50,16 +53,17 @@ class DramTiming {
 
  private:
   static constexpr unsigned kCommands = static_cast<unsigned>(DramCommand::kCount);
-  using Ready = std::array<Cycle, kCommands>;
-  struct Effect {  // of a command on one scope: earliest time of each command after it
-    std::array<std::uint32_t, kCommands> bank{}, group{}, channel{};
+  struct Effect {  // of a command: ready_[start of its scope + then] becomes at least now + cycles
+    DramScope scope;
+    std::uint8_t then;
+    std::uint32_t cycles;
   };
 
-  std::array<Effect, kCommands> effects_{};
+  std::array<std::vector<Effect>, kCommands> effects_;
   std::uint32_t four_activates_ = 0;  // cycles
-  unsigned group_shift_ = 0;
-  std::vector<Ready> banks_, groups_;
-  Ready channel_{};
+  std::uint32_t banks_;
+  unsigned group_shift_, first_group_, first_bank_;
+  std::vector<Cycle> ready_;          // by command; of the channel, then of each group, then of each bank
   std::array<Cycle, 4> activates_{};  // times + four_activates_, the oldest at next_activate_
   unsigned next_activate_ = 0;
 };

@@ -36,12 +36,14 @@ struct Line {
 /// fill all sets evenly, and a stride that would hit few sets does not.
 class TagArray {
  public:
-  TagArray(std::uint32_t bytes, std::uint32_t ways)
+  /// `uses`: uses that are told apart before their numbers begin again.
+  TagArray(std::uint32_t bytes, std::uint32_t ways, std::uint32_t uses = kInFlight - 1)
       : ways_(ways),
         sets_(bytes / (kLineBytes * ways)),
         keys_(std::size_t{sets_} * ways_),
         used_(keys_.size()),
-        lines_(keys_.size()) {}
+        lines_(keys_.size()),
+        last_use_(uses) {}
 
   [[nodiscard]] std::uint32_t set_of(std::uint64_t local_line) const {
     const std::uint64_t block = local_line / sets_;
@@ -57,8 +59,8 @@ class TagArray {
     return std::nullopt;
   }
 
-  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when all are.
-  /// Far copies may take at most `far_ways` places of a set and then replace one another.
+  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when
+  /// all are. Far copies may take at most `far_ways` places of a set and then replace one another.
   [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
   [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
@@ -90,7 +92,7 @@ class TagArray {
   static constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80000000;
 
   [[nodiscard]] std::uint32_t next_use() {
-    if (clock_ == kInFlight - 1) renumber();
+    if (clock_ == last_use_) renumber();
     return clock_++;
   }
   void renumber();
@@ -99,7 +101,7 @@ class TagArray {
   std::vector<std::uint32_t> keys_;
   std::vector<std::uint32_t> used_;
   std::vector<Line> lines_;
-  std::uint32_t clock_ = kFirstUse;
+  std::uint32_t clock_ = kFirstUse, last_use_;
 };
 
 }  // namespace lockstep::mem

@@ -69,7 +69,7 @@ TEST_CASE("each timing rule: not one edge earlier") {
     INFO(p.name);
     CHECK(t.earliest(p.then, p.other) == 0);
     t.issue(p.first, p.bank, 1000);
-    CHECK(t.earliest(p.then, p.other) == 1000 + p.cycles);
+    CHECK(t.earliest(p.then, p.other) == (p.cycles ? 1000 + p.cycles : 0));
   }
 }
 

@@ -1,0 +1,63 @@
+// Places of an L2 slice: who leaves, against a list kept by hand.
+#include "mem/tag_array.hpp"
+
+#include <catch2/catch.hpp>
+#include <list>
+#include <random>
+
+namespace lockstep::mem {
+namespace {
+
+TEST_CASE("the least recently used line leaves, also when the numbers of use begin again") {
+  for (const std::uint32_t uses : {20u, 1000u, 0x7fffffffu}) {
+    TagArray tags(8 * 128, 8, uses);  // one set
+    std::list<Address> order;         // most recent first
+    std::mt19937 random(uses);
+    for (int i = 0; i < 5000; ++i) {
+      const Address line = random() % 12 * 128;
+      if (const auto slot = tags.find(0, line)) {
+        tags.touch(*slot);
+        order.remove(line);
+      } else {
+        const auto victim = tags.victim(0, false, 4);
+        REQUIRE(victim);
+        REQUIRE(tags.in_use(*victim) == (order.size() == 8));
+        if (order.size() == 8) {
+          REQUIRE(tags[*victim].address == order.back());
+          order.pop_back();
+        }
+        tags.insert(*victim, line, false, false);
+      }
+      order.push_front(line);
+    }
+  }
+}
+
+TEST_CASE("lines in flight keep their place") {
+  TagArray tags(4 * 128, 4);
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const auto slot = tags.victim(0, false, 2);
+    REQUIRE(slot);
+    tags.insert(*slot, i * 128, false, i == 2);
+    tags.set_mshr(*slot, 7);
+  }
+  CHECK_FALSE(tags.victim(0, false, 2));
+  tags.set_mshr(*tags.find(0, 128), kNoMshr);
+  CHECK(tags[*tags.victim(0, false, 2)].address == 128);
+  tags.touch(*tags.find(0, 0));
+  CHECK(tags[*tags.victim(0, false, 2)].address == 128);
+  for (const Address line : {0, 256}) tags.set_mshr(*tags.find(0, line), kNoMshr);
+  CHECK(tags[*tags.victim(0, false, 2)].address == 256);  // was to leave first
+}
+
+TEST_CASE("far copies replace one another when they have their share") {
+  TagArray tags(4 * 128, 4);
+  for (std::uint32_t i = 0; i < 4; ++i)
+    tags.insert(*tags.victim(0, false, 2), i * 128, i == 1 || i == 3, false);
+  CHECK(tags[*tags.victim(0, true, 2)].address == 128);
+  CHECK(tags[*tags.victim(0, false, 2)].address == 0);
+  CHECK(tags[*tags.victim(0, true, 3)].address == 0);
+}
+
+}  // namespace
+}  // namespace lockstep::mem
