@@ -21,7 +21,7 @@ void check_refused(const std::vector<std::string>& arguments, const std::vector<
 TEST_CASE("help and version") {
   const Finished help = run({"--help"});
   CHECK(help.code == 0);
-  for (const char* command : {"run", "info", "config", "compare", "stats", "synth"}) {
+  for (const char* command : {"run", "info", "config", "compare", "stats", "convert", "synth"}) {
     CHECK_THAT(help.out, Catch::Contains(command));
     const Finished own = run({command, "--help"});
     CHECK(own.code == 0);
