@@ -185,7 +185,8 @@ constexpr Line kLines[] = {
     {"total dram writes = ", "", OF(sectors(f, f.total.mem.dram_writes)), "dram.writes in units of 32 bytes"},
 
     {"\n========= L2 cache stats =========", "", nullptr, ""},
-    {"L2_total_cache_accesses = ", "", OF(whole(f.total.mem.l2.accesses)), "l2.accesses"},
+    {"L2_total_cache_accesses = ", "", OF(whole(f.total.mem.l2.accesses)),
+     "l2.accesses, with instruction and constant fetches"},
     {"L2_total_cache_misses = ", "", OF(whole(f.total.mem.l2.misses)), "l2.misses"},
     {"L2_total_cache_miss_rate = ", "", OF(rate(f.total.mem.l2.misses, f.total.mem.l2.accesses)),
      "of the two"},

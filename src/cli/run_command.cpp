@@ -108,14 +108,17 @@ void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
 
 /// What became of the options of --accelsim-config.
 void note_accelsim(const RunArguments& arguments) {
-  if (!arguments.accelsim) return;
+  const std::string file = arguments.out + "/accelsim-config.txt";
+  if (!arguments.accelsim) {  // that of an earlier run must not pass for this one's
+    if (!arguments.out.empty()) stats::remove_file(file);
+    return;
+  }
   const AccelsimConfig& accelsim = *arguments.accelsim;
-  constexpr const char* kFile = "accelsim-config.txt";
-  if (!arguments.out.empty()) stats::write_file(arguments.out + "/" + kFile, accelsim.report);
+  if (!arguments.out.empty()) stats::write_file(file, accelsim.report);
   if (!accelsim.unknown.empty()) fmt::print(stderr, "lockstep: warning: {}\n", accelsim.unknown);
   if (arguments.quiet) return;
   fmt::print("{} (see {})\n", accelsim.summary,
-             arguments.out.empty() ? "`lockstep config --accelsim-config`" : arguments.out + "/" + kFile);
+             arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
 }
 
 }  // namespace

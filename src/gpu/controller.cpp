@@ -87,7 +87,16 @@ void Controller::close_finished(Cycle now) {
   std::stable_sort(batch.begin(), batch.end(), [](const auto& a, const auto& b) {
     return std::pair(a.end, a.command) < std::pair(b.end, b.command);
   });
+  const auto& active = dispatcher_->active();
+  const auto in_slot = [](std::uint8_t slot) {
+    return [slot](const auto& kernel) { return kernel.slot == slot; };
+  };
   std::erase_if(lingering_, [&](std::uint8_t slot) {
+    // Another kernel has the slot by now: what it counts is that kernel's.
+    if (std::find(active.begin(), active.end(), slot) != active.end()) return true;
+    if (std::any_of(batch.begin(), batch.end(), in_slot(slot))) return true;
+    if (std::any_of(finished.begin() + static_cast<std::ptrdiff_t>(closed_), finished.end(), in_slot(slot)))
+      return true;
     stats::KernelCounters late;
     machine_->collect(slot, late);
     stats::add(result_.report.unattributed, late);
