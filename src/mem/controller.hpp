@@ -21,6 +21,8 @@ class Controller {
  public:
   Controller(const config::GpuConfig& config, std::uint32_t partition, stats::PartitionCounters* counters)
       : map_(config),
+        l2_khz_(config.clock.l2_khz),
+        dram_khz_(config.clock.dram_khz),
         to_dram_(config.clock.l2_khz, config.clock.dram_khz),
         to_l2_(config.clock.dram_khz, config.clock.l2_khz),
         latency_(nearest_cycles(config.dram.latency_ns_x1000, config.clock.l2_khz)),
@@ -52,8 +54,19 @@ class Controller {
 
   /// DRAM edge at which something is due.
   [[nodiscard]] Cycle next_event() const { return next_; }
-  /// One DRAM edge. True when a write left a full queue.
+  /// One DRAM edge. True when a write left a queue.
   bool tick(Cycle edge, bool visit_all);
+  /// Edges with something due, in order, while they are before `end` and not later in time than the L2 edge
+  /// `l2`; stops after one that concerns the slices before that. Returns the edge at which a write left a
+  /// queue, else kNever.
+  [[nodiscard]] Cycle run(Cycle end, Cycle l2) {
+    const sim::Wide limit = sim::Wide{l2} * dram_khz_;
+    while (next_ < end && sim::Wide{next_} * l2_khz_ <= limit && next_return_ >= l2) {
+      const Cycle edge = next_;
+      if (tick(edge, false)) return edge;
+    }
+    return kNever;
+  }
 
   /// L2 edge at which the next data arrive.
   [[nodiscard]] Cycle next_return() const { return next_return_; }
@@ -88,6 +101,7 @@ class Controller {
   void push(Cycle now, const DramPlace& p, const DramTransaction& work);
 
   DramMap map_;
+  std::uint64_t l2_khz_, dram_khz_;
   sim::ClockRatio to_dram_, to_l2_;
   Cycle latency_;  // L2 cycles
   std::array<Bursts, 16> bursts_{};

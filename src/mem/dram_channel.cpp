@@ -145,10 +145,12 @@ DramChannel::Pick DramChannel::first_column(Cycle from) {
     if (b == kNoBank) continue;
     const Cycle at = std::max(timing_.shared_ready(command, g), from);
     if (at > best.at) continue;
-    const Pick pick = timing_.bank_ready(command, b) <= at
-                          ? Pick{at, wishes_[b].age, b}
-                          : first_of(column_banks_, g * banks_per_group_, (g + 1) * banks_per_group_, from);
-    if (pick.at < best.at || (pick.at == best.at && pick.age < best.age)) best = pick;
+    if (timing_.bank_ready(command, b) <= at) {
+      if (at < best.at || wishes_[b].age < best.age) best = {at, wishes_[b].age, b};
+      continue;
+    }
+    const Pick other = first_of(column_banks_, g * banks_per_group_, (g + 1) * banks_per_group_, from);
+    if (other.at < best.at || (other.at == best.at && other.age < best.age)) best = other;
   }
   return best;
 }

@@ -64,14 +64,12 @@ bool Partition::dram_first(Cycle dram_edge, Cycle l2_edge) const {
 
 void Partition::run(Cycle l2_end, Cycle dram_end) {
   for (;;) {
-    const Cycle l2 = next_l2_edge(), dram = controller_.next_event();
-    if (dram < dram_end && (l2 >= l2_end || dram_first(dram, l2))) {
-      tick_dram(dram, false);
-    } else if (l2 < l2_end) {
-      tick_l2(l2, false);
-    } else {
-      return;
-    }
+    const Cycle l2 = std::min(next_l2_edge(), l2_end);
+    const Cycle wrote = controller_.run(dram_end, l2);
+    if (wrote != kNever) announce_write_room(wrote);
+    if (wrote != kNever || controller_.next_return() < l2) continue;  // something is due earlier than thought
+    if (l2 == l2_end) return;
+    tick_l2(l2, false);
   }
 }
 
@@ -79,7 +77,8 @@ void Partition::run_all(Cycle from, Cycle l2_end, Cycle dram_end) {
   Cycle l2 = core_to_l2_.ceil(from), dram = core_to_dram_.ceil(from);
   while (l2 < l2_end || dram < dram_end) {
     if (dram < dram_end && (l2 >= l2_end || dram_first(dram, l2))) {
-      tick_dram(dram++, true);
+      if (controller_.tick(dram, true)) announce_write_room(dram);
+      ++dram;
     } else {
       tick_l2(l2++, true);
     }
@@ -99,9 +98,8 @@ void Partition::tick_l2(Cycle edge, bool visit_all) {
     if (visit_all || slice.next_event() <= edge) slice.tick(edge);
 }
 
-void Partition::tick_dram(Cycle edge, bool visit_all) {
-  if (!controller_.tick(edge, visit_all)) return;
-  for (Slice& slice : slices_) slice.write_room(dram_to_l2_.ceil(edge));
+void Partition::announce_write_room(Cycle dram_edge) {
+  for (Slice& slice : slices_) slice.write_room(dram_to_l2_.ceil(dram_edge));
 }
 
 void Partition::settle(Cycle) {}  // nothing is kept in bulk

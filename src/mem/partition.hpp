@@ -46,7 +46,7 @@ class Partition final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] Cycle next_l2_edge() const;
   [[nodiscard]] bool dram_first(Cycle dram_edge, Cycle l2_edge) const;
   void tick_l2(Cycle edge, bool visit_all);
-  void tick_dram(Cycle edge, bool visit_all);
+  void announce_write_room(Cycle dram_edge);
 
   std::uint32_t index_;
   bool skip_;
