@@ -133,7 +133,7 @@ struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t ways = 64;            // sets follow from the size; a carve-out takes whole ways... see L1
   std::uint32_t hit_latency = 28;     // core cycles from issue to dependent issue, pointer chase
   std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
-  std::uint32_t tags_per_cycle = 4;   // distinct lines looked up a cycle
+  std::uint32_t tags_per_cycle = 2;   // distinct lines looked up a cycle
   std::uint32_t data_bytes_per_cycle = 128;
   std::uint32_t mshrs = 256;                 // lines in flight
   std::uint32_t pending_instructions = 128;  // pending request table: memory instructions in flight

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 namespace lockstep::core {
 namespace {
@@ -91,6 +92,8 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.immediate = inst.immediate;
   out.long_result = result_from_memory(inst);
   out.closes_group = inst.op_class == OpClass::kDepBar && inst.mnemonic[0] == 'L';  // LDGDEPBAR
+  const std::string_view mnemonic(inst.mnemonic.data());
+  out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
   named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;
   set_pipe(out, inst);
   set_registers(out, inst);

@@ -42,6 +42,7 @@ struct IssueInst {
   bool may_branch = false, bypass_l1 = false, evict_first = false, known = true;
   bool long_result = false;       // dependents wait on memory, not on the MIO
   bool closes_group = false;      // LDGDEPBAR
+  bool matrix = false;            // LDSM, STSM: one address a matrix row
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;
   std::array<std::uint8_t, 2> bank_reads{};         // register-file reads of an even / odd bank

@@ -32,10 +32,19 @@ Stall reason_of(Block b) {
   return Stall::kWait;
 }
 
-/// Stores and reductions beyond the SM are acknowledged by the L2.
-bool owes_acknowledgement(const MioOperation& op) {
-  return (op.op_class == trace::OpClass::kStore || op.op_class == trace::OpClass::kReduction) &&
-         op.space != trace::MemSpace::kShared;
+/// A memory instruction whose addresses the trace does not carry takes its slot and the time of a special register.
+bool needs_addresses(const IssueInst& inst) {
+  using trace::OpClass;
+  switch (inst.op_class) {
+    case OpClass::kLoad:
+    case OpClass::kStore:
+    case OpClass::kAtomic:
+    case OpClass::kReduction:
+    case OpClass::kAsyncCopy:
+    case OpClass::kBulkCopy:
+    case OpClass::kMbarrier: return true;
+    default: return false;
+  }
 }
 
 /// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A
@@ -257,20 +266,19 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.form = record.form();
   op.mask = record.mask;
   op.words = warp.words;
-  // A memory instruction whose addresses the trace does not carry takes its slot and a fixed time.
-  const bool addressed = op.form != trace::AddressForm::kNone || inst.op_class == trace::OpClass::kConstLoad;
-  op.op_class =
-      addressed || inst.op_class == trace::OpClass::kShuffle ? inst.op_class : trace::OpClass::kSpecialReg;
+  const bool addressed = op.form != trace::AddressForm::kNone;
+  op.op_class = addressed || !needs_addresses(inst) ? inst.op_class : trace::OpClass::kSpecialReg;
   op.space = inst.space == trace::MemSpace::kGeneric && addressed ? resolve_generic(*warp.words, header)
                                                                   : inst.space;
   op.access_bytes = inst.access_bytes;
+  op.matrix = inst.matrix;
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
   op.local_base = header.local_base;
   mio.push(now, op);
   mio_next = std::min(mio_next, mio.next_event(now));
 
-  const bool stored = owes_acknowledgement(op);
+  const bool stored = is_acknowledged(op);
   InFlight& f = in_flight[handle];
   f = {&inst,
        static_cast<std::uint8_t>(w),
