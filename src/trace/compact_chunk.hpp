@@ -12,12 +12,17 @@
 
 namespace lockstep::trace {
 
-/// A chunk is closed by the CTA that brings it to this size, decoded: decoding one takes about a millisecond.
-inline constexpr std::size_t kChunkBytes = 1 << 20;
+/// A chunk is closed by the CTA that brings it to this size: decoding one takes a fraction of a millisecond.
+inline constexpr std::size_t kChunkBytes = 512 << 10;
 inline constexpr std::size_t kMaxCtaBytes = 1u << 30;
-/// Bytes that a decoded CTA counts for.
-[[nodiscard]] inline std::size_t decoded_bytes(std::size_t warps, std::size_t records, std::size_t words) {
+/// Bytes that a CTA counts for in its chunk; where warps share records, each counts them.
+[[nodiscard]] inline std::size_t counted_bytes(std::size_t warps, std::size_t records, std::size_t words) {
   return 64 + warps * sizeof(WarpSpan) + records * sizeof(Record) + words * sizeof(std::uint64_t);
+}
+[[nodiscard]] inline std::size_t record_count(const CtaTrace& cta) {
+  std::size_t sum = 0;
+  for (const WarpSpan& warp : cta.warps) sum += warp.record_count;
+  return sum;
 }
 /// No chunk has more CTAs, as each counts for 64 bytes.
 inline constexpr std::uint64_t kMaxChunkCtas = kChunkBytes / 64 + 1;

@@ -10,7 +10,9 @@ namespace {
 struct Sequence {
   std::uint32_t first = 0, count = 0;  // in the pool of records
   std::size_t words = 0;
-  LaneMask lanes = 0;  // any that is active somewhere
+  LaneMask lanes = 0;                       // any that is active somewhere
+  std::size_t placed_in = ~std::size_t{0};  // the CTA that has the records last, and where
+  std::uint32_t placed_at = 0;
 };
 
 [[noreturn]] void broken(const std::string& message) { throw BrokenBlock(message); }
@@ -84,7 +86,7 @@ void ChunkDecoder::Impl::decode(const ChunkContext& context, const StaticTable& 
   for (std::size_t c = 0; c < out.size(); ++c) {
     if (decoded >= kChunkBytes) broken("the chunk has more thread blocks than fit into one");
     cta(c, context.header);
-    decoded += decoded_bytes(per_cta_, out[c]->records.size(), out[c]->words.size());
+    decoded += counted_bytes(per_cta_, record_count(*out[c]), out[c]->words.size());
   }
   for (const ByteReader& c : columns_) c.expect_end("a column");
 }
@@ -103,25 +105,31 @@ void ChunkDecoder::Impl::cta_ids(const ChunkContext& context, std::span<CtaTrace
   }
 }
 
+/// Warps with the same sequence share its records.
 void ChunkDecoder::Impl::cta(std::size_t c, const KernelHeader& header) {
   CtaTrace& out = *ctas_[c];
   out.warps.assign(per_cta_, WarpSpan{});
   out.records.clear();
   out.words.clear();
+  std::size_t counted = 0;
   for (std::size_t i = 0; i < per_cta_; ++i) {
     const std::uint64_t code = column(Column::kHead).number(sequences_.size(), "a warp's sequence");
     if (code == 0) new_sequence();
     const auto number = static_cast<std::uint32_t>(code == 0 ? sequences_.size() - 1 : code - 1);
     used_.push_back(number);
-    const Sequence& s = sequences_[number];
+    Sequence& s = sequences_[number];
     const std::uint64_t threads = header.threads_per_cta() - i * kWarpSize;
     const LaneMask live = threads >= kWarpSize ? ~LaneMask{0} : (LaneMask{1} << threads) - 1;
     if ((s.lanes & ~live) != 0) broken("an active mask has lanes without a thread");
-    if (decoded_bytes(per_cta_, out.records.size() + s.count, out.words.size() + s.words) > kMaxCtaBytes)
+    if (s.placed_in != c) {
+      s.placed_in = c;
+      s.placed_at = static_cast<std::uint32_t>(out.records.size());
+      out.records.insert(out.records.end(), pool_.begin() + s.first, pool_.begin() + s.first + s.count);
+    }
+    counted += s.count;
+    if (counted_bytes(per_cta_, counted, out.words.size() + s.words) > kMaxCtaBytes)
       broken("a thread block is too large");
-    out.warps[i] = {static_cast<std::uint32_t>(out.records.size()), s.count,
-                    static_cast<std::uint32_t>(out.words.size())};
-    out.records.insert(out.records.end(), pool_.begin() + s.first, pool_.begin() + s.first + s.count);
+    out.warps[i] = {s.placed_at, s.count, static_cast<std::uint32_t>(out.words.size())};
     if (s.words > 0) words(c, i, s);
   }
 }
@@ -139,7 +147,7 @@ void ChunkDecoder::Impl::new_sequence() {
     s.lanes |= r.mask;
     pool_.push_back(r);
   }
-  if (decoded_bytes(0, s.count, s.words) > kMaxCtaBytes) broken("a warp is too large");
+  if (counted_bytes(0, s.count, s.words) > kMaxCtaBytes) broken("a warp is too large");
   sequences_.push_back(s);
 }
 

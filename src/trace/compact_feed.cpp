@@ -96,6 +96,7 @@ class CompactFeed final : public CtaFeed {
   CompactCta* new_cta();
   void reserve_ring(std::uint64_t end);
   void decode(std::size_t chunk, Scratch& scratch);
+  void count_unknown(const CtaTrace& cta);
   void take_notes();
 
   std::shared_ptr<const CompactFile> file_;
@@ -229,10 +230,22 @@ void CompactFeed::settle() {
       if (first_cta_[published_] < wanted_) std::rethrow_exception(error->second);
       break;
     }
-    for (std::uint64_t i = first_cta_[published_]; i < first_cta_[published_ + 1]; ++i)
-      decoded_bytes_ += decoded_bytes(at(i)->warps.size(), at(i)->records.size(), at(i)->words.size());
+    for (std::uint64_t i = first_cta_[published_]; i < first_cta_[published_ + 1]; ++i) {
+      const CompactCta& cta = *at(i);
+      decoded_bytes_ += sizeof cta + cta.warps.size() * sizeof(WarpSpan) +
+                        cta.records.size() * sizeof(Record) + cta.words.size() * sizeof(std::uint64_t);
+    }
   }
   take_notes();
+}
+
+void CompactFeed::count_unknown(const CtaTrace& cta) {
+  for (const WarpSpan& warp : cta.warps) {
+    for (std::uint32_t i = 0; i < warp.record_count; ++i) {
+      const std::uint32_t inst = cta.records[warp.first_record + i].inst();
+      if (unknown_[inst]) ++unknown_counts_[table_[inst].mnemonic.data()];
+    }
+  }
 }
 
 void CompactFeed::take_notes() {
@@ -247,8 +260,7 @@ void CompactFeed::take_notes() {
   // Counts only what is due, so that the notes do not depend on how far was read ahead.
   for (const std::uint64_t end = std::min(wanted_, first_cta_[published_]); noted_ < end; ++noted_) {
     if (at(noted_) == nullptr) continue;
-    for (const Record& record : at(noted_)->records)
-      if (unknown_[record.inst()]) ++unknown_counts_[table_[record.inst()].mnemonic.data()];
+    count_unknown(*at(noted_));
   }
   notes_.unknown_opcodes.assign(unknown_counts_.begin(), unknown_counts_.end());
 }

@@ -71,8 +71,9 @@ class Converter {
   void add(const CtaTrace& cta, KernelEntry& entry) {
     if (pending_ == ctas_.size()) ctas_.emplace_back();
     ctas_[pending_++] = cta;
-    pending_bytes_ += decoded_bytes(cta.warps.size(), cta.records.size(), cta.words.size());
-    progress_.warp_instructions += cta.records.size();
+    const std::size_t records = record_count(cta);
+    pending_bytes_ += counted_bytes(cta.warps.size(), records, cta.words.size());
+    progress_.warp_instructions += records;
     if (pending_bytes_ >= kChunkBytes) close_chunk(entry);
   }
 

@@ -58,6 +58,7 @@ void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* word
 /// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is.
 AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize], std::vector<std::uint64_t>& words);
 
+/// Warps of a CTA with the same records may share them: spans may overlap. Words are each warp's own.
 struct WarpSpan {
   std::uint32_t first_record = 0, record_count = 0;
   std::uint32_t first_word = 0;

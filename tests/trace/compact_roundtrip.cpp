@@ -78,6 +78,18 @@ TEST_CASE("The bundled traces survive conversion") {
   }
 }
 
+TEST_CASE("Warps with the same records share them in memory") {
+  const TempDir dir;
+  const std::string out = (dir.path / "t.lst").string();
+  write_compact(*open_trace(LOCKSTEP_SOURCE_DIR "/traces/sgemm"), out);
+  const auto feed = open_trace(out)->open(0);
+  feed->decode_now(1);
+  const CtaTrace& cta = *feed->take(0);
+  REQUIRE(cta.warps.size() == 8);
+  CHECK(cta.records.size() == 938);  // traces/README.md
+  for (const WarpSpan& warp : cta.warps) CHECK(warp.record_count == 938);
+}
+
 TEST_CASE("Real traces survive conversion and become smaller than xz -9e makes their text") {
   if (!fs::exists(shared_traces())) {
     WARN("no traces in ../shared: skipped");
