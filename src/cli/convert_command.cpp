@@ -8,6 +8,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/host.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "trace/compact_feed.hpp"
 
@@ -41,6 +42,8 @@ class ConvertPrinter {
   Clock::time_point next_ = Clock::now() + std::chrono::seconds(terminal_ ? 1 : 10);
 };
 
+struct Interrupted {};
+
 }  // namespace
 
 int run_convert(int argc, char** argv) {
@@ -62,10 +65,17 @@ int run_convert(int argc, char** argv) {
   const auto& out = (*values)["OUT"].as<std::string>();
   const auto trace = trace::open_trace((*values)["TRACE"].as<std::string>());
   trace::ConvertProgress done;
-  {
+  catch_interrupts();
+  try {
     ConvertPrinter printer;
-    options.progress = [&](const trace::ConvertProgress& p) { printer.update(p); };
+    options.progress = [&](const trace::ConvertProgress& p) {
+      if (interrupted()) throw Interrupted{};
+      printer.update(p);
+    };
     done = trace::write_compact(*trace, out, options);
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "lockstep: interrupted: {} is not written\n", out);
+    return kInterrupted;
   }
   fmt::print("{}: {} kernels, {} warp instructions, {} bytes\n", out, done.kernels, done.warp_instructions,
              done.bytes);

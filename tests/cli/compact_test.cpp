@@ -1,6 +1,9 @@
 // `lockstep convert`: the compact trace is as good as the text.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "tests/cli/program.hpp"
 
@@ -64,6 +67,26 @@ TEST_CASE("conversions that cannot be done say why and write nothing") {
   const Finished result = run(full);
   CHECK(result.code == 2);
   CHECK_THAT(result.err, Catch::Contains("a.lst: cannot be written: "));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("an interrupted conversion leaves nothing behind") {
+  const Folder folder;
+  REQUIRE(run({"synth", "random", "--out", folder / "t", "--ctas", "20000"}).code == 0);
+  Launch launch;
+  launch.arguments = {"convert", folder / "t", folder / "a.lst", "--level", "22"};
+  Program program(launch);
+  // Until it writes: its file has a name that begins with a.lst.
+  const auto writes = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+      if (entry.path().filename().string().rfind("a.lst.", 0) == 0 && entry.file_size() > 12) return true;
+    return false;
+  };
+  for (int i = 0; i < 2000 && !writes(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  program.send(SIGINT);
+  const Finished result = program.wait();
+  CHECK(result.code == 130);
+  CHECK_THAT(result.err, Catch::Contains("interrupted"));
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
