@@ -106,6 +106,7 @@ void Engine::lead(Controller& controller) {
   for (const Share& share : shares_) {
     for (unsigned k = 0; k < static_cast<unsigned>(DomainKind::kCount); ++k)
       profile_.domain_seconds[k] += share.domain_seconds[k] * kSampleEvery;
+    profile_.exchange_seconds += share.exchange_seconds * kSampleEvery;
     profile_.task_seconds += share.task_seconds;
     profile_.wait_seconds += share.wait_seconds;
   }
@@ -192,12 +193,14 @@ void Engine::do_item(std::size_t item, unsigned thread) {
   const auto start = sampled_ ? Clock::now() : Clock::time_point{};
   try {
     slot.next = slot.domain->advance(now_, to_);
+    if (sampled_) share.domain_seconds[static_cast<unsigned>(slot.kind)] += seconds_since(start);
+    const auto handing_over = sampled_ ? Clock::now() : Clock::time_point{};
     for (NetworkBase* network : networks_of_[awake_[item]]) network->note(awake_[item], thread);
+    if (sampled_) share.exchange_seconds += seconds_since(handing_over);
   } catch (...) {
     slot.error = std::current_exception();
     slot.next = kNever;
   }
-  if (sampled_) share.domain_seconds[static_cast<unsigned>(slot.kind)] += seconds_since(start);
 }
 
 void Engine::end_window() {
@@ -219,7 +222,9 @@ void Engine::end_window() {
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
   std::fill(woken_.begin(), woken_.end(), std::uint8_t{0});
+  const auto flipping = Clock::now();
   for (NetworkBase* network : networks_) network->flip(woken_);
+  profile_.exchange_seconds += seconds_since(flipping);
   now_ = to_;
   if (tasks_) tasks_->settle();
 }

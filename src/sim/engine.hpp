@@ -56,6 +56,7 @@ enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
 struct EngineProfile {
   std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;
   double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
+  double exchange_seconds = 0;  // handing mail over; taking it is part of the receivers' time
   double task_seconds = 0, wait_seconds = 0, serial_seconds = 0;
   double largest_share = 0, mean_share = 0;  // summed over shared windows: the imbalance
 };
@@ -90,7 +91,7 @@ class Engine {
   };
   struct alignas(64) Share {  // one thread's account
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
-    double task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
+    double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
   };
 
   void lead(Controller& controller);

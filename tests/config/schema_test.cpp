@@ -180,7 +180,6 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(l2, mshr_merges),
       FIELD(l2, atomic_interval),
       FIELD(l2, halves),
-      FIELD(l2, code_resident),
       FIELD(dram, channels_per_partition),
       FIELD(dram, bank_groups),
       FIELD(dram, banks_per_group),
@@ -270,7 +269,8 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
   const GpuConfig c = resolve(
       "v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32", "gpu.name=My GPU-2",
                "dram.type=hbm3", "host.copy_mode=overlapped", "pipe.fp64_shared=true",
-               "mio.const_cold_miss=false", "host.warms_l2=false", "l1.allocate_on_store=false"});
+               "mio.const_cold_miss=false", "host.warms_l2=false", "l1.allocate_on_store=false",
+               "l2.code_resident=false"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
   CHECK(c.l1.shared_carveouts_kib == std::vector<std::uint32_t>{0, 32});
@@ -281,6 +281,7 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
   CHECK_FALSE(c.mio.const_cold_miss);
   CHECK_FALSE(c.host.warms_l2);
   CHECK_FALSE(c.l1.allocate_on_store);
+  CHECK_FALSE(c.l2.code_resident);
   CHECK(resolve("v100", {"sm.scheduler=gto"}).sm.scheduler == SchedulerPolicy::kGto);
 }
 
