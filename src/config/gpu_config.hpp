@@ -105,7 +105,7 @@ struct FrontEndGroup {                // frontend.*
   std::uint32_t l1i_bytes = 131072, l1i_ways = 8;
   std::uint32_t l1i_latency = 39;  // core cycles from an L0 miss to the fill from L1I
   std::uint32_t l1i_mshrs = 32;
-  std::uint32_t l1i_read_ahead = 32;  // lines that an L1I miss asks for beyond its own
+  std::uint32_t l1i_read_ahead = 32;   // lines that an L1I miss asks for beyond its own
   std::uint32_t prefetch_entries = 8;  // stream buffer of a sub-core in lines; 0 = no prefetcher
 };
 struct RegisterFileGroup {                  // rf.*
@@ -163,7 +163,7 @@ struct L2Group {                  // l2.*
   std::uint32_t mshrs = 192, mshr_merges = 32;  // a slice
   std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
-  bool code_resident = true;  // instructions are in the L2 when they are first fetched
+  bool code_resident = true;          // instructions are in the L2 when they are first fetched
 };
 struct DramGroup {                           // dram.*: timing in cycles of clock.dram_khz, the command clock
   std::string type = "hbm2";                 // a label; timing comes from the numbers

@@ -113,7 +113,8 @@ Rows l2_rows() {
               "that a sector of 32-bit atomics occupies the atomic unit", l2<&G::atomic_interval>()),
       integer("l2.halves", M::kNone, 1, 2, "2: the near half caches lines whose home is the far half",
               l2<&G::halves>()),
-      flag("l2.code_resident", "instructions and kernel arguments are in the L2 when first read", l2<&G::code_resident>()),
+      flag("l2.code_resident", "instructions and kernel arguments are in the L2 when first read",
+           l2<&G::code_resident>()),
   };
 }
 

@@ -14,12 +14,14 @@ namespace lockstep::core {
 struct KernelSlot {
   trace::CtaFeed* feed = nullptr;
   const trace::KernelHeader* header = nullptr;
-  const class IssueTable* instructions = nullptr;  // issue form of the feed's static table, extended when it settles
-  std::uint64_t launch_sequence = 0;      // counts launches from 1: an SM that sees a new one invalidates L1 and constants
+  const class IssueTable* instructions =
+      nullptr;  // issue form of the feed's static table, extended when it settles
+  std::uint64_t launch_sequence =
+      0;  // counts launches from 1: an SM that sees a new one invalidates L1 and constants
   std::uint32_t warps_per_cta = 0;
-  std::uint32_t registers_per_warp = 0;   // allocated, rounded up to the granularity
-  std::uint32_t shared_bytes = 0;         // allocated per CTA, rounded up
-  Address code_base = 0;                  // synthetic address of the kernel's first instruction
+  std::uint32_t registers_per_warp = 0;  // allocated, rounded up to the granularity
+  std::uint32_t shared_bytes = 0;        // allocated per CTA, rounded up
+  Address code_base = 0;                 // synthetic address of the kernel's first instruction
 };
 
 /// Index = kernel slot; launch.max_kernels entries, never resized during a run.

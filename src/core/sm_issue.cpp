@@ -32,7 +32,8 @@ Stall reason_of(Block b) {
   return Stall::kWait;
 }
 
-/// A memory instruction whose addresses the trace does not carry takes its slot and the time of a special register.
+/// A memory instruction whose addresses the trace does not carry takes its slot and the time of a special
+/// register.
 bool needs_addresses(const IssueInst& inst) {
   using trace::OpClass;
   switch (inst.op_class) {
@@ -42,8 +43,10 @@ bool needs_addresses(const IssueInst& inst) {
     case OpClass::kReduction:
     case OpClass::kAsyncCopy:
     case OpClass::kBulkCopy:
-    case OpClass::kMbarrier: return true;
-    default: return false;
+    case OpClass::kMbarrier:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -113,8 +116,8 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 
 // --- Issue ---
 
-/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`. For a greedy
-/// policy the warp that issued last is enough.
+/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`. For
+/// a greedy policy the warp that issued last is enough.
 unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
   const SubCore& sub = subcores[s];
   const Tick t = local(now);

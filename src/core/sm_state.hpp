@@ -99,7 +99,7 @@ struct Sm::State {
   const std::uint32_t index;
   const bool skip;
   const unsigned subcore_count;
-  const bool greedy;                    // the scheduler stays with a warp as long as it can
+  const bool greedy;  // the scheduler stays with a warp as long as it can
 
   // Hot state.
   Cycle current = 0;    // the cycle that tick() is doing
@@ -112,7 +112,7 @@ struct Sm::State {
   std::array<WarpSet64, stats::kStalls> waiting{};
   std::array<stats::Stall, kMaxWarps> reason{};
   std::array<config::UnitMask, kMaxWarps> wants{};  // units of a ready warp's next instruction
-  std::array<WarpSet64, 64> wheel{};  // warps to look at again, by cycle modulo 64
+  std::array<WarpSet64, 64> wheel{};                // warps to look at again, by cycle modulo 64
   std::uint64_t wheel_used = 0;
   std::array<SubCore, kMaxSubcores> subcores{};
   std::array<Warp, kMaxWarps> warps{};

@@ -29,7 +29,7 @@ struct Warp {
   std::array<Tick, kMaxIbuffer> decoded{};  // tick at which a buffered instruction may issue, a ring
   Tick not_before = 0;                      // of the next issue: fence latency, sleep, barrier release
   Tick fetch_from = 0;                      // of the next fetch: branch redirect, start of the warp
-  std::uint32_t line = LineTags::kNoLine; // that it fetches from
+  std::uint32_t line = LineTags::kNoLine;   // that it fetches from
   std::uint8_t ring = 0, buffered = 0;
   std::uint8_t kernel = 0, cta = 0;
   Block block = Block::kNone;

@@ -124,8 +124,8 @@ class Network final : public NetworkBase {
 
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
-  /// Non-empty destinations of a source in the window before: the masks of all sources side by side, so that a
-  /// receiver need not touch the outboxes that have nothing for it.
+  /// Non-empty destinations of a source in the window before: the masks of all sources side by side, so that
+  /// a receiver need not touch the outboxes that have nothing for it.
   [[nodiscard]] const std::uint64_t* row(std::size_t source) const {
     return &rows_[parity_ ^ 1][source * mail_for_.size()];
   }

@@ -11,39 +11,39 @@ namespace lockstep::trace {
 /// What an instruction needs from the SM. Each class maps, by configuration, to an execution pipe with a
 /// latency and an initiation interval (config::PipeSpec); memory and control classes are handled by name.
 enum class OpClass : std::uint8_t {
-  kAlu,          // integer add, logic, shift, compare, select, move, predicate logic, FP32 compare
-  kFp32,         // FADD, FMUL, FFMA
-  kImad,         // 32-bit integer multiply-add on the FMA pipe
-  kImadWide,     // IMAD.WIDE, IMAD.HI
-  kFp16,         // HADD2, HMUL2, HFMA2 and bf16 forms
-  kFp64,         // DADD, DMUL, DFMA, DSETP
-  kSfu,          // MUFU
-  kConvert,      // I2F, F2I, F2F, FRND, ...: quarter-rate conversions
-  kBitcount,     // POPC, FLO, BREV
-  kTensor,       // HMMA, IMMA, DMMA, BMMA, QMMA: `macs` and `tensor_type` say how much work
-  kWarpgroupMma, // HGMMA, IGMMA, QGMMA, BGMMA (asynchronous, sm_90)
-  kUniform,      // the uniform datapath
-  kSpecialReg,   // S2R, S2UR
-  kVote,         // VOTE, MATCH, REDUX
-  kShuffle,      // SHFL
-  kBranch,       // BRA, BRX, JMP, CALL, RET, BSYNC, BREAK, ...: may change the PC
-  kConvergence,  // BSSY, WARPSYNC, YIELD: no PC change
-  kExit,         // EXIT, KILL
-  kBarrier,      // BAR.*, B2R, BARRIER: CTA barrier; `barrier` says which
-  kMemBar,       // MEMBAR, FENCE, ERRBAR, CCTL
-  kDepBar,       // DEPBAR, LDGDEPBAR, ARRIVES.LDGSTSBAR, WARPGROUP.DEPBAR
-  kSleep,        // NANOSLEEP
+  kAlu,           // integer add, logic, shift, compare, select, move, predicate logic, FP32 compare
+  kFp32,          // FADD, FMUL, FFMA
+  kImad,          // 32-bit integer multiply-add on the FMA pipe
+  kImadWide,      // IMAD.WIDE, IMAD.HI
+  kFp16,          // HADD2, HMUL2, HFMA2 and bf16 forms
+  kFp64,          // DADD, DMUL, DFMA, DSETP
+  kSfu,           // MUFU
+  kConvert,       // I2F, F2I, F2F, FRND, ...: quarter-rate conversions
+  kBitcount,      // POPC, FLO, BREV
+  kTensor,        // HMMA, IMMA, DMMA, BMMA, QMMA: `macs` and `tensor_type` say how much work
+  kWarpgroupMma,  // HGMMA, IGMMA, QGMMA, BGMMA (asynchronous, sm_90)
+  kUniform,       // the uniform datapath
+  kSpecialReg,    // S2R, S2UR
+  kVote,          // VOTE, MATCH, REDUX
+  kShuffle,       // SHFL
+  kBranch,        // BRA, BRX, JMP, CALL, RET, BSYNC, BREAK, ...: may change the PC
+  kConvergence,   // BSSY, WARPSYNC, YIELD: no PC change
+  kExit,          // EXIT, KILL
+  kBarrier,       // BAR.*, B2R, BARRIER: CTA barrier; `barrier` says which
+  kMemBar,        // MEMBAR, FENCE, ERRBAR, CCTL
+  kDepBar,        // DEPBAR, LDGDEPBAR, ARRIVES.LDGSTSBAR, WARPGROUP.DEPBAR
+  kSleep,         // NANOSLEEP
   kNop,
-  kConstLoad,    // LDC, LDCU, ULDC: constant cache
-  kLoad,         // any load through the LSU (global, local, shared, generic, LDSM)
-  kStore,        // any store through the LSU
-  kAtomic,       // returns a value
-  kReduction,    // does not return a value
-  kAsyncCopy,    // LDGSTS: global to shared without registers
-  kBulkCopy,     // UBLKCP, UTMALDG, UTMASTG, ...: TMA; no addresses in traces
-  kMbarrier,     // SYNCS: shared-memory barrier objects
-  kTexture,      // TEX, TLD, TLD4, TXQ, ...
-  kSurface,      // SULD, SUST, SUATOM
+  kConstLoad,  // LDC, LDCU, ULDC: constant cache
+  kLoad,       // any load through the LSU (global, local, shared, generic, LDSM)
+  kStore,      // any store through the LSU
+  kAtomic,     // returns a value
+  kReduction,  // does not return a value
+  kAsyncCopy,  // LDGSTS: global to shared without registers
+  kBulkCopy,   // UBLKCP, UTMALDG, UTMASTG, ...: TMA; no addresses in traces
+  kMbarrier,   // SYNCS: shared-memory barrier objects
+  kTexture,    // TEX, TLD, TLD4, TXQ, ...
+  kSurface,    // SULD, SUST, SUATOM
   kCount
 };
 
@@ -79,24 +79,24 @@ struct RegisterList {
 
 /// What the instruction is and needs; independent of the simulated GPU's configuration.
 struct StaticInst {
-  std::uint32_t pc = 0;         // bytes from the kernel's first instruction; callees lie at disjoint ranges
-  std::uint32_t bytes = 16;     // encoding size: 8 before sm_70, 16 since (decides the next sequential PC)
+  std::uint32_t pc = 0;      // bytes from the kernel's first instruction; callees lie at disjoint ranges
+  std::uint32_t bytes = 16;  // encoding size: 8 before sm_70, 16 since (decides the next sequential PC)
   std::array<char, 16> mnemonic{};  // base opcode ("LDG"), zero-terminated, cut to fit
   OpClass op_class = OpClass::kAlu;
   MemSpace space = MemSpace::kNone;
-  std::uint8_t access_bytes = 0;   // bytes a lane moves; 0 when it is no memory instruction
-  bool has_addresses = false;      // the trace lists addresses for it
-  bool bypass_l1 = false;          // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
-  bool evict_first = false;        // streaming hint
-  bool known = true;               // false: not in the opcode table, class is a guess
-  bool may_branch = false;         // the next PC may differ from pc + bytes
+  std::uint8_t access_bytes = 0;  // bytes a lane moves; 0 when it is no memory instruction
+  bool has_addresses = false;     // the trace lists addresses for it
+  bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
+  bool evict_first = false;       // streaming hint
+  bool known = true;              // false: not in the opcode table, class is a guess
+  bool may_branch = false;        // the next PC may differ from pc + bytes
   BarrierOp barrier = BarrierOp::kNone;
-  std::uint8_t barrier_id = 0;     // named barrier; 0 where the trace does not say
+  std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say
   FenceScope fence = FenceScope::kNone;
   TensorType tensor_type = TensorType::kNone;
   bool tensor_sparse = false;
-  std::uint32_t macs = 0;          // multiply-accumulates of the whole warp (or warpgroup) instruction
-  std::int32_t immediate = 0;      // DEPBAR's group count, BAR's id, NANOSLEEP's ns; 0 where not traced
+  std::uint32_t macs = 0;      // multiply-accumulates of the whole warp (or warpgroup) instruction
+  std::int32_t immediate = 0;  // DEPBAR's group count, BAR's id, NANOSLEEP's ns; 0 where not traced
   RegisterList<4> destinations;
   RegisterList<8> sources;
 };

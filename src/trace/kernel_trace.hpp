@@ -17,16 +17,18 @@ struct KernelHeader {
   std::string name;
   std::uint64_t id = 0;
   Dim3 grid, block;
-  std::uint32_t shared_bytes = 0;   // per CTA, static and dynamic
-  std::uint32_t registers = 0;      // per thread
-  std::uint32_t binary_version = 0; // 70 = sm_70
+  std::uint32_t shared_bytes = 0;    // per CTA, static and dynamic
+  std::uint32_t registers = 0;       // per thread
+  std::uint32_t binary_version = 0;  // 70 = sm_70
   std::uint64_t stream = 0;
   Address shared_base = 0, local_base = 0;  // windows of the generic address space
   std::uint32_t tracer_version = 0;
   bool line_info = false;
   std::string nvbit_version;
   [[nodiscard]] std::uint32_t threads_per_cta() const { return static_cast<std::uint32_t>(block.count()); }
-  [[nodiscard]] std::uint32_t warps_per_cta() const { return (threads_per_cta() + kWarpSize - 1) / kWarpSize; }
+  [[nodiscard]] std::uint32_t warps_per_cta() const {
+    return (threads_per_cta() + kWarpSize - 1) / kWarpSize;
+  }
 };
 
 /// How a record's lane addresses are kept in the word stream of its warp.
@@ -56,7 +58,8 @@ struct Record {
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]);
 
 /// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is.
-AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize], std::vector<std::uint64_t>& words);
+AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
+                           std::vector<std::uint64_t>& words);
 
 /// Warps of a CTA with the same records may share them: spans may overlap. Words are each warp's own.
 struct WarpSpan {
@@ -68,7 +71,7 @@ struct WarpSpan {
 struct CtaTrace {
   std::uint64_t index = 0;  // position in the kernel, in the file's order
   Dim3 id{0, 0, 0};
-  std::vector<WarpSpan> warps;          // exactly header.warps_per_cta()
+  std::vector<WarpSpan> warps;  // exactly header.warps_per_cta()
   std::vector<Record> records;
   std::vector<std::uint64_t> words;
 };
@@ -78,7 +81,9 @@ struct CtaTrace {
 class StaticTable {
  public:
   static constexpr unsigned kChunk = 1024;
-  [[nodiscard]] const StaticInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
+  [[nodiscard]] const StaticInst& operator[](std::uint32_t i) const {
+    return chunks_[i / kChunk][i % kChunk];
+  }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// Serial points only. At most 2^30 elements; throws std::length_error past kMaxChunks * kChunk.
   std::uint32_t push(const StaticInst& inst);
@@ -97,16 +102,17 @@ struct TraceNotes {
 
 /// A static instruction as the trace's lines give it.
 struct TracedInstruction {
-  std::uint32_t pc = 0;         // as StaticInst's
-  std::string_view text;        // destinations, opcode, sources and width: "1 R4 LDG.E 1 R8 4"
-  std::int64_t immediate = 0;   // of its first record; 0 where there is none
+  std::uint32_t pc = 0;        // as StaticInst's
+  std::string_view text;       // destinations, opcode, sources and width: "1 R4 LDG.E 1 R8 4"
+  std::int64_t immediate = 0;  // of its first record; 0 where there is none
 };
 
 /// Hands out the CTAs of one kernel in file order, decoding ahead with the team of threads that simulates.
 ///
-/// Life of a window: at the serial point `settle()` then `want()` and `plan()`; in the parallel phase the team
-/// runs each task once, in any order, on any thread. CTAs that were wanted at one serial point are there after
-/// the settle() of the next. Nothing here depends on thread count or timing except when decoding happens.
+/// Life of a window: at the serial point `settle()` then `want()` and `plan()`; in the parallel phase the
+/// team runs each task once, in any order, on any thread. CTAs that were wanted at one serial point are there
+/// after the settle() of the next. Nothing here depends on thread count or timing except when decoding
+/// happens.
 class CtaFeed {
  public:
   virtual ~CtaFeed() = default;
@@ -146,9 +152,9 @@ class CtaFeed {
 /// A host command of the trace, in list order.
 struct Command {
   enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel } kind = Kind::kKernel;
-  Address address = 0;        // copies
-  std::uint64_t bytes = 0;    // copies
-  std::uint32_t kernel = 0;   // kernels: index into TraceSet kernels
+  Address address = 0;       // copies
+  std::uint64_t bytes = 0;   // copies
+  std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
 };
 
 /// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and
@@ -170,8 +176,8 @@ struct OpenOptions {
   bool strict = false;  // an opcode that is not in the table is an error
 };
 
-/// `path`: a folder with kernelslist.g or kernelslist, a list file, or one kernel file; plain, .gz, .xz, .zst;
-/// or a compact trace, which keeps name and hash of what it was converted from.
+/// `path`: a folder with kernelslist.g or kernelslist, a list file, or one kernel file; plain, .gz, .xz,
+/// .zst; or a compact trace, which keeps name and hash of what it was converted from.
 [[nodiscard]] std::unique_ptr<TraceSet> open_trace(const std::string& path, const OpenOptions& options = {});
 
 }  // namespace lockstep::trace

@@ -150,7 +150,8 @@ class LsuBench {
     const Cycle stop = now_ + limit;
     const auto idle = [&] {
       return std::all_of(waiting.begin(), waiting.end(), [](const auto& q) { return q.empty(); }) &&
-             pipeline_->quiescent() && pipeline_->credits_missing() == 0 && parts_.empty() && fetches.empty() &&
+             pipeline_->quiescent() && pipeline_->credits_missing() == 0 && parts_.empty() &&
+             fetches.empty() &&
              std::all_of(sent_.begin(), sent_.end(), [](const auto& q) { return q.empty(); });
     };
     do {

@@ -51,8 +51,8 @@ TEST_CASE("a result is there exactly its latency after issue: not at N-1, yes at
   }
 }
 
-/// Cycles for each instruction of a body of 512 that is run again with warm caches by `warps` warps. The jump back
-/// costs some ten cycles.
+/// Cycles for each instruction of a body of 512 that is run again with warm caches by `warps` warps. The jump
+/// back costs some ten cycles.
 template <class Op>
 double warm_rate(unsigned warps, Op op) {
   const auto cycles = [&](unsigned passes) {
