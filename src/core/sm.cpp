@@ -49,7 +49,7 @@ void Sm::State::tick(Cycle now) {
 }
 
 Cycle Sm::State::next_event(Cycle now) const {
-  if (ready | fetch_wanted) return now + 1;
+  if ((ready & ~held) | fetch_wanted) return now + 1;
   Cycle next = std::min({launches.next_arrival(), mio_next, front_next});
   if (wheel_used) {
     const auto start = static_cast<int>((now + 1) & 63);
@@ -107,24 +107,23 @@ void Sm::State::wake_warps(Cycle now) {
   for (; due; due &= due - 1) {
     const auto w = static_cast<unsigned>(std::countr_zero(due));
     update_fetch(w, t);
-    if (!(ready & warp_bit(w))) evaluate(w, t);
+    if (ready & warp_bit(w)) {
+      let_issue(w / 16);
+    } else {
+      evaluate(w, t);
+    }
   }
 }
 
 void Sm::State::issue_stage(unsigned s, Cycle now) {
-  auto why = stats::Stall::kMathPipe;
-  const unsigned set = issuable(s, now, why);
   settle_subcore(s, now);
+  const unsigned set = issuable(s, now);
+  if (set == 0) return;
   SubCore& sub = subcores[s];
-  sub.charged = now + 1;
-  if (set == 0) {
-    const auto first = static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
-    charge(why, warps[first].kernel, 1);
-    return;
-  }
   const unsigned position =
       pick(config.sm.scheduler, static_cast<WarpSet16>(set), {sub.last_issued, &sub.age});
   sub.last_issued = static_cast<std::uint8_t>(position);
+  sub.charged = now + 1;
   const unsigned w = 16 * s + position;
   charge(stats::Stall::kIssued, warps[w].kernel, 1);
   issue(w, now);

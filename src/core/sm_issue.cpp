@@ -100,7 +100,7 @@ void Sm::State::set_waiting(unsigned w, Stall why) {
 }
 
 void Sm::State::set_ready(unsigned w, config::UnitMask units) {
-  settle_subcore(w / 16, current);
+  let_issue(w / 16);
   wants[w] = units;
   waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
   reason[w] = Stall::kIssued;
@@ -116,22 +116,41 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 
 // --- Issue ---
 
-/// Positions of the sub-core's ready warps whose unit or queue takes them now; if there are none, `why`. For
-/// a greedy policy the warp that issued last is enough.
-unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
+/// The sub-core's ready warps may be able to issue again.
+void Sm::State::let_issue(unsigned s) {
+  settle_subcore(s, current);
+  held &= ~(WarpSet64{0xffff} << 16 * s);
+}
+
+/// None of the sub-core's ready warps can issue: nothing is tried again before tick `until`, or before one
+/// more warp is ready or the queue has room.
+void Sm::State::hold(unsigned s, Stall why, Tick until) {
+  const unsigned first = static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
+  held |= WarpSet64{0xffff} << 16 * s;
+  subcores[s].held_for = why;
+  subcores[s].held_kernel = warps[first].kernel;
+  if (until != kNoTick) wake_at(first, until);
+}
+
+/// Positions of the sub-core's ready warps whose unit or queue takes them now; for a greedy policy the warp
+/// that issued last is enough. When there are none the sub-core is held.
+unsigned Sm::State::issuable(unsigned s, Cycle now) {
   const SubCore& sub = subcores[s];
   const Tick t = local(now);
   if (sub.allocate_free > t) {
-    why = Stall::kRegisterPort;
+    hold(s, Stall::kRegisterPort, sub.allocate_free);
     return 0;
   }
   constexpr config::UnitMask kQueue = config::unit_bit(Unit::kMio);
-  const bool queue_full = !mio.can_accept(s);
+  const config::UnitMask shut = mio.can_accept(s) ? config::UnitMask{0} : kQueue;
+  Tick first_free = kNoTick;
   const auto takes = [&](config::UnitMask units) {
     if (units == 0) return true;
-    if (queue_full && (units & kQueue)) return false;
-    for (unsigned rest = units; rest; rest &= rest - 1u)
-      if (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] <= t) return true;
+    for (unsigned rest = units & ~shut; rest; rest &= rest - 1u) {
+      const Tick free = sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))];
+      if (free <= t) return true;
+      first_free = std::min(first_free, free);
+    }
     return false;
   };
   const auto candidates = static_cast<unsigned>(ready >> 16 * s & 0xffff);
@@ -146,10 +165,10 @@ unsigned Sm::State::issuable(unsigned s, Cycle now, Stall& why) const {
     if (takes(units)) {
       set |= 1u << position;
     } else {
-      refused |= units;
+      refused = static_cast<config::UnitMask>(refused | units);
     }
   }
-  why = refused & kQueue ? Stall::kMioThrottle : Stall::kMathPipe;
+  if (set == 0) hold(s, refused & kQueue ? Stall::kMioThrottle : Stall::kMathPipe, first_free);
   return set;
 }
 
@@ -346,6 +365,7 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
   switch (event.kind) {
     case MioEvent::Kind::kOperandsRead:
       scoreboard.release_readers(w, *f.inst);
+      let_issue(w / 16);  // its queue has room
       --warp.readers;
       break;
     case MioEvent::Kind::kResult:
@@ -373,6 +393,7 @@ void Sm::State::settle_subcore(unsigned s, Cycle now) {
   if (sub.charged >= now) return;
   const Cycle cycles = now - sub.charged;
   sub.charged = now;
+  if (held >> 16 * s & 1) return charge(sub.held_for, sub.held_kernel, cycles);
   for (const Stall why : kBlame) {
     const WarpSet64 set = waiting[static_cast<unsigned>(why)] >> 16 * s & 0xffff;
     if (set) return charge(why, warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s].kernel, cycles);

@@ -22,6 +22,8 @@ using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 
 
 [[nodiscard]] constexpr WarpSet64 warp_bit(unsigned w) { return WarpSet64{1} << w; }
 
+inline constexpr Tick kNoTick = 0xffffffff;
+
 struct SubCore {
   std::array<Tick, static_cast<unsigned>(config::Unit::kCount)>
       unit_free{};                  // tick from which a unit takes the next
@@ -34,6 +36,8 @@ struct SubCore {
   std::array<std::uint32_t, kWarpsPerSubcore> age{};
   Cycle charged = 0;  // stall cycles are booked up to here
   std::uint64_t empty_cycles = 0;
+  stats::Stall held_for = stats::Stall::kMathPipe;  // while the sub-core is in Sm::State::held
+  std::uint8_t held_kernel = 0;
 };
 
 struct Sm::State {
@@ -60,7 +64,9 @@ struct Sm::State {
   void set_waiting(unsigned w, stats::Stall why);
   void set_ready(unsigned w, config::UnitMask units);
   void wake_at(unsigned w, Tick at);
-  [[nodiscard]] unsigned issuable(unsigned s, Cycle now, stats::Stall& why) const;
+  [[nodiscard]] unsigned issuable(unsigned s, Cycle now);
+  void hold(unsigned s, stats::Stall why, Tick until);
+  void let_issue(unsigned s);
   void issue(unsigned w, Cycle now);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
@@ -105,6 +111,7 @@ struct Sm::State {
   Cycle current = 0;    // the cycle that tick() is doing
   Cycle base = 0;       // cycle of tick 0
   WarpSet64 ready = 0;  // the next instruction may issue as far as the warp itself goes
+  WarpSet64 held = 0;   // sub-cores none of whose ready warps can issue: all bits of each
   WarpSet64 fetch_wanted = 0;
   WarpSet64 line_awaited = 0;  // the fetch waits for an instruction line
   WarpSet64 redirected = 0;    // no instruction since the last taken branch
