@@ -30,6 +30,10 @@ class LaneAddresses {
     const LaneMask m = mask_ >> std::countr_zero(mask_);
     return (m & (m + 1)) == 0;
   }
+  /// The packed offsets of the further active lanes from base(), two a word; null when they are not kept so.
+  [[nodiscard]] const std::uint64_t* packed_offsets() const {
+    return form_ == trace::AddressForm::kDelta && !affine_ ? words_ + 1 : nullptr;
+  }
   /// Indexed by lane; only active lanes count.
   [[nodiscard]] const std::array<Address, kWarpSize>& each();
 

@@ -255,7 +255,7 @@ void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
   const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1, op.access_bytes / 4))
                               : atomic  ? atomic_wavefronts(addresses_)
-                                        : bank_wavefronts(addresses_);
+                                        : wavefronts_(addresses_);
   stats::SmCounters& c = counters_[op.kernel];
   ++c.shared_instructions;
   c.shared_wavefronts += wavefronts;
@@ -301,7 +301,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   const LineKind kind = kind_of(op);
   list_lines(op, kind);
   // Local memory: a row of words in bank order for each 4 bytes of a lane, never a conflict.
-  const unsigned wavefronts = local ? (addresses_.width() + 3) / 4 : bank_wavefronts(addresses_);
+  const unsigned wavefronts = local ? (addresses_.width() + 3) / 4 : wavefronts_(addresses_);
   const Cycle cycles = (wavefronts * kLineBytes + data_bytes_ - 1) / data_bytes_;
   data_free_ = now + cycles;
 

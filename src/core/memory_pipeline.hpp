@@ -16,6 +16,7 @@
 #include "core/lsu_port.hpp"
 #include "core/lsu_queue.hpp"
 #include "core/lsu_wheel.hpp"
+#include "core/shared_memory.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
@@ -183,6 +184,7 @@ class MemoryPipeline {
   std::vector<stats::SmCounters> counters_;
   Coalescer coalescer_;
   LaneAddresses addresses_;
+  WavefrontMemo wavefronts_;
   LineList lines_;
 };
 

@@ -93,6 +93,27 @@ unsigned bank_wavefronts(LaneAddresses& a) {
   return sum_over_groups(a.mask(), lanes, [&](LaneMask group) { return largest_degree(each, group, width); });
 }
 
+unsigned WavefrontMemo::operator()(LaneAddresses& a) {
+  const std::uint64_t* offsets = a.packed_offsets();
+  if (!offsets) return bank_wavefronts(a);
+  const std::size_t words = a.lanes() / 2;  // (lanes - 1) halves of words
+  const auto row_offset = static_cast<std::uint8_t>(a.base() % kLineBytes);
+  const std::uint64_t mix =
+      (offsets[0] * 3 + offsets[words / 2] * 5 + offsets[words - 1] * 7 + row_offset + a.mask()) *
+      0x9e3779b97f4a7c15;
+  Entry& e = entries_[mix >> 59];
+  if (e.mask == a.mask() && e.width == a.width() && e.row_offset == row_offset &&
+      std::equal(offsets, offsets + words, e.offsets.begin()))
+    return e.wavefronts;
+  e = {a.mask(),
+       static_cast<std::uint8_t>(a.width()),
+       row_offset,
+       static_cast<std::uint8_t>(bank_wavefronts(a)),
+       {}};
+  std::copy(offsets, offsets + words, e.offsets.begin());
+  return e.wavefronts;
+}
+
 unsigned atomic_wavefronts(LaneAddresses& a) {
   const unsigned width = a.width();
   const auto& each = a.each();

@@ -1,6 +1,9 @@
 // Bank conflicts: 32 banks of 4 bytes, in shared memory and in the data array of the L1.
 #pragma once
 
+#include <array>
+#include <cstdint>
+
 #include "core/coalescer.hpp"
 
 namespace lockstep::core {
@@ -16,6 +19,22 @@ inline constexpr unsigned kBanks = 32;
 /// Wavefronts of a load or store: for each group of lanes_per_pass() lanes with an active one, the largest
 /// number of distinct words in one bank. A word read by several lanes is broadcast.
 [[nodiscard]] unsigned bank_wavefronts(LaneAddresses& addresses);
+
+/// bank_wavefronts() with a memory: kernels repeat few patterns of lane offsets very often. A pattern is the
+/// offsets, the mask, the width, and where the base lies in a row of banks: nothing else decides about
+/// conflicts.
+class WavefrontMemo {
+ public:
+  [[nodiscard]] unsigned operator()(LaneAddresses& addresses);
+
+ private:
+  struct Entry {
+    LaneMask mask = 0;  // 0: empty
+    std::uint8_t width = 0, row_offset = 0, wavefronts = 0;
+    std::array<std::uint64_t, kWarpSize / 2> offsets{};
+  };
+  std::array<Entry, 32> entries_{};
+};
 
 /// Of an atomic: a wavefront does one lane a bank, lanes with the same address one after another.
 [[nodiscard]] unsigned atomic_wavefronts(LaneAddresses& addresses);

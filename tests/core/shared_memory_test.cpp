@@ -24,6 +24,11 @@ Counts count(LaneMask mask, const Lanes& lanes, unsigned width) {
   LaneAddresses a;
   a.load(op);
   const unsigned plain = bank_wavefronts(a);
+  static WavefrontMemo memo;  // of all patterns so far
+  for (int again = 0; again < 2; ++again) {
+    a.load(op);
+    REQUIRE(memo(a) == plain);
+  }
   a.load(op);
   return {plain, atomic_wavefronts(a)};
 }
