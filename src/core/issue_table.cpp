@@ -24,11 +24,8 @@ unsigned register_number(RegSpace space, unsigned index) {
   return 0;
 }
 
-IssueKind kind_of(OpClass c) {
+bool accesses_memory(OpClass c) {
   switch (c) {
-    case OpClass::kSpecialReg:
-    case OpClass::kShuffle:
-    case OpClass::kConstLoad:
     case OpClass::kLoad:
     case OpClass::kStore:
     case OpClass::kAtomic:
@@ -36,6 +33,18 @@ IssueKind kind_of(OpClass c) {
     case OpClass::kAsyncCopy:
     case OpClass::kBulkCopy:
     case OpClass::kMbarrier:
+      return true;
+    default:
+      return false;
+  }
+}
+
+IssueKind kind_of(OpClass c) {
+  if (accesses_memory(c)) return IssueKind::kMio;
+  switch (c) {
+    case OpClass::kSpecialReg:
+    case OpClass::kShuffle:
+    case OpClass::kConstLoad:
     case OpClass::kTexture:
     case OpClass::kSurface:
       return IssueKind::kMio;
@@ -93,6 +102,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.long_result = result_from_memory(inst);
   out.closes_group = inst.op_class == OpClass::kDepBar && inst.mnemonic[0] == 'L';  // LDGDEPBAR
   const std::string_view mnemonic(inst.mnemonic.data());
+  out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
   named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;
   set_pipe(out, inst);

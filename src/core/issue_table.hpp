@@ -43,6 +43,7 @@ struct IssueInst {
   bool long_result = false;       // dependents wait on memory, not on the MIO
   bool closes_group = false;      // LDGDEPBAR
   bool matrix = false;            // LDSM, STSM: one address a matrix row
+  bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;
   std::array<std::uint8_t, 2> bank_reads{};         // register-file reads of an even / odd bank

@@ -32,24 +32,6 @@ Stall reason_of(Block b) {
   return Stall::kWait;
 }
 
-/// A memory instruction whose addresses the trace does not carry takes its slot and the time of a special
-/// register.
-bool needs_addresses(const IssueInst& inst) {
-  using trace::OpClass;
-  switch (inst.op_class) {
-    case OpClass::kLoad:
-    case OpClass::kStore:
-    case OpClass::kAtomic:
-    case OpClass::kReduction:
-    case OpClass::kAsyncCopy:
-    case OpClass::kBulkCopy:
-    case OpClass::kMbarrier:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A
 /// trace without windows (both bases 0) has none.
 trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
@@ -289,7 +271,9 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.mask = record.mask;
   op.words = warp.words;
   const bool addressed = op.form != trace::AddressForm::kNone;
-  op.op_class = addressed || !needs_addresses(inst) ? inst.op_class : trace::OpClass::kSpecialReg;
+  // A memory instruction whose addresses the trace does not carry takes its slot and the time of a special
+  // register.
+  op.op_class = addressed || !inst.needs_addresses ? inst.op_class : trace::OpClass::kSpecialReg;
   op.space = inst.space == trace::MemSpace::kGeneric && addressed ? resolve_generic(*warp.words, header)
                                                                   : inst.space;
   op.access_bytes = inst.access_bytes;

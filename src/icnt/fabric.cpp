@@ -1,7 +1,7 @@
 #include "icnt/fabric.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 namespace lockstep::icnt {
 namespace {
@@ -94,60 +94,54 @@ Cycle Fabric::span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const {
   return from_icnt.ceil(icnt_latency + kLongestMessage) + from_core.ceil(std::min(window(), kMaxWindow)) + 2;
 }
 
+template <class T>
+typename InjectionPort<T>::Spec Fabric::injection(std::uint64_t own_khz, std::uint64_t receiver_khz,
+                                                  Cycle latency, std::uint32_t credits) const {
+  return {channel(own_khz, receiver_khz, latency), config_.icnt.queue_entries, credits,
+          span_of(latency, own_khz)};
+}
+
+template <class T>
+typename EjectionPort<T>::Spec Fabric::ejection(std::uint64_t own_khz, std::uint64_t sender_khz,
+                                                Cycle latency) const {
+  const ChannelSpec credits = channel(own_khz, sender_khz, latency);
+  return {credits.own_to_icnt, credits.icnt_to_own, credits, span_of(latency, own_khz)};
+}
+
 InjectionPort<Request>::Spec Fabric::sm_request_port() const {
-  const auto& c = config_;
-  return {channel(c.clock.core_khz, c.clock.l2_khz, c.icnt.request_latency), c.icnt.queue_entries,
-          c.icnt.request_credits, span_of(c.icnt.request_latency, c.clock.core_khz)};
+  const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
+  return injection<Request>(clock.core_khz, clock.l2_khz, icnt.request_latency, icnt.request_credits);
 }
 
 InjectionPort<Reply>::Spec Fabric::slice_reply_port() const {
-  const auto& c = config_;
-  return {channel(c.clock.l2_khz, c.clock.core_khz, c.icnt.reply_latency), c.icnt.queue_entries,
-          c.icnt.reply_credits, span_of(c.icnt.reply_latency, c.clock.l2_khz)};
+  const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
+  return injection<Reply>(clock.l2_khz, clock.core_khz, icnt.reply_latency, icnt.reply_credits);
 }
 
 InjectionPort<Request>::Spec Fabric::slice_far_port() const {
-  const auto& c = config_;
-  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries,
-          c.icnt.request_credits, span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
+  return injection<Request>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.request_credits);
 }
 
 InjectionPort<Reply>::Spec Fabric::slice_far_reply_port() const {
-  const auto& c = config_;
-  return {channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency), c.icnt.queue_entries,
-          c.icnt.reply_credits, span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  const auto& [clock, icnt] = std::tie(config_.clock, config_.icnt);
+  return injection<Reply>(clock.l2_khz, clock.l2_khz, icnt.far_latency, icnt.reply_credits);
 }
 
 EjectionPort<Request>::Spec Fabric::slice_request_eject() const {
-  const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz},
-          {c.clock.icnt_khz, c.clock.l2_khz},
-          channel(c.clock.l2_khz, c.clock.core_khz, c.icnt.request_latency),
-          span_of(c.icnt.request_latency, c.clock.l2_khz)};
+  return ejection<Request>(config_.clock.l2_khz, config_.clock.core_khz, config_.icnt.request_latency);
 }
 
 EjectionPort<Request>::Spec Fabric::slice_far_eject() const {
-  const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz},
-          {c.clock.icnt_khz, c.clock.l2_khz},
-          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency),
-          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return ejection<Request>(config_.clock.l2_khz, config_.clock.l2_khz, config_.icnt.far_latency);
 }
 
 EjectionPort<Reply>::Spec Fabric::sm_reply_eject() const {
-  const auto& c = config_;
-  return {{c.clock.core_khz, c.clock.icnt_khz},
-          {c.clock.icnt_khz, c.clock.core_khz},
-          channel(c.clock.core_khz, c.clock.l2_khz, c.icnt.reply_latency),
-          span_of(c.icnt.reply_latency, c.clock.core_khz)};
+  return ejection<Reply>(config_.clock.core_khz, config_.clock.l2_khz, config_.icnt.reply_latency);
 }
 
 EjectionPort<Reply>::Spec Fabric::slice_far_reply_eject() const {
-  const auto& c = config_;
-  return {{c.clock.l2_khz, c.clock.icnt_khz},
-          {c.clock.icnt_khz, c.clock.l2_khz},
-          channel(c.clock.l2_khz, c.clock.l2_khz, c.icnt.far_latency),
-          span_of(c.icnt.far_latency, c.clock.l2_khz)};
+  return ejection<Reply>(config_.clock.l2_khz, config_.clock.l2_khz, config_.icnt.far_latency);
 }
 
 }  // namespace lockstep::icnt

@@ -110,6 +110,13 @@ class Fabric {
   std::unique_ptr<sim::Network<CopyDone>> copy_done;        // 0 -> 0
 
  private:
+  template <class T>
+  [[nodiscard]] typename InjectionPort<T>::Spec injection(std::uint64_t own_khz, std::uint64_t receiver_khz,
+                                                          Cycle latency, std::uint32_t credits) const;
+  /// `sender_khz`: the clock of those that the credits go back to.
+  template <class T>
+  [[nodiscard]] typename EjectionPort<T>::Spec ejection(std::uint64_t own_khz, std::uint64_t sender_khz,
+                                                        Cycle latency) const;
   [[nodiscard]] ChannelSpec channel(std::uint64_t own_khz, std::uint64_t receiver_khz,
                                     Cycle icnt_latency) const;
   [[nodiscard]] Cycle span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const;
