@@ -178,7 +178,7 @@ void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
 bool Sm::quiescent() const {
   const State& s = *state_;
   return s.occupied == 0 && s.free_handles.size() == s.in_flight.size() && s.launches.size() == 0 &&
-         s.mio.quiescent() && s.front.quiescent();
+         s.mio.quiescent() && s.mio.credits_missing() == 0 && s.front.quiescent();
 }
 
 std::uint64_t Sm::empty_subcore_cycles() const {

@@ -1,0 +1,61 @@
+// The engine's barrier: lets everybody through once a window, and does not burn a core while it waits.
+#include "sim/gate.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+namespace lockstep::sim {
+namespace {
+
+double process_cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+TEST_CASE("each worker passes the gate once a window, after what the leader wrote and before it goes on") {
+  constexpr unsigned kWorkers = 3;
+  constexpr int kWindows = 2000;
+  Gate gate(kWorkers);
+  int written = 0;  // by the leader, between windows
+  std::vector<int> seen(kWorkers);
+  std::vector<std::thread> workers;
+  for (unsigned w = 0; w < kWorkers; ++w)
+    workers.emplace_back([&, w] {
+      std::uint32_t generation = 0;
+      for (int i = 0; i < kWindows; ++i) {
+        generation = gate.wait(generation);
+        seen[w] += written == i + 1;
+        gate.arrive();
+      }
+    });
+  for (int i = 0; i < kWindows; ++i) {
+    written = i + 1;
+    gate.open();
+    gate.join();
+  }
+  for (auto& worker : workers) worker.join();
+  for (const int n : seen) CHECK(n == kWindows);
+}
+
+TEST_CASE("a worker that waits long sleeps") {
+  Gate gate(1);
+  std::thread worker([&] {
+    (void)gate.wait(0);
+    gate.arrive();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const double before = process_cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  const double burnt = process_cpu_seconds() - before;
+  gate.open();
+  gate.join();
+  worker.join();
+  CHECK(burnt < 0.1);  // spinning would burn 0.4
+}
+
+}  // namespace
+}  // namespace lockstep::sim
