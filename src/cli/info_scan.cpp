@@ -9,7 +9,6 @@ namespace {
 using trace::MemSpace;
 using trace::OpClass;
 
-constexpr std::uint64_t kBlockBytes = 64 * kSectorBytes;
 constexpr Address kWindowBytes = Address{1} << 24;  // of shared and of local memory among generic addresses
 constexpr std::uint64_t kCtasAtOnce = 64;
 

@@ -253,7 +253,7 @@ void MemoryPipeline::constant(Cycle now, const MioOperation& op) {
 void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   addresses_.load(op);
   const bool atomic = op.op_class == OpClass::kAtomic || op.op_class == OpClass::kReduction;
-  const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1, op.access_bytes / 4))
+  const unsigned wavefronts = op.matrix ? matrix_wavefronts(addresses_, std::max(1u, op.access_bytes / 4u))
                               : atomic  ? atomic_wavefronts(addresses_)
                                         : wavefronts_(addresses_);
   stats::SmCounters& c = counters_[op.kernel];

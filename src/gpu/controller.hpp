@@ -67,7 +67,7 @@ class Controller final : public sim::Controller {
   stats::KernelCounters interval_, finished_;   // since the last sample; of all closed kernels
   std::size_t closed_ = 0, copies_noted_ = 0;
   Cycle last_end_ = 0;  // of a kernel or copy
-  bool stopped_ = false, conserved_ = true;
+  bool stopped_ = false;
   std::string left_over_;
   Cycle grid_ = 0, stuck_since_ = 0;  // the watchdog's next look; when activity() last grew
   std::uint64_t last_activity_ = 0;

@@ -21,7 +21,6 @@ std::uint32_t sms_of_first_half(const config::GpuConfig& config) {
 
 AddressMap::AddressMap(const config::GpuConfig& config)
     : slices_(config.l2.partitions * config.l2.slices_per_partition),
-      slices_per_partition_(config.l2.slices_per_partition),
       halves_(config.l2.halves),
       sms_(config.gpu.sms),
       sms_per_half_(halves_ > 1 ? sms_of_first_half(config) : sms_) {}

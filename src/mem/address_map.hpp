@@ -31,7 +31,7 @@ class AddressMap {
  private:
   [[nodiscard]] std::uint32_t rotation(std::uint64_t block) const;
 
-  std::uint32_t slices_, slices_per_partition_, halves_, sms_, sms_per_half_;
+  std::uint32_t slices_, halves_, sms_, sms_per_half_;
 };
 
 }  // namespace lockstep::mem

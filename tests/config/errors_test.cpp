@@ -228,7 +228,7 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
        "at most 131072 banks"},
   };
   for (const auto& [overrides, message] : cases) {
-    const std::string found = error_of([&] { (void)resolve("v100", overrides); });
+    const std::string found = error_of([&o = overrides] { (void)resolve("v100", o); });
     CAPTURE(overrides, found, message);
     CHECK(found.find(message) != std::string::npos);
   }

@@ -116,7 +116,7 @@ class Program final : public trace::CtaFeed {
 class Memory final : public sim::Domain {
  public:
   Memory(const config::GpuConfig&, icnt::Fabric& fabric, std::uint32_t partition, Cycle delay)
-      : fabric_(fabric), delay_(delay), slices_(fabric.numbering().slices_per_partition) {
+      : delay_(delay), slices_(fabric.numbering().slices_per_partition) {
     for (std::uint32_t s = 0; s < slices_; ++s) {
       const std::uint32_t slice = partition * slices_ + s;
       in_.emplace_back(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject());
@@ -152,7 +152,6 @@ class Memory final : public sim::Domain {
   std::uint64_t requests = 0;
 
  private:
-  icnt::Fabric& fabric_;
   Cycle delay_;
   std::uint32_t slices_;
   std::vector<icnt::EjectionPort<icnt::Request>> in_;

@@ -256,7 +256,7 @@ TEST_CASE("a CTA is freed when its warps end and drained when its stores are ack
 TEST_CASE("DEPBAR waits for closed groups of async copies beyond its count") {
   const auto freed = [](int allowed) {
     Program p;
-    for (int g = 0; g < 2; ++g) {
+    for (unsigned g = 0; g < 2; ++g) {
       p.memory(OpClass::kAsyncCopy, MemSpace::kGlobal, {}, {2}, 0x7f0000000000 + 0x10000 * g, 4);
       StaticInst& close = p.add(OpClass::kDepBar, {}, {});
       close.mnemonic[0] = 'L';

@@ -78,7 +78,7 @@ Request random_request(std::uint64_t& seed, std::uint64_t lines, std::uint32_t t
 }
 
 TEST_CASE("sector counts equal an independent model, in order of arrival") {
-  for (const std::uint64_t seed0 : {1, 2, 3}) {
+  for (const std::uint64_t seed0 : {1u, 2u, 3u}) {
     config::GpuConfig c = small_config();
     if (seed0 == 2) c.l2.slice_bytes = 13 * 8 * 128;  // sets are no power of two
     if (seed0 == 3) c.l2.partitions = 3;

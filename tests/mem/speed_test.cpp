@@ -18,7 +18,7 @@ void measure(const char* name, const config::GpuConfig& c, bool random, std::uin
       const Address line =
           random ? line_of(next_random(seed) % (256u << 20)) : (Address{i} * c.gpu.sms + s) * 128;
       b.requesters[s]->add(0,
-                           load(line, random ? static_cast<SectorMask>(1u << next_random(seed) % 4) : 0xf));
+                           load(line, static_cast<SectorMask>(random ? 1u << next_random(seed) % 4 : 0xfu)));
     }
   }
   const std::clock_t start = std::clock();

@@ -46,7 +46,7 @@ TEST_CASE("lines in flight keep their place") {
   CHECK(tags[*tags.victim(0, false, 2)].address == 128);
   tags.touch(*tags.find(0, 0));
   CHECK(tags[*tags.victim(0, false, 2)].address == 128);
-  for (const Address line : {0, 256}) tags.set_mshr(*tags.find(0, line), kNoMshr);
+  for (const Address line : {0u, 256u}) tags.set_mshr(*tags.find(0, line), kNoMshr);
   CHECK(tags[*tags.victim(0, false, 2)].address == 256);  // was to leave first
 }
 

@@ -77,8 +77,8 @@ TEST_CASE("Tasks may run in any order on any thread") {
   CHECK((expected.seen == naive_parse(in)));
   CHECK(expected.table.size() > 100);
   for (const unsigned threads : {1u, 2u, 4u}) {
-    for (const std::uint64_t step : {1, 5, 60}) {
-      for (const std::uint64_t ahead : {0, 1, 7, 64}) {
+    for (const std::uint64_t step : {1u, 5u, 60u}) {
+      for (const std::uint64_t ahead : {0u, 1u, 7u, 64u}) {
         FeedOptions options;
         options.ahead_ctas = ahead;
         INFO(threads << " threads, step " << step << ", ahead " << ahead);
@@ -100,7 +100,7 @@ TEST_CASE("An error is delivered when its CTA is wanted, the first one first") {
   break_cta("9,0,0");
   const std::size_t offset = text.find("thread bloke");
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
-  for (const std::uint64_t ahead : {0, 1, 3, 64}) {
+  for (const std::uint64_t ahead : {0u, 1u, 3u, 64u}) {
     FeedOptions options;
     options.ahead_ctas = ahead;
     const auto feed = feed_of(text, options);
@@ -125,7 +125,7 @@ TEST_CASE("Unknown opcodes are counted in the CTAs that were wanted, whatever wa
         std::to_string(c) + ",0,0",
         warp_text(0, {"0000 ffffffff 0 XYZZY 0 0", "00" + std::to_string(10 + c) + " ffffffff 0 FROB 0 0"}));
   }
-  for (const std::uint64_t ahead : {0, 64}) {
+  for (const std::uint64_t ahead : {0u, 64u}) {
     FeedOptions options;
     options.ahead_ctas = ahead;
     const auto feed = feed_of(text, options);
@@ -163,7 +163,7 @@ TEST_CASE("A thread block larger than a piece is decoded piece by piece") {
   const std::string text = trace.text();
   std::istringstream in(text);
   const auto expected = naive_parse(in);
-  for (const std::size_t piece : {1, 1000, 300000}) {
+  for (const std::size_t piece : {1u, 1000u, 300000u}) {
     TextStream stream(open_memory(text), "k.traceg");
     KernelFile kernel = read_header(stream);
     const auto feed = make_text_feed(std::move(kernel),

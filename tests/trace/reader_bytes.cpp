@@ -126,7 +126,7 @@ TEST_CASE("The content hash depends on every byte and on nothing else") {
     return h.value();
   };
   const std::uint64_t whole = hash(bytes, bytes.size());
-  for (const std::size_t step : {1, 7, 31, 32, 33, 999}) CHECK(hash(bytes, step) == whole);
+  for (const std::size_t step : {1u, 7u, 31u, 32u, 33u, 999u}) CHECK(hash(bytes, step) == whole);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string changed = bytes;
     changed[i] = static_cast<char>(changed[i] ^ 1);

@@ -48,7 +48,7 @@ TEST_CASE("Interleaved lines give the processed trace, in one run or many") {
   const auto expected = read_text(trace.text());
   const std::string text = interleave(trace);
   CHECK((read_text(text) == expected));
-  for (const std::size_t run : {1, 3000, 50000, 1 << 24})
+  for (const std::size_t run : {1u, 3000u, 50000u, 1u << 24})
     CHECK((read_all(*spilled(text, run), 4) == expected));
   // Tracers that know clusters print seven numbers more.
   CHECK((read_text(interleave(trace, "0 0 0 0 0 0 0 ")) == expected));
