@@ -84,7 +84,6 @@ void CopyEngine::accept(const icnt::Reply& reply) {
                                      : 1;
   if (owed < answered) throw std::logic_error("copy engine: an answer that nobody asked for");
   owed -= answered;
-  ++counters_.replies;
 }
 
 void CopyEngine::run(Cycle now, unsigned direction) {

@@ -1,4 +1,4 @@
-// The SM's port into the crossbar: requests out, replies in, and the books of both.
+// The SM's port into the crossbar: requests out, with their books, and replies in.
 #pragma once
 
 #include <bit>
@@ -58,17 +58,14 @@ class LsuPort {
     queued_ -= left;
   }
 
-  /// Takes at most one reply: accept(reply). An acknowledgement is one flit.
+  /// Takes at most one reply: accept(reply). An acknowledgement is one flit. The slice that sent it has
+  /// booked it.
   template <class Accept>
   void receive(Cycle now, Accept&& accept) {
     if (in_.pending() == 0) return;
     const auto flits = [&](const icnt::Reply& r) {
       const bool data = icnt::is_read(r.kind) || r.kind == icnt::AccessKind::kAtomic;
-      const std::uint32_t n =
-          icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0u, in_bytes_);
-      ++counters_[r.kernel].replies;
-      counters_[r.kernel].flits += n;
-      return n;
+      return icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0u, in_bytes_);
     };
     (void)in_.tick(now, true, flits, accept);
   }

@@ -85,7 +85,7 @@ TEST_CASE("warming L2: every byte once, by sector and byte masks") {
   stats::KernelCounters counters;
   machine.copies().take_counters(static_cast<std::uint8_t>(config.launch.max_kernels), counters);
   CHECK(counters.icnt.requests == machine.seen().size());
-  CHECK(counters.icnt.replies == machine.seen().size());
+  CHECK(counters.icnt.replies == 0);  // whoever sends a message books it
 }
 
 TEST_CASE("warming L2: the last line's way through the crossbar is added") {

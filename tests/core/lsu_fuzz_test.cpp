@@ -169,7 +169,7 @@ void check_conservation(const Outcome& o) {
   CHECK(sm.l1.accesses == sm.l1.hits + sm.l1.misses + sm.l1.mshr_merges);
   CHECK(sm.l1.accesses == sm.l1.sectors_read + sm.l1.sectors_written);
   CHECK(icnt.requests == o.run.requests.size());
-  CHECK(icnt.replies == o.run.replies.size());
+  CHECK(icnt.replies == 0);  // whoever sends a message books it
   std::uint64_t asked = 0, answered = 0, loads = 0, stores = 0, atomics = 0;
   for (const auto& s : o.run.requests) {
     const auto n = static_cast<unsigned>(std::popcount(s.request.sectors));

@@ -51,6 +51,21 @@ TEST_CASE("every instruction of the trace is issued once, every cycle accounted 
   }
 }
 
+TEST_CASE("every request has its reply, and each is counted once") {
+  const char* product = GENERATE("v100", "a100");
+  for (const SmallTrace& small : small_traces()) {
+    INFO(small.name << " on " << product);
+    const OpenTrace trace(small);
+    const auto report = gpu::simulate(*trace, options_for(product)).report;
+    stats::KernelCounters all = report.unattributed;
+    for (const auto& kernel : report.kernels) stats::add(all, kernel.counters);
+    CHECK(all.icnt.requests == all.mem.l2.requests);
+    CHECK(all.icnt.replies >= all.icnt.requests);
+    CHECK(all.icnt.replies <= all.icnt.requests * 11 / 10);  // few loads are answered in parts
+    CHECK(all.icnt.flits >= all.icnt.requests + all.icnt.replies);
+  }
+}
+
 TEST_CASE("memory that is read once comes from DRAM once") {
   // Vector addition: two arrays of 40 * 256 floats read, one written; nothing copied to the device before.
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "40"}}});
