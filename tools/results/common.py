@@ -1,0 +1,86 @@
+"""What the sections share: runs of the program, and the parts of a page."""
+import collections
+import json
+import math
+import os
+import statistics
+import subprocess
+import tempfile
+
+# Where the traces of DATA/traces come from.
+SOURCE = "the public MGPUSim repository (sarchlab/mgpusim, MIT licence)"
+
+# stats: stats.json; host: host.json (times, memory); raw: the bytes of stats.json.
+Run = collections.namedtuple("Run", "stats host raw")
+
+
+class Context:
+    """The program under test and where its inputs are.
+
+    program: path of lockstep. data: folder with the traces (traces/NAME) and the measurements of hardware (hw/*.csv).
+    """
+
+    def __init__(self, program, data):
+        self.program = os.path.abspath(program)
+        self.data = os.path.abspath(data)
+
+    def trace(self, name):
+        """Path of a real trace."""
+        return os.path.join(self.data, "traces", name)
+
+    def measurements(self, name):
+        """Path of a table of measurements, e.g. h100_pcie_kernels.csv."""
+        return os.path.join(self.data, "hw", name)
+
+    def call(self, *arguments):
+        """Runs the program and returns what it writes to standard output. A failure ends the page."""
+        return subprocess.run([self.program, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def run(self, trace, gpu, *options):
+        """Simulates a trace (a path) on a configuration."""
+        with tempfile.TemporaryDirectory() as out:
+            self.call("run", trace, "-c", gpu, "--quiet", "-o", out, *options)
+            with open(os.path.join(out, "stats.json"), "rb") as f:
+                raw = f.read()
+            with open(os.path.join(out, "host.json")) as f:
+                return Run(json.loads(raw), json.load(f), raw)
+
+    def synth(self, folder, kind, *options):
+        """Writes a trace of our generator into `folder` and returns its path."""
+        self.call("synth", kind, *options, "--out", folder)
+        return folder
+
+
+class Page:
+    """Lines of Markdown."""
+
+    def __init__(self):
+        self.lines = []
+
+    def text(self, *lines):
+        """A paragraph."""
+        self.lines += [*lines, ""]
+
+    def table(self, header, rows):
+        """Every cell as str(cell)."""
+        self.lines.append("| " + " | ".join(header) + " |")
+        self.lines.append("|" + "---|" * len(header))
+        self.lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+        self.lines.append("")
+
+
+def hit_rate(cache):
+    return f"{100 * cache['hits'] / cache['accesses']:.1f} %" if cache["accesses"] else "-"
+
+
+def percent(error):
+    """A relative error with its sign: 0.042 is +4.2 %."""
+    return f"{100 * error:+.1f} %"
+
+
+def error_summary(errors):
+    """Mean, median, p90 and maximum of the absolute values of relative errors, as a sentence."""
+    ordered = sorted(abs(e) for e in errors)
+    p90 = ordered[math.ceil(0.9 * len(ordered)) - 1]  # nearest rank
+    return (f"Error: mean {100 * statistics.mean(ordered):.1f} %, median {100 * statistics.median(ordered):.1f} %, "
+            f"p90 {100 * p90:.1f} %, maximum {100 * ordered[-1]:.1f} % of {len(ordered)} rows.")
