@@ -37,12 +37,19 @@ inline constexpr Address kLocalWindow = 0x7000'0000;
 inline constexpr Address kParamWindow = 0x7200'0000;
 inline constexpr Address kSharedWindow = 0x8000'0000;
 
-/// Shared memory of a cluster: addresses below 2^24 are the CTA's own, those of rank r begin at (r + 1) << 24.
+/// Shared memory of a cluster: addresses below 2^24 are the CTA's own, those of rank r begin at (r + 1)
+/// << 24.
 inline constexpr unsigned kSharedRankShift = 24;
 
-[[nodiscard]] constexpr bool in_shared_window(Address a) { return a >> kSharedWindowBits == kSharedWindow >> kSharedWindowBits; }
-[[nodiscard]] constexpr bool in_local_window(Address a) { return a >> kLocalWindowBits == kLocalWindow >> kLocalWindowBits; }
-[[nodiscard]] constexpr bool in_param_window(Address a) { return a >> kParamWindowBits == kParamWindow >> kParamWindowBits; }
+[[nodiscard]] constexpr bool in_shared_window(Address a) {
+  return a >> kSharedWindowBits == kSharedWindow >> kSharedWindowBits;
+}
+[[nodiscard]] constexpr bool in_local_window(Address a) {
+  return a >> kLocalWindowBits == kLocalWindow >> kLocalWindowBits;
+}
+[[nodiscard]] constexpr bool in_param_window(Address a) {
+  return a >> kParamWindowBits == kParamWindow >> kParamWindowBits;
+}
 
 /// The space that a generic address lies in; constants are part of global memory here.
 [[nodiscard]] constexpr Space space_of(Address a) {

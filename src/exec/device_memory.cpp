@@ -15,8 +15,12 @@ namespace {
 
 constexpr std::uint64_t kArenaBytes = kMemoryKinds * kRegionBytes;
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) & ~(to - 1); }
-constexpr Address region_begin(MemoryKind kind) { return kArenaBase + static_cast<unsigned>(kind) * kRegionBytes; }
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) & ~(to - 1);
+}
+constexpr Address region_begin(MemoryKind kind) {
+  return kArenaBase + static_cast<unsigned>(kind) * kRegionBytes;
+}
 constexpr unsigned index_of(MemoryKind kind) { return static_cast<unsigned>(kind); }
 constexpr std::uint64_t page_of(Address a) { return (a - kArenaBase) >> DeviceMemory::kPageShift; }
 /// What an allocation takes up: whole units of the alignment, so that neighbours never share one.

@@ -75,7 +75,8 @@ class DeviceMemory {
   static constexpr std::uint64_t kPages = kMemoryKinds * kRegionBytes / kPageBytes;
 
   [[nodiscard]] bool accessible_range(Address address, std::uint64_t bytes) const;
-  [[nodiscard]] std::optional<Address> first_fit(std::uint64_t bytes, MemoryKind kind, std::uint64_t alignment) const;
+  [[nodiscard]] std::optional<Address> first_fit(std::uint64_t bytes, MemoryKind kind,
+                                                 std::uint64_t alignment) const;
   [[nodiscard]] std::uint64_t limit(MemoryKind kind) const;
   void hold_pages(Address begin, std::uint64_t bytes);
   void drop_pages(Address begin, std::uint64_t bytes);

@@ -1,10 +1,11 @@
 // The device's memory against the rules of its header and a second, simple allocator.
+#include "exec/device_memory.hpp"
+
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <random>
 #include <vector>
 
-#include "exec/device_memory.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::exec {
@@ -101,7 +102,8 @@ TEST_CASE("random allocations never overlap and mappedness follows them") {
       const std::uint64_t alignment = 256u << random() % 6;
       if (const auto at = memory.allocate(bytes, MemoryKind::kDevice, alignment)) {
         CHECK(*at % alignment == 0);
-        for (const auto& other : live) REQUIRE((*at >= other.begin + other.bytes || other.begin >= *at + bytes));
+        for (const auto& other : live)
+          REQUIRE((*at >= other.begin + other.bytes || other.begin >= *at + bytes));
         live.push_back({*at, bytes, MemoryKind::kDevice});
       }
     } else {
