@@ -54,7 +54,9 @@ double dram_miss(const GpuConfig& c) {
 }  // namespace
 
 TEST_CASE("the products, in listing order; the defaults are the V100's") {
-  CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie"});
+  CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
+                                                    "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000", "h200",
+                                                    "sst_v100", "sst_p100"});
   for (const std::string& name : product_names()) CHECK(resolve(name).gpu.name == name);
   const GpuConfig defaults;
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
@@ -84,6 +86,36 @@ TEST_CASE("shape of the products as published") {
     for (const std::uint32_t kib : c.l1.shared_carveouts_kib)
       CHECK(kib * 1024 % (c.l1.bytes / c.l1.ways) == 0);
   }
+}
+
+TEST_CASE("the set-ups of published simulations have their shape") {
+  // SST-GPU reports, V100 and P100 set-ups: SMs, MHz of GPU and crossbar, slices, KiB of a slice, ports, links.
+  struct SstSetup {
+    const char* name;
+    std::uint32_t sms;
+    std::uint64_t core_mhz, icnt_mhz;
+    std::uint32_t slices, slice_kib;
+  };
+  constexpr SstSetup kSetups[] = {{"sst_v100", 84, 1312, 1200, 32, 192}, {"sst_p100", 56, 1328, 1000, 8, 512}};
+  for (const SstSetup& s : kSetups) {
+    const GpuConfig c = resolve(s.name);
+    CAPTURE(s.name);
+    CHECK((c.gpu.sms == s.sms && c.clock.core_khz == s.core_mhz * 1000));
+    CHECK(c.clock.icnt_khz == s.icnt_mhz * 1000);
+    CHECK(c.l2.partitions * c.l2.slices_per_partition == s.slices);
+    CHECK(c.l2.slice_bytes == s.slice_kib * 1024);
+    // Two messages of a sector into the crossbar a cycle, one out.
+    CHECK((c.icnt.sm_out_bytes == 64 && c.icnt.slice_out_bytes == 64));
+    CHECK((c.icnt.sm_in_bytes == 32 && c.icnt.slice_in_bytes == 32));
+    CHECK((c.host.command_latency_ps == 23840 && c.host.data_latency_ps == 23840));
+    CHECK(c.host.bytes_per_second == 16'000'000'000);
+    CHECK(c.l2.partitions * c.dram.channels_per_partition == 4 * 8 * 2);  // stacks, channels, halves of them
+  }
+  const GpuConfig u = resolve("gtx1080ti");  // UVMSmart's GTX1080Ti configuration
+  CHECK((u.gpu.sms == 28 && u.clock.core_khz == 1481000 && u.clock.l2_khz == 1481000));
+  const GpuConfig q = resolve("qv100");  // Accel-Sim SM7_QV100, -gpgpu_clock_domains 1132:1132:1132:850
+  CHECK((q.clock.core_khz == 1132000 && q.clock.icnt_khz == 1132000 && q.clock.l2_khz == 1132000 &&
+         q.clock.dram_khz == 850000));
 }
 
 TEST_CASE("peak rates equal the published ones") {
@@ -125,11 +157,47 @@ TEST_CASE("peak rates equal the published ones") {
   CHECK(tensor_tera(g, g.tensor.int8, 1665) == near(273));
 }
 
+TEST_CASE("peak rates of the further products equal the published ones") {
+  const auto near = [](double value) { return Approx(value).epsilon(0.01); };
+  const GpuConfig s = resolve("v100_sxm2"), p = resolve("gtx1080ti"), t = resolve("rtx2080ti"),
+                  w = resolve("rtxa6000"), h = resolve("h200"), p100 = resolve("sst_p100");
+  // NVIDIA data sheets: V100 SXM2 15.7 / 7.8 / 125 (1530 MHz); RTX 2080 Ti 13.4 and 107.6 tensor (1545 MHz);
+  // RTX A6000 38.7 and 154.8; H200 67 / 34 (1980 MHz) and 989 tensor (1830 MHz).
+  CHECK(tera_flops(s, OpClass::kFp32, 1530) == near(15.7));
+  CHECK(tera_flops(s, OpClass::kFp64, 1530) == near(7.8));
+  CHECK(tensor_tera(s, s.tensor.f16, 1530) == near(125));
+  CHECK(tera_flops(t, OpClass::kFp32, 1545) == near(13.45));
+  CHECK(tera_flops(t, OpClass::kFp64, 1545) == near(13.45 / 32));
+  CHECK(2 * tera_flops(t, OpClass::kFp16, 1545) == near(26.9));
+  CHECK(tensor_tera(t, t.tensor.f16, 1545) == near(107.6));
+  CHECK(tensor_tera(t, t.tensor.int8, 1545) == near(215.2));
+  CHECK(tera_flops(w, OpClass::kFp32, 1800) == near(38.7));
+  CHECK(tensor_tera(w, w.tensor.f16, 1800) == near(154.8));
+  CHECK(tensor_tera(w, w.tensor.tf32, 1800) == near(77.4));
+  CHECK(tera_flops(h, OpClass::kFp32, 1980) == near(67));
+  CHECK(tera_flops(h, OpClass::kFp64, 1980) == near(33.5));
+  CHECK(tensor_tera(h, h.tensor.f16, 1830) == near(989));
+  // GTX 1080 Ti 11.34 FP32 at 1582 MHz, FP64 1/32 and FP16 1/64 of it; P100 SXM2 at 1480 MHz 10.6 / 5.3 / 21.2.
+  CHECK(tera_flops(p, OpClass::kFp32, 1582) == near(11.34));
+  CHECK(tera_flops(p, OpClass::kFp64, 1582) == near(11.34 / 32));
+  CHECK(2 * tera_flops(p, OpClass::kFp16, 1582) == near(11.34 / 64));
+  CHECK(tera_flops(p100, OpClass::kFp32, 1480) == near(10.6));
+  CHECK(tera_flops(p100, OpClass::kFp64, 1480) == near(5.3));
+  CHECK(2 * tera_flops(p100, OpClass::kFp16, 1480) == near(21.2));
+}
+
 TEST_CASE("peak bandwidth equals the published one") {
   CHECK(dram_gigabytes(resolve("v100")) == Approx(900).epsilon(0.005));
   CHECK(dram_gigabytes(resolve("rtx3080ti")) == Approx(912).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("a100")) == Approx(2039).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("h100_pcie")) == Approx(2039).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("v100_sxm2")) == Approx(900).epsilon(0.005));
+  CHECK(dram_gigabytes(resolve("qv100")) == Approx(870).epsilon(0.005));
+  CHECK(dram_gigabytes(resolve("gtx1080ti")) == Approx(484).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("rtx2080ti")) == Approx(616).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("rtxa6000")) == Approx(768).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("h200")) == Approx(4800).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("sst_p100")) == Approx(732).epsilon(0.001));
   for (const std::string& name : product_names()) {
     const GpuConfig c = resolve(name);
     CAPTURE(name);
@@ -273,4 +341,12 @@ TEST_CASE("golden hashes: they change only when a value of the product is change
   CHECK(hash(resolve("rtx3080ti")) == 0xcfa708ead1d31fa2);
   CHECK(hash(resolve("a100")) == 0xb16b73b1e7b4eeb2);
   CHECK(hash(resolve("h100_pcie")) == 0x46ced12422f79caf);
+  CHECK(hash(resolve("v100_sxm2")) == 0x3f2950b952cc5095);
+  CHECK(hash(resolve("qv100")) == 0xf8ac26bc283d3ad0);
+  CHECK(hash(resolve("gtx1080ti")) == 0xb01d703db1cab9a0);
+  CHECK(hash(resolve("rtx2080ti")) == 0xd52d6829f2d9d825);
+  CHECK(hash(resolve("rtxa6000")) == 0x70c7535aa53f6670);
+  CHECK(hash(resolve("h200")) == 0xbb43dbcd91bd4b02);
+  CHECK(hash(resolve("sst_v100")) == 0x1d27508515e7b06e);
+  CHECK(hash(resolve("sst_p100")) == 0x71ceb150a6fe2454);
 }
