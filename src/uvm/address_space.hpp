@@ -1,0 +1,72 @@
+// Managed allocations and the trees that they are cut into (UVMSmart: spec A.1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "util/types.hpp"
+#include "uvm/page_set.hpp"
+
+namespace lockstep::uvm {
+
+/// How an allocation of some size is cut: whole trees of 2 MB, and for the remainder one smaller full binary
+/// tree of 64 KB * 2^i. A remainder above 1 MB becomes a whole tree.
+struct TreeLayout {
+  std::uint64_t full_trees = 0;
+  std::uint32_t remainder_bytes = 0;  // 0, or 64 KB * 2^i up to 2 MB
+  [[nodiscard]] std::uint64_t bytes() const { return full_trees * kTreeBytes + remainder_bytes; }
+  [[nodiscard]] std::uint64_t trees() const { return full_trees + (remainder_bytes ? 1 : 0); }
+};
+/// Throws UserError for size 0.
+[[nodiscard]] TreeLayout layout_of(std::uint64_t bytes);
+
+using TreeId = std::uint64_t;  // allocations in order, the trees of one allocation in a row
+
+struct Allocation {
+  Address base = 0;
+  std::uint64_t bytes = 0;  // as asked for
+  TreeLayout layout;
+  TreeId first_tree = 0;
+};
+
+/// Where a managed address lies.
+struct Place {
+  TreeId tree = 0;
+  std::uint32_t page = 0;  // of the tree
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+/// The managed part of the device's address space. Trees are anchored at the start of their allocation, which
+/// need not be a multiple of 2 MB. Lookups are by binary search over the allocations.
+class AddressSpace {
+ public:
+  /// Throws UserError: size 0, an end beyond 2^64, or an overlap with another allocation.
+  void add(Address base, std::uint64_t bytes);
+
+  [[nodiscard]] bool empty() const { return allocations_.empty(); }
+  /// Whether the byte belongs to an allocation; only what was asked for counts, not the rounding.
+  [[nodiscard]] bool contains(Address a) const { return find(a) != nullptr; }
+  /// Precondition: contains(a).
+  [[nodiscard]] Place place(Address a) const;
+  /// First byte of a page.
+  [[nodiscard]] Address address(Place place) const;
+  /// Pages of a tree: a power of two from 16 to 512.
+  [[nodiscard]] std::uint32_t pages_of(TreeId tree) const;
+  /// Index into allocations() of the allocation that owns the tree.
+  [[nodiscard]] std::size_t owner(TreeId tree) const;
+
+  [[nodiscard]] const std::vector<Allocation>& allocations() const { return allocations_; }
+  /// Bytes of all allocations as rounded up: what device memory is compared with.
+  [[nodiscard]] std::uint64_t footprint() const { return footprint_; }
+  [[nodiscard]] TreeId trees() const { return trees_; }
+
+ private:
+  [[nodiscard]] const Allocation* find(Address a) const;
+
+  std::vector<Allocation> allocations_;  // in the order of add()
+  std::vector<std::uint32_t> by_base_;   // indices, ascending by base
+  std::uint64_t footprint_ = 0;
+  TreeId trees_ = 0;
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,56 @@
+// What is known of the pages of managed memory: residency, and the page trees of prefetchers and evictors.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "uvm/address_space.hpp"
+#include "uvm/page_set.hpp"
+
+namespace lockstep::uvm {
+
+using TreeIndex = std::uint32_t;  // of a tree that was touched, in the order of first touch
+
+/// One tree: a full binary tree whose leaves are 64 KB. Node sizes are not stored; they follow from
+/// `counted`.
+struct Tree {
+  TreeId id = 0;
+  std::uint32_t pages = kPagesPerTree;  // a power of two from 16
+  PageSet resident;                     // valid in the page table
+  PageSet incoming;                     // a transfer to the device is staged or under way
+  PageSet leaving;                      // a write-back is staged and has not begun
+  PageSet counted;   // "to be valid": what the tree's nodes count; from staging to the eviction decision
+  PageSet dirty;     // written since it arrived
+  PageSet accessed;  // touched since it arrived
+  std::uint32_t accesses = 0;  // of the whole tree, for LFU
+  bool written = false;        // since the last synchronisation: not read-only
+  [[nodiscard]] unsigned leaves() const { return pages / kPagesPerLeaf; }
+  [[nodiscard]] PageSet all() const { return PageSet::range(0, pages); }
+};
+
+/// Trees by id, made at first touch: memory grows with touched trees only, so footprints may be huge.
+class PageTable {
+ public:
+  explicit PageTable(const AddressSpace& space) : space_(&space), slots_(64, kNone) {}
+
+  /// The tree; made when it was not there.
+  [[nodiscard]] TreeIndex touch(TreeId id);
+  [[nodiscard]] Tree& operator[](TreeIndex i) { return trees_[i]; }
+  [[nodiscard]] const Tree& operator[](TreeIndex i) const { return trees_[i]; }
+  [[nodiscard]] TreeIndex size() const { return static_cast<TreeIndex>(trees_.size()); }
+  [[nodiscard]] const AddressSpace& space() const { return *space_; }
+
+ private:
+  static constexpr TreeIndex kNone = 0xffffffff;
+  [[nodiscard]] std::size_t home(TreeId id) const {
+    return (id * 0x9e3779b97f4a7c15u >> 20) & (slots_.size() - 1);
+  }
+  void grow();
+
+  const AddressSpace* space_;
+  std::deque<Tree> trees_;
+  std::vector<TreeIndex> slots_;  // open addressing, at most half full
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,14 @@
+#include "uvm/prefetcher.hpp"
+
+namespace lockstep::uvm {
+
+/// UVMSmart: the 64 KB leaf of each faulting page, one list for the tree (spec B.4).
+constinit const PrefetchPolicy kSequentialPrefetch{
+    "sequential", "the 64 KB around each faulting page",
+    [](const Tree&, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {
+      PageSet list;
+      faults.for_each([&](unsigned page) { list |= PageSet::leaf(page / kPagesPerLeaf); });
+      lists.push_back(list);
+    }};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,43 @@
+// Prefetchers: which pages come along when some pages of a tree fault.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "uvm/page_table.hpp"
+#include "uvm/random.hpp"
+#include "uvm/transfer.hpp"
+
+namespace lockstep::uvm {
+
+struct PrefetchContext {
+  Random& random;
+  unsigned threshold_percent = 51;  // of the driver's rule (uvm_perf_prefetch_threshold)
+};
+
+/// One policy. `choose` appends lists of pages, each to be cut by itself; together they hold every faulting
+/// page. `faults`: pages of the tree that fault in one cycle (UVMSmart) or in one batch (driver), not empty,
+/// none resident or incoming. Lists may name pages that are resident or incoming: the caller leaves those
+/// out. The tree is as it was before the faults. Deterministic: the only source of chance is the context's.
+struct PrefetchPolicy {
+  std::string_view name, help;
+  void (*choose)(const Tree& tree, const PageSet& faults, PrefetchContext& context,
+                 std::vector<PageSet>& lists);
+};
+
+/// All of them; configuration names one by its name. A new one is a file prefetch_*.cpp and a line in
+/// prefetcher.cpp.
+[[nodiscard]] std::span<const PrefetchPolicy* const> prefetchers();
+[[nodiscard]] std::span<const std::string_view> prefetcher_names();
+
+extern const PrefetchPolicy kNoPrefetch, kRandomPrefetch, kSequentialPrefetch, kLocalityPrefetch,
+    kTreePrefetch, kDriverPrefetch;
+
+/// Has the policy choose, marks the pages incoming and counted (at staging time, not at arrival), and appends
+/// the transfers in the order in which they are staged.
+void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex tree, const PageSet& faults,
+                  CutRule rule, PrefetchContext& context, std::vector<Transfer>& transfers);
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,55 @@
+// Things in the order in which they were last touched, with a weight each, and found by position.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::uvm {
+
+/// Ids are small numbers. Touching, removing and finding by position take time logarithmic in the number of
+/// things. Positions count weights: thing i holds the positions from the sum of the weights before it.
+class TouchOrder {
+ public:
+  /// The thing becomes the last; it comes in when it was not there. `weight` > 0.
+  void touch(std::uint32_t id, std::uint32_t weight);
+  /// Changes the weight in place; 0 takes the thing out. Nothing happens when it is not there.
+  void set_weight(std::uint32_t id, std::uint32_t weight);
+  [[nodiscard]] std::uint32_t weight(std::uint32_t id) const {
+    const std::uint32_t slot = slot_of(id);
+    return slot == kNone ? 0 : weights_[slot];
+  }
+  [[nodiscard]] std::uint64_t total() const { return total_; }
+
+  /// f(id, offset) from the thing that holds `position` on, until f returns true. `offset`: of the position
+  /// in the first thing, 0 in the others. Returns whether f did.
+  template <class F>
+  bool walk(std::uint64_t position, F&& f) const {
+    if (position >= total_) return false;
+    std::uint64_t offset = position;
+    for (std::uint32_t slot = find(offset); slot < used_; ++slot) {
+      if (weights_[slot] == 0) continue;
+      if (f(ids_[slot], offset)) return true;
+      offset = 0;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+
+  [[nodiscard]] std::uint32_t slot_of(std::uint32_t id) const {
+    return id < slots_.size() ? slots_[id] : kNone;
+  }
+  /// The slot that holds the position; takes the weights before it off.
+  [[nodiscard]] std::uint32_t find(std::uint64_t& position) const;
+  void change(std::uint32_t slot, std::uint32_t weight);
+  void rebuild();
+
+  std::vector<std::uint32_t> slots_;          // id -> slot
+  std::vector<std::uint32_t> ids_, weights_;  // by slot, ascending by time of the last touch
+  std::vector<std::uint64_t> sums_;           // Fenwick tree over weights_; its size is a power of two
+  std::uint32_t used_ = 0;                    // slots given out
+  std::uint64_t total_ = 0;
+};
+
+}  // namespace lockstep::uvm

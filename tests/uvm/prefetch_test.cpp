@@ -1,0 +1,152 @@
+// Prefetchers against published figures, traces and hardware profiles.
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "support.hpp"
+#include "uvm/user_prefetch.hpp"
+
+namespace lockstep::uvm {
+namespace {
+
+TEST_CASE("prefetchers move what the published figures and traces show") {
+  const nlohmann::json cases = golden().at("prefetch");
+  REQUIRE(cases.size() == 21);
+  for (const auto& one : cases) {
+    OneTree t(one.at("pages"));
+    const PrefetchPolicy& policy = by_name(prefetchers(), one.at("policy").get<std::string>());
+    for (const auto& step : one.at("steps")) {
+      INFO(one.at("policy") << " " << one.at("name") << " faults " << step.at("faults"));
+      PageSet faults;
+      for (const unsigned page : step.at("faults")) faults.insert(page);
+      CHECK(t.fault(policy, faults) == pieces(step.at("transfers")));
+    }
+  }
+}
+
+TEST_CASE("without a prefetcher each faulting page travels by itself") {
+  OneTree t(512);
+  CHECK(t.fault(kNoPrefetch, {7, 8, 300}) == Pieces{{7, 4}, {8, 4}, {300, 4}});
+  CHECK(t.it().counted.count() == 3);
+}
+
+TEST_CASE("the random prefetcher draws as rand() does and takes free pages only") {
+  // rand() of the GNU C library after srand(1): 1804289383, 846930886, 1681692777.
+  Random numbers;
+  CHECK(numbers.next() == 1804289383);
+  CHECK(numbers.next() == 846930886);
+  CHECK(numbers.next() == 1681692777);
+
+  OneTree t(512);  // the draws modulo 512: 359, 966 -> 454, 105
+  CHECK(t.fault(kRandomPrefetch, {0}) == Pieces{{0, 4}, {1804289383 % 512, 4}});
+  CHECK(t.fault(kRandomPrefetch, {846930886 % 512}) == Pieces{{846930886 % 512, 4}});  // itself
+  CHECK(t.fault(kRandomPrefetch, {1681692777 % 512 - 1}) ==
+        Pieces{{1681692777 % 512 - 1, 4}, {1681692777 % 512, 4}});
+}
+
+TEST_CASE("the 128-page prefetcher moves 512 KB from the fault and ends with the tree") {
+  OneTree t(512);
+  CHECK(t.fault(kLocalityPrefetch, {3}) == Pieces{{3, 4}, {4, 508}});
+  CHECK(t.fault(kLocalityPrefetch, {0}) == Pieces{{0, 4}, {1, 8}});
+  CHECK(t.fault(kLocalityPrefetch, {500}) == Pieces{{500, 4}, {501, 44}});
+}
+
+TEST_CASE("streaming 12 MB takes the published numbers of faults and transfers") {
+  struct Expected {
+    const PrefetchPolicy* policy;
+    unsigned faults, transfers;
+  };
+  for (const auto& [policy, faults, transfers] :
+       {Expected{&kNoPrefetch, 3072, 3072}, Expected{&kSequentialPrefetch, 192, 384},
+        Expected{&kTreePrefetch, 36, 72}}) {
+    unsigned seen_faults = 0, seen_transfers = 0;
+    for (unsigned tree = 0; tree < 6; ++tree) {
+      OneTree t(512);
+      for (unsigned page = 0; page < 512; ++page) {
+        if (t.it().resident.contains(page)) continue;
+        ++seen_faults;
+        seen_transfers += static_cast<unsigned>(t.fault(*policy, {page}).size());
+      }
+    }
+    CHECK(seen_faults == faults);
+    CHECK(seen_transfers == transfers);
+  }
+}
+
+TEST_CASE("the driver's threshold: more than 51 % of the pages") {
+  // 512 pages: the root needs 262 wanted ones; here 15 leaves, a whole one that faults, and some pages more.
+  for (const unsigned extra : {5u, 6u}) {
+    OneTree t(512);
+    for (unsigned leaf = 0; leaf < 15; ++leaf) t.it().resident |= PageSet::leaf(2 * leaf);
+    t.it().resident |= PageSet::range(1 * kPagesPerLeaf, extra);
+    const bool all = extra == 6;  // 240 + 6 + 16 = 262
+    CHECK(t.fault(kDriverPrefetch, {511}).size() > 0);
+    CHECK((t.it().resident.count() == 512) == all);
+  }
+  // In leaves of 64 KB: 17 of 32.
+  for (const unsigned leaves : {15u, 16u}) {
+    OneTree t(512);
+    for (unsigned leaf = 0; leaf < leaves; ++leaf) t.it().resident |= PageSet::leaf(2 * leaf);
+    (void)t.fault(kDriverPrefetch, {511});
+    CHECK((t.it().resident.count() == 512) == (leaves == 16));
+  }
+}
+
+TEST_CASE("the driver's copies change with the cause, UVMSmart's end after each faulting page") {
+  PageSet faults = PageSet::range(10, 2);
+  std::vector<Transfer> transfers;
+  cut(0, PageSet::leaf(0), faults, CutRule::kAtCauseChange, transfers);
+  REQUIRE(transfers.size() == 3);
+  CHECK(transfers[0].run.pages == 10);
+  CHECK_FALSE(transfers[0].faulted);
+  CHECK(transfers[1].run.pages == 2);
+  CHECK(transfers[1].faulted);
+  CHECK(transfers[2].run.pages == 4);
+  transfers.clear();
+  cut(0, PageSet::leaf(0), faults, CutRule::kAfterEachFault, transfers);
+  REQUIRE(transfers.size() == 3);
+  CHECK(transfers[0].run.pages == 11);
+  CHECK(transfers[1].run.pages == 1);
+  CHECK(transfers[2].run.pages == 4);
+}
+
+TEST_CASE("after a decision of the tree prefetcher no node is more than half full and not full") {
+  std::mt19937 random(7);
+  for (const unsigned pages : {16u, 64u, 256u, 512u})
+    for (int round = 0; round < 20; ++round) {
+      OneTree t(pages);
+      while (!(t.it().resident == t.it().all())) {
+        PageSet faults;
+        for (int i = 0; i < 1 + round % 3; ++i)
+          if (const auto p = static_cast<unsigned>(random() % pages); !t.it().resident.contains(p))
+            faults.insert(p);
+        if (faults.empty()) continue;
+        (void)t.fault(kTreePrefetch, faults);
+        CHECK(t.it().counted == t.it().resident);
+        CHECK((faults - t.it().resident).empty());
+        for_each_node(
+            t.it(), [](unsigned size, unsigned counted) { CHECK((counted * 2 <= size || counted == size)); });
+      }
+    }
+}
+
+TEST_CASE("an explicit prefetch skips what is there and stops at 2 MB from the allocation") {
+  AddressSpace space;
+  space.add(0x10000, 3 * 1024 * 1024);
+  PageTable table(space);
+  PrefetchRange range = prefetch_range(space, 0x10000 + 5 * 4096 + 17, 2 * 1024 * 1024);
+  CHECK(range.next == 5);
+  CHECK(range.end == 5 + 512 + 1);  // rounded outward
+  table[table.touch(0)].resident = PageSet::range(100, 10);
+  std::vector<std::pair<unsigned, unsigned>> chunks;
+  while (const auto chunk = next_prefetch(table, range))
+    chunks.emplace_back(chunk->run.first, chunk->run.pages);
+  CHECK(chunks == std::vector<std::pair<unsigned, unsigned>>{{5, 95}, {110, 402}, {0, 6}});
+  CHECK(table[0].counted.empty());
+  CHECK_THROWS_WITH(prefetch_range(space, 0x10000, 4 * 1024 * 1024),
+                    Catch::Contains("inside one allocation"));
+  CHECK_THROWS_WITH(prefetch_range(space, 0x500, 4), Catch::Contains("managed memory"));
+  CHECK_THROWS_WITH(prefetch_range(space, 0x10000, 0), Catch::Contains("size 0"));
+}
+
+}  // namespace
+}  // namespace lockstep::uvm
