@@ -1,0 +1,44 @@
+// A linked program in device memory: where its variables lie.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "exec/device_memory.hpp"
+#include "ptx/ir.hpp"
+
+namespace lockstep::exec {
+
+/// The address that a function's name stands for as a value: what function pointers hold.
+inline constexpr Address kCodeWindow = 0x6000'0000;
+inline constexpr unsigned kCodeAddressShift = 4;
+[[nodiscard]] constexpr Address code_address(std::uint32_t function) {
+  return kCodeWindow + (Address{function} << kCodeAddressShift);
+}
+
+/// Allocates and initialises the variables of .global and .const, in order, when made; releases them when
+/// destroyed. A managed variable lies in managed memory. Variables of other spaces get no address here.
+class ProgramImage {
+ public:
+  /// Throws UserError where the device's memory does not suffice. Both must outlive the image.
+  ProgramImage(const ptx::Program& program, DeviceMemory& memory);
+  ~ProgramImage();
+  ProgramImage(const ProgramImage&) = delete;
+  ProgramImage& operator=(const ProgramImage&) = delete;
+
+  [[nodiscard]] const ptx::Program& program() const { return program_; }
+  /// Of Program::variables[variable]; 0 where it is in another space.
+  [[nodiscard]] Address address(std::uint32_t variable) const { return addresses_[variable]; }
+  /// Writes initial values again (cudaDeviceReset and tests).
+  void initialise();
+
+ private:
+  void relocate(const ptx::Variable& variable, Address at, const ptx::Relocation& relocation) const;
+
+  const ptx::Program& program_;
+  DeviceMemory& memory_;
+  std::vector<Address> addresses_;
+};
+
+}  // namespace lockstep::exec

@@ -1,0 +1,83 @@
+// Runs a kernel launch functionally: CTA by CTA, in the order of their index, with the same results in every
+// run.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "exec/device_memory.hpp"
+#include "exec/fault.hpp"
+#include "exec/record.hpp"
+#include "exec/texture_table.hpp"
+
+namespace lockstep::exec {
+
+class Executable;
+
+struct Launch {
+  const Executable* kernel = nullptr;
+  Dim3 grid, block, cluster;  // cluster: CTAs; its sizes divide the grid's
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::span<const std::byte>
+      parameters;  // laid out as ptx::Parameter::offset says; at least Executable::parameter_bytes()
+  bool cooperative = false;  // %envreg1/2 point to a workspace for grid synchronisation
+  std::uint64_t id = 1;      // %gridid
+};
+
+/// Where %clock, %clock64 and %globaltimer come from. Reads of one warp are numbered from 0. Without one,
+/// clocks give the warp instructions executed so far by the grid, and the timer the same in ns.
+struct ClockSource {
+  void* context = nullptr;
+  std::uint64_t (*cycle)(void* context, std::uint64_t cta, std::uint32_t warp, std::uint64_t read) = nullptr;
+  std::uint64_t (*nanosecond)(void* context, std::uint64_t cta, std::uint32_t warp,
+                              std::uint64_t read) = nullptr;
+};
+
+struct RunOptions {
+  const TextureTable* textures = nullptr;
+  ClockSource clock;
+  std::function<void(std::string_view)>
+      print;  // text of vprintf, in the order of execution; nothing: dropped
+  const std::atomic<bool>* interrupt = nullptr;        // looked at after at most some milliseconds
+  std::uint64_t max_instructions = ~std::uint64_t{0};  // warp instructions of the launch
+  std::uint32_t stack_bytes = 64 * 1024;               // local memory of a thread for called functions
+  std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
+  std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
+  std::uint64_t heap_bytes = 8 << 20;                  // cudaLimitMallocHeapSize
+};
+
+struct RunCounts {
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+};
+
+/// One launch in progress.
+class Grid {
+ public:
+  /// Checks the geometry and parameters; throws UserError naming what is wrong. `launch.kernel` and `memory`
+  /// must outlive the grid; the parameters are copied.
+  Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options);
+  ~Grid();
+  Grid(Grid&&) noexcept;
+
+  [[nodiscard]] std::uint64_t ctas() const;
+  /// Runs CTA `index` to its end; to be called for 0, 1, 2 ... in this order. Others run along where it waits
+  /// for them. `record`, where given, gets what it executed: give one for all CTAs or for none. False:
+  /// interrupted; call again to go on. Throws DeviceFault.
+  [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
+  [[nodiscard]] RunCounts counts() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// All CTAs without record. False: interrupted.
+[[nodiscard]] bool run(const Launch& launch, DeviceMemory& memory, const RunOptions& options,
+                       RunCounts* counts = nullptr);
+
+}  // namespace lockstep::exec

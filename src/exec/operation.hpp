@@ -1,0 +1,170 @@
+// A kernel in the form that the executor runs: flat operations with resolved operands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/lane_op.hpp"
+#include "ptx/ir.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::exec {
+
+/// Where an operand's LaneSlots lie.
+enum class Home : std::uint8_t {
+  kRegister,  // of the current call frame
+  kFixed,     // of the warp: special registers
+  kConstant,  // of the executable: immediates and addresses
+  kNone,      // the sink `_`
+};
+
+struct Slot {
+  std::uint32_t code = 0;
+  static Slot make(Home home, std::uint32_t index) {
+    return {static_cast<std::uint32_t>(home) << 30 | index};
+  }
+  static Slot none() { return make(Home::kNone, 0); }
+  [[nodiscard]] Home home() const { return static_cast<Home>(code >> 30); }
+  [[nodiscard]] std::uint32_t index() const { return code & 0x3fffffffu; }
+  [[nodiscard]] bool exists() const { return home() != Home::kNone; }
+};
+
+enum class Handler : std::uint8_t {
+  kLane,       // a lane kernel
+  kLaneSync,   // a lane kernel for the lanes of a member mask
+  kParameter,  // ld.param of the kernel's own parameters at a fixed place
+  kLoad,
+  kStore,
+  kAtomic,  // atom and red
+  kBranch,
+  kBranchTable,  // brx.idx
+  kCall,
+  kReturn,
+  kExit,
+  kTrap,
+  kBarrier,      // bar.sync, bar.red, bar.arrive of the CTA
+  kWarpBarrier,  // bar.warp.sync
+  kClusterArrive,
+  kClusterWait,
+  kNanosleep,
+  kNothing,      // fences, prefetches, hints: no effect on values
+  kToGeneric,    // cvta
+  kFromGeneric,  // cvta.to
+  kIsSpace,      // isspacep
+  kMapRank,      // mapa
+  kGetRank,      // getctarank
+  kAlloca,       // alloca, stacksave, stackrestore
+  kCopyAsync,    // cp.async
+  kCopyBulk,     // cp.async.bulk
+  kMbarrier,
+  kMatrixMove,  // ldmatrix, stmatrix, wmma.load, wmma.store
+  kTexture,     // tex, tld4
+  kSurface,     // suld, sust, sured
+  kImageQuery,  // txq, suq
+};
+
+/// Memory spaces as the executor tells them apart.
+enum class Reach : std::uint8_t {
+  kGlobal,
+  kShared,     // own CTA's, or a cluster's by rank
+  kLocal,      // offset in the thread's memory
+  kFrame,      // as kLocal, relative to the call frame: .param and .local variables by name
+  kParameter,  // the kernel's parameters
+  kGeneric,
+};
+
+/// One access of each lane: `count` elements of `bytes` bytes from [base + offset].
+struct MemoryForm {
+  Reach reach = Reach::kGeneric;
+  std::uint8_t bytes = 4;  // of one element: 1, 2, 4, 8, 16
+  std::uint8_t count = 1;
+  std::uint8_t extend = 0;   // bits of a signed element that is extended to `width` bits; 0: zero-extended
+  std::uint8_t width = 64;   // of the destination register
+  bool polls = false;        // volatile, relaxed, acquire: a loop may be waiting on it
+  Slot base = Slot::none();  // none: offset alone
+  std::int64_t offset = 0;
+};
+
+using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);
+
+struct AtomicForm {
+  AtomicFn fn = nullptr;  // nullptr: 128-bit exch or cas
+  bool compare = false;   // cas: the first operand is compared, the second stored
+  bool returns = false;
+};
+
+struct BarrierForm {
+  enum class Kind : std::uint8_t { kSync, kArrive, kAnd, kOr, kPopc } kind = Kind::kSync;
+  Slot barrier = Slot::none(), threads = Slot::none(), predicate = Slot::none();
+  bool negated = false;
+};
+
+/// One argument or result of a call: a .param variable of the caller, or a register or immediate.
+struct CallValue {
+  bool in_frame = false;
+  std::uint32_t offset = 0;  // in the caller's frame
+  Slot slot = Slot::none();
+  std::uint32_t bytes = 0;
+};
+
+/// Functions that the device's runtime provides, by name.
+enum class Runtime : std::uint8_t { kNone, kVprintf, kAssertfail, kMalloc, kFree };
+
+struct CallSite {
+  std::uint32_t function = ~0u;  // index into Executable::functions(); ~0: indirect, target is a register
+  Slot target = Slot::none();
+  Runtime runtime = Runtime::kNone;
+  std::vector<CallValue> arguments, results;
+};
+
+struct BranchTargets {
+  std::vector<std::uint32_t> targets;  // operations
+};
+
+/// Where the lanes of a divided warp meet again: an operation, or one of these.
+inline constexpr std::uint32_t kAtReturn = ~0u;  // where the function returns
+inline constexpr std::uint32_t kNowhere = ~0u - 1;
+
+/// One PTX instruction. Operands are Executable::slots()[operands ...]: destinations, then sources.
+struct Operation {
+  Handler handler = Handler::kNothing;
+  bool guard_negated = false;
+  bool reads_clock = false;  // a special register that changes: to be brought up to date before
+  std::uint8_t destinations = 0, sources = 0;
+  Slot guard = Slot::none();
+  std::uint32_t operands = 0;
+  std::uint32_t detail = 0;  // index into the table of the handler, or a number of its own
+  std::uint32_t second = 0;  // the same, where the handler needs two
+  std::uint32_t target = 0;  // branches: operation
+  std::uint32_t meet = kNowhere;
+  LaneFn fn = nullptr;
+  std::uint64_t immediate = 0;
+};
+
+struct ParameterPlace {
+  bool in_register = false;
+  std::uint32_t slot = 0;    // register of the callee
+  std::uint32_t offset = 0;  // in the callee's frame
+  std::uint32_t bytes = 0;
+};
+
+/// A function of the executable. Its operations are [first, first + size).
+struct FunctionCode {
+  const ptx::Function* source = nullptr;
+  std::uint32_t first = 0, size = 0;
+  std::uint32_t slots = 0;        // LaneSlots of a frame
+  std::uint32_t frame_bytes = 0;  // of local memory: .local and .param variables, parameters, results
+  std::vector<ParameterPlace> parameters, results;
+  std::vector<std::uint32_t> cleared;  // slots that may be read before they are written
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> addresses;  // slots that hold frame + offset
+};
+
+/// A special register that the kernel reads, and its fixed slot.
+struct FixedSlot {
+  ptx::Special special{};
+  std::uint32_t index = 0;
+};
+
+}  // namespace lockstep::exec

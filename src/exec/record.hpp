@@ -1,0 +1,30 @@
+// The dynamic record of a CTA: what the timing model reads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::exec {
+
+/// What one warp executed, in order. A record's static index is the PTX instruction's
+/// (Executable::operations()). Its mask holds the lanes that executed it: those that the guard let pass,
+/// except for branches, where it is all lanes that met the branch. Instructions that access memory carry one
+/// address for each lane of the mask, in trace::Record's form: of the first byte, in the space the access
+/// went to as Executable says - global addresses are device addresses, shared ones offsets in the CTA, local
+/// ones offsets in the thread's memory; generic accesses give the generic address. cp.async gives two sets:
+/// the source's, then the destination's.
+struct WarpRecord {
+  std::vector<trace::Record> records;
+  std::vector<std::uint64_t> words;
+  void clear() { records.clear(), words.clear(); }
+};
+
+/// Buffers are kept from CTA to CTA.
+struct CtaRecord {
+  std::uint64_t index = 0;  // x fastest
+  std::vector<WarpRecord> warps;
+};
+
+}  // namespace lockstep::exec
