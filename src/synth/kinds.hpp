@@ -9,6 +9,36 @@
 namespace lockstep::synth {
 
 extern const Kind kStreaming, kSgemm, kRandom, kChain, kMixed;
+// Microbenchmarks of the SM.
+extern const Kind kPipe, kOperands, kCode, kShared, kBarriers, kAtomics, kEmpty, kFfma;
+
+/// Writes kernel 1 of the folder, whose CTAs all have `ctas` x 1 x 1 x `threads` x 1 x 1 threads:
+/// emit(text of a warp, CTA, warp of the CTA).
+template <class Emit>
+void write_kernel(TraceFolder& folder, trace::KernelHeader header, std::uint32_t ctas, std::uint32_t threads,
+                  Emit emit) {
+  header.id = 1;
+  header.grid = {ctas, 1, 1};
+  header.block = {threads, 1, 1};
+  KernelFile file = folder.kernel(header);
+  for (std::uint32_t cta = 0; cta < ctas; ++cta) {
+    file.begin_cta({cta, 0, 0});
+    for (std::uint32_t k = 0; k < header.warps_per_cta(); ++k) emit(file.begin_warp(k), cta, k);
+    file.end_cta();
+  }
+  file.close();
+}
+
+/// A loop: body(pass) `passes` times from the same PCs, each but the last with a branch back that is taken.
+template <class Body>
+void emit_loop(WarpText& w, std::uint32_t passes, Body body) {
+  const std::uint32_t top = w.pc();
+  for (std::uint32_t n = 0; n < passes; ++n) {
+    w.jump(top);
+    body(n);
+    w.emit({.opcode = "BRA", .mask = n + 1 < passes ? w.live() : 0, .immediate = top});
+  }
+}
 
 /// The first instructions of a compiled kernel: the thread's global index in R6, and the bounds check.
 inline void emit_prologue(WarpText& w) {

@@ -14,7 +14,8 @@ namespace {
 
 /// Every kind, one line each.
 constexpr const Kind* kKinds[] = {
-    &kStreaming, &kSgemm, &kRandom, &kChain, &kMixed,
+    &kStreaming, &kSgemm,  &kRandom,   &kChain,   &kMixed, &kPipe, &kOperands,
+    &kCode,      &kShared, &kBarriers, &kAtomics, &kEmpty, &kFfma,
 };
 
 constexpr OptionSpec kCommon[] = {
@@ -127,6 +128,7 @@ void synthesize(std::string_view kind, const std::map<std::string, std::string>&
                 const std::string& out_dir) {
   const Kind& found = find_kind(kind);
   const SynthOptions checked(found, options);
+  if (found.check) found.check(checked);
   TraceFolder folder(out_dir, dialect_of(checked));
   found.generate(checked, folder);
   folder.close();

@@ -27,6 +27,8 @@ struct Kind {
   std::string_view summary;  // one line
   std::span<const OptionSpec> options;
   void (*generate)(const SynthOptions& options, TraceFolder& folder);
+  /// Throws UserError for options that do not go together; called before anything is written.
+  void (*check)(const SynthOptions& options) = nullptr;
 };
 
 /// All kinds, in the order in which the help lists them.

@@ -65,6 +65,16 @@ const std::vector<Example> kExamples = {
     {"chain", {{"ctas", "2"}, {"iterations", "7"}}, {2 * (6 + 7 * 109 + 1)}, 1},
     // 29 instructions a warp, a named barrier for all and one more for warps 0 and 1.
     {"mixed", {{"ctas", "2"}}, {2 * (4 * 30 + 2), 2 * (3 * 30 + 2), 2 * (4 * 30 + 2)}, 1},
+    // Microbenchmarks: passes of a body and a branch, and the exit.
+    {"pipe", {{"op", "HMMA.16816.F32"}, {"instructions", "12"}, {"threads", "64"}}, {2 * (2 * 13 + 1)}, 0},
+    {"operands", {{"repeats", "3"}, {"passes", "3"}}, {3 * (3 * 5 + 1) + 1}, 0},
+    {"code", {{"bytes", "1024"}, {"ctas", "2"}}, {2 * (3 * 64 + 1)}, 0},
+    {"shared", {{"stride", "3"}, {"width", "64"}, {"threads", "80"}}, {3 * (2 * 65 + 1)}, 0},
+    {"barriers", {{"instructions", "5"}, {"threads", "128"}}, {4 * (2 * 6 + 1)}, 0},
+    {"atomics", {{"addresses", "7"}, {"threads", "40"}, {"instructions", "4"}}, {2 * (2 * 5 + 1)}, 1},
+    {"empty", {{"ctas", "9"}, {"threads", "96"}}, {9 * 3 * 2}, 0},
+    // As traced on the H100: 6 before the loop, 132 in it, 2 after it: 1328 for 10 iterations.
+    {"ffma", {}, {1328}, 0},
 };
 
 std::vector<Contents> contents(const std::string& folder, const Example& example) {

@@ -25,8 +25,9 @@ std::string complaint(const std::string& kind, const Options& options) {
 }  // namespace
 
 TEST_CASE("wrong options are refused with what was found and what is expected") {
-  CHECK(complaint("streamin", {}) ==
-        "synth: found kind 'streamin', expected one of streaming, sgemm, random, chain, mixed");
+  std::string names;
+  for (const Kind* kind : kinds()) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind->name);
+  CHECK(complaint("streamin", {}) == "synth: found kind 'streamin', expected one of " + names);
   CHECK(complaint("streaming", {{"cta", "3"}}) ==
         "synth streaming: found option 'cta', expected one of ctas, threads, compress, tracer-version, arch, "
         "line-info");
@@ -34,6 +35,8 @@ TEST_CASE("wrong options are refused with what was found and what is expected") 
         "synth streaming: ctas: found '0', expected a whole number from 1 to 16777216");
   for (const char* value : {"", "-1", "1.5", "0x10", "1k", " 1", "99999999999999999999"})
     CHECK(complaint("streaming", {{"ctas", value}}).find("expected a whole number") != std::string::npos);
+  CHECK(complaint("pipe", {{"op", "HGMMA.64x128x16.F32"}, {"chains", "4"}}) ==
+        "synth pipe: chains: found 4 of HGMMA.64x128x16.F32, expected that their results fit 255 registers");
   CHECK(complaint("streaming", {{"threads", "1025"}}).find("from 1 to 1024") != std::string::npos);
   CHECK(complaint("streaming", {{"compress", "bz2"}}) ==
         "synth streaming: compress: found 'bz2', expected one of none|gz|xz|zst");
