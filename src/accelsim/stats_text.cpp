@@ -51,6 +51,23 @@ Value of_global(const Figures& f, std::uint64_t value) {
   return global_only(f) ? whole(value) : std::nullopt;
 }
 
+/// There atomics and reductions go by the L1 and are reads of the L2. Ours are counted among the writes of
+/// both and never hit in the L1; how often they hit in the L2 is not known apart.
+bool has_atomics(const Figures& f) { return f.total.sm.l1_atomic_sectors_sent > 0; }
+
+Value of_l1(const Figures& f, std::uint64_t with_atomics) {
+  return difference(with_atomics, f.total.sm.l1_atomic_sectors_sent);
+}
+
+Value without_atomics(const Figures& f, std::uint64_t value) {
+  return has_atomics(f) ? std::nullopt : of_global(f, value);
+}
+
+/// Misses and merges of global loads in the L2 are known where no fetch of instructions or constants missed.
+Value l2_read(const Figures& f, std::uint64_t value) {
+  return f.total.mem.l2_fetch_hits == f.total.mem.l2_fetches ? without_atomics(f, value) : std::nullopt;
+}
+
 /// DRAM bursts as accesses of 32 bytes.
 Value sectors(const Figures& f, std::uint64_t bursts) {
   const auto& mem = f.total.mem;
@@ -133,25 +150,43 @@ constexpr Line kLines[] = {
     {"\tL1I_total_cache_miss_rate = ", "", OF(rate(f.total.sm.l1i_misses, f.total.sm.l1i_accesses)),
      "of the two"},
     {"L1D_cache:", "", nullptr, ""},
-    {"\tL1D_total_cache_accesses = ", "", OF(whole(f.total.sm.l1.accesses)), "l1.accesses"},
-    {"\tL1D_total_cache_misses = ", "", OF(whole(f.total.sm.l1.misses)), "l1.misses"},
-    {"\tL1D_total_cache_miss_rate = ", "", OF(rate(f.total.sm.l1.misses, f.total.sm.l1.accesses)),
+    {"\tL1D_total_cache_accesses = ", "", OF(of_l1(f, f.total.sm.l1.accesses)),
+     "l1.accesses - l1.atomic_sectors_sent"},
+    {"\tL1D_total_cache_misses = ", "", OF(of_l1(f, f.total.sm.l1.misses)),
+     "l1.misses - l1.atomic_sectors_sent"},
+    {"\tL1D_total_cache_miss_rate = ", "",
+     OF(rate(f.total.sm.l1.misses - f.total.sm.l1_atomic_sectors_sent,
+             f.total.sm.l1.accesses - f.total.sm.l1_atomic_sectors_sent)),
      "of the two"},
     {"\tL1D_total_cache_pending_hits = ", "", OF(whole(f.total.sm.l1.mshr_merges)), "l1.mshr_merges"},
 
     {"\nTotal_core_cache_stats:", "", nullptr, ""},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "",
+     OF(of_global(f, f.total.sm.l1.read_hits)), "l1.read_hits; without local memory"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
      OF(of_global(f, f.total.sm.l1.mshr_merges)), "l1.mshr_merges (loads only merge); without local memory"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "",
+     OF(of_global(f, f.total.sm.l1.read_line_misses)),
+     "l1.read_line_misses: the first sector of a line; without local memory"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
+     OF(of_global(f, f.total.sm.l1.read_misses - f.total.sm.l1.read_line_misses)),
+     "l1.read_misses - l1.read_line_misses; without local memory"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "",
+     OF(of_global(f, f.total.sm.l1.write_hits)), "l1.write_hits; without local memory"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
+     OF(without_atomics(f, f.total.sm.l1.write_line_misses)),
+     "l1.write_line_misses; without local memory and atomics"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
+     OF(without_atomics(f, f.total.sm.l1.write_misses - f.total.sm.l1.write_line_misses)),
+     "l1.write_misses - l1.write_line_misses; without local memory and atomics"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][HIT] = ", "",
      OF(difference(f.total.sm.l1i_accesses, f.total.sm.l1i_misses)), "sm.l1i_accesses - sm.l1i_misses"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][MISS] = ", "", OF(whole(f.total.sm.l1i_misses)),
      "sm.l1i_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "",
-     OF(of_global(f, f.total.sm.l1.sectors_read + f.total.sm.l1_atomic_sectors_sent)),
-     "l1.sectors_read + l1.atomic_sectors_sent; without local memory"},
+     OF(of_global(f, f.total.sm.l1.sectors_read)), "l1.sectors_read; without local memory"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = ", "",
-     OF(global_only(f) ? difference(f.total.sm.l1.sectors_written, f.total.sm.l1_atomic_sectors_sent)
-                       : std::nullopt),
+     OF(global_only(f) ? of_l1(f, f.total.sm.l1.sectors_written) : std::nullopt),
      "l1.sectors_written - l1.atomic_sectors_sent; without local memory"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][TOTAL_ACCESS] = ", "",
      OF(whole(f.total.sm.l1i_accesses)), "sm.l1i_accesses"},
@@ -192,6 +227,25 @@ constexpr Line kLines[] = {
      "of the two"},
     {"L2_total_cache_pending_hits = ", "", OF(whole(f.total.mem.l2.mshr_merges)), "l2.mshr_merges"},
     {"L2_total_cache_breakdown:", "", nullptr, ""},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "",
+     OF(without_atomics(f, f.total.mem.l2.read_hits - f.total.mem.l2_fetch_hits)),
+     "l2.read_hits - l2.fetch_hits; without local memory and atomics"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
+     OF(l2_read(f, f.total.mem.l2.mshr_merges)),
+     "l2.mshr_merges; without local memory and atomics, while every fetch hits"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "", OF(l2_read(f, f.total.mem.l2.read_line_misses)),
+     "l2.read_line_misses: the first sector of a line; likewise"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
+     OF(l2_read(f, f.total.mem.l2.read_misses - f.total.mem.l2.read_line_misses)),
+     "l2.read_misses - l2.read_line_misses; likewise"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "",
+     OF(without_atomics(f, f.total.mem.l2.write_hits)), "l2.write_hits; without local memory and atomics"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
+     OF(without_atomics(f, f.total.mem.l2.write_line_misses)),
+     "l2.write_line_misses; without local memory and atomics"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
+     OF(without_atomics(f, f.total.mem.l2.write_misses - f.total.mem.l2.write_line_misses)),
+     "l2.write_misses - l2.write_line_misses; without local memory and atomics"},
     {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "",
      OF(of_global(f, f.total.sm.l1_load_sectors_sent + f.total.sm.l1_atomic_sectors_sent)),
      "l1.load_sectors_sent + l1.atomic_sectors_sent; without local memory"},

@@ -45,8 +45,10 @@ bool MemoryPipeline::load_line(Cycle now, const LineAccess& access) {
   const SectorMask valid = place == L1Cache::kNone ? SectorMask{0} : l1_.sectors(place);
   const auto rest = static_cast<SectorMask>(access.sectors & ~valid);
   SectorMask missing = 0;
+  bool line_there = place != L1Cache::kNone;
   if (rest) {
     std::uint16_t m = mshrs_.find(access.line);
+    line_there = line_there || m != L1Mshrs::kNone;
     missing = m == L1Mshrs::kNone ? rest : static_cast<SectorMask>(rest & ~mshrs_.pending(m));
     if (m == L1Mshrs::kNone && mshrs_.full()) {
       current_.blocked = Blocked::kTable;
@@ -63,11 +65,8 @@ bool MemoryPipeline::load_line(Cycle now, const LineAccess& access) {
 
   stats::SmCounters& c = counters_[current_.kernel];
   ++c.l1.requests;
-  c.l1.accesses += count(access.sectors);
-  c.l1.sectors_read += count(access.sectors);
-  c.l1.hits += count(access.sectors & valid);
-  c.l1.misses += count(missing);
-  c.l1.mshr_merges += count(rest) - count(missing);
+  stats::book_lookup(c.l1, true, count(access.sectors & valid), count(missing), count(rest) - count(missing),
+                     line_there);
   c.l1_load_sectors_sent += count(missing);
   return true;
 }
@@ -92,10 +91,9 @@ bool MemoryPipeline::store_line(Cycle now, const LineAccess& access) {
 
   stats::SmCounters& c = counters_[current_.kernel];
   ++c.l1.requests;
-  c.l1.accesses += count(access.sectors);
-  c.l1.sectors_written += count(access.sectors);
-  c.l1.hits += count(access.sectors & valid);
-  c.l1.misses += count(static_cast<SectorMask>(access.sectors & ~valid));
+  stats::book_lookup(c.l1, false, count(access.sectors & valid),
+                     count(static_cast<SectorMask>(access.sectors & ~valid)), 0,
+                     place != L1Cache::kNone || mshrs_.find(access.line) != L1Mshrs::kNone);
   c.l1_store_sectors_sent += count(access.sectors);
   return true;
 }
@@ -110,15 +108,14 @@ bool MemoryPipeline::direct_line(Cycle now, const LineAccess& access) {
                                                             : icnt::AccessKind::kAtomic;
   send_line(now, access.line, access.sectors, current_.entry | (load ? kDirectTag : 0u), kind);
   pending_[current_.entry].sectors += count(access.sectors);
-  if (const std::uint32_t place = l1_.find(access.line); place != L1Cache::kNone)
-    l1_.drop(place, access.sectors);
+  const std::uint32_t place = l1_.find(access.line);
+  const bool line_there = place != L1Cache::kNone || mshrs_.find(access.line) != L1Mshrs::kNone;
+  if (place != L1Cache::kNone) l1_.drop(place, access.sectors);
 
   stats::SmCounters& c = counters_[current_.kernel];
   const unsigned sectors = count(access.sectors);
   ++c.l1.requests;
-  c.l1.accesses += sectors;
-  c.l1.misses += sectors;
-  (load ? c.l1.sectors_read : c.l1.sectors_written) += sectors;
+  stats::book_lookup(c.l1, load, 0, sectors, 0, line_there);
   (load ? c.l1_load_sectors_sent : c.l1_atomic_sectors_sent) += sectors;
   return true;
 }

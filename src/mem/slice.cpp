@@ -16,6 +16,7 @@ constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operat
 
 std::uint32_t count(SectorMask m) { return static_cast<std::uint32_t>(std::popcount(m)); }
 bool is_store(AccessKind k) { return k == AccessKind::kStore || k == AccessKind::kCopy; }
+bool is_fetch(AccessKind k) { return k == AccessKind::kInstruction || k == AccessKind::kConstant; }
 
 }  // namespace
 
@@ -116,8 +117,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   std::optional<Slot> slot = tags_.find(set, r.line);
-  const bool launch_data = r.kind == AccessKind::kInstruction || r.kind == AccessKind::kConstant;
-  if (launch_data && code_resident_ && !far && !slot) {
+  if (is_fetch(r.kind) && code_resident_ && !far && !slot) {
     slot = place_line(latch, set, false, now);
     if (!slot) return false;
     tags_[*slot].valid = r.sectors;
@@ -126,6 +126,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
   const auto hit = static_cast<SectorMask>(r.sectors & valid);
   const auto merged = static_cast<SectorMask>(r.sectors & pending & ~valid);
   const auto missed = static_cast<SectorMask>(r.sectors & ~(valid | pending));
+  const bool line_there = slot.has_value();
 
   if (merged | missed) {
     if (!await(latch, origin, far, slot, set, merged, missed, now)) return false;
@@ -133,7 +134,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
     tags_.touch(*slot);
   }
   // What the other half is asked for is counted there.
-  count_lookup(r, origin, hit, merged, far ? SectorMask{0} : missed);
+  count_lookup(r, origin, hit, merged, far ? SectorMask{0} : missed, line_there);
   if (icnt::is_read(r.kind)) {
     if (hit) {
       if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
@@ -176,6 +177,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   std::optional<Slot> slot = tags_.find(set, r.line);
+  const bool line_there = slot.has_value();
   if (slot && !r.evict_first) tags_.touch(*slot);
   if (!slot) slot = place_line(latch, set, false, now);
   if (!slot) return false;
@@ -186,22 +188,22 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
     line.dirty[s] |= r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s];
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
-  count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there));
+  count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there);
   reply(r, r.sectors, origin, now);
   if (origin == kNear) drop_copies(line, r.sectors, r.kernel, now);  // else written through on its way
   return true;
 }
 
 void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
-                         SectorMask missed) {
+                         SectorMask missed, bool line_there) {
   stats::PartitionCounters& c = counters_->mem[r.kernel];
   const std::uint32_t all = count(hit) + count(merged) + count(missed);
-  c.l2.accesses += all;
-  c.l2.hits += count(hit);
-  c.l2.mshr_merges += count(merged);
-  c.l2.misses += count(missed);
-  (icnt::is_read(r.kind) ? c.l2.sectors_read : c.l2.sectors_written) += all;
+  stats::book_lookup(c.l2, icnt::is_read(r.kind), count(hit), count(missed), count(merged), line_there);
   if (icnt::carries_data(r.kind) && !is_store(r.kind)) c.l2_atomics += all;
+  if (is_fetch(r.kind)) {
+    c.l2_fetches += all;
+    c.l2_fetch_hits += count(hit);
+  }
   if (origin == kNear) ++c.l2.requests;
 }
 

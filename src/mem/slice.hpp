@@ -104,7 +104,7 @@ class Slice {
   void operate(const icnt::Request& r, Line& line, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
-                    SectorMask missed);
+                    SectorMask missed, bool line_there);
 
   // Two halves (slice_far.cpp).
   [[nodiscard]] bool forward(Latch& latch, Cycle now);

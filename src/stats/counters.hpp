@@ -33,7 +33,26 @@ struct CacheCounters {  // in 32-byte sectors
                 mshr_merges = 0;                        // accesses = hits + misses + mshr_merges
   std::uint64_t sectors_read = 0, sectors_written = 0;  // accesses = read + written
   std::uint64_t requests = 0;                           // line-sized lookups
+  // hits = read + write, misses = read + write; what is left of sectors_read and sectors_written was merged.
+  std::uint64_t read_hits = 0, write_hits = 0, read_misses = 0, write_misses = 0;
+  // Lookups with a miss of a line of which no sector is there or under way.
+  std::uint64_t read_line_misses = 0, write_line_misses = 0;
 };
+
+/// Books the sectors of one lookup of a line, all but `requests`. `line_there`: a sector of the line is there
+/// or under way.
+inline void book_lookup(CacheCounters& c, bool read, std::uint64_t hits, std::uint64_t misses,
+                        std::uint64_t merges, bool line_there) {
+  const std::uint64_t all = hits + misses + merges, line_misses = misses > 0 && !line_there;
+  c.accesses += all;
+  c.hits += hits;
+  c.misses += misses;
+  c.mshr_merges += merges;
+  (read ? c.sectors_read : c.sectors_written) += all;
+  (read ? c.read_hits : c.write_hits) += hits;
+  (read ? c.read_misses : c.write_misses) += misses;
+  (read ? c.read_line_misses : c.write_line_misses) += line_misses;
+}
 
 struct SmCounters {
   std::uint64_t warp_instructions = 0, thread_instructions = 0, ctas = 0, warps = 0;
@@ -53,6 +72,7 @@ struct SmCounters {
 struct PartitionCounters {
   CacheCounters l2;
   std::uint64_t l2_atomics = 0, l2_writebacks = 0;  // sectors
+  std::uint64_t l2_fetches = 0, l2_fetch_hits = 0;  // sectors of instruction and constant fetches
   std::uint64_t dram_reads = 0, dram_writes = 0;    // bursts
   std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_activates = 0, dram_precharges = 0;
   std::uint64_t dram_bytes = 0;

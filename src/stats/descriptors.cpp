@@ -27,6 +27,14 @@ constexpr std::array kCounters{
     Descriptor{"l1.sectors_written", "sectors", "accesses of stores and reductions",
                AT(sm.l1.sectors_written)},
     Descriptor{"l1.requests", "lookups", "128-byte lines looked up", AT(sm.l1.requests)},
+    Descriptor{"l1.read_hits", "sectors", "hits of sectors_read", AT(sm.l1.read_hits)},
+    Descriptor{"l1.write_hits", "sectors", "hits of sectors_written", AT(sm.l1.write_hits)},
+    Descriptor{"l1.read_misses", "sectors", "misses of sectors_read", AT(sm.l1.read_misses)},
+    Descriptor{"l1.write_misses", "sectors", "misses of sectors_written", AT(sm.l1.write_misses)},
+    Descriptor{"l1.read_line_misses", "lookups",
+               "reads with misses of a line of which no sector is there or under way",
+               AT(sm.l1.read_line_misses)},
+    Descriptor{"l1.write_line_misses", "lookups", "writes likewise", AT(sm.l1.write_line_misses)},
     Descriptor{"l1.load_sectors_sent", "sectors", "sectors that loads ask of the L2",
                AT(sm.l1_load_sectors_sent)},
     Descriptor{"l1.store_sectors_sent", "sectors", "sectors that stores send to the L2",
@@ -46,8 +54,19 @@ constexpr std::array kCounters{
     Descriptor{"l2.sectors_written", "sectors", "accesses of stores, atomics and reductions",
                AT(mem.l2.sectors_written)},
     Descriptor{"l2.requests", "lookups", "128-byte lines looked up", AT(mem.l2.requests)},
+    Descriptor{"l2.read_hits", "sectors", "hits of sectors_read", AT(mem.l2.read_hits)},
+    Descriptor{"l2.write_hits", "sectors", "hits of sectors_written", AT(mem.l2.write_hits)},
+    Descriptor{"l2.read_misses", "sectors", "misses of sectors_read", AT(mem.l2.read_misses)},
+    Descriptor{"l2.write_misses", "sectors", "misses of sectors_written", AT(mem.l2.write_misses)},
+    Descriptor{"l2.read_line_misses", "lookups",
+               "reads with misses of a line of which no sector is there or under way",
+               AT(mem.l2.read_line_misses)},
+    Descriptor{"l2.write_line_misses", "lookups", "writes likewise", AT(mem.l2.write_line_misses)},
     Descriptor{"l2.atomics", "sectors", "sectors on which the atomic units worked", AT(mem.l2_atomics)},
     Descriptor{"l2.writebacks", "sectors", "dirty sectors sent to the DRAM", AT(mem.l2_writebacks)},
+    Descriptor{"l2.fetches", "sectors", "accesses of instruction and constant fetches, part of sectors_read",
+               AT(mem.l2_fetches)},
+    Descriptor{"l2.fetch_hits", "sectors", "of these, found", AT(mem.l2_fetch_hits)},
     Descriptor{"l2.far_requests", "requests", "requests that crossed to the other half of the L2",
                AT(mem.far_requests)},
 
@@ -188,8 +207,8 @@ A run with `-o OUT` writes
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
-`stats.json` has `schema` (1), `version`, `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content),
-`kernels` in order of completion, `copies` between host and device, and `total`, the sums over all kernels. Besides
+`stats.json` has `schema` (1; it changes when a name goes or changes its meaning, not when one is added), `version`,
+`gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, and `total`, the sums over all kernels. Besides
 there are `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.

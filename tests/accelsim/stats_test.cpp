@@ -28,10 +28,15 @@ stats::KernelResult first_kernel() {
              .mshr_merges = 750,
              .sectors_read = 12500,
              .sectors_written = 6250,
-             .requests = 4688};
+             .requests = 4688,
+             .read_hits = 9800,
+             .write_hits = 200,
+             .read_misses = 1950,
+             .write_misses = 6050,
+             .read_line_misses = 500,
+             .write_line_misses = 1600};
   c.sm.l1_load_sectors_sent = 7000;
   c.sm.l1_store_sectors_sent = 6200;
-  c.sm.l1_atomic_sectors_sent = 50;
   c.sm.shared_instructions = 100;
   c.sm.shared_wavefronts = 340;
   c.sm.l1i_accesses = 900;
@@ -47,7 +52,14 @@ stats::KernelResult first_kernel() {
               .mshr_merges = 250,
               .sectors_read = 7000,
               .sectors_written = 6250,
-              .requests = 5000};
+              .requests = 5000,
+              .read_hits = 900,
+              .write_hits = 100,
+              .read_misses = 5850,
+              .write_misses = 6150,
+              .read_line_misses = 1700,
+              .write_line_misses = 1800};
+  c.mem.l2_fetches = c.mem.l2_fetch_hits = 60;
   c.mem.dram_reads = 6000;  // bursts of 64 bytes
   c.mem.dram_writes = 50;
   c.mem.dram_bytes = 6050 * 64;
@@ -92,16 +104,22 @@ constexpr const char* kFirst =
     "\tL1D_total_cache_miss_rate = 0.4267\n"
     "\tL1D_total_cache_pending_hits = 750\n"
     "\nTotal_core_cache_stats:\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 9800\n"
     "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = 750\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = 500\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = 1450\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = 200\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = 1600\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = 4450\n"
     "\tTotal_core_cache_stats_breakdown[INST_ACC_R][HIT] = 870\n"
     "\tTotal_core_cache_stats_breakdown[INST_ACC_R][MISS] = 30\n"
-    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 12550\n"
-    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = 6200\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 12500\n"
+    "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = 6250\n"
     "\tTotal_core_cache_stats_breakdown[INST_ACC_R][TOTAL_ACCESS] = 900\n"
     "\n"
     "gpgpu_n_tot_thrd_icount = 801056\n"
     "gpgpu_n_tot_w_icount = 26601\n"
-    "gpgpu_n_mem_read_global = 7050\n"
+    "gpgpu_n_mem_read_global = 7000\n"
     "gpgpu_n_mem_write_global = 6200\n"
     "gpgpu_n_shmem_bkconflict = 240\n"
     "gpgpu_stall_shd_mem[s_mem][bk_conf] = 240\n"
@@ -115,7 +133,14 @@ constexpr const char* kFirst =
     "L2_total_cache_miss_rate = 0.9057\n"
     "L2_total_cache_pending_hits = 250\n"
     "L2_total_cache_breakdown:\n"
-    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 7050\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 840\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = 250\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = 1700\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = 4150\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = 100\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = 1800\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = 4350\n"
+    "\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 7000\n"
     "\tL2_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = 6200\n"
     "\n"
     "icnt_total_pkts_mem_to_simt=5000\n"
@@ -159,7 +184,7 @@ TEST_CASE("figures of one kernel and figures that run on") {
   CHECK((all_matches(text, R"(total dram writes\s*=\s*(.*))") == Texts{"100", "100"}));
   CHECK((all_matches(text,
                      R"(\s+Total_core_cache_stats_breakdown\[GLOBAL_ACC_R\]\[TOTAL_ACCESS\]\s*=\s*(.*))") ==
-         Texts{"12550", "25100"}));
+         Texts{"12500", "25000"}));
   CHECK((all_matches(text, R"(L2_BW\s*=\s*(.*)GB\/Sec)") == Texts{"68.3430 ", "42.4000 "}));
   CHECK((all_matches(text, R"(kernel_launch_uid\s*=\s*(\d+))") == Texts{"1", "2"}));
 }
@@ -175,6 +200,35 @@ TEST_CASE("what we do not have is absent, never zero") {
     CHECK(text.find(name) == std::string::npos);
   }
   CHECK(text.find("L1D_total_cache_accesses = 18750\n") != std::string::npos);
+}
+
+TEST_CASE("atomics: none of the L1's accesses, reads of the L2, where their hits are not known apart") {
+  stats::KernelResult atomics = first_kernel();
+  atomics.counters.sm.l1_atomic_sectors_sent = 50;
+  const std::string text = accelsim_text(report_of({atomics}));
+  for (const char* line :
+       {"L1D_total_cache_accesses = 18700", "L1D_total_cache_misses = 7950",
+        "L1D_total_cache_miss_rate = 0.4251",
+        "core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 12500",
+        "core_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = 500",
+        "core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = 200",
+        "core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = 6200", "gpgpu_n_mem_read_global = 7050",
+        "L2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = 7050"}) {
+    INFO(line);
+    CHECK(text.find(line + std::string("\n")) != std::string::npos);
+  }
+  CHECK(all_matches(text, R"((core_cache_stats_breakdown\[GLOBAL_ACC_W\]\[(?:SECTOR_)?MISS\]))").empty());
+  CHECK(all_matches(text, R"((L2_cache_stats_breakdown\[GLOBAL_ACC_.\]\[(?:HIT|MISS|SECTOR)))").empty());
+}
+
+TEST_CASE("fetches that miss: hits of global loads only") {
+  stats::KernelResult cold = first_kernel();
+  cold.counters.mem.l2_fetch_hits = 59;
+  const std::string text = accelsim_text(report_of({cold}));
+  CHECK(text.find("L2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 841\n") != std::string::npos);
+  CHECK(all_matches(text, R"((L2_cache_stats_breakdown\[GLOBAL_ACC_R\]\[(?:HIT_RESERVED|MISS|SECTOR)))")
+            .empty());
+  CHECK(text.find("L2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = 1800\n") != std::string::npos);
 }
 
 TEST_CASE("no kernel and an empty kernel") {

@@ -230,23 +230,34 @@ class L1Model {
     insert(line, sectors);
   }
   void load(Address line, SectorMask sectors) {
+    const bool there = known(line);
     const SectorMask valid = use(line);
     const auto rest = static_cast<SectorMask>(sectors & ~valid),
                missing = static_cast<SectorMask>(rest & ~pending_[line]);
     count(sectors, valid, missing);
     counters.sectors_read += bits(sectors);
+    counters.read_hits += bits(static_cast<SectorMask>(sectors & valid));
+    counters.read_misses += bits(missing);
+    counters.read_line_misses += missing != 0 && !there;
     pending_[line] |= missing;
   }
   void store(Address line, SectorMask sectors, SectorMask whole) {
+    const bool there = known(line);
     const SectorMask valid = use(line);
-    count(sectors, valid, static_cast<SectorMask>(sectors & ~valid));
+    const auto missing = static_cast<SectorMask>(sectors & ~valid);
+    count(sectors, valid, missing);
     counters.sectors_written += bits(sectors);
+    counters.write_hits += bits(static_cast<SectorMask>(sectors & valid));
+    counters.write_misses += bits(missing);
+    counters.write_line_misses += missing != 0 && !there;
     whole = static_cast<SectorMask>(whole & ~pending_[line]);
     if (allocate_ && (whole & ~valid)) insert(line, whole);
   }
   void bypass(Address line, SectorMask sectors) {
     count(sectors, 0, sectors);
     counters.sectors_read += bits(sectors);
+    counters.read_misses += bits(sectors);
+    counters.read_line_misses += !known(line);
     auto& set = sets_[set_of_(line)];
     for (auto& [l, s] : set)
       if (l == line) s = static_cast<SectorMask>(s & ~sectors);
@@ -261,6 +272,11 @@ class L1Model {
     counters.hits += bits(static_cast<SectorMask>(sectors & valid));
     counters.misses += bits(missing);
     counters.mshr_merges += bits(static_cast<SectorMask>(sectors & ~valid & ~missing));
+  }
+  bool known(Address line) {
+    bool there = pending_[line] != 0;
+    for (const auto& [l, s] : sets_[set_of_(line)]) there = there || l == line;
+    return there;
   }
   SectorMask use(Address line) {
     auto& set = sets_[set_of_(line)];
@@ -346,6 +362,14 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     CHECK(sum.mshr_merges == model.counters.mshr_merges);
     CHECK(sum.sectors_read == model.counters.sectors_read);
     CHECK(sum.sectors_written == model.counters.sectors_written);
+    CHECK(sum.read_hits == model.counters.read_hits);
+    CHECK(sum.write_hits == model.counters.write_hits);
+    CHECK(sum.read_misses == model.counters.read_misses);
+    CHECK(sum.write_misses == model.counters.write_misses);
+    CHECK(sum.read_line_misses == model.counters.read_line_misses);
+    CHECK(sum.write_line_misses == model.counters.write_line_misses);
+    CHECK(sum.read_misses > sum.read_line_misses);
+    CHECK(sum.write_hits > 0);
     CHECK(sum.hits > 100);
     CHECK(sum.mshr_merges > 100);
   }

@@ -31,6 +31,12 @@ void check_kernel(const stats::KernelResult& kernel, const InstructionCount& exp
   CHECK(sm.l1.accesses == sm.l1.sectors_read + sm.l1.sectors_written);
   CHECK(mem.l2.accesses == mem.l2.hits + mem.l2.misses + mem.l2.mshr_merges);
   CHECK(mem.l2.accesses == mem.l2.sectors_read + mem.l2.sectors_written);
+  for (const stats::CacheCounters& cache : {sm.l1, mem.l2}) {
+    CHECK(cache.hits == cache.read_hits + cache.write_hits);
+    CHECK(cache.misses == cache.read_misses + cache.write_misses);
+    CHECK(cache.read_hits + cache.read_misses <= cache.sectors_read);
+    CHECK(cache.write_hits + cache.write_misses <= cache.sectors_written);
+  }
 }
 
 TEST_CASE("every instruction of the trace is issued once, every cycle accounted for") {

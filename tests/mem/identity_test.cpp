@@ -83,7 +83,7 @@ Outcome run(const config::GpuConfig& c, std::uint64_t seed, bool pressure, const
     }
   }
   stats::KernelCounters sum;
-  std::uint64_t sectors = 0, requests = 0;
+  std::uint64_t sectors = 0, requests = 0, fetched = 0;
   for (std::uint8_t k = 0; k < 3; ++k) {
     o.counters[k] = b.take(k);
     stats::add(sum.mem, o.counters[k].mem);
@@ -95,14 +95,21 @@ Outcome run(const config::GpuConfig& c, std::uint64_t seed, bool pressure, const
   for (const auto& requester : b.requesters) {
     replies += requester->received.size();
     requests += requester->script.size();
-    for (const Scripted& s : requester->script)
-      sectors += static_cast<unsigned>(std::popcount(s.request.sectors));
+    for (const Scripted& s : requester->script) {
+      const auto n = static_cast<unsigned>(std::popcount(s.request.sectors));
+      sectors += n;
+      if (s.request.kind == AccessKind::kInstruction || s.request.kind == AccessKind::kConstant) fetched += n;
+    }
   }
   const auto& m = sum.mem;
   CHECK(m.l2.requests == requests);
   CHECK(m.l2.accesses == m.l2.hits + m.l2.misses + m.l2.mshr_merges);
   CHECK(m.l2.accesses == m.l2.sectors_read + m.l2.sectors_written);
   CHECK(m.l2.accesses == sectors);
+  CHECK(m.l2_fetches == fetched);
+  CHECK((m.l2_fetch_hits > 0 && m.l2_fetch_hits <= fetched));
+  CHECK(m.l2.hits == m.l2.read_hits + m.l2.write_hits);
+  CHECK(m.l2.misses == m.l2.read_misses + m.l2.write_misses);
   CHECK(m.dram_row_hits + m.dram_row_misses == m.dram_reads + m.dram_writes);
   CHECK(m.dram_writes == m.l2_writebacks);
   CHECK(sum.icnt.replies == replies);

@@ -22,6 +22,7 @@ class ReferenceCache {
     const std::uint32_t slice = map_->home_slice(r.line);
     auto& set = sets_[{slice, sets_of_.set_of(map_->local_line(r.line))}];
     auto line = std::find_if(set.begin(), set.end(), [&](const Line& l) { return l.address == r.line; });
+    const bool line_there = line != set.end();
     if (line == set.end()) {
       if (set.size() == ways_) {
         for (const std::uint32_t d : set.back().dirty) count.l2_writebacks += d != 0;
@@ -33,19 +34,25 @@ class ReferenceCache {
     }
     Line& l = set.front();
     ++count.l2.requests;
+    const bool reads = icnt::is_read(r.kind);
+    unsigned missing = 0;
     for (unsigned s = 0; s < 4; ++s) {
       if (!(r.sectors >> s & 1)) continue;
       ++count.l2.accesses;
-      ++(icnt::is_read(r.kind) ? count.l2.sectors_read : count.l2.sectors_written);
+      ++(reads ? count.l2.sectors_read : count.l2.sectors_written);
       const bool writes = r.kind == AccessKind::kStore || r.kind == AccessKind::kCopy;
       const bool there = writes ? l.known[s] != 0 : l.known[s] == ~0u;
       ++(there ? count.l2.hits : count.l2.misses);
+      if (there) ++(reads ? count.l2.read_hits : count.l2.write_hits);
+      if (!there) ++(reads ? count.l2.read_misses : count.l2.write_misses);
+      missing += !there;
       if (!writes && !there) ++count.dram_reads;
       const std::uint32_t bytes = r.kind == AccessKind::kStore ? r.bytes[s] : ~0u;
       l.known[s] |= bytes;
       if (icnt::carries_data(r.kind)) l.dirty[s] |= bytes;
       if (icnt::carries_data(r.kind) && !writes) ++count.l2_atomics;
     }
+    if (missing && !line_there) ++(reads ? count.l2.read_line_misses : count.l2.write_line_misses);
   }
   stats::PartitionCounters count;
 
@@ -105,6 +112,14 @@ TEST_CASE("sector counts equal an independent model, in order of arrival") {
     CHECK(got.l2.sectors_read == want.l2.sectors_read);
     CHECK(got.l2.sectors_written == want.l2.sectors_written);
     CHECK(got.l2_atomics == want.l2_atomics);
+    CHECK(got.l2.read_misses == want.l2.read_misses);
+    CHECK(got.l2.write_misses == want.l2.write_misses);
+    CHECK(got.l2.read_line_misses == want.l2.read_line_misses);
+    CHECK(got.l2.write_line_misses == want.l2.write_line_misses);
+    // Loads and atomics may be merged, which the model counts as hits.
+    CHECK(got.l2.read_hits <= want.l2.read_hits);
+    CHECK(got.l2.write_hits <= want.l2.write_hits);
+    CHECK(got.l2.hits == got.l2.read_hits + got.l2.write_hits);
     CHECK(got.l2_writebacks == want.l2_writebacks);
     CHECK(want.l2_writebacks > 1000);
     CHECK(got.dram_reads == want.dram_reads);
