@@ -38,7 +38,9 @@ struct Cnot {
 // Shift counts are 32 bits wide and clamped to the width; so `<<` is always defined.
 template <class T>
 struct Shl {
-  static constexpr T apply(T a, u32 count) { return count >= kBits<T> ? T{0} : static_cast<T>(u64{a} << (count & 63)); }
+  static constexpr T apply(T a, u32 count) {
+    return count >= kBits<T> ? T{0} : static_cast<T>(u64{a} << (count & 63));
+  }
 };
 template <class T>
 struct Shr {
@@ -125,7 +127,7 @@ constexpr u32 fns(u32 mask, u32 base, s32 offset) {
   if (base > 31) return ~0u;  // undefined in PTX
   if (offset == 0) return (mask >> base & 1) != 0 ? base : ~0u;
   u32 left = static_cast<u32>(offset < 0 ? -s64{offset} : s64{offset});
-  for (int pos = static_cast<int>(base); pos >= 0 && pos < 32; pos += offset > 0 ? 1 : -1)
+  for (int pos = static_cast<int>(base); pos >= 0 && pos<32; pos += offset> 0 ? 1 : -1)
     if ((mask >> pos & 1) != 0 && --left == 0) return static_cast<u32>(pos);
   return ~0u;
 }
@@ -204,9 +206,19 @@ constexpr u32 dp2a(u32 a, u32 b, u32 c) {
   return c;
 }
 
-enum Mode : unsigned { kPlain = 0, kL = 1, kR = 2, kClamp = 4, kWrap = 8, kShiftamt = 16, kLo = 32, kHi = 64 };
-constexpr ModBit kModes[] = {{Mod::kL, kL},       {Mod::kR, kR},     {Mod::kClamp, kClamp}, {Mod::kWrap, kWrap},
-                             {Mod::kShiftamt, kShiftamt}, {Mod::kLo, kLo}, {Mod::kHi, kHi}};
+enum Mode : unsigned {
+  kPlain = 0,
+  kL = 1,
+  kR = 2,
+  kClamp = 4,
+  kWrap = 8,
+  kShiftamt = 16,
+  kLo = 32,
+  kHi = 64
+};
+constexpr ModBit kModes[] = {
+    {Mod::kL, kL},   {Mod::kR, kR},  {Mod::kClamp, kClamp}, {Mod::kWrap, kWrap}, {Mod::kShiftamt, kShiftamt},
+    {Mod::kLo, kLo}, {Mod::kHi, kHi}};
 
 struct Row {
   Opcode op;
@@ -281,9 +293,17 @@ struct DotRow {
   Kernel by_sign[2][2];
 };
 constexpr DotRow kDots[] = {
-    {Opcode::kDp4a, kPlain, {{kernel<&dp4a<u8, u8>>, kernel<&dp4a<u8, s8>>}, {kernel<&dp4a<s8, u8>>, kernel<&dp4a<s8, s8>>}}},
-    {Opcode::kDp2a, kLo, {{kernel<&dp2a<u16, u8, 0>>, kernel<&dp2a<u16, s8, 0>>}, {kernel<&dp2a<s16, u8, 0>>, kernel<&dp2a<s16, s8, 0>>}}},
-    {Opcode::kDp2a, kHi, {{kernel<&dp2a<u16, u8, 2>>, kernel<&dp2a<u16, s8, 2>>}, {kernel<&dp2a<s16, u8, 2>>, kernel<&dp2a<s16, s8, 2>>}}},
+    {Opcode::kDp4a,
+     kPlain,
+     {{kernel<&dp4a<u8, u8>>, kernel<&dp4a<u8, s8>>}, {kernel<&dp4a<s8, u8>>, kernel<&dp4a<s8, s8>>}}},
+    {Opcode::kDp2a,
+     kLo,
+     {{kernel<&dp2a<u16, u8, 0>>, kernel<&dp2a<u16, s8, 0>>},
+      {kernel<&dp2a<s16, u8, 0>>, kernel<&dp2a<s16, s8, 0>>}}},
+    {Opcode::kDp2a,
+     kHi,
+     {{kernel<&dp2a<u16, u8, 2>>, kernel<&dp2a<u16, s8, 2>>},
+      {kernel<&dp2a<s16, u8, 2>>, kernel<&dp2a<s16, s8, 2>>}}},
 };
 
 LaneOp select_lop3(const Form& form) {

@@ -1,5 +1,5 @@
-// Extended-precision integer arithmetic ("PTX ISA 9.0", 9.7.2): add.cc addc sub.cc subc mad.cc madc. CC.CF holds the
-// carry of an addition and the borrow of a subtraction.
+// Extended-precision integer arithmetic ("PTX ISA 9.0", 9.7.2): add.cc addc sub.cc subc mad.cc madc. CC.CF
+// holds the carry of an addition and the borrow of a subtraction.
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 
@@ -86,7 +86,8 @@ LaneOp select_carry(const Form& form) {
   const bool in = op == Opcode::kAddc || op == Opcode::kSubc || op == Opcode::kMadc;
   const u64 flags = (in ? kCarryIn : 0) | ((mode & kOut) != 0 ? kCarryOut : 0);
   const bool multiply = op == Opcode::kMad || op == Opcode::kMadc;
-  if (multiply != ((mode & (kLo | kHi)) != 0) || (mode & (kLo | kHi)) == (kLo | kHi)) form.fail("no such form");
+  if (multiply != ((mode & (kLo | kHi)) != 0) || (mode & (kLo | kHi)) == (kLo | kHi))
+    form.fail("no such form");
   const bool subtract = op == Opcode::kSub || op == Opcode::kSubc;
   const ByInteger& kernels = multiply ? ((mode & kHi) != 0 ? kMadHi : kMadLo) : subtract ? kSub : kAdd;
   return form.use(kernels.of(form.type()), flags);

@@ -87,7 +87,8 @@ struct Setp {
 template <Compare kOp, class T>
 struct PackedSetp {
   static constexpr Two<bool, bool> both(u32 a, u32 b) {
-    return {compare<kOp>(from_slot<T>(a), from_slot<T>(b)), compare<kOp>(from_slot<T>(a >> 16), from_slot<T>(b >> 16))};
+    return {compare<kOp>(from_slot<T>(a), from_slot<T>(b)),
+            compare<kOp>(from_slot<T>(a >> 16), from_slot<T>(b >> 16))};
   }
   static constexpr Two<bool, bool> combined(u32 a, u32 b, bool c, Imm imm) {
     const auto [low, high] = both(a, b);
@@ -97,7 +98,9 @@ struct PackedSetp {
 /// The constant's upper 32 bits are what true gives.
 template <Compare kOp, class T>
 struct Set {
-  static constexpr u32 plain(T a, T b, Imm imm) { return compare<kOp>(a, b) ? static_cast<u32>(imm.bits >> 32) : 0; }
+  static constexpr u32 plain(T a, T b, Imm imm) {
+    return compare<kOp>(a, b) ? static_cast<u32>(imm.bits >> 32) : 0;
+  }
   static constexpr u32 combined(T a, T b, bool c, Imm imm) {
     return combine(compare<kOp>(a, b), c, imm.bits) ? static_cast<u32>(imm.bits >> 32) : 0;
   }
@@ -128,8 +131,9 @@ constexpr Comparison scalar() {
 }
 template <Compare kOp, class T>
 constexpr Comparison packed() {
-  return {kernel<&PackedSetp<kOp, T>::both>, kernel<&PackedSetp<kOp, T>::both>, kernel<&PackedSetp<kOp, T>::combined>,
-          rare_kernel<&PackedSet<kOp, T>::plain>, rare_kernel<&PackedSet<kOp, T>::combined>};
+  return {kernel<&PackedSetp<kOp, T>::both>, kernel<&PackedSetp<kOp, T>::both>,
+          kernel<&PackedSetp<kOp, T>::combined>, rare_kernel<&PackedSet<kOp, T>::plain>,
+          rare_kernel<&PackedSet<kOp, T>::combined>};
 }
 
 using Comparisons = std::array<Comparison, kComparisons>;
@@ -170,11 +174,12 @@ struct Name {
   Compare op;
 };
 constexpr Name kNames[] = {
-    {Mod::kEq, Compare::kEq},   {Mod::kNe, Compare::kNe},   {Mod::kLt, Compare::kLt},   {Mod::kLe, Compare::kLe},
-    {Mod::kGt, Compare::kGt},   {Mod::kGe, Compare::kGe},   {Mod::kLo, Compare::kLt},   {Mod::kLs, Compare::kLe},
-    {Mod::kHi, Compare::kGt},   {Mod::kHs, Compare::kGe},   {Mod::kEqu, Compare::kEqu}, {Mod::kNeu, Compare::kNeu},
-    {Mod::kLtu, Compare::kLtu}, {Mod::kLeu, Compare::kLeu}, {Mod::kGtu, Compare::kGtu}, {Mod::kGeu, Compare::kGeu},
-    {Mod::kNum, Compare::kNum}, {Mod::kNan, Compare::kNan},
+    {Mod::kEq, Compare::kEq},   {Mod::kNe, Compare::kNe},   {Mod::kLt, Compare::kLt},
+    {Mod::kLe, Compare::kLe},   {Mod::kGt, Compare::kGt},   {Mod::kGe, Compare::kGe},
+    {Mod::kLo, Compare::kLt},   {Mod::kLs, Compare::kLe},   {Mod::kHi, Compare::kGt},
+    {Mod::kHs, Compare::kGe},   {Mod::kEqu, Compare::kEqu}, {Mod::kNeu, Compare::kNeu},
+    {Mod::kLtu, Compare::kLtu}, {Mod::kLeu, Compare::kLeu}, {Mod::kGtu, Compare::kGtu},
+    {Mod::kGeu, Compare::kGeu}, {Mod::kNum, Compare::kNum}, {Mod::kNan, Compare::kNan},
 };
 
 /// What a form of set or setp asks for.
@@ -209,7 +214,8 @@ const Comparison& find(const Form& form, const Request& request, Type type) {
   for (const Row& row : kRows)
     if (row.type == type && row.ftz == request.ftz) any = &row.kernels[static_cast<std::size_t>(*request.op)];
   const bool bits_only = type == Type::kB16 || type == Type::kB32 || type == Type::kB64;
-  if (!any || !any->setp || (bits_only && *request.op > Compare::kNe)) form.fail("no such comparison for this type");
+  if (!any || !any->setp || (bits_only && *request.op > Compare::kNe))
+    form.fail("no such comparison for this type");
   return *any;
 }
 
@@ -225,9 +231,10 @@ LaneOp select_set(const Form& form) {
     Type type;
     u64 value;
   };
-  constexpr True kTrue[] = {{Type::kU32, 0xffffffff},    {Type::kS32, 0xffffffff},   {Type::kF32, 0x3f800000},
-                            {Type::kU16, 0xffff},        {Type::kS16, 0xffff},       {Type::kF16, 0x3c00},
-                            {Type::kBf16, 0x3f80},       {Type::kF16x2, 0x3c003c00}, {Type::kBf16x2, 0x3f803f80}};
+  constexpr True kTrue[] = {
+      {Type::kU32, 0xffffffff}, {Type::kS32, 0xffffffff},   {Type::kF32, 0x3f800000},
+      {Type::kU16, 0xffff},     {Type::kS16, 0xffff},       {Type::kF16, 0x3c00},
+      {Type::kBf16, 0x3f80},    {Type::kF16x2, 0x3c003c00}, {Type::kBf16x2, 0x3f803f80}};
   const Request request = read_mods(form);
   const Comparison& kernels = find(form, request, form.type(1));
   for (const True& yes : kTrue) {
@@ -270,7 +277,9 @@ LaneOp select_slct(const Form& form) {
   const bool ftz = form.only(kFtz) != 0;
   const Type by = form.type(1);
   if (by != Type::kF32 && (by != Type::kS32 || ftz)) form.fail("selects by .s32 or .f32");
-  return form.use(of_size(form, by == Type::kS32 ? by_size<SlctS32> : ftz ? by_size<SlctFtz> : by_size<SlctF32>));
+  return form.use(of_size(form, by == Type::kS32 ? by_size<SlctS32>
+                                : ftz            ? by_size<SlctFtz>
+                                                 : by_size<SlctF32>));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Floating-point scalars as lane kernels read and write them: a view decodes a slot to a host number (exactly; `.ftz`
-// views flush subnormals to a zero of the same sign) and encodes a result with NaN made canonical. NaN rules: "PTX ISA
-// 9.0", 9.7.3: single and half precision give one canonical NaN, double precision keeps the payload of its first NaN.
+// Floating-point scalars as lane kernels read and write them: a view decodes a slot to a host number
+// (exactly; `.ftz` views flush subnormals to a zero of the same sign) and encodes a result with NaN made
+// canonical. NaN rules: "PTX ISA 9.0", 9.7.3: single and half precision give one canonical NaN, double
+// precision keeps the payload of its first NaN.
 #pragma once
 
 #include <cmath>
@@ -36,9 +37,9 @@ constexpr float half_to_float(u16 half) {
 }
 constexpr float bf16_to_float(u16 bits) { return std::bit_cast<float>(u32{bits} << 16); }
 
-/// x + y rounded to odd: exact, or the neighbour whose last bit is 1. A further rounding to a format with at least
-/// two bits less is then correct in every mode (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
-/// IEEE TC 2008).
+/// x + y rounded to odd: exact, or the neighbour whose last bit is 1. A further rounding to a format with at
+/// least two bits less is then correct in every mode (Boldo and Melquiond, "Emulation of FMA and correctly
+/// rounded sums", IEEE TC 2008).
 constexpr double add_to_odd(double x, double y) {
   const double sum = x + y;
   const double back = sum - x;
@@ -49,8 +50,8 @@ constexpr double add_to_odd(double x, double y) {
   return std::bit_cast<double>(inexact ? bits + step : bits);
 }
 
-/// A finite or infinite double to a 16-bit format, to nearest even; NaN becomes canonical. kMantissa bits are stored,
-/// kBias is the exponent's bias.
+/// A finite or infinite double to a 16-bit format, to nearest even; NaN becomes canonical. kMantissa bits are
+/// stored, kBias is the exponent's bias.
 template <int kMantissa, int kBias>
 constexpr u16 round_to_16(double x) {
   const u64 bits = std::bit_cast<u64>(x);
@@ -63,7 +64,8 @@ constexpr u16 round_to_16(double x) {
   const u64 significand = (magnitude & 0x000fffffffffffff) | (u64{1} << 52);
   const int drop = 52 - kMantissa + (exponent < 1 ? 1 - exponent : 0);
   if (magnitude >> 52 == 0 || drop > 54) return sign;
-  const u64 kept = significand >> drop, rest = significand & ((u64{1} << drop) - 1), half = u64{1} << (drop - 1);
+  const u64 kept = significand >> drop, rest = significand & ((u64{1} << drop) - 1),
+            half = u64{1} << (drop - 1);
   const u64 up = rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0;
   const u64 base = exponent < 1 ? kept : kept + (static_cast<u64>(exponent - 1) << kMantissa);
   return static_cast<u16>(sign | (base + up));

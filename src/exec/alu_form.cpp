@@ -2,14 +2,29 @@
 
 #include <algorithm>
 
-#include "ptx/printer.hpp"
-
 namespace lockstep::exec {
+namespace {
+
+std::string text(const ptx::Form& form) {
+  std::string out(ptx::name(form.op));
+  std::size_t types = 0, mods = 0;
+  for (const ptx::Form::Word word : form.order) {
+    if (word == ptx::Form::Word::kType) out += "." + std::string(ptx::name(form.types[types++]));
+    if (word == ptx::Form::Word::kMod) out += "." + std::string(ptx::name(form.mods[mods++]));
+    if (word == ptx::Form::Word::kShape)
+      out += ".m" + std::to_string(form.shape.m) + "n" + std::to_string(form.shape.n) + "k" +
+             std::to_string(form.shape.k);
+  }
+  return out;
+}
+
+}  // namespace
 
 FormError::FormError(const ptx::Instruction& instruction, const std::string& why)
-    : UserError("line " + std::to_string(instruction.place.line) + ": " + ptx::print(instruction.form) + ": " + why),
+    : UserError("line " + std::to_string(instruction.place.line) + ": " + text(instruction.form) + ": " +
+                why),
       line_(instruction.place.line),
-      message_(ptx::print(instruction.form) + ": " + why) {}
+      message_(text(instruction.form) + ": " + why) {}
 
 }  // namespace lockstep::exec
 
@@ -87,7 +102,8 @@ Type Form::type(std::size_t i) const {
 unsigned Form::only(std::span<const ModBit> allowed) const {
   unsigned bits = 0;
   for (const Mod mod : mods()) {
-    const auto found = std::find_if(allowed.begin(), allowed.end(), [&](const ModBit& m) { return m.mod == mod; });
+    const auto found =
+        std::find_if(allowed.begin(), allowed.end(), [&](const ModBit& m) { return m.mod == mod; });
     if (found == allowed.end()) fail("'." + std::string(ptx::name(mod)) + "' does not belong here");
     bits |= found->bit;
   }
@@ -100,16 +116,19 @@ const Operand& Form::source(std::size_t i) const {
 }
 
 u64 Form::constant(std::size_t i) const {
-  if (source(i).kind != OperandKind::kImmediate) fail("operand " + std::to_string(i + 1) + " must be a constant");
+  if (source(i).kind != OperandKind::kImmediate)
+    fail("operand " + std::to_string(i + 1) + " must be a constant");
   return source(i).bits;
 }
 
 LaneOp Form::use(const Kernel& kernel, u64 immediate, int constants) const {
   if (!kernel) fail("not an instruction for this type");
   if (destinations_ > kernel.destinations || destinations_ == 0)
-    fail("has " + std::to_string(destinations_) + " destinations, expected " + std::to_string(kernel.destinations));
+    fail("has " + std::to_string(destinations_) + " destinations, expected " +
+         std::to_string(kernel.destinations));
   if (sources() != kernel.sources + constants)
-    fail("has " + std::to_string(sources()) + " sources, expected " + std::to_string(kernel.sources + constants));
+    fail("has " + std::to_string(sources()) + " sources, expected " +
+         std::to_string(kernel.sources + constants));
   return kernel.op(immediate);
 }
 

@@ -54,8 +54,8 @@ class Form {
   /// Width in bits of the first destination's register; 0 where it is not known.
   [[nodiscard]] unsigned destination_bits() const { return destination_bits_; }
 
-  /// The kernel as this instruction's operation; fails when the kernel is not there or the operands do not fit it.
-  /// `constants`: sources after those of the kernel, which `immediate` already holds.
+  /// The kernel as this instruction's operation; fails when the kernel is not there or the operands do not
+  /// fit it. `constants`: sources after those of the kernel, which `immediate` already holds.
   [[nodiscard]] LaneOp use(const Kernel& kernel, u64 immediate = 0, int constants = 0) const;
   /// Throws FormError.
   [[noreturn]] void fail(const std::string& why) const;

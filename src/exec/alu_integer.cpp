@@ -44,8 +44,7 @@ using Doubled = typename Double<T>::Type;
 
 template <class T>
 constexpr T saturate(s64 value) {
-  return static_cast<T>(
-      std::clamp<s64>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  return static_cast<T>(std::clamp<s64>(value, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
 }
 
 template <class T>
@@ -91,7 +90,9 @@ struct MulHi {
 };
 template <class T>
 struct MulWide {
-  static constexpr Doubled<T> apply(T a, T b) { return static_cast<Doubled<T>>(Doubled<T>{a} * Doubled<T>{b}); }
+  static constexpr Doubled<T> apply(T a, T b) {
+    return static_cast<Doubled<T>>(Doubled<T>{a} * Doubled<T>{b});
+  }
 };
 template <class T>
 struct MadLo {
@@ -107,7 +108,9 @@ struct MadHiSat {
 };
 template <class T>
 struct MadWide {
-  static constexpr Doubled<T> apply(T a, T b, Doubled<T> c) { return wrapping_add(MulWide<T>::apply(a, b), c); }
+  static constexpr Doubled<T> apply(T a, T b, Doubled<T> c) {
+    return wrapping_add(MulWide<T>::apply(a, b), c);
+  }
 };
 
 /// The low 24 bits of a 32-bit value.
@@ -139,7 +142,9 @@ struct Mad24HiSat {
 
 template <class T>
 struct Sad {
-  static constexpr T apply(T a, T b, T c) { return wrapping_add(a < b ? Sub<T>::apply(b, a) : Sub<T>::apply(a, b), c); }
+  static constexpr T apply(T a, T b, T c) {
+    return wrapping_add(a < b ? Sub<T>::apply(b, a) : Sub<T>::apply(a, b), c);
+  }
 };
 
 // Division by zero is unspecified in PTX; all ones is what the instruction sequences of ptxas give.
@@ -190,7 +195,8 @@ template <template <class> class Op, class T>
 struct Halves {
   static constexpr u32 apply(u32 a, u32 b) {
     const auto half = [&](int shift) {
-      return u32{static_cast<u16>(Op<T>::apply(static_cast<T>(a >> shift), static_cast<T>(b >> shift)))} << shift;
+      return u32{static_cast<u16>(Op<T>::apply(static_cast<T>(a >> shift), static_cast<T>(b >> shift)))}
+             << shift;
     };
     return half(0) | half(16);
   }
@@ -268,12 +274,14 @@ constexpr Row kRows[] = {
     {Opcode::kMax, kRelu, relu<MaxRelu>()},
 };
 
-constexpr ModBit kModes[] = {{Mod::kLo, kLo}, {Mod::kHi, kHi}, {Mod::kWide, kWide}, {Mod::kSat, kSat}, {Mod::kRelu, kRelu}};
+constexpr ModBit kModes[] = {
+    {Mod::kLo, kLo}, {Mod::kHi, kHi}, {Mod::kWide, kWide}, {Mod::kSat, kSat}, {Mod::kRelu, kRelu}};
 
 }  // namespace
 
 LaneOp select_integer(const Form& form) {
   const unsigned mode = form.only(kModes);
+  if (ptx::kind(form.type()) == ptx::TypeKind::kBits) form.fail("needs .u or .s");
   for (const Row& row : kRows)
     if (row.op == form.opcode() && row.mode == mode) return form.use(row.kernels.of(form.type(0)));
   form.fail("no such integer form");

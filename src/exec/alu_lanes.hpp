@@ -1,5 +1,5 @@
-// From a function on scalars to a function on the 32 lanes of a warp. The loop over all lanes vectorises; where some
-// lanes are inactive it goes through the active ones.
+// From a function on scalars to a function on the 32 lanes of a warp. The loop over all lanes vectorises;
+// where some lanes are inactive it goes through the active ones.
 #pragma once
 
 #include <bit>

@@ -56,8 +56,8 @@ void unpack(const LaneArgs& args, u64 immediate) {
 }
 
 const Kernel& copy_of(unsigned bits) {
-  static constexpr Kernel kCopies[] = {kernel<&Copy<bool>::apply>, kernel<&Copy<u16>::apply>,
-                                       kernel<&Copy<u32>::apply>, kernel<&Copy<u64>::apply>,
+  static constexpr Kernel kCopies[] = {kernel<&Copy<bool>::apply>,   kernel<&Copy<u16>::apply>,
+                                       kernel<&Copy<u32>::apply>,    kernel<&Copy<u64>::apply>,
                                        {&copy_128, &copy_128, 1, 1}, {}};
   return kCopies[bits == 1 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : bits == 64 ? 3 : bits == 128 ? 4 : 5];
 }

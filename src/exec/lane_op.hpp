@@ -67,12 +67,12 @@ struct LaneOp {
 ///  - `.sync` kernels take the lanes of `mask` as those that arrived; the executor converges the lanes of the
 ///    member mask first. A value that is read from a lane outside `mask` is that lane's slot.
 ///  - a kernel of a warp-wide matrix instruction ignores `mask`: PTX requires all 32 lanes.
-/// `destination_bits`: width of the first destination's register where it may be wider than its type (cvt); 0 takes
-/// the type's width, 16 at least. Throws FormError when the form is malformed or not supported.
+/// `destination_bits`: width of the first destination's register where it may be wider than its type (cvt); 0
+/// takes the type's width, 16 at least. Throws FormError when the form is malformed or not supported.
 std::optional<LaneOp> select_lane_op(const ptx::Instruction&, unsigned destination_bits = 0);
 
-/// An instruction without a kernel. `what()` reads "line LINE: FORM: WHY"; line() and message() (without the line)
-/// are there for callers that know the file.
+/// An instruction without a kernel. `what()` reads "line LINE: FORM: WHY"; line() and message() (without the
+/// line) are there for callers that know the file.
 class FormError : public UserError {
  public:
   FormError(const ptx::Instruction& instruction, const std::string& why);
