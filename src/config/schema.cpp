@@ -10,7 +10,7 @@ namespace lockstep::config {
 namespace {
 
 constexpr Suffix kKilohertz[] = {{"kHz"}, {"MHz", 1000}, {"GHz", 1000000}};
-constexpr Suffix kBytes[] = {{"B"}, {"KiB", 1024}, {"MiB", 1048576}};
+constexpr Suffix kBytes[] = {{"B"}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
 constexpr Suffix kKibibytes[] = {{"KiB"}, {"MiB", 1024}};
 constexpr Suffix kPicoseconds[] = {{"ps"}, {"ns", 1000}, {"us", 1000000}};
 constexpr Suffix kNanoseconds[] = {{"ns"}, {"us", 1000}, {"ps", 1, 1000}};

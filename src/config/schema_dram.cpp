@@ -19,6 +19,8 @@ Rows dram_shape_rows() {
   return {
       name("dram.type", "name shown in reports; the timing comes from the numbers",
            text<&GpuConfig::dram, &G::type>()),
+      integer("dram.capacity_bytes", M::kBytes, std::uint64_t{1} << 21, std::uint64_t{1} << 40,
+              "device memory, all partitions: what a CUDA program can allocate", dram<&G::capacity_bytes>()),
       integer("dram.channels_per_partition", M::kNone, 1, 16,
               "independent channels or pseudo-channels of a partition", dram<&G::channels_per_partition>()),
       power_of_two("dram.bank_groups", M::kNone, 1, 16, "bank groups of a channel", dram<&G::bank_groups>()),

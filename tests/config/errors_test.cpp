@@ -47,11 +47,11 @@ TEST_CASE("--set errors name the option") {
       {"l1.ways=4 KiB", "--set 'l1.ways=4 KiB': l1.ways takes no unit, found 'KiB'"},
       {"l1.ways=1e3", "--set 'l1.ways=1e3': l1.ways = '1e3' is not a number; expected 1 to 512"},
       {"l1.ways=513", "--set 'l1.ways=513': l1.ways = 513 is out of range; expected 1 to 512"},
-      {"l1.bytes=64 MHz", "--set 'l1.bytes=64 MHz': l1.bytes: unknown unit 'MHz', expected B, KiB or MiB"},
+      {"l1.bytes=64 MHz", "--set 'l1.bytes=64 MHz': l1.bytes: unknown unit 'MHz', expected B, KiB, MiB or GiB"},
       {"l1.bytes=x",
        "--set 'l1.bytes=x': l1.bytes = 'x' is not a number; expected 4096 to 4194304 B with or without unit "
-       "(B, KiB or "
-       "MiB)"},
+       "(B, KiB, "
+       "MiB or GiB)"},
       {"clock.core_khz=1380 mhz",
        "--set 'clock.core_khz=1380 mhz': clock.core_khz: unknown unit 'mhz', expected kHz, MHz or GHz"},
       {"clock.core_khz=1.5 kHz",

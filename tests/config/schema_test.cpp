@@ -180,6 +180,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(l2, mshr_merges),
       FIELD(l2, atomic_interval),
       FIELD(l2, halves),
+      FIELD(dram, capacity_bytes),
       FIELD(dram, channels_per_partition),
       FIELD(dram, bank_groups),
       FIELD(dram, banks_per_group),
