@@ -76,7 +76,7 @@ enum class OperandKind : std::uint8_t {
   kImmediate,    // bits, literal
   kSpecial,      // special, index
   kAddress,      // [base + offset]
-  kSymbol,       // symbol + offset: an address as a value, or a .param variable in a call's lists; generic
+  kSymbol,       // symbol + offset: an address as a value, or a .param variable in a call's lists
   kVector,       // {a, b, ...}: elements
   kPair,         // p|q: two elements
   kSink,         // _
@@ -113,7 +113,6 @@ struct Operand {
   AddressBase base = AddressBase::kNone;
   Special special{};
   bool negated = false;  // !%p
-  bool generic = false;  // generic(symbol)
   Selector selector;
   RegisterId reg = 0;  // kRegister; kAddress with base kRegister
   std::uint32_t index =

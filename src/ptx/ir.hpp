@@ -2,7 +2,7 @@
 //
 // Contract of a parsed Function with a body: every operand is resolved; registers of all nested scopes have
 // dense ids in order of first use; names are made unique by a suffix "$1", "$2" ... where scopes shadow each
-// other; vector registers (.reg .v4 .f32 v) are split into consecutive scalar ones; the last instruction
+// other; vector registers (.reg .v4 .f32 v) are split into scalar ones (v$x, v$y ...); the last instruction
 // never falls through (a `ret` is added where the text has none); labels are instruction indices below
 // instructions.size().
 #pragma once
@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ptx/instruction.hpp"
@@ -39,6 +41,7 @@ struct Variable {
   Type type{};
   std::uint8_t vector = 1;            // .v2 / .v4 elements
   bool managed = false;               // .attribute(.managed)
+  bool unified = false;               // .attribute(.unified(...))
   bool unsized = false;               // first dimension not given: extern arrays, dynamic shared memory
   std::uint32_t align = 1;            // bytes; natural alignment of the element where none is written
   std::vector<std::uint64_t> dims;    // empty: a scalar; an unsized first dimension is 0
@@ -46,6 +49,7 @@ struct Variable {
   std::vector<std::uint8_t> initial;  // the first bytes of the variable; the rest is zero
   std::vector<Relocation> relocations;
   Place place;
+  std::uint32_t module = 0;  // Program::modules it came from
 
   /// `.extern .shared` without a size: begins where the CTA's static shared memory ends.
   [[nodiscard]] bool is_dynamic_shared() const { return unsized && space == Space::kShared; }
@@ -101,8 +105,9 @@ struct Prototype {  // name: .callprototype (results) _ (parameters);
 /// Directives between a function's header and its body. 0 in a triple or number: not given.
 struct Directives {
   std::array<std::uint32_t, 3> maxntid{}, reqntid{}, reqnctapercluster{};
-  std::uint32_t minnctapersm = 0, maxnctapersm = 0, maxnreg = 0, maxclusterrank = 0, abi_preserve = 0;
-  bool noreturn = false, explicitcluster = false, blocksareclusters = false, unique = false;
+  std::uint32_t minnctapersm = 0, maxnctapersm = 0, maxnreg = 0, maxclusterrank = 0, abi_preserve = 0,
+                abi_preserve_control = 0;
+  bool noreturn = false, explicitcluster = false, blocksareclusters = false;
   std::vector<std::string> pragmas;  // of the function: before or inside its body, in order
   friend bool operator==(const Directives&, const Directives&) = default;
 };
@@ -112,6 +117,7 @@ struct Function {
   Linkage linkage = Linkage::kInternal;
   bool entry = false;     // .entry (a kernel) or .func
   bool has_body = false;  // otherwise a declaration
+  bool unified = false;   // .attribute(.unified(...))
   std::vector<Parameter> results, parameters;
   std::vector<Register> registers;
   std::vector<Variable> variables;
@@ -127,7 +133,7 @@ struct Function {
 
 struct Alias {  // .alias name, target;
   Symbol name, target;
-  friend bool operator==(const Alias&, const Alias&) = default;
+  Place place;
 };
 
 struct Module {
@@ -140,6 +146,7 @@ struct Module {
   std::vector<Variable> variables;
   std::vector<Function> functions;
   std::vector<Alias> aliases;
+  std::vector<std::string> pragmas;
 };
 
 /// What a program needs to know of a module after linking.
@@ -149,15 +156,18 @@ struct ModuleInfo {
   std::vector<std::string> files;
 };
 
-/// Linked modules. Function and variable ids are dense; a function without a body is one that the runtime
-/// provides (LinkOptions::provided).
+/// Linked modules. Function and variable ids are dense. A function without a body that is used is one that
+/// the runtime provides (LinkOptions::provided); a used variable is defined or dynamic shared memory. Others
+/// may be left that nothing uses.
 struct Program {
   std::vector<ModuleInfo> modules;
   std::vector<Variable> variables;
   std::vector<Function> functions;
+  std::unordered_map<std::string, std::uint32_t> function_ids, variable_ids;
 
   /// The kernel, function or variable of this name; nullopt when there is none. Internal ones of several
-  /// modules may share a name: the first is given.
+  /// modules may share a name: the first is given; one that other modules see comes before them. An alias
+  /// gives its target.
   [[nodiscard]] std::optional<std::uint32_t> find_function(std::string_view name) const;
   [[nodiscard]] std::optional<std::uint32_t> find_variable(std::string_view name) const;
 };
