@@ -19,12 +19,14 @@ struct Tree {
   std::uint32_t pages = kPagesPerTree;  // a power of two from 16
   PageSet resident;                     // valid in the page table
   PageSet incoming;                     // a transfer to the device is staged or under way
-  PageSet leaving;                      // a write-back is staged and has not begun
-  PageSet counted;   // "to be valid": what the tree's nodes count; from staging to the eviction decision
-  PageSet dirty;     // written since it arrived
-  PageSet accessed;  // touched since it arrived
+  PageSet leaving;    // a write-back is decided and has not begun (UVMSmart) or not ended (safe order)
+  PageSet counted;    // "to be valid": what the nodes count; from staging to the eviction decision
+  PageSet wanted;     // incoming because of a fault
+  PageSet dirty;      // written since it arrived
+  PageSet untouched;  // arrived without a fault and not accessed yet
+  PageSet evicted;    // has left before, for the count of thrashed pages
   std::uint32_t accesses = 0;  // of the whole tree, for LFU
-  bool written = false;        // since the last synchronisation: not read-only
+  bool written = false;        // not only read
   [[nodiscard]] unsigned leaves() const { return pages / kPagesPerLeaf; }
   [[nodiscard]] PageSet all() const { return PageSet::range(0, pages); }
 };

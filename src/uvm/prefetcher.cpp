@@ -2,6 +2,7 @@
 
 #include <array>
 #include <iterator>
+#include <numeric>
 
 namespace lockstep::uvm {
 namespace {
@@ -30,10 +31,14 @@ void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex inde
   std::vector<PageSet> lists;
   policy.choose(table[index], faults, context, lists);
   Tree& tree = table[index];
+  if (rule == CutRule::kAtCauseChange)  // the driver copies all of a block at once
+    lists = {std::accumulate(lists.begin(), lists.end(), PageSet(),
+                             [](PageSet a, const PageSet& b) { return a | b; })};
   for (const PageSet& list : lists) {
-    const PageSet moved = list - tree.resident - tree.incoming;
-    tree.counted |= list;
+    const PageSet moved = list - tree.resident - tree.incoming - tree.leaving;
+    tree.counted |= list - tree.leaving;
     tree.incoming |= moved;
+    tree.wanted |= moved & faults;
     cut(index, moved, faults, rule, transfers);
   }
 }

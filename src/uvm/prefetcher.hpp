@@ -19,8 +19,9 @@ struct PrefetchContext {
 
 /// One policy. `choose` appends lists of pages, each to be cut by itself; together they hold every faulting
 /// page. `faults`: pages of the tree that fault in one cycle (UVMSmart) or in one batch (driver), not empty,
-/// none resident or incoming. Lists may name pages that are resident or incoming: the caller leaves those
-/// out. The tree is as it was before the faults. Deterministic: the only source of chance is the context's.
+/// none resident or incoming. Lists may name pages that are resident, incoming or leaving: the caller leaves
+/// those out. The tree is as it was before the faults. Deterministic: the only source of chance is the
+/// context's.
 struct PrefetchPolicy {
   std::string_view name, help;
   void (*choose)(const Tree& tree, const PageSet& faults, PrefetchContext& context,

@@ -1,0 +1,36 @@
+// Counters of unified virtual memory, of a whole run (spec part C and its superset list).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace lockstep::uvm {
+
+/// Only std::uint64_t inside, so that it can be walked as an array.
+struct Counters {
+  // Page table: every access that missed all TLBs.
+  std::uint64_t walks = 0, page_hits = 0, page_misses = 0;
+  std::uint64_t faults = 0;   // distinct pages that had to be brought
+  std::uint64_t pending = 0;  // page misses that joined a fault or a transfer under way
+  std::uint64_t l2_tlb_hits = 0, l2_tlb_misses = 0;
+  std::uint64_t walk_cache_hits = 0;
+  // The driver.
+  std::uint64_t buffer_entries = 0, buffer_overflows = 0, buffer_flushed = 0;
+  std::uint64_t batches = 0, batch_entries = 0, batch_duplicates = 0, batch_blocks = 0, replays = 0;
+  std::uint64_t largest_batch = 0;
+  // Migration.
+  std::uint64_t transfers = 0, bytes_to_device = 0, bytes_to_host = 0;
+  std::uint64_t prefetched_pages = 0, prefetched_used = 0;  // arrived without a fault; touched before leaving
+  std::uint64_t write_backs = 0, clean_drops = 0, cancelled_write_backs = 0;
+  std::uint64_t evictions = 0, forced_evictions = 0;  // decisions; those beyond the rules, to go on at all
+  std::uint64_t evicted_dirty_pages = 0, evicted_clean_pages = 0;
+  std::uint64_t thrashed_pages = 0;  // arrivals of a page that had been evicted
+  std::uint64_t read_busy_cycles = 0, write_busy_cycles = 0, fault_handling_cycles = 0;
+  std::uint64_t peak_resident_pages = 0, oversubscribed = 0;
+  std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
+  std::array<std::uint64_t, 8>
+      transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two
+};
+inline constexpr unsigned kTransferSizes = 8;
+
+}  // namespace lockstep::uvm

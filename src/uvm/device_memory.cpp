@@ -1,0 +1,288 @@
+#include "uvm/device_memory.hpp"
+
+#include <bit>
+#include <cassert>
+
+namespace lockstep::uvm {
+
+DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& space)
+    : settings_(settings),
+      table_(space),
+      evictor_(evictors()[settings.parameters.evictor]),
+      list_(evictor_->unit, evictor_->follows_accesses),
+      link_(*link_models()[settings.parameters.link], link_parameters()),
+      frames_(settings.frames),
+      free_(settings.frames) {
+  assert(frames_ > 0);
+}
+
+// --- Faults ---
+
+const PrefetchPolicy& DeviceMemory::prefetcher() const {
+  const Parameters& p = settings_.parameters;
+  return *prefetchers()[oversubscribed_ ? p.prefetcher_oversubscribed : p.prefetcher];
+}
+
+std::vector<Transfer> DeviceMemory::stage(TreeIndex index, const PageSet& faults, CutRule rule) {
+  PrefetchContext context{random_, settings_.parameters.prefetch_threshold};
+  const bool together = rule == CutRule::kAtCauseChange;  // all of them need frames at once
+  const Tree before = table_[index];
+  std::vector<Transfer> transfers;
+  stage_faults(prefetcher(), table_, index, faults, rule, context, transfers);
+  std::uint64_t largest = 0, sum = 0;
+  for (const Transfer& t : transfers) {
+    largest = std::max<std::uint64_t>(largest, t.run.pages);
+    sum += t.run.pages;
+  }
+  if ((together ? sum : largest) <= frames_) return transfers;
+  PageSet some;
+  unsigned taken = 0;
+  faults.for_each([&](unsigned page) {
+    if (!together || taken++ < frames_) some.insert(page);
+  });
+  table_[index] = before;
+  transfers.clear();
+  stage_faults(kNoPrefetch, table_, index, some, rule, context, transfers);
+  return transfers;
+}
+
+void DeviceMemory::queue_read(const Transfer& transfer, bool frames_taken) {
+  reads_.push_back({transfer, 0, frames_taken});
+  if (!frames_taken) staged_ += transfer.run.pages;
+  changed_ = true;
+}
+
+void DeviceMemory::queue_handling(Cycle cycles, const Run& run) {
+  reads_.push_back({{run, true}, cycles, true});
+  changed_ = true;
+}
+
+void DeviceMemory::note_oversubscription(std::uint64_t staged_before, std::uint64_t staged_now) {
+  if (oversubscribed_ || staged_now == staged_before) return;
+  if (!eviction_due(0, frames_, free_, staged_now, settings_.parameters.free_buffer_percent)) return;
+  oversubscribed_ = true;
+  counters_.oversubscribed = 1;
+}
+
+void DeviceMemory::take_frames(std::uint64_t pages) {
+  assert(pages <= free_);
+  free_ -= pages;
+}
+
+// --- Eviction ---
+
+EvictionRules DeviceMemory::rules() const {
+  return {settings_.parameters.reserve_percent, settings_.parameters.whole_units};
+}
+
+bool DeviceMemory::evict_with(const EvictionRules& rules, Cycle now) {
+  std::vector<Run> runs;
+  if (!evict(*evictor_, list_, table_, rules, random_, runs)) return false;
+  ++counters_.evictions;
+  for (const Run& run : runs) add_write_back(run, now);
+  changed_ = true;
+  return true;
+}
+
+void DeviceMemory::evict_if_due(Cycle now) {
+  if (fruitless_ ||
+      !eviction_due(leaving_pages_, frames_, free_, staged_, settings_.parameters.free_buffer_percent))
+    return;
+  fruitless_ = !evict_with(rules(), now);
+}
+
+bool DeviceMemory::evict_now(Cycle now) {
+  if (evict_with(rules(), now)) return true;
+  if (!evict_with({0, false}, now)) return false;
+  ++counters_.forced_evictions;
+  return true;
+}
+
+bool DeviceMemory::droppable(const Run& run) const {
+  const Tree& tree = table_[run.tree];
+  switch (settings_.parameters.clean_drop) {
+    case CleanDrop::kReadOnlyTrees:  // meaningful for whole trees only (spec B.6)
+      return evictor_->unit == EvictUnit::kTree && run.first == 0 && !tree.written;
+    case CleanDrop::kClean:
+      return (tree.dirty & run.set()).empty();
+    default:
+      return false;
+  }
+}
+
+void DeviceMemory::add_write_back(const Run& run, Cycle now) {
+  leaving_pages_ += run.pages;
+  WriteBack entry{run, droppable(run), next_shootdown_, settings_.sources, now};
+  if (settings_.parameters.early_reuse) {
+    writes_.push_back(entry);
+    return;
+  }
+  invalidate(run);
+  entry.not_before = now + settings_.parameters.l2_shootdown;
+  awaiting_.push_back(entry);
+}
+
+/// The pages are no longer in the page table; the TLBs are told.
+void DeviceMemory::invalidate(const Run& run) {
+  Tree& tree = table_[run.tree];
+  const std::uint64_t dirty = (tree.dirty & run.set()).count();
+  counters_.evicted_dirty_pages += dirty;
+  counters_.evicted_clean_pages += run.pages - dirty;
+  tree.resident -= run.set();
+  tree.dirty -= run.set();
+  tree.untouched -= run.set();
+  tree.evicted |= run.set();
+  shootdowns_.push_back({next_shootdown_++, tree.id, run.first, run.pages});
+}
+
+void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
+  const auto entry = std::find_if(awaiting_.begin(), awaiting_.end(),
+                                  [&](const WriteBack& w) { return w.shootdown == shootdown; });
+  if (entry == awaiting_.end() || --entry->acknowledgements > 0) return;
+  entry->not_before = std::max(entry->not_before, now);
+  writes_.push_back(*entry);
+  awaiting_.erase(entry);
+  changed_ = true;
+}
+
+// --- Lane to the host ---
+
+void DeviceMemory::step_write(Cycle now) {
+  if (write_.busy && write_.end <= now) finish_write();
+  if (!write_.busy && !writes_.empty() && writes_.front().not_before <= now) start_write(now);
+}
+
+void DeviceMemory::finish_write() {
+  write_.busy = false;
+  changed_ = true;
+  fruitless_ = false;
+  leaving_pages_ -= writing_.run.pages;
+  if (settings_.parameters.early_reuse) return;
+  table_[writing_.run.tree].leaving -= writing_.run.set();
+  free_ += writing_.run.pages;
+  gone_ = true;
+}
+
+void DeviceMemory::start_write(Cycle now) {
+  writing_ = writes_.front();
+  writes_.pop_front();
+  const Run& run = writing_.run;
+  const Cycle cycles = writing_.drop ? 0 : link_.cycles(Direction::kToHost, run.pages);
+  note(writing_.drop ? Event::Kind::kDrop : Event::Kind::kWriteBack, now, now + cycles, run);
+  if (settings_.parameters.early_reuse) {
+    table_[run.tree].leaving -= run.set();
+    invalidate(run);
+    free_ += run.pages;
+  }
+  write_ = {true, now, now + cycles};
+  changed_ = true;
+  if (writing_.drop) {
+    ++counters_.clean_drops;
+    return finish_write();
+  }
+  ++counters_.write_backs;
+  counters_.bytes_to_host += run.bytes();
+  counters_.write_busy_cycles += cycles;
+}
+
+/// UVMSmart: an access to a page of a staged write-back takes all of it back, and marks all of it dirty.
+void DeviceMemory::take_back(TreeIndex index, unsigned page) {
+  const auto entry = std::find_if(writes_.begin(), writes_.end(), [&](const WriteBack& w) {
+    return w.run.tree == index && w.run.set().contains(page);
+  });
+  if (entry == writes_.end()) return;
+  const Run run = entry->run;
+  writes_.erase(entry);
+  Tree& tree = table_[index];
+  tree.leaving -= run.set();
+  tree.counted |= run.set();
+  tree.dirty |= run.set();
+  list_.arrived(index, run.set());
+  leaving_pages_ -= run.pages;
+  ++counters_.cancelled_write_backs;
+  changed_ = true;
+}
+
+// --- Lane to the device ---
+
+void DeviceMemory::step_read(Cycle now) {
+  if (read_.busy && read_.end <= now) finish_read();
+  if (read_.busy || reads_.empty()) return;
+  const Read& front = reads_.front();
+  if (front.frames_taken || front.transfer.run.pages <= free_) {
+    start_read(now);
+  } else if (stuck()) {
+    (void)evict_now(now);
+  }
+}
+
+/// Nothing under way will make room by itself, and no unit may leave by the rules.
+bool DeviceMemory::stuck() const {
+  return fruitless_ && !write_.busy && writes_.empty() && awaiting_.empty();
+}
+
+void DeviceMemory::start_read(Cycle now) {
+  reading_ = reads_.front();
+  reads_.pop_front();
+  const Run& run = reading_.transfer.run;
+  changed_ = true;
+  if (reading_.handling > 0) {
+    read_ = {true, now, now + reading_.handling};
+    counters_.fault_handling_cycles += reading_.handling;
+    return note(Event::Kind::kFaultHandling, read_.start, read_.end, run);
+  }
+  const Cycle cycles = link_.cycles(Direction::kToDevice, run.pages);
+  read_ = {true, now, now + cycles};
+  if (!reading_.frames_taken) {
+    free_ -= run.pages;
+    staged_ -= run.pages;
+  }
+  ++counters_.transfers;
+  counters_.bytes_to_device += run.bytes();
+  counters_.read_busy_cycles += cycles;
+  const unsigned size = static_cast<unsigned>(std::bit_width(run.pages - 1u));
+  ++counters_.transfer_sizes[std::min(size, kTransferSizes - 1)];
+  note(reading_.transfer.faulted ? Event::Kind::kTransfer : Event::Kind::kPrefetch, now, now + cycles, run);
+}
+
+void DeviceMemory::finish_read() {
+  read_.busy = false;
+  changed_ = true;
+  if (reading_.handling > 0) return;
+  fruitless_ = false;
+  const Run& run = reading_.transfer.run;
+  const PageSet pages = run.set();
+  Tree& tree = table_[run.tree];
+  const PageSet unasked = pages - tree.wanted;
+  tree.resident |= pages;
+  tree.incoming -= pages;
+  tree.wanted -= pages;
+  tree.untouched |= unasked;
+  counters_.prefetched_pages += unasked.count();
+  counters_.thrashed_pages += (tree.evicted & pages).count();
+  list_.arrived(run.tree, pages);
+  counters_.peak_resident_pages = std::max(counters_.peak_resident_pages, frames_ - free_);
+  arrived_.push_back(run);
+}
+
+// --- Accesses ---
+
+void DeviceMemory::accessed(TreeIndex index, unsigned page, bool write) {
+  Tree& tree = table_[index];
+  ++tree.accesses;
+  if (!tree.resident.contains(page)) return;  // reported by an SM after the page has left
+  if (tree.leaving.contains(page)) take_back(index, page);
+  if (tree.untouched.contains(page)) {
+    tree.untouched.erase(page);
+    ++counters_.prefetched_used;
+  }
+  if (write) {
+    tree.dirty.insert(page);
+    tree.written = true;
+  }
+  list_.accessed(index, page);
+  changed_ = changed_ || fruitless_;  // the next decision may find something
+  fruitless_ = false;
+}
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,161 @@
+// Frames of the device, the pages in them, and both directions of the host link.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "util/types.hpp"
+#include "uvm/counters.hpp"
+#include "uvm/event.hpp"
+#include "uvm/evictor.hpp"
+#include "uvm/link.hpp"
+#include "uvm/page_table.hpp"
+#include "uvm/parameters.hpp"
+#include "uvm/prefetcher.hpp"
+
+namespace lockstep::uvm {
+
+struct MemorySettings {
+  Parameters parameters;
+  std::uint64_t core_khz = 1481000;
+  std::uint64_t frames = 0;   // 4 KB each, for managed pages; at least 1
+  std::uint32_t sources = 1;  // TLBs that acknowledge a shootdown
+};
+
+/// An order to all TLBs: forget these pages.
+struct Shootdown {
+  std::uint32_t id = 0;
+  TreeId tree = 0;
+  std::uint16_t first = 0, pages = 0;
+};
+
+/// Time is given by the caller, in core cycles. Each step_ function does what is due at `now` and may be
+/// called again at the same time without effect.
+///
+/// A write-back in UVMSmart's order (early_reuse): staged by a decision; an access to one of its pages takes
+/// it back; when it starts, its pages become invalid, their frames free, and the TLBs forget them at once. In
+/// the safe order: with the decision the pages become invalid and the TLBs are told; when all have
+/// acknowledged it may start; its frames are free when it has ended.
+class DeviceMemory {
+ public:
+  DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
+
+  // --- Faults ---
+  /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
+  /// all, only the faulting pages, and no more than the device has frames. Returns those staged.
+  std::vector<Transfer> stage(TreeIndex tree, const PageSet& faults, CutRule rule);
+  /// To the read lane; `frames_taken`: take_frames() was called for it.
+  void queue_read(const Transfer& transfer, bool frames_taken);
+  /// Time of the read lane that carries nothing: handling of a fault (FaultCost::kInline).
+  void queue_handling(Cycle cycles, const Run& run);
+  /// After the faults of a cycle are staged: notes whether memory is over-subscribed from now on.
+  void note_oversubscription(std::uint64_t staged_before, std::uint64_t staged_now);
+
+  // --- Eviction ---
+  /// UVMSmart's decision of a cycle: one eviction when its inequality asks for it.
+  void evict_if_due(Cycle now);
+  /// One eviction now, beyond the rules where they allow none. False when no page is resident.
+  bool evict_now(Cycle now);
+  void acknowledge(std::uint32_t shootdown, Cycle now);
+  [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return shootdowns_; }
+  void clear_shootdowns() { shootdowns_.clear(); }
+
+  // --- Lanes ---
+  void step_write(Cycle now);
+  void step_read(Cycle now);
+  /// Runs that have become resident since the last call.
+  [[nodiscard]] const std::vector<Run>& arrived() const { return arrived_; }
+  void clear_arrived() { arrived_.clear(); }
+  /// Runs that have left for good (safe order) since the last call.
+  [[nodiscard]] bool take_gone() { return std::exchange(gone_, false); }
+
+  // --- Accesses ---
+  /// An access to a resident page.
+  void accessed(TreeIndex tree, unsigned page, bool write);
+
+  [[nodiscard]] PageTable& table() { return table_; }
+  [[nodiscard]] std::uint64_t free_frames() const { return free_; }
+  [[nodiscard]] std::uint64_t frames() const { return frames_; }
+  void take_frames(std::uint64_t pages);
+  [[nodiscard]] std::uint64_t staged_pages() const { return staged_; }
+  [[nodiscard]] bool lanes_idle() const {
+    return !read_.busy && !write_.busy && reads_.empty() && writes_.empty() && awaiting_.empty();
+  }
+  [[nodiscard]] bool reads_idle() const { return !read_.busy && reads_.empty(); }
+  [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
+  /// When the link has something to do next by itself; kNever.
+  [[nodiscard]] Cycle next_event() const {
+    const Cycle write = write_.busy ? write_.end : writes_.empty() ? kNever : writes_.front().not_before;
+    return std::min(read_.busy ? read_.end : kNever, write);
+  }
+  /// Something has changed since the last call.
+  [[nodiscard]] bool take_changed() { return std::exchange(changed_, false); }
+  [[nodiscard]] Counters& counters() { return counters_; }
+  [[nodiscard]] const Parameters& parameters() const { return settings_.parameters; }
+  void record(std::vector<Event>* events) { events_ = events; }
+  void note(Event::Kind kind, Cycle start, Cycle end, const Run& run) {
+    if (events_) events_->push_back({kind, start, end, run});
+  }
+  [[nodiscard]] Cycle cycles_of_ns(std::uint64_t ns) const {
+    return cycles_of_ps(ns * 1000, link_parameters());
+  }
+
+ private:
+  struct Read {
+    Transfer transfer;
+    Cycle handling = 0;  // > 0: handling of a fault, no data
+    bool frames_taken = false;
+  };
+  struct WriteBack {
+    Run run;
+    bool drop = false;
+    std::uint32_t shootdown = 0, acknowledgements = 0;  // still to come
+    Cycle not_before = 0;
+  };
+  struct Lane {
+    bool busy = false;
+    Cycle start = 0, end = 0;
+  };
+
+  [[nodiscard]] LinkParameters link_parameters() const {
+    return {settings_.core_khz, settings_.parameters.link_gib};
+  }
+  [[nodiscard]] const PrefetchPolicy& prefetcher() const;
+  [[nodiscard]] bool evict_with(const EvictionRules& rules, Cycle now);
+  void add_write_back(const Run& run, Cycle now);
+  void count_victims(const Run& run);
+  [[nodiscard]] bool droppable(const Run& run) const;
+  void start_write(Cycle now);
+  void invalidate(const Run& run);
+  void start_read(Cycle now);
+  void finish_read();
+  void finish_write();
+  [[nodiscard]] bool stuck() const;
+  void take_back(TreeIndex tree, unsigned page);
+  [[nodiscard]] EvictionRules rules() const;
+
+  MemorySettings settings_;
+  PageTable table_;
+  const EvictionPolicy* evictor_;
+  EvictionList list_;
+  LinkTimes link_;
+  Random random_;
+  std::uint64_t frames_, free_, staged_ = 0, leaving_pages_ = 0;
+  std::deque<Read> reads_;
+  std::deque<WriteBack> writes_;     // may start
+  std::vector<WriteBack> awaiting_;  // acknowledgements
+  Read reading_;
+  WriteBack writing_;
+  Lane read_, write_;
+  bool oversubscribed_ = false, changed_ = true, fruitless_ = false, gone_ = false;
+  std::uint32_t next_shootdown_ = 0;
+  std::vector<Shootdown> shootdowns_;
+  std::vector<Run> arrived_;
+  Counters counters_;
+  std::vector<Event>* events_ = nullptr;
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,70 @@
+// Fault handling as the NVIDIA driver does it: a fault buffer, batches, service by blocks of 2 MB, replays
+// (spec D.1; open-gpu-kernel-modules, uvm_gpu_replayable_faults.c).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "uvm/device_memory.hpp"
+#include "uvm/walk_pool.hpp"
+
+namespace lockstep::uvm {
+
+/// One bottom half at a time. A fault that finds the driver asleep wakes it after interrupt_ns; it fetches up
+/// to batch_faults entries, which costs batch_ns, and serves them block by block in ascending order: room is
+/// made by evicting (evict_ns each, and the wait until frames are free), then the pages that the prefetch
+/// rule asks for are copied; a block takes block_ns, kib_ps for each KiB, and its time on the link. The
+/// accesses stay stalled until a replay; whose page is still missing then faults again. A source has at most
+/// outstanding_faults entries between two replays; its further faults wait for the replay without one.
+class Driver {
+ public:
+  explicit Driver(DeviceMemory& memory);
+
+  /// The access has missed; it stalls until a replay.
+  void fault(const Access& access, Cycle now);
+  /// What is due at `now`. Accesses that try again are appended to `replayed`.
+  void step(Cycle now, std::vector<Access>& replayed, std::vector<std::uint32_t>& batch_sizes);
+  /// Earliest time at which step() has something to do by itself; kNever.
+  [[nodiscard]] Cycle next() const;
+  [[nodiscard]] std::size_t stalled() const { return stalled_.size(); }
+  [[nodiscard]] bool idle() const { return state_ == State::kAsleep && stalled_.empty() && buffer_.empty(); }
+
+ private:
+  enum class State : std::uint8_t { kAsleep, kWaking, kServing, kMakingRoom, kCopying };
+  struct Entry {
+    TreeIndex tree;
+    std::uint16_t page;
+    std::uint32_t source;
+  };
+  struct Block {
+    TreeIndex tree;
+    PageSet faults;
+  };
+
+  [[nodiscard]] bool advance(Cycle now, std::vector<Access>& replayed,
+                             std::vector<std::uint32_t>& batch_sizes);
+  void fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes);
+  void open_block(Cycle now);
+  [[nodiscard]] bool make_room(Cycle now);
+  void copy_block(Cycle now);
+  void end_batch(Cycle now, std::vector<Access>& replayed);
+  void replay(std::vector<Access>& replayed);
+  void sleep_or_go_on(Cycle now);
+
+  DeviceMemory* memory_;
+  Cycle interrupt_, batch_, block_, evict_;
+  State state_ = State::kAsleep;
+  Cycle due_ = 0, batch_start_ = 0;
+  bool evicting_ = false;
+  std::uint32_t batches_in_run_ = 0;
+  std::deque<Entry> buffer_;
+  std::deque<Block> blocks_;  // of the batch, still to be served
+  std::vector<Transfer> transfers_;
+  std::uint64_t pages_ = 0;  // of transfers_
+  Run batch_run_;
+  std::vector<Access> stalled_;
+  std::vector<std::uint32_t> outstanding_;  // by source
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,181 @@
+#include "uvm/gmmu.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace lockstep::uvm {
+namespace {
+
+std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * kPagesPerTree + page; }
+
+}  // namespace
+
+Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
+    : memory_(settings, space), walks_(memory_.parameters(), memory_.table()), arriving_(settings.sources) {
+  if (memory_.parameters().fault_mode == FaultMode::kDriver) driver_ = std::make_unique<Driver>(memory_);
+}
+
+void Gmmu::request(std::uint32_t source, std::uint64_t token, Place place, bool write) {
+  const TreeIndex tree = memory_.table().touch(place.tree);
+  if (arriving_[source].empty()) with_arrivals_.push_back(source);
+  arriving_[source].push_back({source, token, tree, static_cast<std::uint16_t>(place.page), write, 0});
+  again_ = true;
+}
+
+void Gmmu::accessed(Place place, bool write) {
+  memory_.accessed(memory_.table().touch(place.tree), place.page, write);
+  again_ = true;
+}
+
+void Gmmu::tick(Cycle now) {
+  now_ = now;
+  again_ = false;
+  if (!driver_) memory_.evict_if_due(now);
+  memory_.step_write(now);
+  memory_.step_read(now);
+  wake_arrived(now);
+  finish_walks(now);
+  if (driver_) {
+    std::vector<Access> replayed;
+    driver_->step(now, replayed, batch_sizes_);
+    for (const Access& a : replayed) walks_.add(now, a);
+  } else {
+    stage_faults_of_cycle(now);
+  }
+  accept(now);
+  if (memory_.take_changed()) again_ = true;
+  for (const Shootdown& s : memory_.shootdowns())
+    (void)walks_.forget(s.tree, s.first, s.pages, memory_.parameters().shootdown);
+}
+
+Cycle Gmmu::next() const {
+  if (again_ || !with_arrivals_.empty()) return now_ + 1;
+  const Cycle next = std::min({walks_.next(), memory_.next_event(), driver_ ? driver_->next() : kNever});
+  return next == kNever ? kNever : std::max(next, now_ + 1);
+}
+
+/// One request of each source a cycle enters the walkers.
+void Gmmu::accept(Cycle now) {
+  if (with_arrivals_.empty()) return;
+  std::sort(with_arrivals_.begin(), with_arrivals_.end());
+  std::erase_if(with_arrivals_, [&](std::uint32_t source) {
+    std::deque<Access>& queue = arriving_[source];
+    walks_.add(now, queue.front());
+    queue.pop_front();
+    return queue.empty();
+  });
+}
+
+void Gmmu::finish_walks(Cycle now) {
+  if (!on_way_out_.empty() && memory_.take_gone()) {
+    const std::vector<Access> again = std::exchange(on_way_out_, {});
+    for (const Access& a : again) finish_walk(now, a);
+  }
+  Access access;
+  while (walks_.pop(now, access)) finish_walk(now, access);
+}
+
+void Gmmu::finish_walk(Cycle now, const Access& access) {
+  const Tree& tree = memory_.table()[access.tree];
+  if (tree.resident.contains(access.page)) {
+    ++totals_.page_hits;
+    return answer(now, access);
+  }
+  if (tree.leaving.contains(access.page)) {
+    on_way_out_.push_back(access);
+    return;
+  }
+  miss(now, access);
+}
+
+void Gmmu::miss(Cycle now, const Access& access) {
+  ++totals_.page_misses;
+  Access missed = access;
+  if (missed.faulted_at == 0) missed.faulted_at = now;
+  if (driver_) return driver_->fault(missed, now);
+  const bool under_way = memory_.table()[access.tree].incoming.contains(access.page);
+  std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];
+  waiters.push_back(missed);
+  ++waiting_count_;
+  if (under_way || waiters.size() > 1) {
+    ++totals_.pending;
+    return;
+  }
+  ++totals_.faults;
+  auto fault =
+      std::find_if(faults_.begin(), faults_.end(), [&](const Fault& f) { return f.tree == access.tree; });
+  if (fault == faults_.end()) fault = faults_.insert(faults_.end(), {access.tree, {}});
+  fault->pages.insert(access.page);
+}
+
+/// The faults of this cycle, tree by tree in ascending order.
+void Gmmu::stage_faults_of_cycle(Cycle now) {
+  if (faults_.empty()) return;
+  const PageTable& table = memory_.table();
+  std::sort(faults_.begin(), faults_.end(),
+            [&](const Fault& a, const Fault& b) { return table[a.tree].id < table[b.tree].id; });
+  const std::uint64_t before = memory_.staged_pages();
+  const Parameters& p = memory_.parameters();
+  const Cycle handling = p.fault_cost == FaultCost::kInline ? memory_.cycles_of_ns(p.page_fault_ns) : 0;
+  for (const Fault& fault : faults_) {
+    fault.pages.for_each_run([&](unsigned first, unsigned pages) {
+      memory_.note(Event::Kind::kFault, now, now,
+                   {fault.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)});
+    });
+    for (const Transfer& t : memory_.stage(fault.tree, fault.pages, CutRule::kAfterEachFault)) {
+      if (handling > 0 && t.faulted) memory_.queue_handling(handling, t.run);
+      memory_.queue_read(t, false);
+    }
+  }
+  faults_.clear();
+  memory_.note_oversubscription(before, memory_.staged_pages());
+}
+
+void Gmmu::wake_arrived(Cycle now) {
+  if (memory_.arrived().empty()) return;
+  for (const Run& run : memory_.arrived())
+    for (unsigned page = run.first; page < run.first + run.pages && waiting_count_ > 0; ++page) {
+      const auto found = waiting_.find(key(run.tree, page));
+      if (found == waiting_.end()) continue;
+      for (const Access& a : found->second) answer(now, a);
+      waiting_count_ -= found->second.size();
+      waiting_.erase(found);
+    }
+  memory_.clear_arrived();
+}
+
+Granule Gmmu::granule_of(const Tree& tree, unsigned page) const {
+  if (!memory_.parameters().large_entries) return Granule::kPage;
+  if (tree.pages == kPagesPerTree && tree.resident.count() == kPagesPerTree) return Granule::kTree;
+  return tree.resident.in_leaf(page / kPagesPerLeaf) == kPagesPerLeaf ? Granule::kLeaf : Granule::kPage;
+}
+
+void Gmmu::answer(Cycle now, const Access& access) {
+  const Tree& tree = memory_.table()[access.tree];
+  if (access.faulted_at > 0) totals_.fault_latency_cycles += now - access.faulted_at;
+  memory_.accessed(access.tree, access.page, access.write);
+  const Granule granule = granule_of(tree, access.page);
+  walks_.learn({tree.id, access.page}, granule);
+  answers_.push_back({access.source, access.token, granule});
+}
+
+bool Gmmu::idle() const {
+  return with_arrivals_.empty() && walks_.size() == 0 && waiting_count_ == 0 && on_way_out_.empty() &&
+         memory_.lanes_idle() && (!driver_ || driver_->idle());
+}
+
+const Counters& Gmmu::counters() {
+  Counters& c = memory_.counters();
+  c.page_hits = totals_.page_hits;
+  c.page_misses = totals_.page_misses;
+  if (!driver_) c.faults = totals_.faults;
+  c.pending = totals_.pending;
+  c.fault_latency_cycles = totals_.fault_latency_cycles;
+  c.walks = walks_.walks;
+  c.l2_tlb_hits = walks_.l2_hits;
+  c.l2_tlb_misses = walks_.l2_misses;
+  c.walk_cache_hits = walks_.cache_hits;
+  return c;
+}
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,98 @@
+// The GPU's memory management unit for managed memory: translations that the SMs' TLBs do not have, far
+// faults, migration and eviction.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "uvm/device_memory.hpp"
+#include "uvm/driver.hpp"
+#include "uvm/walk_pool.hpp"
+
+namespace lockstep::uvm {
+
+/// To a TLB that asked.
+struct Answer {
+  std::uint32_t source = 0;
+  std::uint64_t token = 0;
+  Granule granule = Granule::kPage;
+};
+
+/// A machine with its own clock of core cycles, driven by whoever owns it: hand in what has arrived, call
+/// tick() with times that grow, then take answers and shootdowns. Between the time of a tick and next()
+/// nothing happens without further input, so waiting costs nothing; calling tick() in between changes
+/// nothing.
+///
+/// Order of work in a cycle (UVMSmart, spec A.5): eviction decision; write-back ends, next one starts;
+/// transfer ends and wakes who waits, next one starts; walks that end: answer, join a fault, or fault;
+/// prefetcher and staging; one new request of each source. A request of cycle t on a resident page is
+/// answered in cycle t + walk latency, a lone far fault in t + walk latency + 1 + its time on the link.
+class Gmmu {
+ public:
+  Gmmu(const MemorySettings& settings, const AddressSpace& space);
+
+  /// An access that missed its TLB; accepted at the next tick, one of a source a cycle.
+  void request(std::uint32_t source, std::uint64_t token, Place place, bool write);
+  /// An SM's report of an access that hit its TLB.
+  void accessed(Place place, bool write);
+  void acknowledge(std::uint32_t shootdown, Cycle now) {
+    memory_.acknowledge(shootdown, now);
+    again_ = true;
+  }
+
+  void tick(Cycle now);
+  /// Earliest cycle after the last tick at which something is due; kNever.
+  [[nodiscard]] Cycle next() const;
+
+  // Since they were cleared last.
+  [[nodiscard]] const std::vector<Answer>& answers() const { return answers_; }
+  [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns(); }
+  void clear_output() {
+    answers_.clear();
+    memory_.clear_shootdowns();
+  }
+
+  /// Nothing waits, nothing is on the link.
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] bool link_idle() const { return memory_.lanes_idle(); }
+  [[nodiscard]] const Counters& counters();
+  [[nodiscard]] DeviceMemory& memory() { return memory_; }
+  /// Faults that wait for their page, for the dump of a deadlock.
+  [[nodiscard]] std::size_t waiting() const { return waiting_count_ + (driver_ ? driver_->stalled() : 0); }
+  /// Sizes of the driver's batches, in order.
+  [[nodiscard]] const std::vector<std::uint32_t>& batch_sizes() const { return batch_sizes_; }
+
+ private:
+  void finish_walks(Cycle now);
+  void finish_walk(Cycle now, const Access& access);
+  void miss(Cycle now, const Access& access);
+  void stage_faults_of_cycle(Cycle now);
+  void wake_arrived(Cycle now);
+  void accept(Cycle now);
+  void answer(Cycle now, const Access& access);
+  [[nodiscard]] Granule granule_of(const Tree& tree, unsigned page) const;
+
+  DeviceMemory memory_;
+  WalkPool walks_;
+  std::unique_ptr<Driver> driver_;            // FaultMode::kDriver
+  std::vector<std::deque<Access>> arriving_;  // by source
+  std::vector<std::uint32_t> with_arrivals_;  // sources that have some, ascending when accepted
+  std::unordered_map<std::uint64_t, std::vector<Access>> waiting_;  // page -> accesses; never walked over
+  std::size_t waiting_count_ = 0;
+  struct Fault {
+    TreeIndex tree;
+    PageSet pages;
+  };
+  std::vector<Fault> faults_;       // of this cycle
+  std::vector<Access> on_way_out_;  // to pages that are leaving (safe order)
+  std::vector<Answer> answers_;
+  std::vector<std::uint32_t> batch_sizes_;
+  Counters totals_;
+  Cycle now_ = 0;
+  bool again_ = false;
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,53 @@
+// The parameters uvm.* of the configuration: plain data. Help, units and ranges stand in the schema.
+#pragma once
+
+#include <cstdint>
+
+namespace lockstep::uvm {
+
+enum class FaultMode : std::uint8_t { kPerCycle, kDriver };
+/// What a fault costs in kPerCycle: added to the printed time afterwards, or time of the host link before the
+/// fault's transfer.
+enum class FaultCost : std::uint8_t { kAdditive, kInline };
+/// When the driver lets stalled accesses try again (spec D.1).
+enum class ReplayPolicy : std::uint8_t { kBlock, kBatch, kBatchFlush, kOnce };
+/// Which victims are dropped instead of written back.
+enum class CleanDrop : std::uint8_t { kNever, kReadOnlyTrees, kClean };
+enum class ShootdownScope : std::uint8_t { kEntry, kAll };
+
+struct Parameters {
+  FaultMode fault_mode = FaultMode::kDriver;
+  // Indices into the registries.
+  std::uint8_t link = 2, prefetcher = 5, prefetcher_oversubscribed = 5, evictor = 6;
+  std::uint32_t link_gib = 16;
+  std::uint32_t prefetch_threshold = 51;
+  std::uint32_t reserve_percent = 0, free_buffer_percent = 0;
+  CleanDrop clean_drop = CleanDrop::kNever;
+  bool whole_units = false;  // only units that are resident as a whole leave
+  bool early_reuse = false;  // frames are free when a write-back starts
+
+  // Translation; times in core cycles.
+  std::uint32_t l1_tlb_entries = 64, l1_tlb_large_entries = 16;  // large: 2 MB
+  std::uint32_t l2_tlb_entries = 1024, l2_tlb_ways = 16, l2_tlb_large_entries = 256, l2_tlb_large_ways = 8;
+  std::uint32_t l2_tlb_latency = 10;
+  std::uint32_t walkers = 16;  // 0: unlimited
+  std::uint32_t walk_levels = 4, walk_step = 100;
+  std::uint32_t walk_cache_entries = 64, walk_cache_latency = 10;
+  bool large_entries = true;  // one entry for 64 KB or 2 MB that are resident as a whole
+  bool merge_misses = true;   // an SM asks once for a page; walks of one page are shared
+  std::uint32_t request_latency = 40, reply_latency = 40;  // SM to GMMU and back
+  ShootdownScope shootdown = ShootdownScope::kEntry;
+  std::uint32_t l1_shootdown = 15, l2_shootdown = 200;
+  std::uint32_t touch_interval = 10000;  // an SM reports accesses to a page at most so often
+
+  // Cost of a fault.
+  FaultCost fault_cost = FaultCost::kAdditive;
+  std::uint32_t page_fault_ns = 45000;
+  // The driver.
+  std::uint32_t fault_buffer = 8192, outstanding_faults = 56, batch_faults = 256, batches_per_run = 20;
+  ReplayPolicy replay = ReplayPolicy::kBatchFlush;
+  std::uint32_t interrupt_ns = 4000, batch_ns = 12000, block_ns = 0, evict_ns = 47000;
+  std::uint32_t kib_ps = 53500;
+};
+
+}  // namespace lockstep::uvm

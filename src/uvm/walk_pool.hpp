@@ -1,0 +1,69 @@
+// Translations under way: a page-walk cache, a bounded number of walkers, and the order of their ends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "util/types.hpp"
+#include "uvm/page_table.hpp"
+#include "uvm/parameters.hpp"
+#include "uvm/tlb.hpp"
+
+namespace lockstep::uvm {
+
+/// An access that missed the TLB of its source.
+struct Access {
+  std::uint32_t source = 0;  // SM
+  std::uint64_t token = 0;   // the source's own; comes back with the answer
+  TreeIndex tree = 0;
+  std::uint16_t page = 0;
+  bool write = false;
+  Cycle faulted_at = 0;  // the end of the walk that missed
+};
+
+/// Every access ends its translation some time after it came in; ends of one cycle come in the order of
+/// coming in. A hit of the shared TLB takes its latency, a walk one memory access for each level that the
+/// walk cache does not know. UVMSmart: no shared TLB, any number of walkers, one constant latency.
+class WalkPool {
+ public:
+  WalkPool(const Parameters& parameters, const PageTable& table);
+
+  void add(Cycle now, const Access& access);
+  /// Earliest end; kNever when nothing is under way.
+  [[nodiscard]] Cycle next() const { return heap_.empty() ? kNever : heap_.top().ready; }
+  /// Takes the first that has ended by `now`; false when there is none.
+  bool pop(Cycle now, Access& access);
+  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+
+  /// The translation of a resident page is known to the shared TLB from now on.
+  void learn(Place place, Granule granule) { l2_.insert(place, granule); }
+  std::uint32_t forget(TreeId tree, std::uint32_t first, std::uint32_t pages, ShootdownScope scope) {
+    return scope == ShootdownScope::kAll ? l2_.clear() : l2_.invalidate(tree, first, pages);
+  }
+
+  std::uint64_t walks = 0, l2_hits = 0, l2_misses = 0, cache_hits = 0;
+
+ private:
+  struct Walk {
+    Cycle ready;
+    std::uint64_t order;
+    Access access;
+    friend bool operator>(const Walk& a, const Walk& b) {
+      return a.ready != b.ready ? a.ready > b.ready : a.order > b.order;
+    }
+  };
+  [[nodiscard]] Cycle walk(Cycle now, Place place);
+
+  const Parameters* parameters_;
+  const PageTable* table_;
+  Tlb l2_, cache_;
+  std::priority_queue<Walk, std::vector<Walk>, std::greater<>> heap_;
+  std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> walkers_;  // when each is free
+  std::unordered_map<std::uint64_t, Cycle> shared_;                         // page -> end of its walk
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace lockstep::uvm

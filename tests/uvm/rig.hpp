@@ -1,0 +1,123 @@
+// A GMMU without SMs: requests in, answers with their times out.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "uvm/gmmu.hpp"
+
+namespace lockstep::uvm {
+
+template <class Policies>
+std::uint8_t index_of(const Policies& policies, const void* policy) {
+  for (std::size_t i = 0; i < policies.size(); ++i)
+    if (policies[i] == policy) return static_cast<std::uint8_t>(i);
+  throw std::logic_error("no such policy");
+}
+
+/// UVMSmart's machine: spec A and B.0.
+inline Parameters smart() {
+  Parameters p;
+  p.fault_mode = FaultMode::kPerCycle;
+  p.link = 0;  // arctan
+  p.prefetcher = p.prefetcher_oversubscribed = 0;
+  p.evictor = index_of(evictors(), &kLruTree);
+  p.whole_units = p.early_reuse = true;
+  p.l2_tlb_entries = p.l2_tlb_large_entries = 0;
+  p.walkers = p.walk_cache_entries = 0;
+  p.walk_levels = 1;
+  p.walk_step = 100;
+  p.large_entries = p.merge_misses = false;
+  return p;
+}
+
+struct Rig {
+  Rig(const Parameters& p, std::uint64_t bytes, std::uint64_t frames, std::uint32_t sources = 1)
+      : Rig(p, std::vector<std::uint64_t>{bytes}, frames, sources) {}
+  Rig(const Parameters& p, const std::vector<std::uint64_t>& allocations, std::uint64_t frames,
+      std::uint32_t sources, std::uint64_t khz = 1481000)
+      : space(make_space(allocations)), gmmu({p, khz, frames, sources}, space), sources_(sources) {
+    gmmu.memory().record(&events);
+  }
+  static AddressSpace make_space(const std::vector<std::uint64_t>& allocations) {
+    AddressSpace s;
+    Address base = 0xc000'0000;
+    for (const std::uint64_t bytes : allocations) {
+      s.add(base, bytes);
+      base += layout_of(bytes).bytes();
+    }
+    return s;
+  }
+
+  /// An access that reaches the GMMU at `at`; page counted from the start of all allocations. Its token.
+  std::uint64_t at(Cycle when, std::uint64_t page, bool write = false, std::uint32_t source = 0) {
+    inputs.emplace(when, Input{page, write, source, tokens, false});
+    return tokens++;
+  }
+  void hit_at(Cycle when, std::uint64_t page, bool write = false) {
+    inputs.emplace(when, Input{page, write, 0, 0, true});
+  }
+
+  /// Until nothing is due any more; `every`: each cycle is visited. False after `limit` cycles.
+  bool run(bool every = false, Cycle limit = 2'000'000'000) {
+    while (now <= limit) {
+      const Cycle next = std::min(gmmu.next(), inputs.empty() ? kNever : inputs.begin()->first);
+      if (next == kNever) return gmmu.idle();
+      now = every ? now + 1 : std::max(now + 1, next);
+      step();
+    }
+    return false;
+  }
+  void step() {
+    for (; !inputs.empty() && inputs.begin()->first <= now; inputs.erase(inputs.begin())) {
+      const Input& in = inputs.begin()->second;
+      const Place place{in.page / kPagesPerTree, static_cast<std::uint32_t>(in.page % kPagesPerTree)};
+      if (in.hit) {
+        gmmu.accessed(place, in.write);
+      } else {
+        gmmu.request(in.source, in.token, place, in.write);
+      }
+    }
+    gmmu.tick(now);
+    for (const Answer& a : gmmu.answers()) answered[a.token] = now;
+    const std::vector<Shootdown> shot = gmmu.shootdowns();
+    shootdowns.insert(shootdowns.end(), shot.begin(), shot.end());
+    gmmu.clear_output();
+    for (const Shootdown& s : shot)
+      for (std::uint32_t i = 0; i < sources_; ++i) gmmu.acknowledge(s.id, now);
+  }
+  /// [first page, KB] of the events of a kind, in order.
+  std::vector<std::pair<unsigned, unsigned>> pieces(Event::Kind kind) const {
+    std::vector<std::pair<unsigned, unsigned>> result;
+    for (const Event& e : events)
+      if (e.kind == kind) result.emplace_back(e.run.first, e.run.pages * 4);
+    return result;
+  }
+  Tree& tree(TreeId id) { return gmmu.memory().table()[gmmu.memory().table().touch(id)]; }
+  std::uint64_t resident() {
+    std::uint64_t sum = 0;
+    for (TreeIndex t = 0; t < gmmu.memory().table().size(); ++t)
+      sum += gmmu.memory().table()[t].resident.count();
+    return sum;
+  }
+
+  struct Input {
+    std::uint64_t page;
+    bool write;
+    std::uint32_t source;
+    std::uint64_t token;
+    bool hit;
+  };
+  AddressSpace space;
+  Gmmu gmmu;
+  std::uint32_t sources_;
+  std::vector<Event> events;
+  std::vector<Shootdown> shootdowns;
+  std::multimap<Cycle, Input> inputs;
+  std::map<std::uint64_t, Cycle> answered;  // token -> time
+  std::uint64_t tokens = 0;
+  Cycle now = 0;
+};
+
+}  // namespace lockstep::uvm
