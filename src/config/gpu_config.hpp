@@ -165,10 +165,10 @@ struct L2Group {                  // l2.*
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
   bool code_resident = true;          // instructions are in the L2 when they are first fetched
 };
-struct DramGroup {                           // dram.*: timing in cycles of clock.dram_khz, the command clock
-  std::string type = "hbm2";                 // a label; timing comes from the numbers
+struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the command clock
+  std::string type = "hbm2";  // a label; timing comes from the numbers
   std::uint64_t capacity_bytes = 16ull << 30;  // device memory; limits CUDA programs' allocations, not traces
-  std::uint32_t channels_per_partition = 2;  // independent (pseudo-)channels
+  std::uint32_t channels_per_partition = 2;    // independent (pseudo-)channels
   std::uint32_t bank_groups = 4, banks_per_group = 4;
   std::uint32_t row_bytes = 1024;
   std::uint32_t burst_bytes = 32;  // one column access moves this much

@@ -47,7 +47,8 @@ TEST_CASE("--set errors name the option") {
       {"l1.ways=4 KiB", "--set 'l1.ways=4 KiB': l1.ways takes no unit, found 'KiB'"},
       {"l1.ways=1e3", "--set 'l1.ways=1e3': l1.ways = '1e3' is not a number; expected 1 to 512"},
       {"l1.ways=513", "--set 'l1.ways=513': l1.ways = 513 is out of range; expected 1 to 512"},
-      {"l1.bytes=64 MHz", "--set 'l1.bytes=64 MHz': l1.bytes: unknown unit 'MHz', expected B, KiB, MiB or GiB"},
+      {"l1.bytes=64 MHz",
+       "--set 'l1.bytes=64 MHz': l1.bytes: unknown unit 'MHz', expected B, KiB, MiB or GiB"},
       {"l1.bytes=x",
        "--set 'l1.bytes=x': l1.bytes = 'x' is not a number; expected 4096 to 4194304 B with or without unit "
        "(B, KiB, "
@@ -113,7 +114,8 @@ TEST_CASE("file errors name file and line") {
       {"l1.ways = 8\ninclude = v100\n", ":2: include must stand before the first section and key"},
       {"include =\n", ":1: include names nothing; expected a product or a file"},
       {"include = v10\n",
-       ":1: include: 'v10' is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, "
+       ":1: include: 'v10' is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
+       "gtx1080ti, "
        "rtx2080ti, rtxa6000, h200, sst_v100, sst_p100) nor a file; did you mean 'v100'?"},
       {"\n[l1]\nways = ;nothing\n", ":3: l1.ways has no value; expected 1 to 512"},
   };
@@ -126,8 +128,9 @@ TEST_CASE("file errors name file and line") {
 }
 
 TEST_CASE("missing, unreadable and misspelt GPUs") {
-  const std::string list = 
-      "is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, rtxa6000, "
+  const std::string list =
+      "is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
+      "rtxa6000, "
       "h200, sst_v100, sst_p100) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");
   CHECK(error_of([] { (void)resolve("/no/such/file.ini"); }) == "'/no/such/file.ini' " + list);

@@ -89,14 +89,16 @@ TEST_CASE("shape of the products as published") {
 }
 
 TEST_CASE("the set-ups of published simulations have their shape") {
-  // SST-GPU reports, V100 and P100 set-ups: SMs, MHz of GPU and crossbar, slices, KiB of a slice, ports, links.
+  // SST-GPU reports, V100 and P100 set-ups: SMs, MHz of GPU and crossbar, slices, KiB of a slice, ports,
+  // links.
   struct SstSetup {
     const char* name;
     std::uint32_t sms;
     std::uint64_t core_mhz, icnt_mhz;
     std::uint32_t slices, slice_kib;
   };
-  constexpr SstSetup kSetups[] = {{"sst_v100", 84, 1312, 1200, 32, 192}, {"sst_p100", 56, 1328, 1000, 8, 512}};
+  constexpr SstSetup kSetups[] = {{"sst_v100", 84, 1312, 1200, 32, 192},
+                                  {"sst_p100", 56, 1328, 1000, 8, 512}};
   for (const SstSetup& s : kSetups) {
     const GpuConfig c = resolve(s.name);
     CAPTURE(s.name);
@@ -177,7 +179,8 @@ TEST_CASE("peak rates of the further products equal the published ones") {
   CHECK(tera_flops(h, OpClass::kFp32, 1980) == near(67));
   CHECK(tera_flops(h, OpClass::kFp64, 1980) == near(33.5));
   CHECK(tensor_tera(h, h.tensor.f16, 1830) == near(989));
-  // GTX 1080 Ti 11.34 FP32 at 1582 MHz, FP64 1/32 and FP16 1/64 of it; P100 SXM2 at 1480 MHz 10.6 / 5.3 / 21.2.
+  // GTX 1080 Ti 11.34 FP32 at 1582 MHz, FP64 1/32 and FP16 1/64 of it; P100 SXM2 at 1480 MHz 10.6 / 5.3
+  // / 21.2.
   CHECK(tera_flops(p, OpClass::kFp32, 1582) == near(11.34));
   CHECK(tera_flops(p, OpClass::kFp64, 1582) == near(11.34 / 32));
   CHECK(2 * tera_flops(p, OpClass::kFp16, 1582) == near(11.34 / 64));

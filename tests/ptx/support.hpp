@@ -1,0 +1,31 @@
+// What the tests of PTX share: short sources, comparison of modules, example files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ptx/ir.hpp"
+
+namespace lockstep::ptx {
+
+/// A module of sm_90 with these declarations.
+std::string module_text(std::string_view declarations);
+/// A kernel k with registers %r<100> (.b32), %d<100> (.b64), %f<100> (.f32), %h<100> (.b16), %q<10> (.b128),
+/// %p<100> (.pred), a parameter `arg` (.u64) and these statements.
+std::string kernel_text(std::string_view statements);
+
+/// The function k of kernel_text().
+Function parse_kernel(std::string_view statements);
+/// The one instruction of a kernel.
+Instruction parse_one(std::string_view statement);
+
+/// Everything but places in the text. Gives what differs first, or "".
+std::string difference(const Module& a, const Module& b);
+
+/// tests/ptx/data/*.ptx: PTX that nvcc made of tests/ptx/data/*.cu.
+std::vector<std::filesystem::path> sample_files();
+std::string read_text(const std::filesystem::path& path);
+
+}  // namespace lockstep::ptx
