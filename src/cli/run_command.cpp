@@ -150,6 +150,8 @@ int run_run(int argc, char** argv) {
       folder.update(report, finish);
     };
   }
+  sim::WorkLog work_log;
+  if (!arguments.work_log.empty()) options.work_log = &work_log;
   options.interrupted = interrupted;
   catch_interrupts();
   gpu::RunResult result;
@@ -164,6 +166,7 @@ int run_run(int argc, char** argv) {
   finish(result.report, result.host);
   folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
   if (blocks) blocks->finish(result.report);
+  if (options.work_log) stats::write_file(arguments.work_log, work_log.text());
   print_end(result, arguments);
   return exit_code(result.outcome);
 }

@@ -36,7 +36,8 @@ Syntax run_syntax() {
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
       "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
       "no-skip", "visit every cycle, also those in which nothing changes")(
-      "shuffle", text(), "visit the parts of the GPU in another order, by this seed");
+      "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
+      "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
   add_accelsim_option(syntax.options);
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
@@ -121,6 +122,13 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
   arguments.options = engine_options(*values);
+  if (values->count("work-log")) {
+    arguments.work_log = (*values)["work-log"].as<std::string>();
+    if (arguments.work_log.empty()) throw UserError("run: --work-log: the file's name is empty");
+    if (arguments.options.threads != 1)
+      throw UserError(
+          fmt::format("run: --work-log: found {} threads, expected --threads 1", arguments.options.threads));
+  }
   arguments.accelsim_stats = values->count("accelsim-stats") > 0;
   const auto& product = (*values)["config"];
   arguments.accelsim = accelsim_config(*values, product.defaulted() ? "" : product.as<std::string>(),

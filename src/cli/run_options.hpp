@@ -14,9 +14,10 @@
 namespace lockstep::cli {
 
 struct RunArguments {
-  std::string trace;    // path as given
-  std::string out;      // folder for results; empty = none
-  bool strict = false;  // an opcode or Accel-Sim option that is not in the table is an error
+  std::string trace;     // path as given
+  std::string out;       // folder for results; empty = none
+  std::string work_log;  // file for the engine's work log; empty = none
+  bool strict = false;   // an opcode or Accel-Sim option that is not in the table is an error
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;

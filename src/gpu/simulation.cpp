@@ -71,6 +71,7 @@ sim::EngineOptions engine_options(const RunOptions& options, Cycle window) {
   engine.window = window;
   engine.skip = options.skip;
   engine.shuffle = options.shuffle;
+  engine.work_log = options.work_log;
   return engine;
 }
 
@@ -97,6 +98,10 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
   host.seconds_decode = profile.task_seconds;
   host.seconds_waiting = profile.wait_seconds;
   host.seconds_serial = profile.serial_seconds;
+  host.seconds_alone = profile.alone_seconds;
+  host.seconds_longest_share = profile.largest_share;
+  host.seconds_mean_share = profile.mean_share;
+  host.seconds_busy = profile.busy_seconds;
   host.peak_rss_bytes = peak_rss_bytes();
   return host;
 }

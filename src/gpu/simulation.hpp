@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "sim/work_log.hpp"
 #include "stats/report.hpp"
 #include "trace/kernel_trace.hpp"
 
@@ -34,6 +35,7 @@ struct RunOptions {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kernels;  // ranges of kernel ids; empty = all
   Cycle max_cycles = 0;                                          // 0 = none
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
+  sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1
   std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second
   std::function<void(const stats::RunReport&)> on_kernel_done;   // serial: the report so far, marked partial
   std::function<bool()> interrupted;                             // serial: true = stop at this window's end

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <utility>
 #ifdef _OPENMP
 #include <omp.h>
@@ -31,6 +32,8 @@ std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
 }  // namespace
 
 Engine::Engine(const EngineOptions& options) : options_(options) {
+  if (options_.work_log && options_.threads > 1)
+    throw std::logic_error("a work log needs an engine of one thread");
   if (options_.shuffle) shuffle_state_ = *options_.shuffle;
 #ifndef _OPENMP
   options_.threads = 1;
@@ -85,30 +88,40 @@ void Engine::run(Controller& controller) {
 }
 
 void Engine::lead(Controller& controller) {
-  for (;;) {
-    const auto start = Clock::now();
-    const bool more = begin_window(controller);
-    profile_.serial_seconds += seconds_since(start);
-    if (!more) break;
-    if (worth_sharing()) {
-      next_item_.store(0, std::memory_order_relaxed);
-      gate_->open();
-      do_share(0, team_);
-      const auto wait = Clock::now();
-      gate_->join();
-      shares_[0].wait_seconds += seconds_since(wait);
-      ++profile_.shared_windows;
-    } else {
-      do_share(0, 1);
-    }
+  auto between = Clock::now();
+  while (begin_window(controller)) {
+    const double serial = seconds_since(between);
+    profile_.serial_seconds += serial;
+    if (options_.work_log) options_.work_log->window(serial);
+    run_window();
+    between = Clock::now();
     end_window();
   }
+  profile_.serial_seconds += seconds_since(between);
+  sum_up();
+}
+
+void Engine::run_window() {
+  if (options_.work_log) return do_logged_share();
+  if (!worth_sharing()) return do_share(0, 1);
+  next_item_.store(0, std::memory_order_relaxed);
+  gate_->open();
+  do_share(0, team_);
+  const auto wait = Clock::now();
+  gate_->join();
+  shares_[0].wait_seconds += seconds_since(wait);
+  ++profile_.shared_windows;
+}
+
+void Engine::sum_up() {
+  profile_.busy_seconds.clear();
   for (const Share& share : shares_) {
     for (unsigned k = 0; k < static_cast<unsigned>(DomainKind::kCount); ++k)
       profile_.domain_seconds[k] += share.domain_seconds[k] * kSampleEvery;
     profile_.exchange_seconds += share.exchange_seconds * kSampleEvery;
     profile_.task_seconds += share.task_seconds;
     profile_.wait_seconds += share.wait_seconds;
+    profile_.busy_seconds.push_back(share.busy_seconds);
   }
 }
 
@@ -178,7 +191,21 @@ void Engine::do_share(unsigned thread, unsigned team) {
   } else {
     for (std::size_t i = thread; i < items; i += team) do_item(i, thread);
   }
-  share.busy_seconds = seconds_since(start);
+  share.window_seconds = seconds_since(start);
+  share.busy_seconds += share.window_seconds;
+}
+
+void Engine::do_logged_share() {
+  const auto start = Clock::now();
+  auto before = start;
+  for (std::size_t i = 0; i < awake_.size() + task_count_; ++i) {
+    do_item(i, 0);
+    const auto after = Clock::now();
+    options_.work_log->item(std::chrono::duration<double>(after - before).count());
+    before = after;
+  }
+  shares_[0].window_seconds = std::chrono::duration<double>(before - start).count();
+  shares_[0].busy_seconds += shares_[0].window_seconds;
 }
 
 void Engine::do_item(std::size_t item, unsigned thread) {
@@ -208,12 +235,14 @@ void Engine::end_window() {
   double sum = 0, largest = 0;
   const bool shared = worth_sharing();
   for (unsigned t = 0; t < (shared ? team_ : 1u); ++t) {
-    sum += shares_[t].busy_seconds;
-    largest = std::max(largest, shares_[t].busy_seconds);
+    sum += shares_[t].window_seconds;
+    largest = std::max(largest, shares_[t].window_seconds);
   }
   if (shared) {
     profile_.largest_share += largest;
     profile_.mean_share += sum / team_;
+  } else {
+    profile_.alone_seconds += sum;
   }
   work_estimate_ += (sum - work_estimate_) / 8;
   sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
@@ -222,9 +251,7 @@ void Engine::end_window() {
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
   std::fill(woken_.begin(), woken_.end(), std::uint8_t{0});
-  const auto flipping = Clock::now();
   for (NetworkBase* network : networks_) network->flip(woken_);
-  profile_.exchange_seconds += seconds_since(flipping);
   now_ = to_;
   if (tasks_) tasks_->settle();
 }

@@ -16,6 +16,7 @@
 #include "sim/domain.hpp"
 #include "sim/gate.hpp"
 #include "sim/network.hpp"
+#include "sim/work_log.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::sim {
@@ -26,6 +27,7 @@ struct EngineOptions {
   Cycle window = 16;    // core cycles, at most the shortest channel
   bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
+  WorkLog* work_log = nullptr;             // to be filled; with one thread only
 };
 
 /// What drives a run at global times. All calls come from one thread, between windows.
@@ -57,8 +59,11 @@ struct EngineProfile {
   std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;
   double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
   double exchange_seconds = 0;  // handing mail over; taking it is part of the receivers' time
-  double task_seconds = 0, wait_seconds = 0, serial_seconds = 0;
+  double task_seconds = 0, wait_seconds = 0;
+  double serial_seconds = 0;                 // between windows, the leader alone
+  double alone_seconds = 0;                  // windows that were not shared
   double largest_share = 0, mean_share = 0;  // summed over shared windows: the imbalance
+  std::vector<double> busy_seconds;          // of each thread in windows
 };
 
 class Engine {
@@ -92,15 +97,21 @@ class Engine {
   struct alignas(64) Share {  // one thread's account
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
+    double window_seconds = 0;  // of the window at hand
   };
 
   void lead(Controller& controller);
   void work(unsigned thread);
-  [[nodiscard]] bool begin_window(Controller& controller);
+  // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
+  // takes their shares of the host instructions.
+  [[gnu::noinline]] bool begin_window(Controller& controller);
+  [[gnu::noinline]] void run_window();
+  [[gnu::noinline]] void end_window();
   void collect_awake();
-  void end_window();
   void do_share(unsigned thread, unsigned team);
+  void do_logged_share();
   void do_item(std::size_t item, unsigned thread);
+  void sum_up();
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
 

@@ -181,6 +181,13 @@ std::string to_json(const HostReport& host) {
   seconds("seconds_exchange", host.seconds_exchange);
   seconds("seconds_decode", host.seconds_decode);
   seconds("seconds_serial", host.seconds_serial);
+  seconds("seconds_alone", host.seconds_alone);
+  seconds("seconds_longest_share", host.seconds_longest_share);
+  seconds("seconds_mean_share", host.seconds_mean_share);
+  out.put("  \"seconds_busy\":[");
+  for (std::size_t t = 0; t < host.seconds_busy.size(); ++t)
+    out.put("{}{:.6f}", t == 0 ? "" : ",", host.seconds_busy[t]);
+  out.put("],\n");
   out.put("  \"seconds_waiting\":{:.6f}\n}}\n", host.seconds_waiting);
   return out.take();
 }

@@ -67,6 +67,28 @@ TEST_CASE("without -o nothing is written, with --quiet nothing is said") {
   CHECK(stats_of(folder / "out")["kernels"].size() == 1);
 }
 
+TEST_CASE("a work log has a line for each window and leaves the results as they are") {
+  const Folder folder;
+  write_trace(folder / "t", {.kernels = 2, .ctas = 7, .warps = 4, .body = 30});
+  REQUIRE(run({"run", folder / "t", "-q", "-o", folder / "plain", "--threads", "1"}).code == 0);
+  REQUIRE(run({"run", folder / "t", "-q", "-o", folder / "logged", "--threads", "1", "--work-log",
+               folder / "log"})
+              .code == 0);
+  CHECK(slurp(folder / "plain/stats.json") == slurp(folder / "logged/stats.json"));
+  const Json host = host_of(folder / "logged");
+  const std::string log = slurp(folder / "log");
+  CHECK(count_lines(log) == host["windows"].get<std::size_t>());
+  // Each item is a domain that was awake or a task of decoding.
+  const auto items = static_cast<double>(std::count(log.begin(), log.end(), ' '));
+  const double domains = host["awake_domains_per_window"].get<double>() * host["windows"].get<double>();
+  CHECK(items > domains - 1);
+  CHECK(items < domains + 2 * 7 + 1);
+  const Finished two = run({"run", folder / "t", "--threads", "2", "--work-log", folder / "two"});
+  CHECK(two.code == 2);
+  CHECK_THAT(two.err, Catch::Contains("--work-log: found 2 threads, expected --threads 1"));
+  CHECK(!std::filesystem::exists(folder / "two"));
+}
+
 TEST_CASE("stats.json does not depend on threads, engine options, paths or earlier results") {
   const Folder folder;
   write_trace(folder / "t", {.kernels = 2, .ctas = 7, .warps = 4, .body = 30});

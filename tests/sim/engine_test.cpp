@@ -156,6 +156,22 @@ TEST_CASE("the error of a failing domain comes out, on any number of threads") {
   }
 }
 
+TEST_CASE("a work log has every window and item, and changes nothing") {
+  WorkLog log;
+  Recorder r;
+  r.stop_at = 5000;
+  const auto logged = run({.threads = 1, .window = 16, .work_log = &log}, r);
+  Recorder plain;
+  plain.stop_at = 5000;
+  CHECK(logged == run({.threads = 1, .window = 16}, plain));
+  const std::string text = log.text();
+  CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) == log.windows());
+  CHECK(static_cast<std::size_t>(std::count(text.begin(), text.end(), ' ')) == log.items());
+  CHECK(log.windows() > 200);
+  CHECK(log.items() > log.windows());
+  CHECK_THROWS_AS(Engine({.threads = 2, .work_log = &log}), std::logic_error);
+}
+
 class CountingTasks final : public TaskSource {
  public:
   std::size_t plan() override { return remaining_ > 0 ? 3 : 0; }
@@ -182,6 +198,11 @@ TEST_CASE("every planned task runs exactly once a window") {
     engine.set_tasks(tasks);
     engine.run(r);
     for (const auto& n : tasks.done_) CHECK(n == 50);
+    const EngineProfile& profile = engine.profile();
+    CHECK(profile.busy_seconds.size() == threads);
+    CHECK(profile.serial_seconds > 0);
+    CHECK(profile.alone_seconds + profile.mean_share > 0);
+    CHECK(profile.largest_share >= profile.mean_share);
   }
 }
 

@@ -169,10 +169,12 @@ TEST_CASE("host.json has the engine's sums as means") {
   host.awake_domains = 35;
   host.wall_seconds = 2;
   host.warp_instructions = 3000;
+  host.seconds_busy = {0.5, 0.25};
   const Json root = Json::parse(to_json(host));
   CHECK(root["mean_window_cycles"] == 25.0);
   CHECK(root["awake_domains_per_window"] == 3.5);
   CHECK(root["warp_instructions_per_second"] == 1500.0);
+  CHECK(root["seconds_busy"] == Json({0.5, 0.25}));
   CHECK(Json::parse(to_json(HostReport{}))["mean_window_cycles"] == 0.0);
 }
 

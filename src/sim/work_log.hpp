@@ -1,0 +1,49 @@
+// What each window of a run consisted of: the ground of bench/scaling, which schedules it on more threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep::sim {
+
+/// Filled by an engine of one thread. Takes about 5 bytes for each domain and window.
+class WorkLog {
+ public:
+  /// A window begins; before it the leader alone worked for so long.
+  void window(double serial_seconds) {
+    serial_.push_back(nanoseconds(serial_seconds));
+    first_item_.push_back(items_.size());
+  }
+  /// The next domain or task of the window, in the order of visiting.
+  void item(double seconds) { items_.push_back(nanoseconds(seconds)); }
+
+  [[nodiscard]] std::size_t windows() const { return serial_.size(); }
+  [[nodiscard]] std::size_t items() const { return items_.size(); }
+
+  /// A line for each window: its serial part, then its items, in ns.
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (std::size_t w = 0; w < serial_.size(); ++w) {
+      out += std::to_string(serial_[w]);
+      const std::size_t end = w + 1 < first_item_.size() ? first_item_[w + 1] : items_.size();
+      for (std::size_t i = first_item_[w]; i < end; ++i) {
+        out += ' ';
+        out += std::to_string(items_[i]);
+      }
+      out += '\n';
+    }
+    return out;
+  }
+
+ private:
+  static std::uint32_t nanoseconds(double seconds) {
+    constexpr double kMost = 4e9;
+    return static_cast<std::uint32_t>(seconds * 1e9 < kMost ? seconds * 1e9 : kMost);
+  }
+
+  std::vector<std::uint32_t> serial_, items_;
+  std::vector<std::size_t> first_item_;
+};
+
+}  // namespace lockstep::sim
