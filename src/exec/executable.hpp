@@ -50,6 +50,9 @@ class Executable {
   [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return barriers_; }
   [[nodiscard]] const std::vector<CallSite>& calls() const { return calls_; }
   [[nodiscard]] const std::vector<BranchTargets>& branches() const { return branches_; }
+  [[nodiscard]] const std::vector<MbarrierForm>& mbarriers() const { return mbarriers_; }
+  [[nodiscard]] const std::vector<CopyForm>& copies() const { return copies_; }
+  [[nodiscard]] const std::vector<MatrixForm>& matrices() const { return matrices_; }
 
  private:
   friend class Decoder;
@@ -65,6 +68,9 @@ class Executable {
   std::vector<BarrierForm> barriers_;
   std::vector<CallSite> calls_;
   std::vector<BranchTargets> branches_;
+  std::vector<MbarrierForm> mbarriers_;
+  std::vector<CopyForm> copies_;
+  std::vector<MatrixForm> matrices_;
   std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, dynamic_shared_ = 0;
 };
 

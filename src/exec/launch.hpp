@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "exec/device_heap.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/fault.hpp"
 #include "exec/record.hpp"
@@ -48,7 +49,7 @@ struct RunOptions {
   std::uint32_t stack_bytes = 64 * 1024;               // local memory of a thread for called functions
   std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
-  std::uint64_t heap_bytes = 8 << 20;                  // cudaLimitMallocHeapSize
+  DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
 };
 
 struct RunCounts {

@@ -32,9 +32,8 @@ struct Slot {
 };
 
 enum class Handler : std::uint8_t {
-  kLane,       // a lane kernel
-  kLaneSync,   // a lane kernel for the lanes of a member mask
-  kParameter,  // ld.param of the kernel's own parameters at a fixed place
+  kLane,      // a lane kernel
+  kLaneSync,  // a lane kernel for the lanes of a member mask
   kLoad,
   kStore,
   kAtomic,  // atom and red
@@ -49,15 +48,9 @@ enum class Handler : std::uint8_t {
   kClusterArrive,
   kClusterWait,
   kNanosleep,
-  kNothing,      // fences, prefetches, hints: no effect on values
-  kToGeneric,    // cvta
-  kFromGeneric,  // cvta.to
-  kIsSpace,      // isspacep
-  kMapRank,      // mapa
-  kGetRank,      // getctarank
-  kAlloca,       // alloca, stacksave, stackrestore
-  kCopyAsync,    // cp.async
-  kCopyBulk,     // cp.async.bulk
+  kNothing,    // fences, prefetches, hints: no effect on values
+  kCopyAsync,  // cp.async
+  kCopyBulk,   // cp.async.bulk
   kMbarrier,
   kMatrixMove,  // ldmatrix, stmatrix, wmma.load, wmma.store
   kTexture,     // tex, tld4
@@ -90,8 +83,8 @@ struct MemoryForm {
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);
 
 struct AtomicForm {
-  AtomicFn fn = nullptr;  // nullptr: 128-bit exch or cas
-  bool compare = false;   // cas: the first operand is compared, the second stored
+  AtomicFn fn = nullptr, global = nullptr;  // nullptr: 128-bit exch or cas; `global`: on global memory
+  bool compare = false;                     // cas: the first operand is compared, the second stored
   bool returns = false;
 };
 
@@ -99,6 +92,31 @@ struct BarrierForm {
   enum class Kind : std::uint8_t { kSync, kArrive, kAnd, kOr, kPopc } kind = Kind::kSync;
   Slot barrier = Slot::none(), threads = Slot::none(), predicate = Slot::none();
   bool negated = false;
+};
+
+/// mbarrier.*; the barrier's place is a MemoryForm.
+struct MbarrierForm {
+  enum class Kind : std::uint8_t { kInit, kArrive, kExpect, kComplete, kTest, kPending } kind = Kind::kInit;
+  bool drop = false;          // arrive_drop
+  bool expects = false;       // arrive.expect_tx: `value` is the number of bytes
+  bool parity = false;        // test_wait.parity: `value` is a parity, otherwise a state
+  Slot value = Slot::none();  // count, bytes, state or parity
+};
+
+/// cp.async and cp.async.bulk: places are MemoryForms. What is asynchronous on hardware is done at once.
+struct CopyForm {
+  std::uint32_t to = 0, from = 0, mbarrier = ~0u;  // mbarrier: whose bytes it completes
+  std::uint32_t bytes = 0;                         // cp.async; 0: `size` says
+  Slot size = Slot::none();                        // bytes to read: the rest of cp.async's are zeros
+  Slot ignore = Slot::none();                      // cp.async's predicate to write zeros
+  Slot multicast = Slot::none();                   // mask of the cluster's CTAs
+};
+
+/// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.
+struct MatrixForm {
+  bool store = false;
+  std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
+  bool transposed = false;
 };
 
 /// One argument or result of a call: a .param variable of the caller, or a register or immediate.

@@ -1,0 +1,128 @@
+#include "exec/cta.hpp"
+
+#include <bit>
+
+namespace lockstep::exec {
+
+namespace {
+constexpr unsigned kTiredRounds = 16;  // rounds of full turns until a CTA counts as spinning
+}
+
+void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
+  machine_ = &machine;
+  index_ = index;
+  record_ = record;
+  threads_ = static_cast<std::uint32_t>(machine.launch.block.count());
+  const std::uint32_t warps = (threads_ + kWarpSize - 1) / kWarpSize;
+  shared_.assign(machine.shared_bytes, std::byte{0});
+  warps_.resize(warps);
+  for (auto& barrier : barriers_) barrier = {};
+  if (record) {
+    record->index = index;
+    record->warps.resize(warps);
+    for (auto& warp : record->warps) warp.clear();
+  }
+  for (std::uint32_t w = 0; w < warps; ++w)
+    warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
+  stuck_ = false;
+}
+
+/// Lets each warp run in turn. True: some warp got further.
+bool Cta::round(bool& spinning, bool& tired) {
+  bool further = false;
+  for (Warp& warp : warps_) {
+    if (warp.done()) continue;
+    const std::uint64_t before = machine_->counts.warp_instructions;
+    const Turn turn = warp.run();
+    spinning |= turn == Turn::kSpinning;
+    tired |= turn == Turn::kTired;
+    further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
+  }
+  return further;
+}
+
+bool Cta::release(bool locks_only) {
+  bool released = false;
+  for (Warp& warp : warps_)
+    if (!warp.done()) released |= warp.release_meetings(locks_only);
+  return released;
+}
+
+Cta::State Cta::run() {
+  unsigned tired_rounds = 0;
+  for (;;) {
+    bool spinning = false, tired = false;
+    const bool further = round(spinning, tired);
+    bool left = false;
+    for (const Warp& warp : warps_) left |= !warp.done();
+    if (!left) return State::kDone;
+    if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
+      return State::kInterrupted;
+    if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
+      fault(FaultKind::kInstructionLimit, "the launch may still be running");
+    tired_rounds = tired ? tired_rounds + 1 : 0;
+    if (further && tired_rounds < kTiredRounds) {
+      stuck_ = false;
+      continue;
+    }
+    if (!spinning && !tired) return State::kBlocked;
+    if (release(!stuck_ && tired_rounds == 0)) {
+      stuck_ = false;
+      tired_rounds = 0;
+      continue;
+    }
+    stuck_ = true;
+    return State::kSpinning;
+  }
+}
+
+void Cta::fault(FaultKind kind, const std::string& detail) const {
+  for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+    if (warps_[w].done()) continue;
+    const Warp::Standing standing = warps_[w].standing();
+    machine_->fault(kind, index_, w * kWarpSize + standing.lane, standing.pc, 0, detail);
+  }
+}
+
+bool Cta::complete(const Barrier& barrier) const {
+  std::uint32_t threads = 0;
+  bool all = true;
+  for (std::size_t w = 0; w < warps_.size(); ++w) {
+    const LaneMask missing = warps_[w].live() & ~barrier.arrived[w];
+    all &= missing == 0;
+    if (barrier.arrived[w] != 0) threads += kWarpSize - static_cast<std::uint32_t>(std::popcount(missing));
+  }
+  return barrier.threads == 0 ? all : threads >= barrier.threads;
+}
+
+void Cta::arrive(std::uint32_t which, std::uint32_t threads, std::uint32_t warp, LaneMask lanes,
+                 LaneMask yes) {
+  Barrier& barrier = barriers_[which];
+  if (!barrier.pending) {
+    barrier.pending = true;
+    barrier.threads = threads;
+    barrier.all = true;
+    barrier.yes = 0;
+    barrier.arrived.assign(warps_.size(), 0);
+  }
+  barrier.arrived[warp] |= lanes;
+  barrier.all &= yes == lanes;
+  barrier.yes += static_cast<unsigned>(std::popcount(yes));
+  settle(which);
+}
+
+void Cta::settle(std::uint32_t which) {
+  Barrier& barrier = barriers_[which];
+  if (!barrier.pending || !complete(barrier)) return;
+  barrier.pending = false;
+  const Warp::Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes};
+  for (Warp& warp : warps_)
+    if (!warp.done()) warp.release_barrier(which, reduced);
+}
+
+void Cta::lanes_exited() {
+  for (std::uint32_t b = 0; b < kBarriers; ++b)
+    if (barriers_[b].pending) settle(b);
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,71 @@
+// A CTA: its warps in a fixed order, shared memory, barriers. Internal to src/exec.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+inline constexpr unsigned kBarriers = 16;  // named barriers of a CTA (PTX ISA 9.0, bar)
+
+class Cta {
+ public:
+  enum class State : std::uint8_t {
+    kDone,
+    kBlocked,   // every warp waits at a barrier: only another CTA of the cluster can help
+    kSpinning,  // it polls something that others must change
+    kInterrupted,
+  };
+
+  void start(Machine& machine, std::uint64_t index, CtaRecord* record);
+  State run();
+
+  [[nodiscard]] std::uint64_t index() const { return index_; }
+  [[nodiscard]] CtaRecord* record() const { return record_; }
+  [[nodiscard]] std::vector<std::byte>& shared() { return shared_; }
+  [[nodiscard]] std::uint32_t threads() const { return threads_; }
+  [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
+  /// Throws a fault at the first thread that has not ended.
+  void fault(FaultKind kind, const std::string& detail) const;
+  /// The CTAs of its cluster by rank, itself included; one where there are no clusters.
+  void join(std::vector<Cta*> cluster) { cluster_ = std::move(cluster); }
+
+  // Called by warps.
+  /// Lanes of a warp arrive at a barrier. `threads` 0: all of the CTA.
+  void arrive(std::uint32_t barrier, std::uint32_t threads, std::uint32_t warp, LaneMask lanes, LaneMask yes);
+  void lanes_exited();
+  /// Shared memory of the CTA of a rank of the cluster; nullptr where there is none.
+  [[nodiscard]] std::vector<std::byte>* peer_shared(std::uint64_t rank) {
+    return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;
+  }
+
+ private:
+  struct Barrier {
+    std::uint32_t threads = 0;
+    bool pending = false;
+    bool all = true;
+    std::uint64_t yes = 0;
+    std::vector<LaneMask> arrived;  // by warp
+  };
+  [[nodiscard]] bool complete(const Barrier& barrier) const;
+  void settle(std::uint32_t barrier);
+  bool round(bool& spinning, bool& tired);
+  bool release(bool locks_only);
+
+  Machine* machine_ = nullptr;
+  CtaRecord* record_ = nullptr;
+  std::uint64_t index_ = 0;
+  std::uint32_t threads_ = 0;
+  std::vector<Warp> warps_;
+  std::vector<std::byte> shared_;
+  std::array<Barrier, kBarriers> barriers_;
+  std::vector<Cta*> cluster_;
+  bool stuck_ = false;  // spun since it last got further, and others have run in between
+};
+
+}  // namespace lockstep::exec

@@ -1,0 +1,150 @@
+// Asynchronous copies, mbarriers and moves of matrices.
+#include <fmt/format.h>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+
+using ptx::Mod;
+using ptx::Opcode;
+
+namespace {
+
+template <class T>
+std::uint32_t push(std::vector<T>& to, T value) {
+  to.push_back(value);
+  return static_cast<std::uint32_t>(to.size() - 1);
+}
+
+/// cp.async.bulk and its relatives that only order: every copy is complete when its instruction is.
+bool only_orders(const ptx::Instruction& inst) {
+  return inst.has(Mod::kCommitGroup) || inst.has(Mod::kWaitGroup) || inst.has(Mod::kWaitAll) ||
+         inst.has(Mod::kPrefetch);
+}
+
+}  // namespace
+
+bool Decoder::decode_async_group(const Inst& inst, Operation& op) {
+  switch (inst.op()) {
+    case Opcode::kCp:
+      if (only_orders(inst)) return op.handler = Handler::kNothing, true;
+      if (inst.has(Mod::kMbarrier)) return decode_mbarrier(inst, op), true;
+      if (inst.has(Mod::kBulk)) return decode_bulk_copy(inst, op), true;
+      return decode_copy(inst, op), true;
+    case Opcode::kMbarrier:
+      return decode_mbarrier(inst, op), true;
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+      return decode_matrix_move(inst, op), true;
+    default:
+      return false;
+  }
+}
+
+void Decoder::decode_copy(const Inst& inst, Operation& op) {
+  if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
+  CopyForm form;
+  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
+  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1], op);
+  if (inst.operands[2].kind != ptx::OperandKind::kImmediate) fail("the size must be a constant");
+  form.bytes = static_cast<std::uint32_t>(inst.operands[2].bits);
+  if (form.bytes != 4 && form.bytes != 8 && form.bytes != 16) fail("the size must be 4, 8 or 16");
+  to.bytes = from.bytes = static_cast<std::uint8_t>(form.bytes);
+  const std::size_t policy = inst.has(Mod::kL2CacheHint);
+  if (inst.operands.size() > 3 + policy) {
+    const Op& extra = inst.operands[3];
+    const bool predicate =
+        extra.kind == ptx::OperandKind::kRegister && function_->registers[extra.reg].type == ptx::Type::kPred;
+    (predicate ? form.ignore : form.size) =
+        slot_of(extra, predicate ? ptx::Type::kPred : ptx::Type::kU32, op);
+  }
+  form.to = add_memory(to);
+  form.from = add_memory(from);
+  op.handler = Handler::kCopyAsync;
+  op.detail = push(out_.copies_, form);
+}
+
+void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kTensor) || inst.has(Mod::kReduce)) fail("this form of bulk copy is not supported");
+  if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
+  CopyForm form;
+  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
+  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1], op);
+  to.bytes = from.bytes = 16;
+  form.to = add_memory(to);
+  form.from = add_memory(from);
+  form.size = slot_of(inst.operands[2], ptx::Type::kU32, op);
+  std::size_t next = 3;
+  if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
+    if (inst.operands.size() <= next) fail("the mbarrier is missing");
+    MemoryForm mbarrier = address_form(inst.operands[next++], inst.form.spaces[0], op);
+    mbarrier.bytes = 8;
+    form.mbarrier = add_memory(mbarrier);
+  }
+  if (inst.has(Mod::kMulticastCluster)) {
+    if (inst.operands.size() <= next) fail("the mask of CTAs is missing");
+    form.multicast = slot_of(inst.operands[next], ptx::Type::kU16, op);
+  }
+  op.handler = Handler::kCopyBulk;
+  op.detail = push(out_.copies_, form);
+}
+
+void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
+  using Kind = MbarrierForm::Kind;
+  MbarrierForm form;
+  std::vector<Slot> destinations;
+  std::size_t next = 0;
+  const bool arrive = inst.has(Mod::kArrive) || inst.has(Mod::kArriveDrop);
+  if (inst.op() == Opcode::kCp) {  // cp.async.mbarrier.arrive: the copies are complete, so it is an arrival
+    if (!inst.has(Mod::kNoinc)) return void(op.handler = Handler::kNothing);
+    form.kind = Kind::kArrive;
+  } else if (inst.has(Mod::kInit) || inst.has(Mod::kInval)) {
+    form.kind = Kind::kInit;
+  } else if (arrive || inst.has(Mod::kTestWait) || inst.has(Mod::kTryWait) || inst.has(Mod::kPendingCount)) {
+    form.kind = arrive ? Kind::kArrive : inst.has(Mod::kPendingCount) ? Kind::kPending : Kind::kTest;
+    form.drop = inst.has(Mod::kArriveDrop);
+    form.expects = arrive && inst.has(Mod::kExpectTx);
+    form.parity = inst.has(Mod::kParity);
+    destinations.push_back(slot_of(inst.operands.at(next++), ptx::Type::kB64, op));
+  } else {
+    form.kind = inst.has(Mod::kExpectTx) ? Kind::kExpect : Kind::kComplete;
+  }
+  MemoryForm place;
+  if (form.kind != Kind::kPending) {
+    if (inst.operands.size() <= next) fail("the mbarrier is missing");
+    const ptx::Space space = inst.form.space();
+    place = address_form(inst.operands[next++], space, op);
+    place.bytes = 8;
+    place.polls = form.kind == Kind::kTest;
+  }
+  if (inst.operands.size() > next) form.value = slot_of(inst.operands[next], ptx::Type::kB64, op);
+  const bool needs = form.kind == Kind::kTest || form.kind == Kind::kExpect || form.kind == Kind::kComplete ||
+                     form.kind == Kind::kPending || form.expects;
+  if (needs && !form.value.exists()) fail("an operand is missing");
+  op.handler = Handler::kMbarrier;
+  op.detail = add_memory(place);
+  op.second = push(out_.mbarriers_, form);
+  set_operands(op, destinations, {});
+}
+
+void Decoder::decode_matrix_move(const Inst& inst, Operation& op) {
+  if (inst.form.last_type() != ptx::Type::kB16) fail("only elements of .b16 are supported");
+  MatrixForm form;
+  form.store = inst.op() == Opcode::kStmatrix;
+  form.matrices = inst.has(Mod::kX4) ? 4 : inst.has(Mod::kX2) ? 2 : 1;
+  form.transposed = inst.has(Mod::kTrans);
+  std::vector<Slot> parts;
+  flatten(inst.operands.at(form.store ? 1 : 0), ptx::Type::kB32, op, parts);
+  if (parts.size() != form.matrices) fail("another number of registers than matrices");
+  MemoryForm place = address_form(inst.operands.at(form.store ? 0 : 1), inst.form.space(), op);
+  place.bytes = 16;
+  op.handler = Handler::kMatrixMove;
+  op.detail = add_memory(place);
+  op.second = push(out_.matrices_, form);
+  if (form.store)
+    set_operands(op, {}, parts);
+  else
+    set_operands(op, parts, {});
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,197 @@
+// Branches, calls, barriers and warp-level instructions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+
+namespace {
+
+Runtime runtime_of(std::string_view name) {
+  if (name == "vprintf") return Runtime::kVprintf;
+  if (name == "__assertfail") return Runtime::kAssertfail;
+  if (name == "malloc") return Runtime::kMalloc;
+  if (name == "free") return Runtime::kFree;
+  return Runtime::kNone;
+}
+
+/// Warp-level kernels: which lanes take part is their last source, or all of the warp.
+bool names_members(const ptx::Form& form) {
+  switch (form.op) {
+    case Opcode::kShfl:
+    case Opcode::kVote:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+    case Opcode::kElect:
+      return form.has(Mod::kSync);
+    default:
+      return false;
+  }
+}
+
+bool takes_whole_warp(const ptx::Form& form) {
+  return form.op == Opcode::kMma || form.op == Opcode::kMovmatrix || form.op == Opcode::kWmma;
+}
+
+}  // namespace
+
+bool Decoder::decode_control_group(const Inst& inst, Operation& op) {
+  switch (inst.op()) {
+    case Opcode::kBra:
+    case Opcode::kBrx:
+      return decode_branch(inst, op), true;
+    case Opcode::kCall:
+      return decode_call(inst, op), true;
+    case Opcode::kRet:
+      op.handler = function_->entry ? Handler::kExit : Handler::kReturn;
+      return true;
+    case Opcode::kExit:
+      op.handler = Handler::kExit;
+      return true;
+    case Opcode::kTrap:
+    case Opcode::kBrkpt:
+      op.handler = Handler::kTrap;
+      return true;
+    case Opcode::kBar:
+    case Opcode::kBarrier:
+      return decode_barrier(inst, op), true;
+    case Opcode::kNanosleep:
+      return decode_sources(inst, op, Handler::kNanosleep), true;
+    case Opcode::kPmevent:
+    case Opcode::kSetmaxnreg:
+    case Opcode::kGriddepcontrol:
+      op.handler = Handler::kNothing;
+      return true;
+    default:
+      break;
+  }
+  if (!names_members(inst.form) &&
+      !(takes_whole_warp(inst.form) && !inst.has(Mod::kLoad) && !inst.has(Mod::kStore)))
+    return false;
+  decode_lane(inst, op);
+  op.handler = Handler::kLaneSync;
+  op.detail = names_members(inst.form);
+  return true;
+}
+
+void Decoder::decode_sources(const Inst& inst, Operation& op, Handler handler) {
+  std::vector<Slot> sources;
+  for (const Op& operand : inst.operands) flatten(operand, inst.form.type(), op, sources);
+  op.handler = handler;
+  set_operands(op, {}, sources);
+}
+
+void Decoder::decode_branch(const Inst& inst, Operation& op) {
+  const auto at = static_cast<std::uint32_t>(&inst - function_->instructions.data());
+  const std::uint32_t meet = flow_->reconvergence(at);
+  op.meet = meet != ptx::ControlFlow::kAtExit ? code_->first + meet : function_->entry ? kNowhere : kAtReturn;
+  if (inst.op() == Opcode::kBra) {
+    op.handler = Handler::kBranch;
+    op.target = code_->first + function_->labels[inst.operands.at(0).index].instruction;
+    return;
+  }
+  op.handler = Handler::kBranchTable;
+  op.detail = static_cast<std::uint32_t>(out_.branches_.size());
+  BranchTargets& table = out_.branches_.emplace_back();
+  for (const std::uint32_t label : function_->branch_tables[inst.operands.at(1).index].labels)
+    table.targets.push_back(code_->first + function_->labels[label].instruction);
+  set_operands(op, {}, {slot_of(inst.operands[0], ptx::Type::kU32, op)});
+}
+
+CallValue Decoder::call_value(const Op& operand, const ptx::Parameter* formal, Operation& op) {
+  CallValue value;
+  if (operand.kind != OperandKind::kSymbol) {
+    const ptx::Type type = formal ? formal->type : ptx::Type::kB64;
+    value.slot = slot_of(operand, type, op);
+    value.bytes =
+        ptx::bytes(operand.kind == OperandKind::kRegister ? function_->registers[operand.reg].type : type);
+    return value;
+  }
+  const SymbolPlace place = place_of(operand.symbol);
+  if (place.reach == Reach::kFrame) {
+    value.in_frame = true;
+    value.offset = static_cast<std::uint32_t>(place.at + static_cast<std::uint64_t>(operand.offset));
+    value.bytes = static_cast<std::uint32_t>(
+        operand.symbol.kind == ptx::SymbolKind::kLocal       ? function_->variables[operand.symbol.id].size
+        : operand.symbol.kind == ptx::SymbolKind::kParameter ? function_->parameters[operand.symbol.id].size
+                                                             : function_->results[operand.symbol.id].size);
+    return value;
+  }
+  value.slot = symbol_slot(operand);
+  value.bytes = 8;
+  return value;
+}
+
+void Decoder::decode_call(const Inst& inst, Operation& op) {
+  if (inst.operands.size() < 3) fail("an operand is missing");
+  const Op& target = inst.operands[0];
+  CallSite site;
+  const std::vector<ptx::Parameter>* formals = nullptr;
+  const std::vector<ptx::Parameter>* formal_results = nullptr;
+  if (target.kind == OperandKind::kSymbol && target.symbol.kind == ptx::SymbolKind::kFunction) {
+    const ptx::Function& callee = program_.functions[target.symbol.id];
+    site.function = out_.by_id_[target.symbol.id];
+    formals = &callee.parameters;
+    formal_results = &callee.results;
+    if (!callee.has_body) site.runtime = runtime_of(callee.name);
+    if (!callee.has_body && site.runtime == Runtime::kNone)
+      fail(fmt::format("function {} has no body and is not provided", callee.name));
+  } else {
+    site.target = slot_of(target, ptx::Type::kU64, op);
+    if (inst.operands.size() > 3 && inst.operands[3].kind == OperandKind::kPrototype) {
+      formals = &function_->prototypes[inst.operands[3].index].parameters;
+      formal_results = &function_->prototypes[inst.operands[3].index].results;
+    }
+  }
+  const auto collect = [&](const Op& list, const std::vector<ptx::Parameter>* of,
+                           std::vector<CallValue>& to) {
+    for (std::size_t i = 0; i < list.elements.size(); ++i)
+      to.push_back(call_value(list.elements[i], of && i < of->size() ? &(*of)[i] : nullptr, op));
+    if (of && of->size() != list.elements.size())
+      fail(fmt::format("{} values are given, {} expected", list.elements.size(), of->size()));
+  };
+  collect(inst.operands[1], formal_results, site.results);
+  collect(inst.operands[2], formals, site.arguments);
+  op.handler = Handler::kCall;
+  op.detail = static_cast<std::uint32_t>(out_.calls_.size());
+  op.meet = code_->first + static_cast<std::uint32_t>(&inst - function_->instructions.data()) + 1;
+  out_.calls_.push_back(std::move(site));
+}
+
+void Decoder::decode_barrier(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kWarp)) return decode_sources(inst, op, Handler::kWarpBarrier);
+  if (inst.has(Mod::kCluster)) {
+    op.handler = inst.has(Mod::kWait) ? Handler::kClusterWait : Handler::kClusterArrive;
+    return;
+  }
+  BarrierForm form;
+  std::vector<Slot> destinations;
+  std::size_t next = 0, end = inst.operands.size();
+  if (inst.has(Mod::kRed)) {
+    using Kind = BarrierForm::Kind;
+    form.kind = inst.has(Mod::kAnd) ? Kind::kAnd : inst.has(Mod::kOr) ? Kind::kOr : Kind::kPopc;
+    if (end < 3) fail("an operand is missing");
+    destinations.push_back(slot_of(inst.operands[next++], ptx::Type::kU32, op));
+    form.negated = inst.operands[--end].negated;
+    form.predicate = slot_of(inst.operands[end], ptx::Type::kPred, op);
+  } else if (inst.has(Mod::kArrive)) {
+    form.kind = BarrierForm::Kind::kArrive;
+  }
+  if (next >= end) fail("an operand is missing");
+  form.barrier = slot_of(inst.operands[next++], ptx::Type::kU32, op);
+  if (next < end) form.threads = slot_of(inst.operands[next], ptx::Type::kU32, op);
+  if (form.kind == BarrierForm::Kind::kArrive && !form.threads.exists())
+    fail("the number of threads is missing");
+  op.handler = Handler::kBarrier;
+  op.detail = static_cast<std::uint32_t>(out_.barriers_.size());
+  out_.barriers_.push_back(form);
+  set_operands(op, destinations, {});
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,252 @@
+// Loads, stores, atomics and conversions of addresses.
+#include <fmt/format.h>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+
+namespace {
+
+template <class F>
+void for_lanes(const LaneArgs& args, F&& f) {
+  for (std::uint32_t left = args.mask; left != 0; left &= left - 1) f(__builtin_ctz(left));
+}
+
+void add_immediate(const LaneArgs& args, std::uint64_t immediate) {
+  for_lanes(args, [&](int l) { args.dst[0]->lane[l] = args.src[0]->lane[l] + immediate; });
+}
+
+void write_immediate(const LaneArgs& args, std::uint64_t immediate) {
+  for_lanes(args, [&](int l) { args.dst[0]->lane[l] = immediate; });
+}
+
+/// isspacep: `immediate` is the ptx::Space asked for.
+void is_space(const LaneArgs& args, std::uint64_t immediate) {
+  const auto asked = static_cast<ptx::Space>(immediate);
+  for_lanes(args, [&](int l) {
+    const Address a = args.src[0]->lane[l];
+    const Space space = space_of(a);
+    bool is = false;
+    if (asked == ptx::Space::kGlobal) is = space == Space::kGlobal;
+    if (asked == ptx::Space::kLocal) is = space == Space::kLocal;
+    if (asked == ptx::Space::kParam || asked == ptx::Space::kParamEntry) is = space == Space::kParam;
+    if (asked == ptx::Space::kSharedCluster) is = space == Space::kShared;
+    if (asked == ptx::Space::kShared || asked == ptx::Space::kSharedCta)
+      is = space == Space::kShared && (a - kSharedWindow) >> kSharedRankShift == 0;
+    args.dst[0]->lane[l] = is;
+  });
+}
+
+/// mapa: the address of the same place in the CTA of a rank. `immediate`: the window of a generic address, or
+/// 0.
+void map_rank(const LaneArgs& args, std::uint64_t immediate) {
+  for_lanes(args, [&](int l) {
+    const Address offset = args.src[0]->lane[l] & ((Address{1} << kSharedRankShift) - 1);
+    args.dst[0]->lane[l] = immediate + ((args.src[1]->lane[l] + 1) << kSharedRankShift) + offset;
+  });
+}
+
+/// getctarank; source 1 is the CTA's own rank.
+void rank_of(const LaneArgs& args, std::uint64_t immediate) {
+  for_lanes(args, [&](int l) {
+    const Address rank = (args.src[0]->lane[l] - immediate) >> kSharedRankShift;
+    args.dst[0]->lane[l] = rank == 0 ? args.src[1]->lane[l] : rank - 1;
+  });
+}
+
+/// Distance of a space's addresses from its generic ones.
+std::uint64_t window_of(ptx::Space space) {
+  switch (space) {
+    case ptx::Space::kShared:
+    case ptx::Space::kSharedCta:
+    case ptx::Space::kSharedCluster:
+      return kSharedWindow;
+    case ptx::Space::kLocal:
+      return kLocalWindow;
+    case ptx::Space::kParam:
+    case ptx::Space::kParamEntry:
+      return kParamWindow;
+    default:
+      return 0;
+  }
+}
+
+bool polls(const ptx::Form& form) {
+  return form.has(Mod::kVolatile) || form.has(Mod::kRelaxed) || form.has(Mod::kAcquire) ||
+         form.has(Mod::kMmio) || form.has(Mod::kCv);
+}
+
+}  // namespace
+
+bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
+  switch (inst.op()) {
+    case Opcode::kLd:
+    case Opcode::kLdu:
+      return decode_load(inst, op), true;
+    case Opcode::kSt:
+      return decode_store(inst, op), true;
+    case Opcode::kAtom:
+    case Opcode::kRed:
+      return decode_atomic(inst, op), true;
+    case Opcode::kCvta:
+    case Opcode::kIsspacep:
+    case Opcode::kMapa:
+    case Opcode::kGetctarank:
+    case Opcode::kCreatepolicy:
+      return decode_convert_address(inst, op), true;
+    case Opcode::kPrefetch:
+    case Opcode::kPrefetchu:
+    case Opcode::kApplypriority:
+    case Opcode::kDiscard:
+    case Opcode::kMembar:
+    case Opcode::kFence:
+      op.handler = Handler::kNothing;
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint32_t Decoder::add_memory(const MemoryForm& form) {
+  out_.memory_.push_back(form);
+  return static_cast<std::uint32_t>(out_.memory_.size() - 1);
+}
+
+MemoryForm Decoder::address_form(const Op& address, ptx::Space space, Operation&) {
+  if (address.kind != OperandKind::kAddress) fail("expected an address in brackets");
+  MemoryForm form;
+  form.offset = address.offset;
+  if (address.base == ptx::AddressBase::kSymbol) {
+    const SymbolPlace place = place_of(address.symbol);
+    form.reach = place.reach;
+    form.offset += static_cast<std::int64_t>(place.at);
+    return form;
+  }
+  if (address.base == ptx::AddressBase::kRegister) form.base = register_slot(address.reg);
+  switch (space) {
+    case ptx::Space::kGlobal:
+    case ptx::Space::kConst:
+      form.reach = Reach::kGlobal;
+      break;
+    case ptx::Space::kShared:
+    case ptx::Space::kSharedCta:
+    case ptx::Space::kSharedCluster:
+      form.reach = Reach::kShared;
+      break;
+    case ptx::Space::kLocal:
+      form.reach = Reach::kLocal;
+      break;
+    case ptx::Space::kParam:
+    case ptx::Space::kParamEntry:
+    case ptx::Space::kParamFunc:
+      form.reach = function_->entry ? Reach::kParameter : Reach::kLocal;
+      break;
+    case ptx::Space::kGeneric:
+      form.reach = Reach::kGeneric;
+      break;
+    default:
+      fail(fmt::format("state space .{} is not supported", ptx::name(space)));
+  }
+  return form;
+}
+
+void Decoder::decode_load(const Inst& inst, Operation& op) {
+  if (inst.operands.size() < 2) fail("an operand is missing");
+  MemoryForm form = address_form(inst.operands[1], inst.form.space(), op);
+  const ptx::Type type = inst.form.last_type();
+  std::vector<Slot> destinations;
+  flatten(inst.operands[0], type, op, destinations);
+  const Op* first = &inst.operands[0];
+  while (!first->elements.empty()) first = &first->elements.front();
+  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
+  form.count = static_cast<std::uint8_t>(destinations.size());
+  form.polls = polls(inst.form);
+  if (ptx::is_signed(type) && first->kind == OperandKind::kRegister) {
+    form.extend = static_cast<std::uint8_t>(ptx::bits(type));
+    form.width = static_cast<std::uint8_t>(ptx::bits(function_->registers[first->reg].type));
+    if (form.extend >= form.width) form.extend = 0;
+  }
+  op.handler = Handler::kLoad;
+  op.detail = add_memory(form);
+  set_operands(op, destinations, {});
+}
+
+void Decoder::decode_store(const Inst& inst, Operation& op) {
+  if (inst.operands.size() < 2) fail("an operand is missing");
+  MemoryForm form = address_form(inst.operands[0], inst.form.space(), op);
+  const ptx::Type type = inst.form.last_type();
+  std::vector<Slot> sources;
+  flatten(inst.operands[1], type, op, sources);
+  for (const Slot slot : sources)
+    if (!slot.exists()) fail("the sink `_` is not a value to store");
+  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
+  form.count = static_cast<std::uint8_t>(sources.size());
+  op.handler = Handler::kStore;
+  op.detail = add_memory(form);
+  set_operands(op, {}, sources);
+}
+
+void Decoder::decode_atomic(const Inst& inst, Operation& op) {
+  const bool returns = inst.op() == Opcode::kAtom;
+  const std::size_t at = returns ? 1 : 0;
+  const bool compare = inst.has(Mod::kCas);
+  if (inst.operands.size() < at + (compare ? 3u : 2u)) fail("an operand is missing");
+  MemoryForm form = address_form(inst.operands[at], inst.form.space(), op);
+  const ptx::Type type = inst.form.last_type();
+  std::vector<Slot> destinations, sources;
+  if (returns) flatten(inst.operands[0], type, op, destinations);
+  for (std::size_t i = at + 1; i <= at + (compare ? 2u : 1u); ++i)
+    flatten(inst.operands[i], type, op, sources);
+  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
+  form.count = static_cast<std::uint8_t>(compare ? sources.size() / 2 : sources.size());
+  if (returns && destinations.size() == 1) destinations.resize(form.count, Slot::none());
+  form.polls = returns;
+  const auto fn = atomic_function(inst.form, false), global = atomic_function(inst.form, true);
+  if (!fn || !global) fail("this atomic operation is not supported");
+  op.handler = Handler::kAtomic;
+  op.detail = add_memory(form);
+  op.second = static_cast<std::uint32_t>(out_.atomics_.size());
+  out_.atomics_.push_back({*fn, *global, compare, returns});
+  set_operands(op, destinations, sources);
+}
+
+void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
+  std::vector<Slot> sources;
+  for (std::size_t i = 1; i < inst.operands.size(); ++i)
+    sources.push_back(slot_of(inst.operands[i], ptx::Type::kU64, op));
+  const ptx::Space space = inst.form.space();
+  op.handler = Handler::kLane;
+  switch (inst.op()) {
+    case Opcode::kCvta:
+      op.fn = add_immediate;
+      op.immediate = inst.has(Mod::kTo) ? 0 - window_of(space) : window_of(space);
+      break;
+    case Opcode::kIsspacep:
+      op.fn = is_space;
+      op.immediate = static_cast<std::uint64_t>(space);
+      break;
+    case Opcode::kMapa:
+      op.fn = map_rank;
+      op.immediate = space == ptx::Space::kGeneric ? kSharedWindow : 0;
+      break;
+    case Opcode::kGetctarank: {
+      Op rank;
+      rank.kind = OperandKind::kSpecial;
+      rank.special = ptx::Special::kClusterCtarank;
+      sources.push_back(special_slot(rank, op));
+      op.fn = rank_of;
+      op.immediate = space == ptx::Space::kGeneric ? kSharedWindow : 0;
+      break;
+    }
+    default:  // createpolicy: hints have no effect on values
+      op.fn = write_immediate;
+      sources.clear();
+  }
+  set_operands(op, {slot_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
+}
+
+}  // namespace lockstep::exec

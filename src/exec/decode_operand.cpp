@@ -1,0 +1,150 @@
+// Operands of PTX to slots.
+#include <fmt/format.h>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+
+using ptx::OperandKind;
+using ptx::Special;
+using ptx::SymbolKind;
+
+namespace {
+
+bool changes(Special special) {
+  switch (special) {
+    case Special::kClock:
+    case Special::kClockHi:
+    case Special::kClock64:
+    case Special::kGlobaltimer:
+    case Special::kGlobaltimerLo:
+    case Special::kGlobaltimerHi:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Slot Decoder::constant(std::uint64_t bits) {
+  const auto [found, fresh] =
+      constants_.try_emplace(bits, static_cast<std::uint32_t>(out_.constants_.size()));
+  if (fresh) {
+    LaneSlots& slots = out_.constants_.emplace_back();
+    for (auto& lane : slots.lane) lane = bits;
+  }
+  return Slot::make(Home::kConstant, found->second);
+}
+
+Slot Decoder::register_slot(ptx::RegisterId reg) const {
+  return Slot::make(Home::kRegister, layout_->registers[reg]);
+}
+
+Slot Decoder::special_slot(const Op& operand, Operation& op) {
+  if (changes(operand.special)) op.reads_clock = true;
+  const auto [found, fresh] =
+      fixed_.try_emplace({operand.special, operand.index}, static_cast<std::uint32_t>(out_.fixed_.size()));
+  if (fresh) out_.fixed_.push_back({operand.special, operand.index});
+  return Slot::make(Home::kFixed, found->second);
+}
+
+Decoder::SymbolPlace Decoder::place_of(ptx::Symbol symbol) const {
+  const bool entry = function_->entry;
+  switch (symbol.kind) {
+    case SymbolKind::kFunction:
+      return {Reach::kGlobal, code_address(symbol.id)};
+    case SymbolKind::kParameter:
+      return {entry ? Reach::kParameter : Reach::kFrame, layout_->parameters[symbol.id]};
+    case SymbolKind::kResult:
+      return {Reach::kFrame, layout_->results[symbol.id]};
+    case SymbolKind::kLocal: {
+      const ptx::Variable& v = function_->variables[symbol.id];
+      if (v.space == ptx::Space::kShared) return {Reach::kShared, layout_->variables[symbol.id]};
+      if (v.space == ptx::Space::kLocal || v.space == ptx::Space::kParam)
+        return {Reach::kFrame, layout_->variables[symbol.id]};
+      fail(fmt::format("a .{} variable inside a function is not supported", ptx::name(v.space)));
+    }
+    case SymbolKind::kVariable:
+      break;
+  }
+  const ptx::Variable& v = program_.variables[symbol.id];
+  if (v.space == ptx::Space::kShared) return {Reach::kShared, variables_[symbol.id]};
+  if (v.space == ptx::Space::kLocal) return {Reach::kLocal, variables_[symbol.id]};
+  return {Reach::kGlobal, out_.image_.address(symbol.id)};
+}
+
+/// The entry's frame begins at 0; that of a function is known when it is called.
+Slot Decoder::frame_address(std::uint32_t offset) {
+  if (function_->entry) return constant(offset);
+  const auto [found, fresh] = layout_->address_slots.try_emplace(offset, code_->slots);
+  if (fresh) code_->addresses.emplace_back(code_->slots++, offset);
+  return Slot::make(Home::kRegister, found->second);
+}
+
+Slot Decoder::symbol_slot(const Op& operand) {
+  const SymbolPlace place = place_of(operand.symbol);
+  const std::uint64_t at = place.at + static_cast<std::uint64_t>(operand.offset);
+  return place.reach == Reach::kFrame ? frame_address(static_cast<std::uint32_t>(at)) : constant(at);
+}
+
+Slot Decoder::immediate_slot(const Op& operand, ptx::Type type) {
+  const bool integer = operand.literal == ptx::Literal::kSigned || operand.literal == ptx::Literal::kUnsigned;
+  if (integer && !ptx::is_float(type)) return constant(operand.bits);
+  const auto bits = ptx::immediate_bits(operand, type);
+  if (!bits) fail(fmt::format("this literal cannot be a .{}", ptx::name(type)));
+  return constant(*bits);
+}
+
+Slot Decoder::slot_of(const Op& operand, ptx::Type type, Operation& op) {
+  switch (operand.kind) {
+    case OperandKind::kRegister:
+      return register_slot(operand.reg);
+    case OperandKind::kImmediate:
+      return immediate_slot(operand, type);
+    case OperandKind::kSpecial:
+      return special_slot(operand, op);
+    case OperandKind::kSymbol:
+      return symbol_slot(operand);
+    case OperandKind::kSink:
+      return Slot::none();
+    default:
+      fail("an operand of this kind is not supported here");
+  }
+}
+
+void Decoder::flatten(const Op& operand, ptx::Type type, Operation& op, std::vector<Slot>& to) {
+  if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair) {
+    for (const Op& element : operand.elements) flatten(element, type, op, to);
+    return;
+  }
+  to.push_back(slot_of(operand, type, op));
+}
+
+/// The type of a literal at this place: the source's type, apart from the operands that always have their
+/// own.
+ptx::Type Decoder::source_type(std::size_t operand) const {
+  const ptx::Form& form = inst_->form;
+  switch (form.op) {
+    case ptx::Opcode::kCvt:
+    case ptx::Opcode::kSet:
+      return form.last_type();
+    case ptx::Opcode::kSlct:
+      return operand == 3 ? form.last_type() : form.type();
+    default:
+      return form.type();
+  }
+}
+
+void Decoder::set_operands(Operation& op, const std::vector<Slot>& destinations,
+                           const std::vector<Slot>& sources) {
+  if (destinations.size() > kMaxLaneDestinations || sources.size() > kMaxLaneSources)
+    fail("too many operands");
+  op.operands = static_cast<std::uint32_t>(out_.slots_.size());
+  op.destinations = static_cast<std::uint8_t>(destinations.size());
+  op.sources = static_cast<std::uint8_t>(sources.size());
+  out_.slots_.insert(out_.slots_.end(), destinations.begin(), destinations.end());
+  out_.slots_.insert(out_.slots_.end(), sources.begin(), sources.end());
+}
+
+}  // namespace lockstep::exec

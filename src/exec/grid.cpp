@@ -1,0 +1,196 @@
+// A launch: its CTAs in the order of their index.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "exec/cta.hpp"
+#include "exec/launch.hpp"
+#include "exec/machine.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+// CUDA C++ Programming Guide, technical specifications per compute capability.
+constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint32_t kMaxBlockZ = 64, kMaxGridYz = 65535, kMaxGridX = 0x7fffffff;
+constexpr std::uint64_t kMaxClusterCtas = 16;
+constexpr std::uint64_t kWorkspaceBytes = 256;
+constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
+
+void require(bool holds, const Launch& launch, const std::string& what) {
+  if (!holds) throw UserError(fmt::format("launch of {}: {}", launch.kernel->name(), what));
+}
+
+void check_geometry(const Launch& l) {
+  require(l.grid.count() > 0 && l.grid.x <= kMaxGridX && l.grid.y <= kMaxGridYz && l.grid.z <= kMaxGridYz, l,
+          fmt::format("grid ({},{},{}) is not allowed", l.grid.x, l.grid.y, l.grid.z));
+  require(l.block.count() > 0 && l.block.count() <= kMaxThreads && l.block.z <= kMaxBlockZ, l,
+          fmt::format("block ({},{},{}) is not allowed", l.block.x, l.block.y, l.block.z));
+  const auto& directives = l.kernel->entry().directives;
+  const auto& most = directives.maxntid;
+  if (most[0] != 0) {
+    const std::uint64_t limit = std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
+    require(l.block.count() <= limit, l,
+            fmt::format("{} threads a CTA, .maxntid allows {}", l.block.count(), limit));
+  }
+  const auto& exact = directives.reqntid;
+  require(exact[0] == 0 || l.block == Dim3{exact[0], std::max(exact[1], 1u), std::max(exact[2], 1u)}, l,
+          "the block is not that of .reqntid");
+  const Dim3& c = l.cluster;
+  require(c.count() > 0 && c.count() <= kMaxClusterCtas && l.grid.x % c.x == 0 && l.grid.y % c.y == 0 &&
+              l.grid.z % c.z == 0,
+          l, fmt::format("clusters of ({},{},{}) CTAs are not allowed", c.x, c.y, c.z));
+}
+
+}  // namespace
+
+struct Grid::State {
+  struct Slot {
+    Cta cta;
+    CtaRecord record;
+    Cta::State state = Cta::State::kSpinning;
+  };
+  State(const Launch& launch, DeviceMemory& memory, const RunOptions& options)
+      : own_heap(memory, kDefaultHeapBytes), machine(launch, memory, options) {}
+
+  DeviceHeap own_heap;
+  Machine machine;
+  bool recording = false;
+  std::map<std::uint64_t, std::unique_ptr<Slot>> started;
+  std::vector<std::unique_ptr<Slot>> idle;
+  std::uint64_t next = 0;  // first CTA that has not been started by help()
+
+  Slot& start(std::uint64_t index);
+  void start_cluster(std::uint64_t index);
+  bool help(std::uint64_t index);
+  bool run_others(std::uint64_t index, bool& further);
+  [[nodiscard]] std::vector<std::uint64_t> cluster_of(std::uint64_t index) const;
+};
+
+Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options) {
+  check_geometry(launch);
+  const Executable& kernel = *launch.kernel;
+  require(launch.parameters.size() >= kernel.parameter_bytes(), launch,
+          fmt::format("{} bytes of parameters are given, {} expected", launch.parameters.size(),
+                      kernel.parameter_bytes()));
+  state_ = std::make_unique<State>(launch, memory, options);
+  Machine& machine = state_->machine;
+  machine.heap = options.heap ? options.heap : &state_->own_heap;
+  machine.shared_bytes = launch.dynamic_shared_bytes == 0
+                             ? kernel.shared_bytes()
+                             : kernel.dynamic_shared_offset() + launch.dynamic_shared_bytes;
+  require(machine.shared_bytes <= options.shared_bytes_limit, launch,
+          fmt::format("{} bytes of shared memory a CTA, {} allowed", machine.shared_bytes,
+                      options.shared_bytes_limit));
+  if (!launch.cooperative) return;
+  const auto workspace = memory.allocate(kWorkspaceBytes);
+  require(workspace.has_value(), launch, "no memory for the workspace of a cooperative launch");
+  std::fill_n(reinterpret_cast<char*>(*workspace), kWorkspaceBytes, '\0');
+  machine.workspace = *workspace;
+}
+
+Grid::~Grid() {
+  if (state_ && state_->machine.workspace != 0) state_->machine.memory.release(state_->machine.workspace);
+}
+Grid::Grid(Grid&&) noexcept = default;
+
+std::uint64_t Grid::ctas() const { return state_->machine.launch.grid.count(); }
+RunCounts Grid::counts() const { return state_->machine.counts; }
+
+Grid::State::Slot& Grid::State::start(std::uint64_t index) {
+  auto& place = started[index];
+  if (place) return *place;
+  if (idle.empty()) {
+    place = std::make_unique<Slot>();
+  } else {
+    place = std::move(idle.back());
+    idle.pop_back();
+  }
+  place->state = Cta::State::kSpinning;
+  place->cta.start(machine, index, recording ? &place->record : nullptr);
+  return *place;
+}
+
+std::vector<std::uint64_t> Grid::State::cluster_of(std::uint64_t index) const {
+  const Dim3 &size = machine.launch.cluster, &grid = machine.launch.grid;
+  const Dim3 at = machine.cta_id(index);
+  std::vector<std::uint64_t> members;
+  for (std::uint32_t z = at.z - at.z % size.z, i = 0; i < size.z; ++i, ++z)
+    for (std::uint32_t y = at.y - at.y % size.y, j = 0; j < size.y; ++j, ++y)
+      for (std::uint32_t x = at.x - at.x % size.x, k = 0; k < size.x; ++k, ++x)
+        members.push_back(x + std::uint64_t{grid.x} * (y + std::uint64_t{grid.y} * z));
+  return members;
+}
+
+/// CTAs of a cluster run together.
+void Grid::State::start_cluster(std::uint64_t index) {
+  if (started.count(index) != 0) return;
+  std::vector<Cta*> members;
+  for (const std::uint64_t member : cluster_of(index)) members.push_back(&start(member).cta);
+  for (Cta* member : members) member->join(members);
+}
+
+/// Each other CTA that is on its way runs until it ends or waits. False: interrupted.
+bool Grid::State::run_others(std::uint64_t index, bool& further) {
+  for (auto& [other, slot] : started) {
+    if (other == index || slot->state == Cta::State::kDone) continue;
+    const std::uint64_t before = machine.counts.warp_instructions;
+    slot->state = slot->cta.run();
+    if (slot->state == Cta::State::kInterrupted) return false;
+    further |= slot->state == Cta::State::kDone ||
+               (slot->state == Cta::State::kBlocked && machine.counts.warp_instructions != before);
+  }
+  return true;
+}
+
+/// CTA `index` waits for something: the others run. When that brings nothing, as many again are started; a
+/// cooperative launch has all of them on the machine. False: interrupted.
+bool Grid::State::help(std::uint64_t index) {
+  bool further = false;
+  if (!run_others(index, further)) return false;
+  if (further) return true;
+  const std::uint64_t all = machine.launch.grid.count();
+  const std::uint64_t more = machine.launch.cooperative ? all : started.size();
+  bool fresh = false;
+  for (std::uint64_t n = 0; n < more && next < all; ++next) {
+    if (next <= index || started.count(next) != 0) continue;
+    start_cluster(next);
+    fresh = true;
+    ++n;
+  }
+  if (fresh) return run_others(index, further);
+  bool all_blocked = true;
+  for (const auto& [other, slot] : started)
+    all_blocked &= slot->state == Cta::State::kBlocked || slot->state == Cta::State::kDone;
+  if (all_blocked) started.at(index)->cta.fault(FaultKind::kDeadlock, "every thread waits");
+  return true;
+}
+
+bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
+  State& s = *state_;
+  s.recording = record != nullptr;
+  s.start_cluster(index);
+  State::Slot& slot = *s.started.at(index);
+  while (slot.state != Cta::State::kDone) {
+    slot.state = slot.cta.run();
+    if (slot.state == Cta::State::kInterrupted) return false;
+    if (slot.state != Cta::State::kDone && !s.help(index)) return false;
+  }
+  if (record) std::swap(*record, slot.record);
+  s.idle.push_back(std::move(s.started.at(index)));
+  s.started.erase(index);
+  return true;
+}
+
+bool run(const Launch& launch, DeviceMemory& memory, const RunOptions& options, RunCounts* counts) {
+  Grid grid(launch, memory, options);
+  bool done = true;
+  for (std::uint64_t i = 0; done && i < grid.ctas(); ++i) done = grid.run_cta(i, nullptr);
+  if (counts) *counts = grid.counts();
+  return done;
+}
+
+}  // namespace lockstep::exec

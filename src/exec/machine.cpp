@@ -1,0 +1,32 @@
+#include "exec/machine.hpp"
+
+#include "ptx/printer.hpp"
+
+namespace lockstep::exec {
+
+Dim3 Machine::cta_id(std::uint64_t index) const {
+  const Dim3& g = launch.grid;
+  return {static_cast<std::uint32_t>(index % g.x), static_cast<std::uint32_t>(index / g.x % g.y),
+          static_cast<std::uint32_t>(index / g.x / g.y)};
+}
+
+Dim3 Machine::thread_id(std::uint32_t linear) const {
+  const Dim3& b = launch.block;
+  return {linear % b.x, linear / b.x % b.y, linear / b.x / b.y};
+}
+
+void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,
+                    Address address, const std::string& detail) const {
+  FaultSite site;
+  const ptx::Instruction& instruction = kernel.instruction(operation);
+  site.kernel = kernel.name();
+  site.module = kernel.program().modules[kernel.function_of(operation).source->module].name;
+  site.line = instruction.place.line;
+  site.instruction = ptx::print(instruction.form);
+  site.cta = cta_id(cta);
+  site.thread = thread_id(thread);
+  site.address = address;
+  throw DeviceFault(kind, std::move(site), detail);
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,39 @@
+// What all CTAs of a launch share. Internal to src/exec.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "exec/device_heap.hpp"
+#include "exec/executable.hpp"
+#include "exec/launch.hpp"
+
+namespace lockstep::exec {
+
+struct Machine {
+  Machine(const Launch& launch_, DeviceMemory& memory_, const RunOptions& options_)
+      : kernel(*launch_.kernel),
+        memory(memory_),
+        options(options_),
+        launch(launch_),
+        parameters(launch_.parameters.begin(), launch_.parameters.end()) {}
+
+  const Executable& kernel;
+  DeviceMemory& memory;
+  RunOptions options;
+  Launch launch;
+  std::vector<std::byte> parameters;
+  Address workspace = 0;           // of a cooperative launch
+  std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic
+  RunCounts counts;
+  DeviceHeap* heap = nullptr;
+
+  [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
+  [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;
+  /// Throws a DeviceFault at an operation.
+  [[noreturn]] void fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,
+                          Address address, const std::string& detail) const;
+};
+
+}  // namespace lockstep::exec

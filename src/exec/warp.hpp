@@ -1,0 +1,200 @@
+// A warp: registers, divided paths of its lanes, and the execution of their operations. Internal to src/exec.
+//
+// Divergence. The lanes that run together are a *split*: one operation index, a mask, a call frame. A branch
+// that divides a split opens a *meeting* at the immediate post-dominator: splits that get there wait until
+// all lanes that are expected have come or exited, then go on as one. Splits form a stack: the fall-through
+// path runs first.
+//
+// Progress (independent thread scheduling). A split that reads the same value from the same place kSpinLimit
+// times is *spinning*: others of its warp run, then other warps, then other CTAs. When that does not help,
+// lanes that wait at a meeting go on without the spinning ones (Warp::release_meetings). All of this counts
+// operations, never time, so results are the same in every run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "exec/machine.hpp"
+
+namespace lockstep::exec {
+
+class Cta;
+struct Mbarrier;
+
+inline constexpr LaneMask kAllLanes = ~LaneMask{0};
+inline constexpr unsigned kSpinLimit = 16;      // equal polls until a split counts as spinning
+inline constexpr unsigned kSpinsLeft = 12;      // what it starts with when it runs again
+inline constexpr std::int64_t kTurn = 1 << 20;  // operations a warp runs at most before others do
+
+enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired };
+
+struct Split {
+  enum class State : std::uint8_t {
+    kReady,
+    kAtBarrier,
+    kAtWarpBarrier,
+    kAtSync,
+    kAtCluster
+  } state = State::kReady;
+  bool spun = false;   // since anything else in the warp went on
+  bool locks = false;  // what it spins on is an atomic
+  std::uint8_t spins = 0;
+  std::uint32_t pc = 0, meeting = 0, frame = 0;
+  LaneMask mask = 0, members = 0;  // members: lanes that a blocked split waits for
+  std::uint32_t barrier = 0;
+  std::uint32_t poll_pc[2] = {};
+  std::uint64_t poll[2] = {};
+};
+
+struct Meeting {
+  std::uint32_t at = kNowhere;  // operation, or kAtReturn
+  std::uint32_t frame = 0, parent = 0;
+  LaneMask expected = 0, arrived = 0;  // expected 0: not in use
+};
+
+struct Frame {
+  std::uint32_t function = 0, base = 0;  // base: row of the register file
+  std::uint32_t local = 0;               // offset of its local memory
+  std::uint32_t return_pc = 0, parent = 0;
+  LaneMask lanes = 0;  // 0: not in use
+};
+
+class Warp {
+ public:
+  void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
+  /// Runs until every lane has exited, is blocked or spins, or for kTurn operations.
+  Turn run();
+
+  [[nodiscard]] bool done() const { return live_ == 0; }
+  [[nodiscard]] LaneMask live() const { return live_; }
+  /// Lets lanes that wait at a meeting for spinning ones go on. `locks_only`: only where those try to take a
+  /// lock.
+  bool release_meetings(bool locks_only);
+  /// A barrier of the CTA is complete: its splits go on. `reduced`: what bar.red of each kind gives.
+  struct Reduced {
+    std::uint64_t all, any, count;
+  };
+  void release_barrier(std::uint32_t barrier, const Reduced& reduced);
+  /// Where a blocked or spinning lane stands, for messages.
+  struct Standing {
+    std::uint32_t pc, lane;
+  };
+  [[nodiscard]] Standing standing() const;
+
+ private:
+  enum class Stop : std::uint8_t { kGone, kBlocked, kSpun, kTired };
+  struct Pointers {
+    std::byte* lane[kLanes];
+  };
+  struct Addresses {
+    std::uint64_t lane[kLanes];
+  };
+
+  // warp.cpp: the loop
+  bool pick();
+  Stop run_split();
+  void step_async(const Operation& op, LaneMask active);
+  Stop step_control(const Operation& op, LaneMask active, bool& stop);
+  void lane(const Operation& op, LaneMask active);
+  [[nodiscard]] LaneMask guard(const Operation& op) const;
+  [[nodiscard]] LaneSlots* at(Slot slot) const {
+    return bases_[static_cast<unsigned>(slot.home())] + slot.index();
+  }
+  [[nodiscard]] std::uint64_t uniform(Slot slot, LaneMask active) const;
+  void fill_fixed();
+  [[nodiscard]] std::uint64_t fixed_value(const FixedSlot& fixed, std::uint32_t lane) const;
+  void refresh_clocks();
+  void note(LaneMask active);
+  void note(LaneMask active, const Addresses& addresses);
+  void note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock);
+  [[noreturn]] void fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const;
+
+  // warp_split.cpp: divergence
+  void enter_frame();
+  void split_off(LaneMask lanes, std::uint32_t pc);
+  void open_meeting(std::uint32_t at);
+  void branch(const Operation& op, LaneMask taken);
+  void branch_table(const Operation& op, LaneMask active);
+  bool arrive();
+  void go_on(std::uint32_t meeting, LaneMask lanes, Split& split);
+  void kill(LaneMask lanes);
+  void settle_meetings();
+  bool block(Split::State state, LaneMask lanes, LaneMask members, std::uint32_t barrier);
+
+  // warp_call.cpp
+  bool call(const Operation& op, LaneMask active);
+  void call_function(const CallSite& site, std::uint32_t function, LaneMask lanes, Split& split);
+  void call_runtime(const CallSite& site, LaneMask lanes);
+  bool ret(LaneMask active);
+  void leave_frame(Split& split);
+  void clear_frame(const Frame& frame, LaneMask lanes);
+  std::uint32_t new_frame(const Frame& frame);
+  void reserve_local(std::uint32_t bytes);
+  void move_in(const CallValue& value, const ParameterPlace& place, const Frame& caller, const Frame& callee,
+               LaneMask lanes);
+  void move_out(const CallValue& value, const ParameterPlace& place, const Frame& caller, const Frame& callee,
+                LaneMask lanes);
+  [[nodiscard]] LaneSlots& row(const Frame& frame, std::uint32_t slot) {
+    return file_[first_row_ + frame.base + slot];
+  }
+  [[nodiscard]] std::byte* local(std::uint32_t lane, std::uint64_t offset) {
+    return local_.data() + std::size_t{lane} * local_stride_ + offset;
+  }
+  [[nodiscard]] std::uint64_t argument(const CallValue& value, std::uint32_t lane);
+  void give(const CallValue& value, std::uint32_t lane, std::uint64_t bits);
+  [[nodiscard]] std::string text_at(std::uint32_t lane, Address address);
+  std::uint64_t print(const CallSite& site, std::uint32_t lane);
+  [[noreturn]] void assertion(const CallSite& site, LaneMask lanes);
+
+  // warp_memory.cpp
+  void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
+  void resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+               Pointers& out);
+  void resolve_global(LaneMask active, std::uint32_t bytes, const Addresses& addresses, Pointers& out) const;
+  [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
+  void load(const Operation& op, LaneMask active);
+  void store(const Operation& op, LaneMask active);
+  void atomic(const Operation& op, LaneMask active);
+  void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
+
+  // warp_async.cpp
+  void copy_async(const Operation& op, LaneMask active);
+  void copy_bulk(const Operation& op, LaneMask active);
+  void copy_lines(const CopyForm& form, std::uint32_t lane, Address to, Address from, std::uint64_t bytes);
+  void note_copy(LaneMask active, const Addresses& from, const Addresses& to);
+  void mbarrier(const Operation& op, LaneMask active);
+  static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
+  void matrix_move(const Operation& op, LaneMask active);
+
+  // warp_sync.cpp
+  bool lane_sync(const Operation& op, LaneMask active);
+  LaneMask sync_groups(const Operation& op, LaneMask present);
+  bool warp_barrier(const Operation& op, LaneMask active);
+  void settle_sync();
+  bool barrier(const Operation& op, LaneMask active);
+
+  Machine* machine_ = nullptr;
+  Cta* cta_ = nullptr;
+  WarpRecord* record_ = nullptr;
+  const Operation* operations_ = nullptr;
+  const Slot* slots_ = nullptr;
+  std::uint32_t index_ = 0;
+  LaneMask live_ = 0;
+  WarpFlags flags_;
+  std::vector<LaneSlots> file_;  // fixed slots, then frames
+  std::uint32_t first_row_ = 0;
+  std::vector<std::byte> local_;
+  std::uint32_t local_stride_ = 0;
+  LaneSlots* bases_[4] = {};       // by Home
+  Split now_;                      // the split that runs
+  std::uint32_t meet_ = kNowhere;  // where now_ must stop: its meeting's operation, in its frame
+  std::uint32_t frame_local_ = 0;
+  std::vector<Split> splits_;  // the others, the next to run last
+  std::vector<Meeting> meetings_;
+  std::vector<Frame> frames_;
+  std::int64_t budget_ = 0;
+  std::uint64_t clock_reads_ = 0;
+};
+
+}  // namespace lockstep::exec

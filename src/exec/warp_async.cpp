@@ -1,0 +1,184 @@
+// cp.async, cp.async.bulk, mbarrier, ldmatrix and stmatrix. Copies are complete when their instruction is.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/cta.hpp"
+#include "exec/mbarrier.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr unsigned kRowBytes = 16;  // of an 8x8 matrix of 16-bit elements
+constexpr unsigned kRows = 8;
+
+template <class F>
+void for_lanes(LaneMask mask, F&& f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+
+}  // namespace
+
+void Warp::copy_async(const Operation& op, LaneMask active) {
+  const CopyForm& form = machine_->kernel.copies()[op.detail];
+  const MemoryForm &from_form = machine_->kernel.memory()[form.from],
+                   &to_form = machine_->kernel.memory()[form.to];
+  Addresses from, to;
+  addresses(from_form, active, from);
+  addresses(to_form, active, to);
+  if (record_) note_copy(active, from, to);
+  if (active == 0) return;
+  Pointers target, source;
+  resolve(to_form, active, form.bytes, to, target);
+  LaneMask reading = 0;
+  for_lanes(active, [&](std::uint32_t l) {
+    const bool ignored = form.ignore.exists() && (at(form.ignore)->lane[l] & 1) != 0;
+    const bool empty = form.size.exists() && static_cast<std::uint32_t>(at(form.size)->lane[l]) == 0;
+    if (!ignored && !empty) reading |= LaneMask{1} << l;
+  });
+  if (reading != 0) resolve(from_form, reading, form.bytes, from, source);
+  for_lanes(active, [&](std::uint32_t l) {
+    std::byte bytes[16] = {};
+    if (reading >> l & 1) {
+      const std::uint64_t size =
+          form.size.exists() ? static_cast<std::uint32_t>(at(form.size)->lane[l]) : form.bytes;
+      std::memcpy(bytes, source.lane[l], std::min<std::uint64_t>(size, form.bytes));
+    }
+    std::memcpy(target.lane[l], bytes, form.bytes);
+  });
+}
+
+/// One lane's bulk copy, from 16-byte line to 16-byte line.
+void Warp::copy_lines(const CopyForm& form, std::uint32_t l, Address to, Address from, std::uint64_t bytes) {
+  const Reach to_reach = machine_->kernel.memory()[form.to].reach,
+              from_reach = machine_->kernel.memory()[form.from].reach;
+  for (std::uint64_t done = 0; done < bytes; done += kRowBytes) {
+    const std::byte* const source = resolve_one(from_reach, l, kRowBytes, from + done);
+    if (!source) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
+    std::byte* const target = resolve_one(to_reach, l, kRowBytes, to + done);
+    if (!target) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
+    std::memmove(target, source, kRowBytes);
+  }
+}
+
+void Warp::copy_bulk(const Operation& op, LaneMask active) {
+  const CopyForm& form = machine_->kernel.copies()[op.detail];
+  const auto& memory = machine_->kernel.memory();
+  Addresses from, to, barrier;
+  addresses(memory[form.from], active, from);
+  addresses(memory[form.to], active, to);
+  if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
+  if (record_) note_copy(active, from, to);
+  for_lanes(active, [&](std::uint32_t l) {
+    const std::uint64_t bytes = static_cast<std::uint32_t>(at(form.size)->lane[l]);
+    const LaneMask self = LaneMask{1} << l;
+    if (((bytes | from.lane[l] | to.lane[l]) & (kRowBytes - 1)) != 0)
+      fault(FaultKind::kMisalignedAddress, self, from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
+            "addresses and size must be multiples of 16");
+    const auto deliver = [&](Address target, Address tell) {
+      copy_lines(form, l, target, from.lane[l], bytes);
+      if (form.mbarrier == ~0u) return;
+      std::byte* const where = resolve_one(memory[form.mbarrier].reach, l, 8, tell);
+      if (!where) fault(FaultKind::kIllegalAddress, self, tell, "the mbarrier");
+      update_mbarrier(where, [&](Mbarrier& b) { b.complete(static_cast<std::uint32_t>(bytes)); });
+    };
+    if (!form.multicast.exists()) return deliver(to.lane[l], barrier.lane[l]);
+    constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
+    for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
+      const Address base = (Address{rank} + 1) << kSharedRankShift;
+      deliver(base | (to.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
+    });
+  });
+}
+
+void Warp::note_copy(LaneMask active, const Addresses& from, const Addresses& to) {
+  note(active, from);
+  note(active, to);
+}
+
+void Warp::mbarrier(const Operation& op, LaneMask active) {
+  const MbarrierForm& form = machine_->kernel.mbarriers()[op.second];
+  const MemoryForm& place = machine_->kernel.memory()[op.detail];
+  const Slot result = op.destinations != 0 ? slots_[op.operands] : Slot::none();
+  const auto value = [&](std::uint32_t l, std::uint64_t none) {
+    return form.value.exists() ? at(form.value)->lane[l] : none;
+  };
+  if (form.kind == MbarrierForm::Kind::kPending) {
+    if (record_) note(active);
+    for_lanes(active, [&](std::uint32_t l) {
+      if (result.exists()) at(result)->lane[l] = value(l, 0) & Mbarrier::kCountMask;
+    });
+    return;
+  }
+  Addresses a;
+  addresses(place, active, a);
+  if (record_) note(active, a);
+  if (active == 0) return;
+  Pointers where;
+  resolve(place, active, 8, a, where);
+  LaneSlots seen{};
+  for_lanes(active, [&](std::uint32_t l) {
+    const std::uint64_t before =
+        update_mbarrier(where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });
+    seen.lane[l] = before;
+    if (!result.exists()) return;
+    const bool phase = before >> 63;
+    const bool wanted = form.parity ? (value(l, 0) & 1) != 0 : value(l, 0) >> 63 != 0;
+    at(result)->lane[l] = form.kind == MbarrierForm::Kind::kTest ? std::uint64_t{phase != wanted} : before;
+  });
+  if (form.kind == MbarrierForm::Kind::kTest) note_poll(active, a, seen, false);
+}
+
+void Warp::step_mbarrier(const MbarrierForm& form, Mbarrier& b, std::uint64_t value) {
+  const auto count = static_cast<std::uint32_t>(value);
+  switch (form.kind) {
+    case MbarrierForm::Kind::kInit:
+      return b.init(count);
+    case MbarrierForm::Kind::kArrive:
+      if (form.expects) b.expect(count);
+      return b.arrive(form.expects ? 1 : count, form.drop);
+    case MbarrierForm::Kind::kExpect:
+      return b.expect(count);
+    case MbarrierForm::Kind::kComplete:
+      return b.complete(count);
+    default:
+      return;
+  }
+}
+
+/// Lane 4 r + c of a matrix holds elements 2 c and 2 c + 1 of row r; transposed: of column r.
+void Warp::matrix_move(const Operation& op, LaneMask active) {
+  const MatrixForm& form = machine_->kernel.matrices()[op.second];
+  const MemoryForm& place = machine_->kernel.memory()[op.detail];
+  Addresses a;
+  addresses(place, active, a);
+  const LaneMask rows = form.matrices == 4 ? kAllLanes : (LaneMask{1} << form.matrices * kRows) - 1;
+  if (record_) note(active & rows, a);
+  if (active == 0) return;
+  if (active != kAllLanes)
+    fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
+  Pointers row;
+  resolve(place, rows, kRowBytes, a, row);
+  for (unsigned m = 0; m < form.matrices; ++m) {
+    LaneSlots* const part = at(slots_[op.operands + m]);
+    for (unsigned l = 0; l < kWarpSize && part; ++l)
+      for (unsigned half = 0; half < 2; ++half) {
+        const unsigned along = 2 * (l % 4) + half, across = l / 4;
+        std::byte* const element =
+            row.lane[m * kRows + (form.transposed ? along : across)] + 2 * (form.transposed ? across : along);
+        const unsigned shift = 16 * half;
+        if (form.store) {
+          const auto value = static_cast<std::uint16_t>(part->lane[l] >> shift);
+          std::memcpy(element, &value, sizeof value);
+        } else {
+          std::uint16_t value;
+          std::memcpy(&value, element, sizeof value);
+          part->lane[l] = half == 0 ? value : part->lane[l] | std::uint64_t{value} << shift;
+        }
+      }
+  }
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,144 @@
+// Special registers (PTX ISA 9.0, chapter 10).
+#include "exec/cta.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+using ptx::Special;
+
+namespace {
+
+std::uint32_t component(const Dim3& d, std::uint32_t index) {
+  return index == 0 ? d.x : index == 1 ? d.y : index == 2 ? d.z : 0;
+}
+
+std::uint64_t lane_mask(Special special, std::uint32_t lane) {
+  const LaneMask own = LaneMask{1} << lane;
+  switch (special) {
+    case Special::kLanemaskEq:
+      return own;
+    case Special::kLanemaskLe:
+      return own | (own - 1);
+    case Special::kLanemaskLt:
+      return own - 1;
+    case Special::kLanemaskGe:
+      return ~(own - 1);
+    default:
+      return ~(own - 1) & ~own;
+  }
+}
+
+/// Cluster geometry: position of a CTA in its cluster and of the cluster in the grid.
+std::uint64_t cluster_value(Special special, std::uint32_t index, const Dim3& cta, const Launch& launch) {
+  const Dim3 &size = launch.cluster, &grid = launch.grid;
+  const Dim3 in{cta.x % size.x, cta.y % size.y, cta.z % size.z};
+  switch (special) {
+    case Special::kIsExplicitCluster:
+      return size.count() > 1;
+    case Special::kClusterid:
+      return component({cta.x / size.x, cta.y / size.y, cta.z / size.z}, index);
+    case Special::kNclusterid:
+      return component({grid.x / size.x, grid.y / size.y, grid.z / size.z}, index);
+    case Special::kClusterCtaid:
+      return component(in, index);
+    case Special::kClusterNctaid:
+      return component(size, index);
+    case Special::kClusterCtarank:
+      return in.x + std::uint64_t{size.x} * (in.y + std::uint64_t{size.y} * in.z);
+    default:
+      return size.count();
+  }
+}
+
+}  // namespace
+
+std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) const {
+  const Launch& launch = machine_->launch;
+  const std::uint32_t thread = index_ * kWarpSize + lane;
+  switch (fixed.special) {
+    case Special::kTid:
+      return component(machine_->thread_id(thread), fixed.index);
+    case Special::kNtid:
+      return component(launch.block, fixed.index);
+    case Special::kCtaid:
+      return component(machine_->cta_id(cta_->index()), fixed.index);
+    case Special::kNctaid:
+      return component(launch.grid, fixed.index);
+    case Special::kLaneid:
+      return lane;
+    case Special::kWarpid:
+      return index_;
+    case Special::kNwarpid:
+      return cta_->warps();
+    case Special::kSmid:
+      return cta_->index() % machine_->options.sm_count;
+    case Special::kNsmid:
+      return machine_->options.sm_count;
+    case Special::kGridid:
+      return launch.id;
+    case Special::kLanemaskEq:
+    case Special::kLanemaskLe:
+    case Special::kLanemaskLt:
+    case Special::kLanemaskGe:
+    case Special::kLanemaskGt:
+      return lane_mask(fixed.special, lane) & 0xffffffffu;
+    case Special::kEnvreg:
+      return fixed.index == 1   ? machine_->workspace >> 32
+             : fixed.index == 2 ? machine_->workspace & 0xffffffffu
+                                : 0;
+    case Special::kTotalSmemSize:
+    case Special::kAggrSmemSize:
+      return machine_->shared_bytes;
+    case Special::kDynamicSmemSize:
+      return launch.dynamic_shared_bytes;
+    case Special::kIsExplicitCluster:
+    case Special::kClusterid:
+    case Special::kNclusterid:
+    case Special::kClusterCtaid:
+    case Special::kClusterNctaid:
+    case Special::kClusterCtarank:
+    case Special::kClusterNctarank:
+      return cluster_value(fixed.special, fixed.index, machine_->cta_id(cta_->index()), launch);
+    default:
+      return 0;  // clocks are filled in when they are read; performance counters and graph handles read 0
+  }
+}
+
+void Warp::refresh_clocks() {
+  const ClockSource& source = machine_->options.clock;
+  const std::uint64_t read = clock_reads_++;
+  const std::uint64_t count = machine_->counts.warp_instructions;
+  const std::uint64_t cycle =
+      source.cycle ? source.cycle(source.context, cta_->index(), index_, read) : count;
+  const std::uint64_t ns =
+      source.nanosecond ? source.nanosecond(source.context, cta_->index(), index_, read) : count;
+  const auto& fixed = machine_->kernel.fixed();
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    std::uint64_t value = 0;
+    switch (fixed[i].special) {
+      case Special::kClock:
+        value = cycle & 0xffffffffu;
+        break;
+      case Special::kClockHi:
+        value = cycle >> 32;
+        break;
+      case Special::kClock64:
+        value = cycle;
+        break;
+      case Special::kGlobaltimer:
+        value = ns;
+        break;
+      case Special::kGlobaltimerLo:
+        value = ns & 0xffffffffu;
+        break;
+      case Special::kGlobaltimerHi:
+        value = ns >> 32;
+        break;
+      default:
+        continue;
+    }
+    for (auto& slot : file_[i].lane) slot = value;
+  }
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,233 @@
+// Loads, stores and atomics of a warp.
+#include <bit>
+#include <cstring>
+
+#include "exec/cta.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+template <class F>
+void for_lanes(LaneMask mask, F&& f) {
+  if (mask == kAllLanes)
+    for (int l = 0; l < kLanes; ++l) f(l);
+  else
+    for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
+}
+
+template <class T>
+T read(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <class T>
+void write(std::byte* to, T value) {
+  std::memcpy(to, &value, sizeof value);
+}
+
+std::uint64_t read_bits(const std::byte* from, unsigned bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, from, bytes);
+  return value;
+}
+
+/// Calls f with a value of the unsigned type of `bytes` bytes.
+template <class F>
+void with_width(unsigned bytes, F&& f) {
+  switch (bytes) {
+    case 1:
+      return f(std::uint8_t{});
+    case 2:
+      return f(std::uint16_t{});
+    case 4:
+      return f(std::uint32_t{});
+    default:
+      return f(std::uint64_t{});
+  }
+}
+
+void extend_sign(LaneSlots& slots, LaneMask mask, unsigned from, unsigned to) {
+  const unsigned up = 64 - from;
+  const std::uint64_t keep = to >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
+  for_lanes(mask, [&](int l) {
+    const auto wide = static_cast<std::int64_t>(slots.lane[l] << up) >> up;
+    slots.lane[l] = static_cast<std::uint64_t>(wide) & keep;
+  });
+}
+
+}  // namespace
+
+void Warp::addresses(const MemoryForm& form, LaneMask, Addresses& out) const {
+  const std::uint64_t offset =
+      static_cast<std::uint64_t>(form.offset) + (form.reach == Reach::kFrame ? frame_local_ : 0);
+  const bool narrow = form.reach != Reach::kGlobal && form.reach != Reach::kGeneric;
+  const std::uint64_t keep = narrow ? 0xffffffffu : ~std::uint64_t{0};
+  if (!form.base.exists()) {
+    for (auto& a : out.lane) a = offset & keep;
+    return;
+  }
+  const LaneSlots& base = *at(form.base);
+  for (int l = 0; l < kLanes; ++l) out.lane[l] = (base.lane[l] + offset) & keep;
+}
+
+/// Where one lane's access of a space lands, or nullptr.
+std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, Address a) {
+  switch (reach) {
+    case Reach::kGlobal:
+      return machine_->memory.accessible(a, bytes) ? reinterpret_cast<std::byte*>(a) : nullptr;
+    case Reach::kShared: {
+      const Address rank = a >> kSharedRankShift;
+      std::vector<std::byte>* const shared = rank == 0 ? &cta_->shared() : cta_->peer_shared(rank - 1);
+      const Address offset = a & ((Address{1} << kSharedRankShift) - 1);
+      return shared && offset + bytes <= shared->size() ? shared->data() + offset : nullptr;
+    }
+    case Reach::kLocal:
+    case Reach::kFrame:
+      return a + bytes <= local_stride_ ? local(l, a) : nullptr;
+    case Reach::kParameter:
+      return a + bytes <= machine_->parameters.size() ? machine_->parameters.data() + a : nullptr;
+    case Reach::kGeneric:
+      break;
+  }
+  if (in_shared_window(a)) return resolve_one(Reach::kShared, l, bytes, a - kSharedWindow);
+  if (in_local_window(a)) return resolve_one(Reach::kLocal, l, bytes, a - kLocalWindow);
+  if (in_param_window(a)) return resolve_one(Reach::kParameter, l, bytes, a - kParamWindow);
+  return resolve_one(Reach::kGlobal, l, bytes, a);
+}
+
+/// All lanes in one mapped page, the usual case, needs one look into the page table.
+void Warp::resolve_global(LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+                          Pointers& out) const {
+  const std::uint64_t first =
+      (addresses.lane[std::countr_zero(active)] - kArenaBase) >> DeviceMemory::kPageShift;
+  std::uint64_t differ = 0;
+  for_lanes(active, [&](int l) {
+    differ |= ((addresses.lane[l] - kArenaBase) >> DeviceMemory::kPageShift) ^ first;
+    out.lane[l] = reinterpret_cast<std::byte*>(addresses.lane[l]);
+  });
+  if (differ == 0 && machine_->memory.page_mapped(first)) return;
+  for_lanes(active, [&](int l) {
+    if (!machine_->memory.accessible(addresses.lane[l], bytes))
+      fault(FaultKind::kIllegalAddress, LaneMask{1} << l, addresses.lane[l], {});
+  });
+}
+
+/// Host addresses of the lanes' accesses. `bytes`: of the whole access, to which it must be aligned.
+void Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
+                   Pointers& out) {
+  std::uint64_t low = 0, high = 0;
+  for_lanes(active, [&](int l) { low |= a.lane[l], high |= a.lane[l] >> 32; });
+  const std::uint32_t align = std::bit_floor(bytes);
+  if ((low & (align - 1)) != 0)
+    for_lanes(active, [&](int l) {
+      if ((a.lane[l] & (align - 1)) != 0)
+        fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, a.lane[l], {});
+    });
+  if (form.reach == Reach::kGlobal) return resolve_global(active, bytes, a, out);
+  const bool own = form.reach == Reach::kShared && (low >> kSharedRankShift) == 0;
+  const std::size_t shared = cta_->shared().size();
+  std::byte* const data = cta_->shared().data();
+  for_lanes(active, [&](int l) {
+    std::byte* where = nullptr;
+    if (own)
+      where = a.lane[l] + bytes <= shared ? data + a.lane[l] : nullptr;
+    else
+      where = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+    if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
+    out.lane[l] = where;
+  });
+}
+
+void Warp::load(const Operation& op, LaneMask active) {
+  const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  Addresses a;
+  addresses(form, active, a);
+  if (record_) note(active, a);
+  if (active == 0) return;
+  Pointers from;
+  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, from);
+  const Slot* slot = slots_ + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++slot) {
+    if (!slot->exists()) continue;
+    LaneSlots* const to = at(*slot);
+    const unsigned offset = i * form.bytes;
+    with_width(form.bytes, [&](auto width) {
+      for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
+    });
+    if (form.bytes == 16)
+      for_lanes(active, [&](int l) { to[1].lane[l] = read<std::uint64_t>(from.lane[l] + offset + 8); });
+    if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
+  }
+  if (form.polls && slots_[op.operands].exists()) note_poll(active, a, *at(slots_[op.operands]), false);
+}
+
+void Warp::store(const Operation& op, LaneMask active) {
+  const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  Addresses a;
+  addresses(form, active, a);
+  if (record_) note(active, a);
+  if (active == 0) return;
+  Pointers to;
+  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, to);
+  const Slot* slot = slots_ + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++slot) {
+    const LaneSlots* const from = at(*slot);
+    const unsigned offset = i * form.bytes;
+    with_width(form.bytes, [&](auto width) {
+      for_lanes(active,
+                [&](int l) { write(to.lane[l] + offset, static_cast<decltype(width)>(from->lane[l])); });
+    });
+    if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
+  }
+}
+
+void Warp::atomic(const Operation& op, LaneMask active) {
+  const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  const AtomicForm& what = machine_->kernel.atomics()[op.second];
+  Addresses a;
+  addresses(form, active, a);
+  if (record_) note(active, a);
+  if (active == 0) return;
+  Pointers where;
+  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, where);
+  if (!what.fn) return atomic_wide(op, active, where);
+  const Slot* const to = slots_ + op.operands;
+  const Slot* const from = to + op.destinations;
+  LaneSlots old{};
+  for (unsigned i = 0; i < form.count; ++i) {
+    const LaneSlots& b = *at(from[i]);
+    const LaneSlots& c = what.compare ? *at(from[form.count + i]) : b;
+    for_lanes(active, [&](int l) {
+      std::byte* const at_byte = where.lane[l] + i * form.bytes;
+      const bool global = reinterpret_cast<Address>(at_byte) == a.lane[l] + i * form.bytes;
+      old.lane[l] = read_bits(at_byte, form.bytes);
+      const std::uint64_t value = (global ? what.global : what.fn)(old.lane[l], b.lane[l], c.lane[l]);
+      std::memcpy(at_byte, &value, form.bytes);
+    });
+    if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
+  }
+  if (what.returns) note_poll(active, a, old, what.compare);
+}
+
+/// atom.exch and atom.cas of 128 bits.
+void Warp::atomic_wide(const Operation& op, LaneMask active, const Pointers& where) {
+  const AtomicForm& what = machine_->kernel.atomics()[op.second];
+  const Slot* const slots = slots_ + op.operands;
+  const LaneSlots* const b = at(slots[op.destinations]);
+  const LaneSlots* const c = what.compare ? at(slots[op.destinations + 1]) : b;
+  for_lanes(active, [&](int l) {
+    const auto low = read<std::uint64_t>(where.lane[l]), high = read<std::uint64_t>(where.lane[l] + 8);
+    const std::uint64_t give[2] = {c[0].lane[l], c[1].lane[l]};
+    if (!what.compare || (low == b[0].lane[l] && high == b[1].lane[l]))
+      std::memcpy(where.lane[l], give, sizeof give);
+    if (op.destinations == 0 || !slots[0].exists()) return;
+    at(slots[0])[0].lane[l] = low;
+    at(slots[0])[1].lane[l] = high;
+  });
+}
+
+}  // namespace lockstep::exec
