@@ -11,6 +11,15 @@ LaneOp select_integer(const Form& form);
 LaneOp select_carry(const Form& form);
 LaneOp select_bits(const Form& form);
 LaneOp select_compare(const Form& form);
+LaneOp select_arithmetic(const Form& form);
+
+/// Rounding other than to nearest.
+enum class Direction : std::uint8_t { kZero, kDown, kUp };
+/// Arithmetic that rounds in this direction; `flags` are those of alu_arithmetic.hpp.
+LaneOp select_directed(const Form& form, Direction to, unsigned flags);
+
+LaneOp select_sign(const Form& form);
+LaneOp select_approx(const Form& form);
 LaneOp select_move(const Form& form);
 
 }  // namespace lockstep::exec::alu

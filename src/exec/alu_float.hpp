@@ -20,13 +20,16 @@ inline constexpr u64 kQuiet64 = 0x0008000000000000;
 inline constexpr float kTiny32 = std::numeric_limits<float>::min();
 inline constexpr double kTiny64 = std::numeric_limits<double>::min();
 
-constexpr bool is_nan(double x) { return x != x; }
-constexpr bool is_nan(float x) { return x != x; }
+// On bits, as selections of integers vectorise under -frounding-math too.
+constexpr bool is_nan(double x) { return std::bit_cast<u64>(x) << 1 > 0xffe0000000000000; }
+constexpr bool is_nan(float x) { return std::bit_cast<u32>(x) << 1 > 0xff000000; }
 constexpr float flushed(float x) {
   const u32 bits = std::bit_cast<u32>(x);
   return std::bit_cast<float>((bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits);
 }
-constexpr float canonical(float x) { return is_nan(x) ? std::bit_cast<float>(kNan32) : x; }
+constexpr float canonical(float x) {
+  return std::bit_cast<float>(is_nan(x) ? kNan32 : std::bit_cast<u32>(x));
+}
 
 constexpr float half_to_float(u16 half) {
   const u32 sign = u32{half} << 16 & 0x80000000, rest = half & 0x7fff;
@@ -90,6 +93,9 @@ struct F16Ftz {
 struct Bf16 {
   float value;
 };
+struct Bf16Ftz {
+  float value;
+};
 
 template <>
 constexpr F32 from_slot<F32>(u64 slot) {
@@ -112,8 +118,76 @@ constexpr F16Ftz from_slot<F16Ftz>(u64 slot) {
   return {half_to_float((slot & 0x7c00) == 0 ? static_cast<u16>(slot & 0x8000) : static_cast<u16>(slot))};
 }
 template <>
+constexpr Bf16Ftz from_slot<Bf16Ftz>(u64 slot) {
+  return {flushed(bf16_to_float(static_cast<u16>(slot)))};
+}
+template <>
 constexpr Bf16 from_slot<Bf16>(u64 slot) {
   return {bf16_to_float(static_cast<u16>(slot))};
 }
+
+/// What is done to a result after rounding.
+enum class Post {
+  kNone,
+  kSat,   ///< clamped to [0, 1]; NaN gives +0
+  kRelu,  ///< negative values give +0; NaN stays
+};
+
+template <Post kPost, class T>
+constexpr T after(T x) {
+  if constexpr (kPost == Post::kSat) return x > 0 ? (x < 1 ? x : T{1}) : T{0};
+  if constexpr (kPost == Post::kRelu) return x > 0 || is_nan(x) ? x : T{0};
+  return x;
+}
+
+/// The result, or where it is NaN the payload of the first NaN among the operands, quiet, or else the NaN of
+/// an invalid operation.
+template <class... D>
+constexpr double with_payload(double result, D... operands) {
+  const u64 inputs[] = {std::bit_cast<u64>(operands)...};
+  u64 bits = kNan64;
+  for (std::size_t i = sizeof...(D); i-- > 0;)
+    bits = is_nan(std::bit_cast<double>(inputs[i])) ? inputs[i] | kQuiet64 : bits;
+  return std::bit_cast<double>(is_nan(result) ? bits : std::bit_cast<u64>(result));
+}
+
+/// An unrounded or rounded result as the bits that the view's format has; `operands` are for NaN payloads.
+template <class View, Post kPost, class R, class... Operands>
+constexpr auto finish(R result, Operands... operands) {
+  if constexpr (std::is_same_v<View, F64>) {
+    return with_payload(after<kPost>(result), operands.value...);
+  } else if constexpr (std::is_same_v<View, F32>) {
+    return canonical(after<kPost>(result));
+  } else if constexpr (std::is_same_v<View, F32Ftz>) {
+    return flushed(canonical(after<kPost>(result)));
+  } else if constexpr (std::is_same_v<View, Bf16> || std::is_same_v<View, Bf16Ftz>) {
+    const u16 bits = round_to_16<7, 127>(after<kPost>(double{result}));
+    return std::is_same_v<View, Bf16Ftz> && (bits & 0x7f80) == 0 ? static_cast<u16>(bits & 0x8000) : bits;
+  } else {
+    const u16 bits = round_to_16<10, 15>(after<kPost>(double{result}));
+    return std::is_same_v<View, F16Ftz> && (bits & 0x7c00) == 0 ? static_cast<u16>(bits & 0x8000) : bits;
+  }
+}
+
+/// Type in which the arithmetic of a view is done: 16-bit formats in double, where products and sums rounded
+/// to odd are exact enough.
+template <class View>
+using Arithmetic =
+    std::conditional_t<std::is_same_v<View, F32> || std::is_same_v<View, F32Ftz>, float, double>;
+
+/// A function of one, two or three views on both elements of a pack.
+template <class View, class Whole, class Op>
+struct Pack {
+  static constexpr int kWidth = 4 * sizeof(Whole);
+  template <class... W>
+  static Whole both(W... operands) {
+    const Whole low = static_cast<Whole>(to_slot(Op::apply(from_slot<View>(operands)...)));
+    const Whole high = static_cast<Whole>(to_slot(Op::apply(from_slot<View>(operands >> kWidth)...)));
+    return static_cast<Whole>(low | high << kWidth);
+  }
+  static Whole unary(Whole a) { return both(a); }
+  static Whole binary(Whole a, Whole b) { return both(a, b); }
+  static Whole ternary(Whole a, Whole b, Whole c) { return both(a, b, c); }
+};
 
 }  // namespace lockstep::exec::alu

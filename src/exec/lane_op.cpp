@@ -1,5 +1,8 @@
 #include "exec/lane_op.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "exec/alu_families.hpp"
 #include "exec/alu_form.hpp"
 
@@ -7,45 +10,45 @@ namespace lockstep::exec {
 namespace {
 
 using alu::Form;
-using ptx::Opcode;
+using enum ptx::Opcode;
 
 using Select = LaneOp (*)(const Form&);
 
-bool is_float_form(const Form& form) { return form.types() > 0 && ptx::is_float(form.type(0)); }
-
-/// The family of each opcode that works on registers only; the second where the type is a floating-point one.
+/// Opcodes that work on registers only, by who selects their kernel; `for_float` where the type is a
+/// floating-point one.
 struct Family {
-  Opcode op;
+  std::span<const ptx::Opcode> opcodes;
   Select select;
-  Select for_float = nullptr;
+  Select for_float;
 };
+constexpr ptx::Opcode kBoth[] = {kAdd, kSub, kMul, kMad, kDiv};
+constexpr ptx::Opcode kSimple[] = {kAbs, kNeg, kMin, kMax};
+constexpr ptx::Opcode kInteger[] = {kMul24, kMad24, kSad, kRem};
+constexpr ptx::Opcode kCarry[] = {kAddc, kSubc, kMadc};
+constexpr ptx::Opcode kBits[] = {kAnd,   kOr,   kXor, kNot,  kCnot, kLop3, kShf,   kShl,  kShr,  kBfe, kBfi,
+                                 kBfind, kPopc, kClz, kBrev, kFns,  kBmsk, kSzext, kPrmt, kDp4a, kDp2a};
+constexpr ptx::Opcode kCompare[] = {kSet, kSetp, kSelp, kSlct};
+constexpr ptx::Opcode kMove[] = {kMov};
+constexpr ptx::Opcode kArithmetic[] = {kFma, kRcp, kSqrt};
+constexpr ptx::Opcode kSign[] = {kCopysign, kTestp};
+constexpr ptx::Opcode kApprox[] = {kRsqrt, kSin, kCos, kLg2, kEx2, kTanh};
+
 constexpr Family kFamilies[] = {
-    {Opcode::kAdd, &alu::select_integer},   {Opcode::kSub, &alu::select_integer},
-    {Opcode::kMul, &alu::select_integer},   {Opcode::kMad, &alu::select_integer},
-    {Opcode::kDiv, &alu::select_integer},   {Opcode::kAbs, &alu::select_integer},
-    {Opcode::kNeg, &alu::select_integer},   {Opcode::kMin, &alu::select_integer},
-    {Opcode::kMax, &alu::select_integer},   {Opcode::kRem, &alu::select_integer},
-    {Opcode::kMul24, &alu::select_integer}, {Opcode::kMad24, &alu::select_integer},
-    {Opcode::kSad, &alu::select_integer},   {Opcode::kAddc, &alu::select_carry},
-    {Opcode::kSubc, &alu::select_carry},    {Opcode::kMadc, &alu::select_carry},
-    {Opcode::kAnd, &alu::select_bits},      {Opcode::kOr, &alu::select_bits},
-    {Opcode::kXor, &alu::select_bits},      {Opcode::kNot, &alu::select_bits},
-    {Opcode::kCnot, &alu::select_bits},     {Opcode::kLop3, &alu::select_bits},
-    {Opcode::kShf, &alu::select_bits},      {Opcode::kShl, &alu::select_bits},
-    {Opcode::kShr, &alu::select_bits},      {Opcode::kBfe, &alu::select_bits},
-    {Opcode::kBfi, &alu::select_bits},      {Opcode::kBfind, &alu::select_bits},
-    {Opcode::kPopc, &alu::select_bits},     {Opcode::kClz, &alu::select_bits},
-    {Opcode::kBrev, &alu::select_bits},     {Opcode::kFns, &alu::select_bits},
-    {Opcode::kBmsk, &alu::select_bits},     {Opcode::kSzext, &alu::select_bits},
-    {Opcode::kPrmt, &alu::select_bits},     {Opcode::kDp4a, &alu::select_bits},
-    {Opcode::kDp2a, &alu::select_bits},     {Opcode::kSet, &alu::select_compare},
-    {Opcode::kSetp, &alu::select_compare},  {Opcode::kSelp, &alu::select_compare},
-    {Opcode::kSlct, &alu::select_compare},  {Opcode::kMov, &alu::select_move},
+    {kBoth, &alu::select_integer, &alu::select_arithmetic},
+    {kSimple, &alu::select_integer, &alu::select_sign},
+    {kInteger, &alu::select_integer, nullptr},
+    {kCarry, &alu::select_carry, nullptr},
+    {kBits, &alu::select_bits, nullptr},
+    {kCompare, &alu::select_compare, nullptr},
+    {kMove, &alu::select_move, nullptr},
+    {kArithmetic, &alu::select_arithmetic, nullptr},
+    {kSign, &alu::select_sign, nullptr},
+    {kApprox, &alu::select_approx, nullptr},
 };
 
-const Family* find(Opcode op) {
+const Family* find(ptx::Opcode op) {
   for (const Family& family : kFamilies)
-    if (family.op == op) return &family;
+    if (std::find(family.opcodes.begin(), family.opcodes.end(), op) != family.opcodes.end()) return &family;
   return nullptr;
 }
 
@@ -55,10 +58,10 @@ std::optional<LaneOp> select_lane_op(const ptx::Instruction& instruction, unsign
   const Family* family = find(instruction.form.op);
   if (!family) return std::nullopt;
   const Form form(instruction, destination_bits);
-  const bool carry = instruction.form.has(ptx::Mod::kCc);
-  if (carry) return alu::select_carry(form);
-  if (is_float_form(form) && family->for_float) return family->for_float(form);
-  return family->select(form);
+  if (form.has(ptx::Mod::kApprox) || form.has(ptx::Mod::kFull)) return alu::select_approx(form);
+  if (form.has(ptx::Mod::kCc)) return alu::select_carry(form);
+  const bool is_float = form.types() > 0 && ptx::is_float(form.type());
+  return is_float && family->for_float ? family->for_float(form) : family->select(form);
 }
 
 }  // namespace lockstep::exec

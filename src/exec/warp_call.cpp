@@ -45,9 +45,10 @@ void Warp::clear_frame(const Frame& frame, LaneMask lanes) {
     LaneSlots& to = row(frame, slot);
     for_lanes(lanes, [&](std::uint32_t l) { to.lane[l] = 0; });
   }
-  for (const auto& [slot, offset] : code.addresses) {
-    LaneSlots& to = row(frame, slot);
-    for_lanes(lanes, [&](std::uint32_t l) { to.lane[l] = frame.local + offset; });
+  for (const auto& address : code.addresses) {
+    LaneSlots& to = row(frame, address.first);
+    const std::uint64_t value = std::uint64_t{frame.local} + address.second;
+    for_lanes(lanes, [&](std::uint32_t l) { to.lane[l] = value; });
   }
 }
 
