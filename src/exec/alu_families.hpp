@@ -20,6 +20,8 @@ LaneOp select_directed(const Form& form, Direction to, unsigned flags);
 
 LaneOp select_sign(const Form& form);
 LaneOp select_approx(const Form& form);
+LaneOp select_convert(const Form& form);
+LaneOp select_warp(const Form& form);
 LaneOp select_move(const Form& form);
 
 }  // namespace lockstep::exec::alu

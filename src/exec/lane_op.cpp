@@ -29,6 +29,8 @@ constexpr ptx::Opcode kBits[] = {kAnd,   kOr,   kXor, kNot,  kCnot, kLop3, kShf,
                                  kBfind, kPopc, kClz, kBrev, kFns,  kBmsk, kSzext, kPrmt, kDp4a, kDp2a};
 constexpr ptx::Opcode kCompare[] = {kSet, kSetp, kSelp, kSlct};
 constexpr ptx::Opcode kMove[] = {kMov};
+constexpr ptx::Opcode kConvert[] = {kCvt};
+constexpr ptx::Opcode kWarp[] = {kShfl, kVote, kMatch, kRedux, kActivemask, kElect};
 constexpr ptx::Opcode kArithmetic[] = {kFma, kRcp, kSqrt};
 constexpr ptx::Opcode kSign[] = {kCopysign, kTestp};
 constexpr ptx::Opcode kApprox[] = {kRsqrt, kSin, kCos, kLg2, kEx2, kTanh};
@@ -41,6 +43,8 @@ constexpr Family kFamilies[] = {
     {kBits, &alu::select_bits, nullptr},
     {kCompare, &alu::select_compare, nullptr},
     {kMove, &alu::select_move, nullptr},
+    {kConvert, &alu::select_convert, nullptr},
+    {kWarp, &alu::select_warp, nullptr},
     {kArithmetic, &alu::select_arithmetic, nullptr},
     {kSign, &alu::select_sign, nullptr},
     {kApprox, &alu::select_approx, nullptr},
