@@ -123,6 +123,19 @@ void Cta::settle(std::uint32_t which) {
 void Cta::lanes_exited() {
   for (std::uint32_t b = 0; b < kBarriers; ++b)
     if (barriers_[b].pending) settle(b);
+  if (cluster_.size() > 1) settle_cluster();
+}
+
+void Cta::settle_cluster() {
+  bool any = false;
+  for (const Cta* cta : cluster_)
+    for (const Warp& warp : cta->warps_) {
+      if (!warp.arrived_at_cluster()) return;
+      any |= !warp.done();
+    }
+  if (!any) return;
+  for (Cta* cta : cluster_)
+    for (Warp& warp : cta->warps_) warp.release_cluster();
 }
 
 }  // namespace lockstep::exec

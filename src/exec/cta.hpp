@@ -39,6 +39,8 @@ class Cta {
   /// Lanes of a warp arrive at a barrier. `threads` 0: all of the CTA.
   void arrive(std::uint32_t barrier, std::uint32_t threads, std::uint32_t warp, LaneMask lanes, LaneMask yes);
   void lanes_exited();
+  /// Completes the phase of the cluster's barrier where every thread that is left has arrived.
+  void settle_cluster();
   /// Shared memory of the CTA of a rank of the cluster; nullptr where there is none.
   [[nodiscard]] std::vector<std::byte>* peer_shared(std::uint64_t rank) {
     return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "exec/cta.hpp"
@@ -60,8 +61,8 @@ struct Grid::State {
   Machine machine;
   bool recording = false;
   std::map<std::uint64_t, std::unique_ptr<Slot>> started;
-  std::vector<std::unique_ptr<Slot>> idle;
-  std::uint64_t next = 0;  // first CTA that has not been started by help()
+  std::vector<std::unique_ptr<Slot>> idle, resting;  // resting: ended, but of a cluster that has not
+  std::uint64_t next = 0;                            // first CTA that has not been started by help()
 
   Slot& start(std::uint64_t index);
   void start_cluster(std::uint64_t index);
@@ -180,8 +181,11 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
     if (slot.state != Cta::State::kDone && !s.help(index)) return false;
   }
   if (record) std::swap(*record, slot.record);
-  s.idle.push_back(std::move(s.started.at(index)));
+  s.resting.push_back(std::move(s.started.at(index)));
   s.started.erase(index);
+  const bool alone = s.machine.launch.cluster.count() == 1;
+  if (alone || s.started.empty())  // until then others of the cluster may look at it
+    std::move(s.resting.begin(), s.resting.end(), std::back_inserter(s.idle)), s.resting.clear();
   return true;
 }
 

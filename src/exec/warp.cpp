@@ -18,6 +18,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   const std::uint32_t left = cta.threads() - index * kWarpSize;
   live_ = left >= kWarpSize ? kAllLanes : (LaneMask{1} << left) - 1;
   flags_ = {};
+  cluster_arrived_ = 0;
   first_row_ = static_cast<std::uint32_t>(kernel.fixed().size());
   const FunctionCode& entry = kernel.functions().front();
   if (file_.size() < first_row_ + entry.slots) file_.resize(first_row_ + entry.slots);
@@ -161,9 +162,15 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
       return Stop::kGone;
     case Handler::kNothing:
     case Handler::kNanosleep:
-    case Handler::kClusterArrive:
       ++now_.pc;
       return Stop::kGone;
+    case Handler::kClusterArrive:
+      ++now_.pc;
+      cluster_arrive(active);
+      return Stop::kGone;
+    case Handler::kClusterWait:
+      stop = !cluster_wait(active);
+      return Stop::kBlocked;
     case Handler::kCall:
       stop = !call(op, active);
       return Stop::kGone;

@@ -76,6 +76,9 @@ class Warp {
     std::uint64_t all, any, count;
   };
   void release_barrier(std::uint32_t barrier, const Reduced& reduced);
+  /// Have all lanes that are left arrived at the cluster's barrier?
+  [[nodiscard]] bool arrived_at_cluster() const { return (live_ & ~cluster_arrived_) == 0; }
+  void release_cluster();
   /// Where a blocked or spinning lane stands, for messages.
   struct Standing {
     std::uint32_t pc, lane;
@@ -173,6 +176,8 @@ class Warp {
   bool warp_barrier(const Operation& op, LaneMask active);
   void settle_sync();
   bool barrier(const Operation& op, LaneMask active);
+  void cluster_arrive(LaneMask active);
+  bool cluster_wait(LaneMask active);
 
   Machine* machine_ = nullptr;
   Cta* cta_ = nullptr;
@@ -181,6 +186,7 @@ class Warp {
   const Slot* slots_ = nullptr;
   std::uint32_t index_ = 0;
   LaneMask live_ = 0;
+  LaneMask cluster_arrived_ = 0;  // at the cluster's barrier, in the phase that is not complete
   WarpFlags flags_;
   std::vector<LaneSlots> file_;  // fixed slots, then frames
   std::uint32_t first_row_ = 0;

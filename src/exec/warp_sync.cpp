@@ -141,6 +141,27 @@ bool Warp::barrier(const Operation& op, LaneMask active) {
   return left;
 }
 
+void Warp::cluster_arrive(LaneMask active) {
+  cluster_arrived_ |= active;
+  if (active != 0) cta_->settle_cluster();
+}
+
+bool Warp::cluster_wait(LaneMask active) {
+  const LaneMask waiting = active & cluster_arrived_;
+  if (waiting != 0) return block(Split::State::kAtCluster, waiting, 0, 0);
+  ++now_.pc;
+  return true;
+}
+
+void Warp::release_cluster() {
+  cluster_arrived_ = 0;
+  for (Split& split : splits_) {
+    if (split.state != Split::State::kAtCluster) continue;
+    split.state = Split::State::kReady;
+    ++split.pc;
+  }
+}
+
 void Warp::release_barrier(std::uint32_t which, const Reduced& reduced) {
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtBarrier || split.barrier != which) continue;
