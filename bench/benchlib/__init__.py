@@ -1,0 +1,1 @@
+"""What bench/speed, bench/guard and bench/scaling share."""

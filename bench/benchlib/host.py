@@ -1,0 +1,49 @@
+"""Runs of the program as processes, measured from outside."""
+import collections
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+# wall, cpu: seconds. memory: bytes at the peak. host: host.json. stats: bytes of stats.json.
+Run = collections.namedtuple("Run", "wall cpu memory host stats")
+
+
+def cores():
+    """Numbers of the cores that this process may use, in order."""
+    return sorted(os.sched_getaffinity(0))
+
+
+def describe():
+    """The machine in words."""
+    model = "unknown processor"
+    with open("/proc/cpuinfo") as f:
+        for line in f:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{len(cores())} cores of {model}"
+
+
+def simulate(program, trace, gpu, threads, *options):
+    """One run on as many cores as threads; a failing one ends the benchmark."""
+    pinned = set(cores()[:threads])
+    with tempfile.TemporaryDirectory() as out:
+        command = [program, "run", trace, "-c", gpu, "-q", "-t", str(threads), "-o", out, *options]
+        start = time.monotonic()
+        process = subprocess.Popen(command, preexec_fn=lambda: os.sched_setaffinity(0, pinned),
+                                   stderr=subprocess.PIPE, text=True)
+        messages = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - start
+        process.stderr.close()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"{' '.join(command)}\nended with {process.returncode}: {messages}")
+        with open(os.path.join(out, "host.json")) as f:
+            host = json.load(f)
+        with open(os.path.join(out, "stats.json"), "rb") as f:
+            stats = f.read()
+    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, host, stats)
