@@ -8,9 +8,7 @@
 
 namespace lockstep::ptx {
 
-std::string offset_text(std::int64_t offset) {
-  return offset == 0 ? "" : offset > 0 ? fmt::format("+{}", offset) : fmt::format("+({})", offset);
-}
+std::string offset_text(std::int64_t offset) { return offset == 0 ? "" : fmt::format("+{}", offset); }
 
 std::string literal_text(Literal literal, std::uint64_t bits) {
   switch (literal) {

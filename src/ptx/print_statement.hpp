@@ -7,7 +7,7 @@
 
 namespace lockstep::ptx {
 
-/// "" for 0, "+8", "+(-8)"
+/// "" for 0, "+8", "+-8" (ptxas knows no "-8" there)
 [[nodiscard]] std::string offset_text(std::int64_t offset);
 [[nodiscard]] std::string literal_text(Literal literal, std::uint64_t bits);
 

@@ -18,7 +18,7 @@ void FunctionNames::close() {
 bool FunctionNames::declare(std::string_view name, Binding binding) { return names_.declare(name, binding); }
 
 bool FunctionNames::declare_register(std::string_view name, Type type, std::uint8_t vector) {
-  declared_.push_back({.type = type, .vector = vector});
+  declared_.push_back({.type = type, .vector = vector, .depth = depth(), .outer = {}});
   Binding binding;
   binding.kind = Binding::Kind::kRegister;
   binding.id = static_cast<std::uint32_t>(declared_.size() - 1);
@@ -27,7 +27,10 @@ bool FunctionNames::declare_register(std::string_view name, Type type, std::uint
 
 bool FunctionNames::declare_registers(std::string_view prefix, std::uint64_t count, Type type,
                                       std::uint8_t vector) {
-  declared_.push_back({.type = type, .vector = vector, .count = count});
+  const auto* const before = ranges_.find(prefix);
+  Declared declared{.type = type, .vector = vector, .count = count, .depth = depth(), .outer = {}};
+  if (before) declared.outer = before->value;
+  declared_.push_back(declared);
   return ranges_.declare(prefix, static_cast<std::uint32_t>(declared_.size() - 1));
 }
 
@@ -66,10 +69,12 @@ std::optional<FunctionNames::Numbered> FunctionNames::find_numbered(std::string_
     if (digit < '0' || digit > '9') break;
     number += power * static_cast<unsigned>(digit - '0');
     if (digit == '0' && cut + 1 < name.size()) continue;
-    const auto* const range = ranges_.find(name.substr(0, cut));
-    if (!range || number >= declared_[range->value].count) continue;
-    if (!best || range->depth > best->depth)
-      best = Numbered{range->value, static_cast<std::uint32_t>(number), range->depth};
+    const auto* const innermost = ranges_.find(name.substr(0, cut));
+    if (!innermost) continue;
+    std::optional<std::uint32_t> range = innermost->value;
+    while (range && number >= declared_[*range].count) range = declared_[*range].outer;
+    if (range && (!best || declared_[*range].depth > best->depth))
+      best = Numbered{*range, static_cast<std::uint32_t>(number), declared_[*range].depth};
   }
   return best;
 }

@@ -96,6 +96,8 @@ class FunctionNames {
     Type type{};
     std::uint8_t vector = 1;
     std::uint64_t count = 1;
+    std::uint32_t depth = 0;             // of its scope
+    std::optional<std::uint32_t> outer;  // declared_: the range of this prefix that it shadows in part
   };
   struct Numbered {
     std::uint32_t range = 0;  // declared_

@@ -11,7 +11,7 @@ using std::string_view;
 
 struct TypeRow {
   string_view text;
-  std::uint8_t bits;
+  std::uint16_t bits;
   TypeKind kind;
 };
 constexpr TypeRow kTypes[] = {
