@@ -3,4 +3,4 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/exec/alu_directed.cpp PROP
   COMPILE_OPTIONS "-frounding-math;-fno-math-errno")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/exec/alu_arithmetic.cpp
   ${PROJECT_SOURCE_DIR}/src/exec/alu_approx.cpp
-  ${PROJECT_SOURCE_DIR}/src/exec/alu_convert.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno;-fno-trapping-math")
+  ${PROJECT_SOURCE_DIR}/src/exec/alu_convert.cpp ${PROJECT_SOURCE_DIR}/src/exec/alu_matrix.cpp PROPERTIES COMPILE_OPTIONS "-fno-math-errno;-fno-trapping-math")

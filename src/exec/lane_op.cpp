@@ -30,6 +30,7 @@ constexpr ptx::Opcode kBits[] = {kAnd,   kOr,   kXor, kNot,  kCnot, kLop3, kShf,
 constexpr ptx::Opcode kCompare[] = {kSet, kSetp, kSelp, kSlct};
 constexpr ptx::Opcode kMove[] = {kMov};
 constexpr ptx::Opcode kConvert[] = {kCvt};
+constexpr ptx::Opcode kMatrix[] = {kMma, kMovmatrix};
 constexpr ptx::Opcode kWarp[] = {kShfl, kVote, kMatch, kRedux, kActivemask, kElect};
 constexpr ptx::Opcode kArithmetic[] = {kFma, kRcp, kSqrt};
 constexpr ptx::Opcode kSign[] = {kCopysign, kTestp};
@@ -45,6 +46,7 @@ constexpr Family kFamilies[] = {
     {kMove, &alu::select_move, nullptr},
     {kConvert, &alu::select_convert, nullptr},
     {kWarp, &alu::select_warp, nullptr},
+    {kMatrix, &alu::select_matrix, nullptr},
     {kArithmetic, &alu::select_arithmetic, nullptr},
     {kSign, &alu::select_sign, nullptr},
     {kApprox, &alu::select_approx, nullptr},
@@ -60,6 +62,9 @@ const Family* find(ptx::Opcode op) {
 
 std::optional<LaneOp> select_lane_op(const ptx::Instruction& instruction, unsigned destination_bits) {
   const Family* family = find(instruction.form.op);
+  if (instruction.form.op == kWmma && instruction.form.has(ptx::Mod::kMma))
+    return alu::select_matrix(
+        Form(instruction, destination_bits));  // wmma.load and wmma.store are the executor's
   if (!family) return std::nullopt;
   const Form form(instruction, destination_bits);
   if (form.has(ptx::Mod::kApprox) || form.has(ptx::Mod::kFull)) return alu::select_approx(form);
