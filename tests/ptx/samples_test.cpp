@@ -1,4 +1,4 @@
-// PTX that nvcc 13 made of our own kernels (tests/ptx/data), compute_75 to compute_100.
+// PTX that nvcc 13 made of our own kernels (tests/ptx/data, examples/ptx), compute_75 to compute_100.
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <string>
@@ -11,7 +11,7 @@
 namespace lockstep::ptx {
 
 TEST_CASE("ptx samples: printed and read again they are the same, and they link") {
-  REQUIRE(sample_files().size() >= 6);
+  REQUIRE(sample_files().size() >= 15);
   for (const auto& path : sample_files()) {
     INFO(path.filename());
     const Module m = parse_file(path);

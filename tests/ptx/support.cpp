@@ -77,8 +77,11 @@ std::string difference(const Module& a, const Module& b) {
 
 std::vector<std::filesystem::path> sample_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(LOCKSTEP_SOURCE_DIR "/tests/ptx/data")) {
-    if (entry.path().extension() == ".ptx") files.push_back(entry.path());
+  for (const char* const folder :
+       {LOCKSTEP_SOURCE_DIR "/tests/ptx/data", LOCKSTEP_SOURCE_DIR "/examples/ptx"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".ptx") files.push_back(entry.path());
+    }
   }
   std::sort(files.begin(), files.end());
   return files;

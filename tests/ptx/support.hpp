@@ -24,7 +24,7 @@ Instruction parse_one(std::string_view statement);
 /// Everything but places in the text. Gives what differs first, or "".
 std::string difference(const Module& a, const Module& b);
 
-/// tests/ptx/data/*.ptx: PTX that nvcc made of tests/ptx/data/*.cu.
+/// PTX that nvcc made of our own CUDA sources: tests/ptx/data/*.ptx and examples/ptx/*.ptx.
 std::vector<std::filesystem::path> sample_files();
 std::string read_text(const std::filesystem::path& path);
 
