@@ -228,7 +228,9 @@ void Decoder::decode_function(std::uint32_t index) {
 }
 
 void Decoder::decode(const Inst& inst, Operation& op) {
-  if (decode_memory_group(inst, op) || decode_async_group(inst, op) || decode_control_group(inst, op)) return;
+  if (decode_memory_group(inst, op) || decode_async_group(inst, op) || decode_texture_group(inst, op) ||
+      decode_control_group(inst, op))
+    return;
   decode_lane(inst, op);
 }
 

@@ -88,6 +88,14 @@ class Decoder {
   void decode_mbarrier(const Inst& inst, Operation& op);
   void decode_matrix_move(const Inst& inst, Operation& op);
 
+  // decode_texture.cpp
+  bool decode_texture_group(const Inst& inst, Operation& op);
+  void decode_fetch(const Inst& inst, Operation& op, TextureForm& form);
+  void decode_surface(const Inst& inst, Operation& op, TextureForm& form);
+  void decode_query(const Inst& inst, Operation& op, TextureForm& form);
+  void geometry_of(const Inst& inst, TextureForm& form) const;
+  std::vector<Slot> place_slots(const Op& operand, const TextureForm& form, Operation& op);
+
   [[noreturn]] void fail(const std::string& message) const;
 
   Executable& out_;

@@ -53,6 +53,7 @@ class Executable {
   [[nodiscard]] const std::vector<MbarrierForm>& mbarriers() const { return mbarriers_; }
   [[nodiscard]] const std::vector<CopyForm>& copies() const { return copies_; }
   [[nodiscard]] const std::vector<MatrixForm>& matrices() const { return matrices_; }
+  [[nodiscard]] const std::vector<TextureForm>& textures() const { return textures_; }
 
  private:
   friend class Decoder;
@@ -71,6 +72,7 @@ class Executable {
   std::vector<MbarrierForm> mbarriers_;
   std::vector<CopyForm> copies_;
   std::vector<MatrixForm> matrices_;
+  std::vector<TextureForm> textures_;
   std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, dynamic_shared_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/lane_op.hpp"
+#include "exec/texture.hpp"
 #include "ptx/ir.hpp"
 #include "util/types.hpp"
 
@@ -53,9 +54,7 @@ enum class Handler : std::uint8_t {
   kCopyBulk,   // cp.async.bulk
   kMbarrier,
   kMatrixMove,  // ldmatrix, stmatrix, wmma.load, wmma.store
-  kTexture,     // tex, tld4
-  kSurface,     // suld, sust, sured
-  kImageQuery,  // txq, suq
+  kTexture,     // tex, tld4, suld, sust, sured, txq, suq
 };
 
 /// Memory spaces as the executor tells them apart.
@@ -117,6 +116,37 @@ struct MatrixForm {
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
+};
+
+/// tex, tld4, suld, sust, sured, txq, suq. Sources: the handle, coordinates, then what follows.
+struct TextureForm {
+  enum class Kind : std::uint8_t {
+    kFetch,
+    kLevel,
+    kGradient,
+    kGather,
+    kLoad,
+    kStore,
+    kReduce,
+    kQuery
+  } kind = Kind::kFetch;
+  Geometry geometry = Geometry::k2D;
+  bool layered = false;
+  bool integer = false;      // .s32 coordinates
+  std::uint8_t channel = 0;  // tld4
+  std::uint8_t bytes = 4;    // surfaces: of one element
+  std::uint8_t elements = 1;
+  enum class Outside : std::uint8_t { kTrap, kClamp, kZero } outside = Outside::kTrap;
+  AtomicFn fn = nullptr;  // sured
+  enum class Query : std::uint8_t {
+    kWidth,
+    kHeight,
+    kDepth,
+    kLayers,
+    kLevels,
+    kNormalized
+  } query = Query::kWidth;
+  bool surface = false;  // a query of a surface
 };
 
 /// One argument or result of a call: a .param variable of the caller, or a register or immediate.

@@ -123,6 +123,7 @@ Warp::Stop Warp::run_split() {
       case Handler::kCopyBulk:
       case Handler::kMbarrier:
       case Handler::kMatrixMove:
+      case Handler::kTexture:
         step_async(op, active);
         ++now_.pc;
         break;
@@ -145,6 +146,8 @@ void Warp::step_async(const Operation& op, LaneMask active) {
       return copy_bulk(op, active);
     case Handler::kMbarrier:
       return mbarrier(op, active);
+    case Handler::kTexture:
+      return texture(op, active);
     default:
       return matrix_move(op, active);
   }

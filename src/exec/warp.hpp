@@ -170,6 +170,15 @@ class Warp {
   static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
   void matrix_move(const Operation& op, LaneMask active);
 
+  // warp_texture.cpp
+  void texture(const Operation& op, LaneMask active);
+  void fetch_texels(const TextureForm& form, const Operation& op, LaneMask active);
+  [[nodiscard]] Fetch fetch_of(const TextureForm& form, const Slot* sources, std::uint32_t lane,
+                               const Texture& texture) const;
+  void access_surface(const TextureForm& form, const Operation& op, LaneMask active);
+  [[nodiscard]] Address surface_address(const TextureForm& form, const Slot* sources, std::uint32_t lane);
+  void query_image(const TextureForm& form, const Operation& op, LaneMask active);
+
   // warp_sync.cpp
   bool lane_sync(const Operation& op, LaneMask active);
   LaneMask sync_groups(const Operation& op, LaneMask present);

@@ -1,0 +1,183 @@
+// Texture fetches and surface accesses of a warp.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/cta.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+template <class F>
+void for_lanes(LaneMask mask, F&& f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+
+unsigned coordinates(const TextureForm& form) {
+  return form.geometry == Geometry::k1D ? 1 : form.geometry == Geometry::k2D ? 2 : 3;
+}
+
+float as_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
+
+}  // namespace
+
+void Warp::texture(const Operation& op, LaneMask active) {
+  const TextureForm& form = machine_->kernel.textures()[op.detail];
+  switch (form.kind) {
+    case TextureForm::Kind::kQuery:
+      if (record_) note(active);
+      return query_image(form, op, active);
+    case TextureForm::Kind::kLoad:
+    case TextureForm::Kind::kStore:
+    case TextureForm::Kind::kReduce:
+      return access_surface(form, op, active);
+    default:
+      return fetch_texels(form, op, active);
+  }
+}
+
+Fetch Warp::fetch_of(const TextureForm& form, const Slot* sources, std::uint32_t l,
+                     const Texture& texture) const {
+  Fetch f;
+  f.geometry = form.geometry;
+  f.layered = form.layered;
+  f.integer = form.integer;
+  std::size_t next = 1;  // behind the handle
+  const auto value = [&] { return at(sources[next++])->lane[l]; };
+  if (form.layered) f.layer = static_cast<std::uint32_t>(value());
+  const unsigned count = coordinates(form);
+  for (unsigned d = 0; d < count; ++d) {
+    const std::uint64_t bits = value();
+    if (form.integer)
+      f.texel[d] = static_cast<std::int32_t>(bits);
+    else
+      f.at[d] = as_float(bits);
+  }
+  if (form.kind == TextureForm::Kind::kLevel) f.level = as_float(value());
+  if (form.kind == TextureForm::Kind::kGradient) {
+    float gradients[2][3] = {};
+    for (auto& gradient : gradients)
+      for (unsigned d = 0; d < count; ++d) gradient[d] = as_float(value());
+    f.level = level_of(texture, count, gradients[0], gradients[1]);
+  }
+  return f;
+}
+
+void Warp::fetch_texels(const TextureForm& form, const Operation& op, LaneMask active) {
+  const Slot* const results = slots_ + op.operands;
+  const Slot* const sources = results + op.destinations;
+  Addresses where{};
+  LaneSlots values[4];
+  for_lanes(active, [&](std::uint32_t l) {
+    const std::uint64_t handle = at(sources[0])->lane[l];
+    const Texture* const texture =
+        machine_->options.textures ? machine_->options.textures->texture(handle) : nullptr;
+    if (!texture) fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture object");
+    const Fetch f = fetch_of(form, sources, l, *texture);
+    Address bad = 0;
+    const auto texels = form.kind == TextureForm::Kind::kGather
+                            ? gather(*texture, f, form.channel, machine_->memory, bad)
+                            : fetch(*texture, f, machine_->memory, bad);
+    if (bad != 0) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
+    where.lane[l] = nearest_texel(*texture, f);
+    for (unsigned c = 0; c < 4; ++c) values[c].lane[l] = texels[c];
+  });
+  if (record_) note(active, where);
+  for (unsigned c = 0; c < std::min<unsigned>(op.destinations, 4); ++c)
+    if (results[c].exists())
+      for_lanes(active, [&](std::uint32_t l) { at(results[c])->lane[l] = values[c].lane[l]; });
+}
+
+/// Of a lane's element, or 0 where it lies outside and the form lets that pass.
+Address Warp::surface_address(const TextureForm& form, const Slot* sources, std::uint32_t l) {
+  const std::uint64_t handle = at(sources[0])->lane[l];
+  const Image* const image =
+      machine_->options.textures ? machine_->options.textures->surface(handle) : nullptr;
+  if (!image) fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such surface object");
+  std::size_t next = 1;
+  const auto value = [&] { return std::int64_t{static_cast<std::int32_t>(at(sources[next++])->lane[l])}; };
+  const std::uint32_t size = std::uint32_t{form.bytes} * form.elements;
+  const std::int64_t layer = form.layered ? value() : 0;
+  std::int64_t at_coordinate[3] = {};
+  for (unsigned d = 0; d < coordinates(form); ++d) at_coordinate[d] = value();
+  const bool cube = form.geometry == Geometry::kCube, volume = form.geometry == Geometry::k3D;
+  const std::int64_t limit[4] = {std::int64_t{image->width} * image->format.bytes() - size + 1, image->height,
+                                 cube     ? 6
+                                 : volume ? image->depth
+                                          : 1,
+                                 image->layers / (cube ? 6 : 1)};
+  std::int64_t place[4] = {at_coordinate[0], at_coordinate[1], at_coordinate[2], layer};
+  for (unsigned d = 0; d < 4; ++d) {
+    if (d == 3 && !form.layered) continue;
+    if (place[d] >= 0 && place[d] < limit[d]) continue;
+    if (form.outside == TextureForm::Outside::kTrap)
+      fault(FaultKind::kIllegalAddress, LaneMask{1} << l, image->data, "outside the surface");
+    if (form.outside == TextureForm::Outside::kZero) return 0;
+    place[d] = std::clamp<std::int64_t>(place[d], 0, std::max<std::int64_t>(limit[d] - 1, 0));
+  }
+  if (place[0] % form.bytes != 0)
+    fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, image->data, "x in bytes");
+  const std::int64_t slice = place[2] + place[3] * (cube ? 6 : 1);
+  const Address address = image->data + static_cast<std::uint64_t>(slice) * image->slice_pitch +
+                          static_cast<std::uint64_t>(place[1]) * image->row_pitch +
+                          static_cast<std::uint64_t>(place[0]);
+  if (!machine_->memory.accessible(address, size))
+    fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
+  return address;
+}
+
+void Warp::access_surface(const TextureForm& form, const Operation& op, LaneMask active) {
+  const Slot* const results = slots_ + op.operands;
+  const Slot* const sources = results + op.destinations;
+  const Slot* const values =
+      sources + op.sources - (form.kind == TextureForm::Kind::kLoad ? 0 : form.elements);
+  Addresses where{};
+  LaneMask inside = 0;
+  for_lanes(active, [&](std::uint32_t l) {
+    where.lane[l] = surface_address(form, sources, l);
+    if (where.lane[l] != 0) inside |= LaneMask{1} << l;
+  });
+  if (record_) note(inside, where);
+  for (unsigned i = 0; i < form.elements; ++i)
+    for_lanes(active, [&](std::uint32_t l) {
+      auto* const element = reinterpret_cast<std::byte*>(where.lane[l]) + i * form.bytes;
+      const bool in = (inside >> l & 1) != 0;
+      std::uint64_t bits = 0;
+      if (in) std::memcpy(&bits, element, form.bytes);
+      if (form.kind == TextureForm::Kind::kLoad) {
+        if (results[i].exists()) at(results[i])->lane[l] = bits;
+        return;
+      }
+      if (!in) return;
+      const std::uint64_t given = at(values[i])->lane[l];
+      bits = form.kind == TextureForm::Kind::kStore ? given : form.fn(bits, given, given);
+      std::memcpy(element, &bits, form.bytes);
+    });
+}
+
+void Warp::query_image(const TextureForm& form, const Operation& op, LaneMask active) {
+  using Query = TextureForm::Query;
+  const Slot* const result = slots_ + op.operands;
+  for_lanes(active, [&](std::uint32_t l) {
+    const std::uint64_t handle = at(result[1])->lane[l];
+    const TextureTable* const table = machine_->options.textures;
+    const Texture* const texture = table && !form.surface ? table->texture(handle) : nullptr;
+    const Image* const image = texture                 ? &texture->levels[0]
+                               : table && form.surface ? table->surface(handle)
+                                                       : nullptr;
+    if (!image)
+      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture or surface object");
+    std::uint64_t value = 0;
+    if (form.query == Query::kWidth) value = image->width;
+    if (form.query == Query::kHeight) value = image->height;
+    if (form.query == Query::kDepth) value = image->depth;
+    if (form.query == Query::kLayers) value = image->layers;
+    if (form.query == Query::kLevels) value = texture->levels.size();
+    if (form.query == Query::kNormalized) value = texture->normalized_coordinates;
+    if (result[0].exists()) at(result[0])->lane[l] = value;
+  });
+}
+
+}  // namespace lockstep::exec

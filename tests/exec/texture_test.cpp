@@ -1,0 +1,211 @@
+// Textures and surfaces against closed forms: images whose texels are linear in their place.
+#include "exec/texture.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/exec/support.hpp"
+
+namespace lockstep::exec::test {
+namespace {
+
+/// Texel (x, y, z) has the value x + 100 y + 10000 z.
+struct Ramp {
+  Ramp(DeviceMemory& memory, std::uint32_t width, std::uint32_t height, std::uint32_t slices) {
+    image.width = width;
+    image.height = height;
+    image.row_pitch = std::uint64_t{width} * 4 + 32;
+    image.slice_pitch = image.row_pitch * height;
+    image.data = *memory.allocate(image.slice_pitch * slices);
+    for (std::uint32_t z = 0; z < slices; ++z)
+      for (std::uint32_t y = 0; y < height; ++y)
+        for (std::uint32_t x = 0; x < width; ++x) {
+          const auto value = static_cast<float>(x + 100 * y + 10000 * z);
+          std::memcpy(
+              reinterpret_cast<void*>(image.data + z * image.slice_pitch + y * image.row_pitch + 4 * x),
+              &value, sizeof value);
+        }
+  }
+  Image image;
+};
+
+float first(const Texture& texture, const Fetch& f, const DeviceMemory& memory) {
+  Address fault = 0;
+  const auto texel = fetch(texture, f, memory, fault);
+  REQUIRE(fault == 0);
+  return std::bit_cast<float>(texel[0]);
+}
+
+TEST_CASE("nearest and linear filtering of a ramp") {
+  DeviceMemory memory(64 << 20);
+  Texture t;
+  t.levels = {Ramp(memory, 8, 4, 1).image};
+  Fetch f;
+  for (float x = -2; x < 10; x += 0.37f)
+    for (float y = -1; y < 6; y += 0.41f) {
+      f.at = {x, y, 0};
+      t.linear_filter = false;
+      const float nx = std::clamp(std::floor(x), 0.0f, 7.0f), ny = std::clamp(std::floor(y), 0.0f, 3.0f);
+      CHECK(first(t, f, memory) == nx + 100 * ny);
+      t.linear_filter = true;
+      const double qx = std::clamp(std::floor((static_cast<double>(x) - 0.5) * 256 + 0.5) / 256, 0.0, 7.0);
+      const double qy = std::clamp(std::floor((static_cast<double>(y) - 0.5) * 256 + 0.5) / 256, 0.0, 3.0);
+      CHECK(first(t, f, memory) == Approx(qx + 100 * qy).epsilon(1e-6));
+    }
+}
+
+TEST_CASE("addressing modes of a one-dimensional texture") {
+  DeviceMemory memory(64 << 20);
+  Texture t;
+  t.levels = {Ramp(memory, 4, 1, 1).image};
+  t.normalized_coordinates = true;
+  t.border = {-5, 0, 0, 0};
+  Fetch f;
+  f.geometry = Geometry::k1D;
+  const auto at = [&](AddressMode mode, int texel) {
+    t.address[0] = mode;
+    f.at[0] = (static_cast<float>(texel) + 0.5f) / 4;
+    return static_cast<int>(first(t, f, memory));
+  };
+  const int wrapped[] = {1, 2, 3, 0, 1, 2, 3, 0, 1}, mirrored[] = {2, 1, 0, 0, 1, 2, 3, 3, 2};
+  for (int i = -3; i < 6; ++i) {
+    CHECK(at(AddressMode::kClamp, i) == std::clamp(i, 0, 3));
+    CHECK(at(AddressMode::kBorder, i) == (i < 0 || i > 3 ? -5 : i));
+    CHECK(at(AddressMode::kWrap, i) == wrapped[i + 3]);
+    CHECK(at(AddressMode::kMirror, i) == mirrored[i + 3]);
+  }
+  t.normalized_coordinates = false;  // then wrap means clamp
+  f.at[0] = 5.5f;
+  CHECK(first(t, f, memory) == 3);
+}
+
+TEST_CASE("three dimensions, layers and cubes") {
+  DeviceMemory memory(64 << 20);
+  Texture t;
+  t.linear_filter = true;
+  t.levels = {Ramp(memory, 4, 4, 12).image};
+  t.levels[0].depth = 12;
+  Fetch f;
+  f.geometry = Geometry::k3D;
+  f.at = {1.75f, 2.25f, 7.5f};
+  CHECK(first(t, f, memory) == 1.25f + 175 + 70000);
+  t.levels[0].depth = 1;
+  t.levels[0].layers = 12;
+  f.geometry = Geometry::k2D;
+  f.layered = true;
+  f.layer = 3;
+  CHECK(first(t, f, memory) == 1.25f + 175 + 30000);
+  f.layer = 77;
+  CHECK(first(t, f, memory) == 1.25f + 175 + 110000);
+  t.linear_filter = false;
+  f.geometry = Geometry::kCube;
+  f.layer = 1;
+  // Centres of the faces +x -x +y -y +z -z, a little towards the first texel of the third row and column.
+  const float directions[6][3] = {{1, -.1f, -.1f}, {-1, -.1f, .1f}, {.1f, 1, .1f},
+                                  {.1f, -1, -.1f}, {.1f, -.1f, 1},  {-.1f, -.1f, -1}};
+  for (int face = 0; face < 6; ++face) {
+    f.at = {directions[face][0], directions[face][1], directions[face][2]};
+    CHECK(first(t, f, memory) == static_cast<float>(2 + 200 + 10000 * (6 + face)));
+  }
+}
+
+TEST_CASE("values of narrow formats") {
+  DeviceMemory memory(64 << 20);
+  Image image;
+  image.format = {4, 8, TexelKind::kUnsigned};
+  image.width = 1;
+  image.data = *memory.allocate(16);
+  const std::uint8_t bytes[4] = {0, 255, 128, 51};
+  std::memcpy(reinterpret_cast<void*>(image.data), bytes, 4);
+  Texture t;
+  t.levels = {image};
+  Fetch f;
+  f.geometry = Geometry::k1D;
+  Address fault = 0;
+  CHECK(fetch(t, f, memory, fault) == std::array<std::uint32_t, 4>{0, 255, 128, 51});
+  t.normalized_values = true;
+  auto texel = fetch(t, f, memory, fault);
+  CHECK(std::bit_cast<float>(texel[1]) == 1);
+  CHECK(std::bit_cast<float>(texel[3]) == 0.2f);
+  t.levels[0].format.kind = TexelKind::kSigned;
+  texel = fetch(t, f, memory, fault);
+  CHECK(std::bit_cast<float>(texel[2]) == -1);
+  CHECK(std::bit_cast<float>(texel[3]) == 51.0f / 127);
+  t.levels[0].format = {2, 16, TexelKind::kFloat};
+  const std::uint16_t halves[2] = {0x3e00, 0xc000};
+  std::memcpy(reinterpret_cast<void*>(image.data), halves, 4);
+  texel = fetch(t, f, memory, fault);
+  CHECK(std::bit_cast<float>(texel[0]) == 1.5f);
+  CHECK(std::bit_cast<float>(texel[1]) == -2.0f);
+  CHECK(std::bit_cast<float>(texel[3]) == 1.0f);
+}
+
+constexpr const char* kTexels = R"(
+.visible .entry run(.param .u64 tex, .param .u64 surf, .param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<16>; .reg .f32 %f<16>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [tex];
+  ld.param.u64 %rd2, [surf];
+  ld.param.u64 %rd3, [out];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 7;
+  shr.u32 %r3, %r1, 3;
+  cvt.rn.f32.u32 %f1, %r2;
+  cvt.rn.f32.u32 %f2, %r3;
+  add.f32 %f1, %f1, 0f3F000000;
+  add.f32 %f2, %f2, 0f3F000000;
+  tex.2d.v4.f32.f32 {%f3, %f4, %f5, %f6}, [%rd1, {%f1, %f2}];
+  tex.2d.v4.f32.s32 {%f7, %f4, %f5, %f6}, [%rd1, {%r2, %r3}];
+  tld4.r.2d.v4.f32.f32 {%f8, %f9, %f10, %f11}, [%rd1, {%f1, %f2}];
+  txq.width.b32 %r4, [%rd1];
+  suq.height.b32 %r5, [%rd2];
+  shl.b32 %r6, %r2, 2;
+  suld.b.2d.b32.zero %r7, [%rd2, {%r6, %r3}];
+  add.u32 %r8, %r7, 5;
+  sust.b.2d.b32.zero [%rd2, {%r6, %r3}], %r8;
+  mov.u32 %r9, 400;
+  suld.b.2d.b32.zero %r10, [%rd2, {%r9, %r3}];
+  mul.wide.u32 %rd4, %r1, 32;
+  add.u64 %rd4, %rd3, %rd4;
+  st.global.v4.f32 [%rd4], {%f3, %f7, %f8, %f10};
+  st.global.v4.u32 [%rd4+16], {%r4, %r5, %r7, %r10};
+  ret;
+})";
+
+TEST_CASE("texture and surface instructions") {
+  Device device(kTexels);
+  TextureTable table;
+  device.options.textures = &table;
+  Texture t;
+  t.levels = {Ramp(device.memory, 8, 4, 1).image};
+  const std::uint64_t texture = table.add(t);
+  Image image = t.levels[0];
+  image.format = {1, 32, TexelKind::kUnsigned};
+  image.data = device.array(std::vector<std::uint32_t>(8 * 4, 7));
+  image.row_pitch = 32;
+  const std::uint64_t surface = table.add_surface(image);
+  const Address out = device.zeros<std::uint32_t>(8 * 32);
+  device.run("run", {1, 1, 1}, {32, 1, 1}, Arguments(texture, surface, out));
+  const auto values = device.read<std::uint32_t>(out, 8 * 32);
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    const std::uint32_t x = i % 8, y = i / 8;
+    const auto value = [&](std::uint32_t column, std::uint32_t row) {
+      return std::bit_cast<std::uint32_t>(static_cast<float>(std::min(column, 7u) + 100 * std::min(row, 3u)));
+    };
+    CHECK(values[8 * i] == value(x, y));
+    CHECK(values[8 * i + 1] == value(x, y));
+    CHECK(values[8 * i + 2] == value(x, y + 1));
+    CHECK(values[8 * i + 3] == value(x + 1, y));
+    CHECK(values[8 * i + 4] == 8);
+    CHECK(values[8 * i + 5] == 4);
+    CHECK(values[8 * i + 6] == 7);
+    CHECK(values[8 * i + 7] == 0);
+  }
+  CHECK(device.read<std::uint32_t>(image.data, 32) == std::vector<std::uint32_t>(32, 12));
+  CHECK(table.remove(texture));
+  CHECK_THROWS_AS(device.run("run", {1, 1, 1}, {32, 1, 1}, Arguments(texture, surface, out)), DeviceFault);
+}
+
+}  // namespace
+}  // namespace lockstep::exec::test
