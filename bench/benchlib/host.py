@@ -17,14 +17,14 @@ def cores():
 
 
 def describe():
-    """The machine in words."""
+    """The machine in words, and what else it has to do: above its cores wall times and threads say little."""
     model = "unknown processor"
     with open("/proc/cpuinfo") as f:
         for line in f:
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
                 break
-    return f"{len(cores())} cores of {model}"
+    return f"{len(cores())} cores of {model}, load average {os.getloadavg()[1]:.1f}"
 
 
 def simulate(program, trace, gpu, threads, *options):
