@@ -23,6 +23,7 @@ LaneOp select_approx(const Form& form);
 LaneOp select_convert(const Form& form);
 LaneOp select_warp(const Form& form);
 LaneOp select_matrix(const Form& form);
+LaneOp select_video(const Form& form);
 LaneOp select_move(const Form& form);
 
 }  // namespace lockstep::exec::alu

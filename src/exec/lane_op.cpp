@@ -30,6 +30,9 @@ constexpr ptx::Opcode kBits[] = {kAnd,   kOr,   kXor, kNot,  kCnot, kLop3, kShf,
 constexpr ptx::Opcode kCompare[] = {kSet, kSetp, kSelp, kSlct};
 constexpr ptx::Opcode kMove[] = {kMov};
 constexpr ptx::Opcode kConvert[] = {kCvt};
+constexpr ptx::Opcode kVideo[] = {kVadd,  kVsub,  kVabsdiff, kVmin,      kVmax,      kVshl,  kVshr,  kVset,
+                                  kVmad,  kVadd2, kVsub2,    kVavrg2,    kVabsdiff2, kVmin2, kVmax2, kVset2,
+                                  kVadd4, kVsub4, kVavrg4,   kVabsdiff4, kVmin4,     kVmax4, kVset4};
 constexpr ptx::Opcode kMatrix[] = {kMma, kMovmatrix};
 constexpr ptx::Opcode kWarp[] = {kShfl, kVote, kMatch, kRedux, kActivemask, kElect};
 constexpr ptx::Opcode kArithmetic[] = {kFma, kRcp, kSqrt};
@@ -47,6 +50,7 @@ constexpr Family kFamilies[] = {
     {kConvert, &alu::select_convert, nullptr},
     {kWarp, &alu::select_warp, nullptr},
     {kMatrix, &alu::select_matrix, nullptr},
+    {kVideo, &alu::select_video, nullptr},
     {kArithmetic, &alu::select_arithmetic, nullptr},
     {kSign, &alu::select_sign, nullptr},
     {kApprox, &alu::select_approx, nullptr},
