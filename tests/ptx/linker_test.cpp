@@ -123,4 +123,28 @@ TEST_CASE("ptx linker: declarations must agree with the definition") {
   CHECK(message({".extern .global .b32 v[];", ".visible .global .b32 v[4];"}) == "no error");
 }
 
+TEST_CASE("ptx linker: modules of nvcc's separate compilation") {
+  const auto module = [](const std::string& name) {
+    return parse_file(LOCKSTEP_SOURCE_DIR "/tests/ptx/data/rdc/" + name + ".ptx");
+  };
+  std::vector<Module> modules{module("uses"), module("defines"), module("statics")};
+  const Program p = link(std::move(modules));
+  const std::uint32_t helper = *p.find_function("_Z6helperfi");
+  CHECK(p.functions[helper].module == 1);
+  CHECK(p.variables[*p.find_variable("chosen")].relocations.at(0).symbol ==
+        Symbol{SymbolKind::kFunction, helper});
+  CHECK(p.variables[*p.find_variable("counter")].initial == std::vector<std::uint8_t>{3, 0, 0, 0});
+  std::size_t twice = 0, secrets = 0, bodies = 0;
+  for (const Function& f : p.functions) {
+    twice += f.name.find("twice") != std::string::npos;
+    bodies += f.has_body;
+  }
+  for (const Variable& v : p.variables) secrets += v.name.find("secret") != std::string::npos;
+  CHECK(twice == 1);  // weak in two modules
+  CHECK(secrets == 2);
+  CHECK(bodies == 5);
+  CHECK_THROWS_WITH(link({module("uses")}),
+                    Catch::Contains("'_Z6helperfi' is used here and defined in no module"));
+}
+
 }  // namespace lockstep::ptx
