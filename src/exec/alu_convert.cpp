@@ -151,6 +151,15 @@ u64 widen(F32 a) {
 float narrow(F64 a) { return canonical(static_cast<float>(a.value)); }
 float half_to_single(F16 a) { return canonical(a.value); }
 u16 single_to_half(F32 a) { return round_to_16<10, 15>(a.value); }
+float saturated(F32 a) { return after<Post::kSat>(a.value); }
+template <Round kRound>
+float whole_single(F32 a) {
+  return canonical(static_cast<float>(integral(a.value, kRound)));
+}
+template <Round kRound>
+double whole_double(F64 a) {
+  return with_payload(integral(a.value, kRound), a.value);
+}
 template <Round kRound>
 s32 single_to_s32(F32 a) {
   const double whole = integral(is_nan(a.value) ? 0 : a.value, kRound);
@@ -179,6 +188,15 @@ constexpr Fast kFast[] = {
     {Type::kF32, Type::kU32, Mod::kRn, kernel<&nearest<float, u32>>},
     {Type::kF64, Type::kS32, Mod::kRn, kernel<&nearest<double, s32>>},
     {Type::kF64, Type::kU32, Mod::kRn, kernel<&nearest<double, u32>>},
+    {Type::kF32, Type::kF32, Mod::kSat, kernel<&saturated>},
+    {Type::kF32, Type::kF32, Mod::kRni, kernel<&whole_single<Round::kNearest>>},
+    {Type::kF32, Type::kF32, Mod::kRzi, kernel<&whole_single<Round::kZero>>},
+    {Type::kF32, Type::kF32, Mod::kRmi, kernel<&whole_single<Round::kDown>>},
+    {Type::kF32, Type::kF32, Mod::kRpi, kernel<&whole_single<Round::kUp>>},
+    {Type::kF64, Type::kF64, Mod::kRni, kernel<&whole_double<Round::kNearest>>},
+    {Type::kF64, Type::kF64, Mod::kRzi, kernel<&whole_double<Round::kZero>>},
+    {Type::kF64, Type::kF64, Mod::kRmi, kernel<&whole_double<Round::kDown>>},
+    {Type::kF64, Type::kF64, Mod::kRpi, kernel<&whole_double<Round::kUp>>},
     {Type::kS32, Type::kF32, Mod::kRzi, kernel<&single_to_s32<Round::kZero>>},
     {Type::kS32, Type::kF32, Mod::kRni, kernel<&single_to_s32<Round::kNearest>>},
 };

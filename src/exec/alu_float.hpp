@@ -140,15 +140,16 @@ constexpr T after(T x) {
   return x;
 }
 
-/// The result, or where it is NaN the payload of the first NaN among the operands, quiet, or else the NaN of
-/// an invalid operation.
+/// The payload of the first NaN among the operands, quiet, or else the NaN of an invalid operation.
+constexpr u64 payload() { return kNan64; }
+template <class... D>
+constexpr u64 payload(double first, D... rest) {
+  return is_nan(first) ? std::bit_cast<u64>(first) | kQuiet64 : payload(rest...);
+}
 template <class... D>
 constexpr double with_payload(double result, D... operands) {
-  const u64 inputs[] = {std::bit_cast<u64>(operands)...};
-  u64 bits = kNan64;
-  for (std::size_t i = sizeof...(D); i-- > 0;)
-    bits = is_nan(std::bit_cast<double>(inputs[i])) ? inputs[i] | kQuiet64 : bits;
-  return std::bit_cast<double>(is_nan(result) ? bits : std::bit_cast<u64>(result));
+  const u64 nan = payload(operands...);
+  return std::bit_cast<double>(is_nan(result) ? nan : std::bit_cast<u64>(result));
 }
 
 /// An unrounded or rounded result as the bits that the view's format has; `operands` are for NaN payloads.

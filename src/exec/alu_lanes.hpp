@@ -135,9 +135,10 @@ void lanes_base(const LaneArgs& args, u64 immediate) {
   run_lanes<F>(args, immediate);
 }
 
-// The same for hosts with AVX2 and FMA: other instructions, the same bits.
+// The same for hosts with AVX2 and FMA: other instructions, the same bits. Flattened, as what is not inlined
+// would be compiled for any host.
 #if defined(__x86_64__)
-#define LOCKSTEP_WIDE [[gnu::target("avx2,fma,bmi,bmi2,lzcnt,popcnt")]]
+#define LOCKSTEP_WIDE [[gnu::target("avx2,fma,bmi,bmi2,lzcnt,popcnt"), gnu::flatten]]
 #else
 #define LOCKSTEP_WIDE
 #endif

@@ -49,66 +49,66 @@ float fp8_to_float(u32 bits) {
 }
 
 /// One element from its bits. tf32 numbers are the upper 19 bits of their register.
-template <class T>
-T element(Type type, u64 bits) {
-  switch (type) {
-    case Type::kF16:
-      return static_cast<T>(half_to_float(static_cast<u16>(bits)));
-    case Type::kBf16:
-      return static_cast<T>(bf16_to_float(static_cast<u16>(bits)));
-    case Type::kTf32:
-      return static_cast<T>(std::bit_cast<float>(static_cast<u32>(bits & 0xffffe000)));
-    case Type::kE4m3:
-      return static_cast<T>(fp8_to_float<3>(static_cast<u32>(bits)));
-    case Type::kE5m2:
-      return static_cast<T>(fp8_to_float<2>(static_cast<u32>(bits)));
-    case Type::kF32:
-      return static_cast<T>(std::bit_cast<float>(static_cast<u32>(bits)));
-    case Type::kF64:
-      return static_cast<T>(std::bit_cast<double>(bits));
-    case Type::kS8:
-      return static_cast<T>(static_cast<s8>(bits));
-    case Type::kU8:
-      return static_cast<T>(static_cast<u8>(bits));
-    case Type::kS4:
-      return static_cast<T>(static_cast<s8>(bits << 4) >> 4);
-    case Type::kU4:
-      return static_cast<T>(bits & 15);
-    case Type::kS32:
-      return static_cast<T>(static_cast<s32>(bits));
-    default:
-      return static_cast<T>(static_cast<u32>(bits));
-  }
+template <Type kType>
+auto element(u64 bits) {
+  if constexpr (kType == Type::kF16) return half_to_float(static_cast<u16>(bits));
+  if constexpr (kType == Type::kBf16) return bf16_to_float(static_cast<u16>(bits));
+  if constexpr (kType == Type::kTf32) return std::bit_cast<float>(static_cast<u32>(bits & 0xffffe000));
+  if constexpr (kType == Type::kE4m3) return fp8_to_float<3>(static_cast<u32>(bits));
+  if constexpr (kType == Type::kE5m2) return fp8_to_float<2>(static_cast<u32>(bits));
+  if constexpr (kType == Type::kF32) return std::bit_cast<float>(static_cast<u32>(bits));
+  if constexpr (kType == Type::kF64) return std::bit_cast<double>(bits);
+  if constexpr (kType == Type::kS8) return static_cast<s32>(static_cast<s8>(bits));
+  if constexpr (kType == Type::kU8) return static_cast<s32>(static_cast<u8>(bits));
+  if constexpr (kType == Type::kS4) return static_cast<s32>(static_cast<s8>(bits << 4) >> 4);
+  if constexpr (kType == Type::kU4) return static_cast<s32>(bits & 15);
+  if constexpr (kType == Type::kU16) return static_cast<u16>(bits);
+  if constexpr (kType == Type::kS32) return static_cast<s32>(bits);
+  if constexpr (kType == Type::kB1) return static_cast<u32>(bits);
 }
 
-/// Reads a fragment's registers into rows and columns.
-template <class T, int kWidth>
-void gather(const Fragment& f, Type type, const LaneSlots* const* src, T (*out)[kWidth]) {
+/// Calls visit(row, column, lane) for element `number` of every lane. The map is linear in a lane's group and
+/// its place in the group, so the steps are taken from three of its points.
+template <class Visit>
+LOCKSTEP_INLINE void each_place(const Fragment& f, int number, Visit visit) {
+  const MatrixPlace origin = fragment_place(f, 0, number), next = fragment_place(f, 1, number),
+                    below = fragment_place(f, 4, number);
+  for (int group = 0; group < 8; ++group)
+    for (int i = 0; i < 4; ++i)
+      visit(origin.row + group * (below.row - origin.row) + i * (next.row - origin.row),
+            origin.column + group * (below.column - origin.column) + i * (next.column - origin.column),
+            4 * group + i);
+}
+
+template <Type kType, class T, int kWidth>
+LOCKSTEP_INLINE void gather_as(const Fragment& f, const LaneSlots* const* src, T (*out)[kWidth]) {
   const int each = f.per_register();
   for (int reg = 0; reg < f.distinct(); ++reg)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const u64 word = src[reg]->lane[lane];
-      for (int i = 0; i < each; ++i) {
-        const MatrixPlace at = fragment_place(f, lane, reg * each + i);
-        out[at.row][at.column] = element<T>(type, word >> (i * f.bits));
-      }
-    }
+    for (int i = 0; i < each; ++i)
+      each_place(f, reg * each + i, [&](int row, int column, int lane) {
+        out[row][column] = static_cast<T>(element<kType>(src[reg]->lane[lane] >> (i * f.bits)));
+      });
+}
+
+/// Reads a fragment's registers into rows and columns; kTypes are those that the caller's form can have.
+template <Type... kTypes, class T, int kWidth>
+LOCKSTEP_INLINE void gather(const Fragment& f, Type type, const LaneSlots* const* src, T (*out)[kWidth]) {
+  ((type == kTypes ? gather_as<kTypes>(f, src, out) : void()), ...);
 }
 
 /// Writes the accumulator's registers; `bits_of` gives the bits of an element.
 template <class T, class BitsOf>
-void scatter(const Fragment& f, const T (*in)[kMaxColumns], LaneSlots* const* dst, BitsOf bits_of) {
+LOCKSTEP_INLINE void scatter(const Fragment& f, const T (*in)[kMaxColumns], LaneSlots* const* dst,
+                             BitsOf bits_of) {
   const int each = f.per_register();
   for (int reg = 0; reg < f.registers; ++reg) {
     if (!dst[reg]) continue;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      u64 word = 0;
-      for (int i = 0; i < each; ++i) {
-        const MatrixPlace at = fragment_place(f, lane, reg * each + i);
-        word |= bits_of(in[at.row][at.column]) << (i * f.bits);
-      }
-      dst[reg]->lane[lane] = word;
-    }
+    u64 words[kLanes] = {};
+    for (int i = 0; i < each; ++i)
+      each_place(f, reg * each + i, [&](int row, int column, int lane) {
+        words[lane] |= bits_of(in[row][column]) << (i * f.bits);
+      });
+    std::copy(std::begin(words), std::end(words), dst[reg]->lane);
   }
 }
 
@@ -132,8 +132,18 @@ LOCKSTEP_INLINE void accumulate(const Product& p, int depth, const Operands<T>& 
     }
 }
 
+/// Types that a form's operands can have.
+template <Type... kTypes>
+struct Types {
+  template <class T, int kWidth>
+  LOCKSTEP_INLINE static void read(const Fragment& f, Type type, const LaneSlots* const* src,
+                                   T (*out)[kWidth]) {
+    gather<kTypes...>(f, type, src, out);
+  }
+};
+
 /// Reads a, b and c, and calls multiply(product, depth, operands, sum).
-template <class T, class Sum, class Multiply, class BitsOf>
+template <class Multiplicands, class Sums, class T, class Sum, class Multiply, class BitsOf>
 LOCKSTEP_INLINE void run(const LaneArgs& args, const Product& p, Multiply multiply, BitsOf bits_of) {
   Fragment a = *p.fragment(MatrixRole::kA, p.a), b = *p.fragment(MatrixRole::kB, p.b);
   const Fragment c = *p.fragment(MatrixRole::kAccumulator, p.c),
@@ -148,9 +158,9 @@ LOCKSTEP_INLINE void run(const LaneArgs& args, const Product& p, Multiply multip
   }
   Operands<T> in;
   Sum sum[kMaxRows][kMaxColumns];
-  gather(a, p.a, src, in.a);
-  gather(b, p.b, src + first_b, in.b);
-  gather(c, p.c, src + first_c, sum);
+  Multiplicands::read(a, p.a, src, in.a);
+  Multiplicands::read(b, p.b, src + first_b, in.b);
+  Sums::read(c, p.c, src + first_c, sum);
   multiply(depth, in, sum);
   scatter(d, sum, args.dst, bits_of);
 }
@@ -164,7 +174,8 @@ LOCKSTEP_INLINE void float_body(const LaneArgs& args, u64 immediate) {
         [](float a, float b, float c) __attribute__((always_inline)) { return std::fma(a, b, c); });
   };
   const bool half = p.d == Type::kF16;
-  run<float, float>(args, p, multiply, [half](float x) -> u64 {
+  run<Types<Type::kF16, Type::kBf16, Type::kTf32, Type::kE4m3, Type::kE5m2>, Types<Type::kF16, Type::kF32>,
+      float, float>(args, p, multiply, [half](float x) -> u64 {
     return half ? round_to_16<10, 15>(x) : std::bit_cast<u32>(canonical(x));
   });
 }
@@ -177,7 +188,8 @@ void double_product(const LaneArgs& args, u64 immediate) {
     accumulate(p, depth, in, sum,
                [](double a, double b, double c) { return with_payload(std::fma(a, b, c), a, b, c); });
   };
-  run<double, double>(args, p, multiply, [](double x) { return std::bit_cast<u64>(x); });
+  run<Types<Type::kF64>, Types<Type::kF64>, double, double>(args, p, multiply,
+                                                            [](double x) { return std::bit_cast<u64>(x); });
 }
 
 void integer_product(const LaneArgs& args, u64 immediate) {
@@ -185,9 +197,10 @@ void integer_product(const LaneArgs& args, u64 immediate) {
   const auto multiply = [&](int depth, const Operands<s32>& in, s64(*sum)[kMaxColumns]) {
     accumulate(p, depth, in, sum, [](s32 a, s32 b, s64 c) { return c + s64{a} * b; });
   };
-  run<s32, s64>(args, p, multiply, [&](s64 x) -> u64 {
-    return static_cast<u32>(p.saturate ? std::clamp<s64>(x, INT32_MIN, INT32_MAX) : x);
-  });
+  run<Types<Type::kS8, Type::kU8, Type::kS4, Type::kU4>, Types<Type::kS32>, s32, s64>(
+      args, p, multiply, [&](s64 x) -> u64 {
+        return static_cast<u32>(p.saturate ? std::clamp<s64>(x, INT32_MIN, INT32_MAX) : x);
+      });
 }
 
 void bit_product(const LaneArgs& args, u64 immediate) {
@@ -196,12 +209,13 @@ void bit_product(const LaneArgs& args, u64 immediate) {
     accumulate(p, depth, in, sum,
                [&](u32 a, u32 b, s64 c) { return c + std::popcount(p.exclusive ? a ^ b : a & b); });
   };
-  run<u32, s64>(args, p, multiply, [](s64 x) -> u64 { return static_cast<u32>(x); });
+  run<Types<Type::kB1>, Types<Type::kS32>, u32, s64>(args, p, multiply,
+                                                     [](s64 x) -> u64 { return static_cast<u32>(x); });
 }
 
 void movmatrix(const LaneArgs& args, u64) {
   u16 matrix[8][8];
-  gather(kLdmatrix, Type::kU16, args.src, matrix);
+  gather<Type::kU16>(kLdmatrix, Type::kU16, args.src, matrix);
   if (!args.dst[0]) return;
   for (int lane = 0; lane < kLanes; ++lane) {
     const MatrixPlace low = fragment_place(kLdmatrix, lane, 0), high = fragment_place(kLdmatrix, lane, 1);
