@@ -66,8 +66,8 @@ TEST_CASE("Logic of every width", "[exec][bits]") {
   for (const std::string op : {"and", "or"})
     for (const std::string q : {"r", "!r"}) {
       Warp warp("lop3." + op + ".b32", "_|r,r,r,r,#0x80," + q);
-      for (const Bits a : {0, 3})
-        for (const Bits given : {0, 1}) {
+      for (const Bits a : {Bits{0}, Bits{3}})
+        for (const Bits given : {Bits{0}, Bits{1}}) {
           warp.set_all(0, a).set_all(1, 2).set_all(2, 6).set_all(4, given).run();
           const bool other = (given == 1) != (q == "!r");
           const bool nonzero = (a & 2 & 6) != 0;

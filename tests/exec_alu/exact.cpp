@@ -84,12 +84,12 @@ std::uint64_t encode(const Exact& value, Format format, Rounding rounding, std::
   const int top = wide.magnitude == 0 ? unit : static_cast<int>(msb(wide.magnitude)) + wide.exponent;
   int quantum = std::max(unit, top - format.mantissa_bits);
   Big kept = rounded(wide, quantum, rounding);
-  if (kept >> (format.mantissa_bits + 1) != 0) {
+  if ((kept >> (format.mantissa_bits + 1)) != 0) {
     kept >>= 1;
     ++quantum;
   }
   const std::uint64_t exponent_field =
-      kept >> format.mantissa_bits == 0 ? 0 : static_cast<std::uint64_t>(quantum - unit + 1);
+      (kept >> format.mantissa_bits) == 0 ? 0 : static_cast<std::uint64_t>(quantum - unit + 1);
   if (exponent_field >= format.top()) {
     const bool to_infinity = rounding == Rounding::kNearest || rounding == Rounding::kAway ||
                              (rounding == Rounding::kUp && !value.negative) ||
