@@ -163,11 +163,6 @@ Rules network_rules() {
       {{"icnt.request_latency", "icnt.reply_latency", "icnt.far_latency", "clock.icnt_khz", "clock.core_khz"},
        "each latency must be at least one core cycle",
        [](const GpuConfig& c) { return shortest_channel(c) >= 1; }},
-      {{"launch.cta_latency", "launch.done_latency", "icnt.request_latency", "icnt.reply_latency",
-        "icnt.far_latency", "host.command_latency_ps", "host.data_latency_ps"},
-       "launch.cta_latency must be at least two windows, that is twice the shortest of the channels' "
-       "latencies",
-       [](const GpuConfig& c) { return c.launch.cta_latency >= 2 * shortest_channel(c); }},
   };
 }
 

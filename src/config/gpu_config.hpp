@@ -100,12 +100,13 @@ struct SmGroup {  // sm.*
 struct FrontEndGroup {                // frontend.*
   std::uint32_t ibuffer_entries = 3;  // decoded instructions a warp
   std::uint32_t decode_latency = 2;   // core cycles from fetch to issue-ready
-  std::uint32_t branch_latency = 8;   // core cycles from issue of a taken branch to the fetch of its target
+  std::uint32_t branch_latency = 12;  // core cycles from issue of a taken branch to the fetch of its target
   std::uint32_t l0_bytes = 12288, l0_ways = 4, line_bytes = 128;
   std::uint32_t l1i_bytes = 131072, l1i_ways = 8;
   std::uint32_t l1i_latency = 39;  // core cycles from an L0 miss to the fill from L1I
   std::uint32_t l1i_mshrs = 32;
   std::uint32_t l1i_read_ahead = 32;   // lines that an L1I miss asks for beyond its own
+  std::uint32_t launch_prefetch = 512;  // bytes of a kernel that the L1I has when its first CTA arrives
   std::uint32_t prefetch_entries = 8;  // stream buffer of a sub-core in lines; 0 = no prefetcher
 };
 struct RegisterFileGroup {                  // rf.*
@@ -115,7 +116,8 @@ struct RegisterFileGroup {                  // rf.*
 };
 struct TensorGroup {  // tensor.*: dense multiply-accumulates a cycle of one sub-core; 0 = type not supported
                       // natively
-  std::uint32_t f16 = 128, bf16 = 0, tf32 = 0, f64 = 0, int8 = 0, int4 = 0, binary = 0, fp8 = 0;
+  std::uint32_t f16 = 128, f16_f32 = 128;  // with FP16 and with FP32 sums
+  std::uint32_t bf16 = 0, tf32 = 0, f64 = 0, int8 = 0, int4 = 0, binary = 0, fp8 = 0;
   std::uint32_t sparse_factor = 1;
 };
 struct MioGroup {                       // mio.*: memory and other instructions that leave the sub-core
@@ -123,8 +125,8 @@ struct MioGroup {                       // mio.*: memory and other instructions 
   std::uint32_t dispatch_interval = 2;  // core cycles between two dispatches of one sub-core
   std::uint32_t shuffle_latency = 23, shuffle_interval = 1;
   std::uint32_t special_latency = 20, special_interval = 2;  // S2R
-  std::uint32_t const_latency = 28, const_interval = 2;      // LDC hit
-  bool const_cold_miss = true;  // the first constant load of an SM after a launch goes to L2
+  std::uint32_t const_latency = 28, const_interval = 1;      // LDC hit
+  bool const_cold_miss = false;  // the first constant load of an SM after a launch goes to L2
   std::uint32_t texture_latency = 86, texture_interval = 8;  // added to L1
 };
 struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
@@ -141,6 +143,7 @@ struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
 };
 struct SyncGroup {                     // sync.*
   std::uint32_t barrier_latency = 20;  // core cycles from the last arrival to the release
+  std::uint32_t barrier_interval = 2;  // core cycles between the arrivals of two warps of an SM
   std::uint32_t membar_cta = 53, membar_gpu = 186,
                 membar_system = 2900;  // floor beside waiting for acknowledgements
 };
@@ -186,10 +189,10 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
 struct LaunchGroup {                // launch.*
   std::uint32_t latency_ns = 1240;  // launch floor of a kernel
   std::uint32_t dispatch_interval_milli =
-      1090;                         // core cycles between two CTA dispatches of the GPU, in 1/1000
-  std::uint32_t cta_latency = 64;   // core cycles dispatcher -> SM, at least two windows
-  std::uint32_t done_latency = 32;  // core cycles SM -> dispatcher
-  std::uint32_t warp_interval = 5;  // core cycles between two warps of a CTA becoming active in an SM
+      1042;                         // core cycles between two CTA dispatches of the GPU, in 1/1000
+  std::uint32_t cta_latency = 80;   // core cycles dispatcher -> SM; a window is at most half of it
+  std::uint32_t done_latency = 151;  // core cycles SM -> dispatcher
+  std::uint32_t warp_interval_milli = 2540;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
   std::uint32_t max_kernels = 128;  // kernels that may run at once
 };
 struct HostGroup {                               // host.*

@@ -108,6 +108,8 @@ Rows frontend_rows() {
               front<&G::l1i_mshrs>()),
       integer("frontend.l1i_read_ahead", M::kNone, 0, 1024, "lines that an L1I miss asks for beyond its own",
               front<&G::l1i_read_ahead>()),
+      integer("frontend.launch_prefetch", M::kBytes, 0, 65536,
+              "of a kernel's code that the L1I has when its first CTA arrives", front<&G::launch_prefetch>()),
       integer("frontend.prefetch_entries", M::kNone, 0, 64,
               "lines of a sub-core's stream buffer; 0 = no prefetcher", front<&G::prefetch_entries>()),
   };

@@ -55,6 +55,8 @@ Rows sync_rows() {
   return {
       integer("sync.barrier_latency", M::kCoreCycles, 1, 4096,
               "from the last arrival at a CTA barrier to the release", sync<&G::barrier_latency>()),
+      integer("sync.barrier_interval", M::kCoreCycles, 1, 1024,
+              "between the arrivals of two warps of an SM at barriers", sync<&G::barrier_interval>()),
       integer("sync.membar_cta", M::kCoreCycles, 1, 100000,
               "least time of MEMBAR.CTA beside waiting for acknowledgements", sync<&G::membar_cta>()),
       integer("sync.membar_gpu", M::kCoreCycles, 1, 100000,

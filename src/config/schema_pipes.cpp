@@ -97,6 +97,7 @@ Rows tensor_rows() {
   };
   return {
       rate("tensor.f16", "FP16", tensor<&G::f16>()),
+      rate("tensor.f16_f32", "FP16 with FP32 sums", tensor<&G::f16_f32>()),
       rate("tensor.bf16", "BF16", tensor<&G::bf16>()),
       rate("tensor.tf32", "TF32", tensor<&G::tf32>()),
       rate("tensor.f64", "FP64", tensor<&G::f64>()),

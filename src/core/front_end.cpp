@@ -7,12 +7,17 @@ namespace lockstep::core {
 FrontEnd::FrontEnd(const config::GpuConfig& config)
     : line_bytes_(config.frontend.line_bytes),
       prefetch_entries_(config.frontend.prefetch_entries),
+      launch_lines_(config.frontend.launch_prefetch / line_bytes_),
       l1i_latency_(std::max(1u, config.frontend.l1i_latency)),
       l1i_mshrs_(std::max(1u, config.frontend.l1i_mshrs)),
       read_ahead_(config.frontend.l1i_read_ahead),
       l1i_(config.frontend.l1i_bytes / line_bytes_, config.frontend.l1i_ways) {
   const LineTags l0(config.frontend.l0_bytes / line_bytes_, config.frontend.l0_ways);
   for (unsigned i = 0; i < config.sm.subcores; ++i) subcores_.push_back({l0, {}, {}, LineTags::kNoLine, 0});
+}
+
+void FrontEnd::preload(Address code) {
+  for (std::uint32_t i = 0; i < launch_lines_; ++i) l1i_.insert(line_of(code) + i);
 }
 
 FrontEnd::Found FrontEnd::fetch(unsigned subcore, unsigned warp, std::uint32_t line, std::uint8_t kernel,

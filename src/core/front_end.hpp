@@ -29,6 +29,9 @@ class FrontEnd {
     return static_cast<std::uint32_t>(address / line_bytes_);
   }
 
+  /// A launch brings frontend.launch_prefetch bytes of the kernel's code, from its start, into the L1I.
+  void preload(Address code);
+
   enum class Found : std::uint8_t {
     kL0,
     kStream,  // in the stream buffer; the prefetcher goes on
@@ -86,7 +89,7 @@ class FrontEnd {
   void add_fill(Cycle time, std::uint32_t line, unsigned subcore);
   [[nodiscard]] bool wants_prefetch(const SubcoreState& s) const;
 
-  std::uint32_t line_bytes_, prefetch_entries_;
+  std::uint32_t line_bytes_, prefetch_entries_, launch_lines_;
   Cycle l1i_latency_;
   std::size_t l1i_mshrs_;
   std::uint32_t read_ahead_;

@@ -15,6 +15,7 @@ void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
   if (kernel.launch_sequence > seen_launch) {
     seen_launch = kernel.launch_sequence;
     mio.invalidate();
+    front.preload(kernel.code_base);
   }
   if (launch.carveout != carveout) {
     assert(occupied == 0);
@@ -39,7 +40,7 @@ void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
     occupied |= warp_bit(w);
     cta.warps |= warp_bit(w);
     slots[i] = static_cast<std::uint8_t>(w);
-    start_warp(w, slot, i, local(now) + i * config.launch.warp_interval);
+    start_warp(w, slot, i, local(now) + i * config.launch.warp_interval_milli / 1000);
   }
   find_barrier_members(cta, slots);
   for (unsigned i = 0; i < count; ++i)
@@ -112,6 +113,8 @@ void Sm::State::barrier(unsigned w, const IssueInst& inst, Cycle now) {
   const unsigned id = inst.barrier_id % 16;
   ++counters[warp.kernel].barriers;
   cta.arrived[id] |= warp_bit(w);
+  cta.heard[id] = std::max(now, barrier_free);
+  barrier_free = cta.heard[id] + config.sync.barrier_interval;
   if (inst.barrier != trace::BarrierOp::kArrive) {
     warp.block = Block::kBarrier;
     warp.barrier = static_cast<std::uint8_t>(id);
@@ -128,7 +131,7 @@ void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
     Warp& warp = warps[w];
     if (warp.block != Block::kBarrier || warp.barrier != id) continue;  // only arrived
     warp.block = Block::kNone;
-    warp.not_before = local(now) + config.sync.barrier_latency;
+    warp.not_before = local(std::max(now, cta.heard[id])) + config.sync.barrier_latency;
     warp.delay = Stall::kBarrier;
     evaluate(w, local(now) + 1);
   }

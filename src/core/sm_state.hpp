@@ -125,6 +125,7 @@ struct Sm::State {
   std::array<Warp, kMaxWarps> warps{};
   Scoreboard scoreboard{kMaxWarps};
   Cycle mio_next = 0, front_next = 0;
+  Cycle barrier_free = 0;  // the SM's barriers hear the next arrival from here on
 
   MemoryPipeline mio;
   FrontEnd front;

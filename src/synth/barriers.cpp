@@ -6,19 +6,21 @@ namespace lockstep::synth {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"pattern", "cta",
-     "cta: barrier 0; named: barriers 1 to 8 in turn; pairs: even warps arrive, odd ones wait", 0, 0,
-     "cta|named|pairs"},
+    {"pattern", "cta", "cta: barrier 0; named: barriers 1 to 8 in turn; pairs: producer and consumer warps",
+     0, 0, "cta|named|pairs"},
     {"instructions", "64", "barriers of a pass", 1, 1u << 16},
     {"passes", "2", "through the same code", 1, 1u << 16},
     {"threads", "64", "threads of the CTA", 1, 1024},
 };
 
-/// Pairs have a barrier each, 1 to 15: more pairs than that share.
+/// Seven pairs have two barriers each, 1 to 14; more pairs share them. A producer arrives at the first and
+/// waits for the second, its consumer the other way round.
 Line barrier_of(const std::string& pattern, std::uint32_t warp, std::uint32_t i) {
   if (pattern == "cta") return {.opcode = "BAR.SYNC.DEFER_BLOCKING"};
   if (pattern == "named") return {.opcode = "BAR.SYNC.DEFER_BLOCKING", .immediate = 1 + i % 8};
-  return {.opcode = warp % 2 == 0 ? "BAR.ARV" : "BAR.SYNC.DEFER_BLOCKING", .immediate = 1 + warp / 2 % 15};
+  const bool arrives = warp % 2 == i % 2;
+  return {.opcode = arrives ? "BAR.ARV" : "BAR.SYNC.DEFER_BLOCKING",
+          .immediate = 1 + warp / 2 % 7 * 2 + i % 2};
 }
 
 void generate(const SynthOptions& options, TraceFolder& folder) {

@@ -11,7 +11,8 @@ constexpr std::string_view kOps =
     "FADD|FMUL|FFMA|IADD3|LOP3.LUT|SHF.L.U32|IMAD|IMAD.WIDE|HADD2|HFMA2|DADD|DMUL|DFMA|MUFU.EX2|MUFU.RCP|I2F|"
     "POPC|SHFL.BFLY|HMMA.884.F32.F32.STEP0|HMMA.1688.F16|HMMA.1688.F32|HMMA.16816.F16|HMMA.16816.F32|"
     "HMMA.16816.F32.BF16|HMMA.1688.F32.TF32|IMMA.8816.S8.S8|IMMA.16832.S8.S8|IMMA.16864.S4.S4|DMMA.884|"
-    "QMMA.16832.F32.E4M3.E4M3|HGMMA.64x64x16.F32|HGMMA.64x128x16.F32|HGMMA.64x128x16.F32.BF16";
+    "QMMA.16832.F32.E4M3.E4M3|HGMMA.64x64x16.F32|HGMMA.64x128x16.F32|HGMMA.64x128x16.F32.BF16|"
+    "HGMMA.64x64x8.F32.TF32|QGMMA.64x64x32.F32.E4M3.E4M3|IGMMA.64x64x32.S8.S8";
 
 constexpr OptionSpec kOptions[] = {
     {"op", "FFMA", "the instruction", 0, 0, kOps},
@@ -26,15 +27,17 @@ constexpr OptionSpec kOptions[] = {
 // simple forms is odd: an instruction reads each of the two register banks once.
 constexpr int kResults = 16, kEven = 4, kOdd = 9;
 
+bool is_warpgroup(std::string_view op) { return op.substr(1).starts_with("GMMA"); }
+
 /// First register of a chain's result: a chain has as many registers as the result is wide.
 int result_of(std::string_view op, std::uint32_t chain) {
   const bool wide = op.starts_with("HGMMA.64x128");
-  const int step = wide ? 64 : op.starts_with("HGMMA") ? 32 : 4;
+  const int step = wide ? 64 : is_warpgroup(op) ? 32 : 4;
   return kResults + static_cast<int>(chain) * step;
 }
 
 Line line_of(std::string_view op, int result) {
-  if (op.starts_with("HGMMA")) return {.opcode = op, .to = result, .from = {result}};
+  if (is_warpgroup(op)) return {.opcode = op, .to = result, .from = {result}};
   if (op.find("MMA") != std::string_view::npos)
     return {.opcode = op, .to = result, .from = {kEven, kEven + 4, result}};
   if (op.starts_with("MUFU") || op == "I2F" || op == "POPC")
@@ -57,7 +60,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   const std::uint32_t passes = options.number32("passes");
   trace::KernelHeader header;
   header.name = "_Z4pipePf";
-  header.registers = op.starts_with("HGMMA") ? 255 : 72;
+  header.registers = is_warpgroup(op) ? 255 : 64;
   write_kernel(folder, header, options.number32("ctas"), options.number32("threads"),
                [&](WarpText& w, std::uint32_t, std::uint32_t) {
                  emit_loop(w, passes, [&](std::uint32_t) {

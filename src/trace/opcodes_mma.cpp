@@ -56,6 +56,7 @@ Operands operands_of(const Opcode& opcode) {
   out.sparse = opcode.has("SP");
   const bool half_accumulator = opcode.has("F16") && !opcode.has("F32");
   if (half_accumulator && out.type != TensorType::kF64) out.accumulator_bits = 16;
+  if (out.type == TensorType::kF16 && out.accumulator_bits == 32) out.type = TensorType::kF16F32;
   return out;
 }
 
@@ -100,7 +101,7 @@ std::optional<MmaShape> volta_step(const Opcode& opcode) {
   if (!step || opcode.base() != "HMMA") return std::nullopt;
   MmaShape out;
   out.macs = 8 * 8 * 4 * 4 / (opcode.has("F32") ? 4 : 2);
-  out.type = TensorType::kF16;
+  out.type = opcode.has("F32") ? TensorType::kF16F32 : TensorType::kF16;
   out.a = out.b = out.c = 2;
   return out;
 }

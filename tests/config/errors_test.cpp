@@ -217,7 +217,6 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
       {{"icnt.slice_out_bytes=16"}, "every port must move whole flits"},
       {{"gpu.sms=512", "l2.partitions=256", "icnt.reply_credits=1024"}, "at most 16777216 messages"},
       {{"icnt.request_latency=1", "clock.icnt_mhz=2000"}, "each latency must be at least one core cycle"},
-      {{"launch.cta_latency=63"}, "launch.cta_latency must be at least two windows"},
       {{"dram.tRAS=11"}, "tRAS >= tRCD"},
       {{"dram.tCCD_L=1"}, "tCCD_L >= tCCD_S"},
       {{"dram.tRRD_L=2"}, "tRRD_L >= tRRD_S"},
@@ -237,6 +236,4 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
     CAPTURE(overrides, found, message);
     CHECK(found.find(message) != std::string::npos);
   }
-  const GpuConfig c = resolve("v100", {"launch.cta_latency=64"});
-  CHECK(c.launch.cta_latency == 2 * shortest_channel(c));
 }

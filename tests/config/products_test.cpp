@@ -246,11 +246,10 @@ TEST_CASE("every channel of a product is long enough for windows of 16 core cycl
     const GpuConfig c = resolve(name);
     CAPTURE(name);
     CHECK(shortest_channel(c) >= 16);
-    CHECK(c.launch.cta_latency >= 2 * shortest_channel(c));
+    CHECK(c.launch.cta_latency >= 32);
   }
-  // Independent of the code: V100's shortest is the CTA's way back, 32 cycles; the host link is
-  // 23,840 ps * 1380 MHz = 32.9, the crossbar 40.
-  CHECK(shortest_channel(resolve("v100")) == 32);
+  // Independent of the code: V100's shortest is the host link, 23,840 ps * 1380 MHz = 32.9; the crossbar has 40.
+  CHECK(shortest_channel(resolve("v100")) == 33);
   CHECK(shortest_channel(resolve("v100", {"core.clock_mhz=500", "icnt.clock_mhz=500"})) == 12);
   CHECK(shortest_channel(resolve("v100", {"icnt.clock_mhz=2760"})) == 20);
 }
@@ -340,16 +339,16 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0xa9f3e3a07ff043d5);
-  CHECK(hash(resolve("rtx3080ti")) == 0x1d3aff1672b6577a);
-  CHECK(hash(resolve("a100")) == 0x1cf288078d5e040f);
-  CHECK(hash(resolve("h100_pcie")) == 0x4e7dc90637d1da08);
-  CHECK(hash(resolve("v100_sxm2")) == 0x398c5b2fb4b23bdf);
-  CHECK(hash(resolve("qv100")) == 0xc6d3224e39528e12);
-  CHECK(hash(resolve("gtx1080ti")) == 0x83ba96fafe58f4d4);
-  CHECK(hash(resolve("rtx2080ti")) == 0x68f07e54b44f65d1);
-  CHECK(hash(resolve("rtxa6000")) == 0x4934c8b4a7056afd);
-  CHECK(hash(resolve("h200")) == 0x8dfd88313d75d23);
-  CHECK(hash(resolve("sst_v100")) == 0xbb78150f70527edc);
-  CHECK(hash(resolve("sst_p100")) == 0x9827e209b8c741ae);
+  CHECK(hash(resolve("v100")) == 0xfdcde5136c730f92);
+  CHECK(hash(resolve("rtx3080ti")) == 0x3ee9f4829a35055c);
+  CHECK(hash(resolve("a100")) == 0x7dae197d71ee5f2e);
+  CHECK(hash(resolve("h100_pcie")) == 0x1f1c1d280e0382cf);
+  CHECK(hash(resolve("v100_sxm2")) == 0x56d95df32edf034e);
+  CHECK(hash(resolve("qv100")) == 0x71bd7a326f08adcf);
+  CHECK(hash(resolve("gtx1080ti")) == 0x244f07628e001233);
+  CHECK(hash(resolve("rtx2080ti")) == 0xcc546c22887d855d);
+  CHECK(hash(resolve("rtxa6000")) == 0xae96bea51d575022);
+  CHECK(hash(resolve("h200")) == 0xfd5f4b8b8ed835ba);
+  CHECK(hash(resolve("sst_v100")) == 0xdecc48eaf51d454d);
+  CHECK(hash(resolve("sst_p100")) == 0x8c96742029de7837);
 }

@@ -275,8 +275,9 @@ TEST_CASE("LSU: one load a cycle for four sub-cores, in turn") {
   for (unsigned i = 0; i < 40; ++i) CHECK(r.dispatched(i) == 10 + MemoryPipeline::kResidence + i);
 }
 
-TEST_CASE("LSU: the first constant of an SM comes from L2, and again after a launch") {
-  const auto c = lsu_config();
+TEST_CASE("LSU: constants that a launch does not bring come from L2 once, and again after a launch") {
+  auto c = lsu_config();
+  c.mio.const_cold_miss = true;
   LsuBench bench(c, kL2);
   const auto latencies = [&] {
     OpList list;

@@ -204,7 +204,8 @@ inline config::GpuConfig small_gpu() {
   c.l2.partitions = 1;
   c.l2.slices_per_partition = 2;
   c.clock.core_khz = c.clock.icnt_khz = c.clock.l2_khz = 1'000'000;
-  c.launch.warp_interval = 0;
+  c.launch.warp_interval_milli = 0;
+  c.frontend.launch_prefetch = 0;
   const auto pipe = [&](OpClass op, config::Unit unit, std::uint32_t latency, std::uint32_t interval) {
     c.pipe[static_cast<unsigned>(op)] = {config::unit_bit(unit), latency, interval};
   };

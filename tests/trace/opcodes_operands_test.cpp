@@ -230,18 +230,18 @@ TEST_CASE("multiply-accumulates and types of matrix instructions") {
     bool sparse;
   };
   const std::vector<Work> cases = {
-      {"HMMA.884.F32.F32.STEP0", 256, TensorType::kF16, false},  // 4096 in 16 HMMA for m16n16k16
+      {"HMMA.884.F32.F32.STEP0", 256, TensorType::kF16F32, false},  // 4096 in 16 HMMA for m16n16k16
       {"HMMA.884.F16.F16.STEP1", 512, TensorType::kF16, false},  // 4096 in 8
       {"HMMA.1688.F16", 1024, TensorType::kF16, false},
       {"HMMA.16816.F32.BF16", 2048, TensorType::kBf16, false},
       {"HMMA.1684.F32.TF32", 512, TensorType::kTf32, false},
-      {"HMMA.SP.16832.F32", 4096, TensorType::kF16, true},
+      {"HMMA.SP.16832.F32", 4096, TensorType::kF16F32, true},
       {"IMMA.16832.S8.S8", 4096, TensorType::kInt8, false},
       {"IMMA.8832.U4.U4", 2048, TensorType::kInt4, false},
       {"DMMA.884", 256, TensorType::kF64, false},
       {"BMMA.88128.XOR.POPC", 8192, TensorType::kBinary, false},
       {"QMMA.16832.F16.E5M2.E4M3", 4096, TensorType::kFp8, false},
-      {"HGMMA.64x256x16.F32", 262144, TensorType::kF16, false},
+      {"HGMMA.64x256x16.F32", 262144, TensorType::kF16F32, false},
       {"HGMMA.SP.64x64x32.F32.BF16", 131072, TensorType::kBf16, true},
       {"HGMMA.64x8x8.F32.TF32", 4096, TensorType::kTf32, false},
       {"IGMMA.64x96x32.S8.S8", 196608, TensorType::kInt8, false},
