@@ -87,6 +87,7 @@ class Decoder {
   void decode_bulk_copy(const Inst& inst, Operation& op);
   void decode_mbarrier(const Inst& inst, Operation& op);
   void decode_matrix_move(const Inst& inst, Operation& op);
+  void decode_wmma_move(const Inst& inst, Operation& op);
 
   // decode_texture.cpp
   bool decode_texture_group(const Inst& inst, Operation& op);

@@ -36,6 +36,9 @@ bool Decoder::decode_async_group(const Inst& inst, Operation& op) {
     case Opcode::kLdmatrix:
     case Opcode::kStmatrix:
       return decode_matrix_move(inst, op), true;
+    case Opcode::kWmma:
+      if (!inst.has(Mod::kLoad) && !inst.has(Mod::kStore)) return false;
+      return decode_wmma_move(inst, op), true;
     default:
       return false;
   }
@@ -138,6 +141,34 @@ void Decoder::decode_matrix_move(const Inst& inst, Operation& op) {
   if (parts.size() != form.matrices) fail("another number of registers than matrices");
   MemoryForm place = address_form(inst.operands.at(form.store ? 0 : 1), inst.form.space(), op);
   place.bytes = 16;
+  op.handler = Handler::kMatrixMove;
+  op.detail = add_memory(place);
+  op.second = push(out_.matrices_, form);
+  if (form.store)
+    set_operands(op, {}, parts);
+  else
+    set_operands(op, parts, {});
+}
+
+void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
+  MatrixForm form;
+  form.store = inst.has(Mod::kStore);
+  form.by_columns = inst.has(Mod::kCol);
+  const MatrixRole role = inst.has(Mod::kA)   ? MatrixRole::kA
+                          : inst.has(Mod::kB) ? MatrixRole::kB
+                                              : MatrixRole::kAccumulator;
+  const auto fragment = wmma_fragment(role, inst.form.shape, inst.form.last_type());
+  if (!fragment) fail("no such matrix");
+  form.fragment = *fragment;
+  const bool along_k = role == MatrixRole::kA ? !form.by_columns : form.by_columns;
+  if (fragment->bits < 8 && !along_k) fail("elements below 8 bits must be neighbours along k");
+  std::vector<Slot> parts;
+  if (inst.operands.size() < 2) fail("an operand is missing");
+  flatten(inst.operands[form.store ? 1 : 0], inst.form.last_type(), op, parts);
+  if (parts.size() != static_cast<std::size_t>(fragment->registers))
+    fail(fmt::format("{} registers are given, {} expected", parts.size(), fragment->registers));
+  const MemoryForm place = address_form(inst.operands[form.store ? 0 : 1], inst.form.space(), op);
+  if (inst.operands.size() > 2) form.stride = slot_of(inst.operands[2], ptx::Type::kU32, op);
   op.handler = Handler::kMatrixMove;
   op.detail = add_memory(place);
   op.second = push(out_.matrices_, form);

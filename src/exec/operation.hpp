@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/alu_fragment.hpp"
 #include "exec/lane_op.hpp"
 #include "exec/texture.hpp"
 #include "ptx/ir.hpp"
@@ -116,6 +117,9 @@ struct MatrixForm {
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
+  Fragment fragment;           // wmma: 0 registers in the others
+  bool by_columns = false;     // .col: elements of a column are neighbours in memory
+  Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
 };
 
 /// tex, tld4, suld, sust, sured, txq, suq. Sources: the handle, coordinates, then what follows.

@@ -169,6 +169,9 @@ class Warp {
   void mbarrier(const Operation& op, LaneMask active);
   static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
   void matrix_move(const Operation& op, LaneMask active);
+  void wmma_move(const Operation& op, LaneMask active);
+  void wmma_register(const MatrixForm& form, const MemoryForm& place, std::uint32_t lane, Address base,
+                     std::uint64_t stride, int reg, std::uint64_t& bits);
 
   // warp_texture.cpp
   void texture(const Operation& op, LaneMask active);

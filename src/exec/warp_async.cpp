@@ -151,6 +151,7 @@ void Warp::step_mbarrier(const MbarrierForm& form, Mbarrier& b, std::uint64_t va
 /// Lane 4 r + c of a matrix holds elements 2 c and 2 c + 1 of row r; transposed: of column r.
 void Warp::matrix_move(const Operation& op, LaneMask active) {
   const MatrixForm& form = machine_->kernel.matrices()[op.second];
+  if (form.fragment.registers != 0) return wmma_move(op, active);
   const MemoryForm& place = machine_->kernel.memory()[op.detail];
   Addresses a;
   addresses(place, active, a);
