@@ -124,9 +124,11 @@ void note_accelsim(const RunArguments& arguments) {
 }  // namespace
 
 int run_run(int argc, char** argv) {
-  auto parsed = parse_run(argc, argv);
-  if (!parsed) return kDone;
-  RunArguments& arguments = *parsed;
+  auto arguments = parse_run(argc, argv);
+  return arguments ? simulate_trace(*arguments, argc, argv) : kDone;
+}
+
+int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   const auto start = std::chrono::steady_clock::now();
   const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
   gpu::RunOptions& options = arguments.options;

@@ -20,32 +20,13 @@ Syntax run_syntax() {
   syntax.usage = "run TRACE [options]";
   syntax.summary = "Simulates TRACE: a folder with a kernelslist, a list file or one kernel file.";
   syntax.positionals = {"TRACE"};
-  auto text = [] { return po::value<std::string>(); };
-  syntax.options.add_options()("config,c", text()->default_value("v100"),
-                               "GPU: a product's name or an INI file")(
-      "set", po::value<std::vector<std::string>>()->composing(),
-      "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
-                                                        "only the kernels with these ids, such as 3,7-9")(
-      "max-cycles", text(), "stop after this many core cycles")(
-      "interval", text(), "a time series with a row every so many core cycles")(
-      "strict", "an opcode or an Accel-Sim option that is not known is an error")(
-      "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
-      "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
-      "quiet,q", "no progress and no summary")(
-      "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
-      "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
-      "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
-      "no-skip", "visit every cycle, also those in which nothing changes")(
-      "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
-      "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
-  add_accelsim_option(syntax.options);
+  add_run_options(syntax.options);
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
       "byte of stats.json. Exit codes: 0 done, 2 bad usage or input, 3 deadlock, 130 interrupted.";
   return syntax;
 }
-
 gpu::Schedule parse_schedule(const std::string& text) {
   if (text == "static") return gpu::Schedule::kStatic;
   if (text == "dynamic") return gpu::Schedule::kDynamic;
@@ -91,6 +72,28 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
 
 }  // namespace
 
+void add_run_options(po::options_description& options) {
+  auto text = [] { return po::value<std::string>(); };
+  options.add_options()("config,c", text()->default_value("v100"),
+                               "GPU: a product's name or an INI file")(
+      "set", po::value<std::vector<std::string>>()->composing(),
+      "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
+                                                        "only the kernels with these ids, such as 3,7-9")(
+      "max-cycles", text(), "stop after this many core cycles")(
+      "interval", text(), "a time series with a row every so many core cycles")(
+      "strict", "an opcode or an Accel-Sim option that is not known is an error")(
+      "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
+      "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
+      "quiet,q", "no progress and no summary")(
+      "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
+      "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
+      "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
+      "no-skip", "visit every cycle, also those in which nothing changes")(
+      "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
+      "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
+  add_accelsim_option(options);
+}
+
 std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   constexpr std::string_view kName = "run: --kernels";
@@ -111,27 +114,32 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_v
 std::optional<RunArguments> parse_run(int argc, char** argv) {
   const auto values = parse(argc, argv, run_syntax());
   if (!values) return std::nullopt;
-  RunArguments arguments;
+  RunArguments arguments = run_arguments(*values);
   arguments.trace = (*values)["TRACE"].as<std::string>();
-  if (values->count("out")) {
-    arguments.out = (*values)["out"].as<std::string>();
+  return arguments;
+}
+
+RunArguments run_arguments(const po::variables_map& values) {
+  RunArguments arguments;
+  if (values.count("out")) {
+    arguments.out = values["out"].as<std::string>();
     if (arguments.out.empty()) throw UserError("run: --out: the folder's name is empty");
   }
-  arguments.strict = values->count("strict") > 0;
-  arguments.quiet = values->count("quiet") > 0;
+  arguments.strict = values.count("strict") > 0;
+  arguments.quiet = values.count("quiet") > 0;
   std::vector<std::string> overrides;
-  if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
-  arguments.options = engine_options(*values);
-  if (values->count("work-log")) {
-    arguments.work_log = (*values)["work-log"].as<std::string>();
+  if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
+  arguments.options = engine_options(values);
+  if (values.count("work-log")) {
+    arguments.work_log = values["work-log"].as<std::string>();
     if (arguments.work_log.empty()) throw UserError("run: --work-log: the file's name is empty");
     if (arguments.options.threads != 1)
       throw UserError(
           fmt::format("run: --work-log: found {} threads, expected --threads 1", arguments.options.threads));
   }
-  arguments.accelsim_stats = values->count("accelsim-stats") > 0;
-  const auto& product = (*values)["config"];
-  arguments.accelsim = accelsim_config(*values, product.defaulted() ? "" : product.as<std::string>(),
+  arguments.accelsim_stats = values.count("accelsim-stats") > 0;
+  const auto& product = values["config"];
+  arguments.accelsim = accelsim_config(values, product.defaulted() ? "" : product.as<std::string>(),
                                        overrides, arguments.strict);
   arguments.options.config =
       arguments.accelsim ? arguments.accelsim->config : config::resolve(product.as<std::string>(), overrides);

@@ -1,6 +1,7 @@
 // The options of `lockstep run`.
 #pragma once
 
+#include <boost/program_options.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,8 +28,16 @@ struct RunArguments {
 /// Ranges of kernel ids: "3", "3,7-9". Throws UserError.
 [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text);
 
+/// The options of a simulation, which `run` and `exec` share.
+void add_run_options(boost::program_options::options_description& options);
+[[nodiscard]] RunArguments run_arguments(const boost::program_options::variables_map& values);
+
 /// nullopt: the help was asked for and printed. Resolves the configuration and warns on stderr where more
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
+
+/// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and `argv` are for
+/// the record in host.json.
+[[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv);
 
 }  // namespace lockstep::cli

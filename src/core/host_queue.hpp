@@ -11,7 +11,7 @@
 namespace lockstep::core {
 
 struct HostCommand {
-  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel } kind = Kind::kKernel;
+  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // kernels: dense number of the stream
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
   Address address = 0;       // copies
@@ -22,7 +22,8 @@ struct HostCommand {
 /// - a kernel goes to the end of its stream and starts when the stream's kernel before it is complete;
 /// - a copy in blocking mode is taken when everything before it is complete;
 /// - a copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
-/// - in both modes a kernel is taken only when every copy before it is complete.
+/// - in both modes a kernel is taken only when every copy before it is complete;
+/// - at a wait nothing more is taken until everything before it is complete.
 class HostQueue {
  public:
   struct Ready {
@@ -42,6 +43,9 @@ class HostQueue {
     while (next_ < commands_.size() && copies_out_ == 0) {
       if (commands_[next_].kind == HostCommand::Kind::kKernel) {
         enqueue(next_++, now);
+      } else if (commands_[next_].kind == HostCommand::Kind::kWait) {
+        if (kernels_out_ > 0) return;
+        ++next_;
       } else if (mode_ == config::CopyMode::kBlocking) {
         if (kernels_out_ > 0) return;
         ++copies_out_;
@@ -66,6 +70,9 @@ class HostQueue {
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
 
  private:
+  [[nodiscard]] static bool is_copy(const HostCommand& c) {
+    return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kCopyToHost;
+  }
   static constexpr std::uint32_t kNone = 0xffffffff;
   struct Link {
     std::uint32_t next = kNone;  // in its stream
@@ -74,7 +81,7 @@ class HostQueue {
 
   template <class Copy>
   void take_copies(Copy& copy) {  // neighbouring copies do not wait for each other; the link orders them
-    while (next_ < commands_.size() && commands_[next_].kind != HostCommand::Kind::kKernel) {
+    while (next_ < commands_.size() && is_copy(commands_[next_])) {
       ++copies_out_;
       copy(next_++);
     }

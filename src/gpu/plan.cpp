@@ -58,6 +58,10 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   std::set<std::string> remarks;
   using Kind = core::HostCommand::Kind;
   for (const trace::Command& c : trace.commands()) {
+    if (c.kind == trace::Command::Kind::kWait) {
+      plan.commands.push_back({Kind::kWait, 0, 0, 0, 0});
+      continue;
+    }
     if (c.kind != trace::Command::Kind::kKernel) {
       const bool to_device = c.kind == trace::Command::Kind::kCopyToDevice;
       plan.commands.push_back(

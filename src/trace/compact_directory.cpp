@@ -134,7 +134,7 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
   if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
   for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
     Command command;
-    command.kind = static_cast<Command::Kind>(in.number(2, "the kind of a command"));
+    command.kind = static_cast<Command::Kind>(in.number(3, "the kind of a command"));
     if (command.kind == Command::Kind::kKernel) {
       command.kernel =
           static_cast<std::uint32_t>(in.number(directory.kernels.size() - 1, "the kernel of a command"));
@@ -148,13 +148,12 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
   return directory;
 }
 
-void encode_table(const CtaFeed& feed, Bytes& out) {
+void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& source, Bytes& out) {
   std::map<std::string, std::uint32_t, std::less<>> known;
   Bytes texts, pcs, numbers, immediates;
   std::uint32_t next_pc = 0;
-  const std::uint32_t size = feed.instructions().size();
   for (std::uint32_t i = 0; i < size; ++i) {
-    const TracedInstruction traced = feed.traced(i);
+    const TracedInstruction traced = source(i);
     auto found = known.find(traced.text);
     if (found == known.end()) {
       found = known.emplace(traced.text, static_cast<std::uint32_t>(known.size())).first;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,8 +48,8 @@ struct TracedTable {
   }
 };
 
-/// All instructions that `feed` has published.
-void encode_table(const CtaFeed& feed, Bytes& out);
+/// `size` instructions; the text of traced(i) need only be good until its next call.
+void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& traced, Bytes& out);
 /// Throws BrokenBlock.
 [[nodiscard]] TracedTable decode_table(std::span<const std::uint8_t> bytes);
 

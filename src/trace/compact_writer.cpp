@@ -1,9 +1,7 @@
 #include <algorithm>
 
-#include "trace/compact_blocks.hpp"
-#include "trace/compact_chunk.hpp"
-#include "trace/compact_directory.hpp"
 #include "trace/compact_feed.hpp"
+#include "trace/compact_file.hpp"
 
 namespace lockstep::trace {
 namespace {
@@ -19,17 +17,9 @@ class Converter {
   }
 
   ConvertProgress convert() {
-    CompactDirectory directory;
-    directory.name = trace_.name();
-    directory.hash = trace_.content_hash();
-    directory.commands = trace_.commands();
-    for (std::uint32_t i = 0; i < progress_.kernels; ++i) {
-      progress_.kernel = i;
-      directory.kernels.push_back(kernel(i));
-    }
-    encode_directory(directory, raw_);
-    file_.finish(file_.write(BlockKind::kDirectory, raw_));
-    progress_.bytes = file_.size();
+    for (progress_.kernel = 0; progress_.kernel < progress_.kernels; ++progress_.kernel) kernel();
+    file_.finish(trace_.name(), trace_.content_hash(), trace_.commands());
+    note();
     return progress_;
   }
 
@@ -44,61 +34,42 @@ class Converter {
     feed.settle();
   }
 
-  KernelEntry kernel(std::uint32_t number) {
-    const auto feed = trace_.open(number);
-    KernelEntry entry;
-    entry.header = feed->header();
-    entry.remarks = feed->notes().remarks;
-    const std::uint64_t total = entry.header.grid.count();
+  void kernel() {
+    const auto feed = trace_.open(progress_.kernel);
+    file_.begin(feed->header());
+    std::vector<std::string> remarks = feed->notes().remarks;
+    const std::uint64_t total = feed->header().grid.count();
     for (std::uint64_t next = 0; next < total;) {
       const std::uint64_t end = std::min(total, next + kCtasAtOnce);
       decode(*feed, end);
       for (; next < end; ++next) {
         CtaTrace* const cta = feed->take(next);
-        add(*cta, entry);
+        file_.add(*cta);
         feed->release(cta);
         ++progress_.ctas;
       }
-      progress_.bytes = file_.size();
+      note();
       if (options_.progress) options_.progress(progress_);
     }
-    close_chunk(entry);
-    encode_table(*feed, raw_);
-    entry.table = file_.write(BlockKind::kTable, raw_);
-    return entry;
+    file_.end(feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, std::move(remarks));
   }
 
-  void add(const CtaTrace& cta, KernelEntry& entry) {
-    if (pending_ == ctas_.size()) ctas_.emplace_back();
-    ctas_[pending_++] = cta;
-    const std::size_t records = record_count(cta);
-    pending_bytes_ += counted_bytes(cta.warps.size(), records, cta.words.size());
-    progress_.warp_instructions += records;
-    if (pending_bytes_ >= kChunkBytes) close_chunk(entry);
-  }
-
-  void close_chunk(KernelEntry& entry) {
-    if (pending_ == 0) return;
-    encoder_.encode({entry.header, ctas_.front().index}, {ctas_.data(), pending_}, raw_);
-    entry.chunks.push_back({file_.write(BlockKind::kChunk, raw_), pending_});
-    pending_ = 0;
-    pending_bytes_ = 0;
+  void note() {
+    progress_.bytes = file_.bytes();
+    progress_.warp_instructions = file_.warp_instructions();
   }
 
   const TraceSet& trace_;
   ConvertOptions options_;
-  BlockWriter file_;
+  CompactFile file_;
   ConvertProgress progress_;
-  ChunkEncoder encoder_;
-  std::vector<CtaTrace> ctas_;  // the first pending_ are the open chunk; the others keep their memory
-  std::size_t pending_ = 0, pending_bytes_ = 0;
-  Bytes raw_;
 };
 
 }  // namespace
 
 ConvertProgress write_compact(const TraceSet& trace, const std::string& path, const ConvertOptions& options) {
-  return Converter(trace, path, options).convert();
+  Converter converter(trace, path, options);
+  return converter.convert();
 }
 
 }  // namespace lockstep::trace

@@ -1,0 +1,60 @@
+#include "cuda/api.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "exec/fault.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+thread_local Status last_error = Status::kSuccess;
+
+void tell(const std::string& what) { fmt::print(stderr, "lockstep: {}\n", what); }
+}  // namespace
+
+int finish(Status status) noexcept {
+  if (status != Status::kErrorNotReady) last_error = status;
+  return static_cast<int>(status);
+}
+
+int finish_exception(Runtime* runtime) noexcept {
+  try {
+    throw;
+  } catch (const ApiError& e) {
+    if (e.told()) tell(e.what());
+    return finish(e.status());
+  } catch (const exec::DeviceFault& e) {
+    tell(e.what());
+    const Status status = fault_status(e.kind());
+    if (runtime != nullptr) runtime->sticky = status;
+    return finish(status);
+  } catch (const std::bad_alloc&) {
+    return finish(Status::kErrorMemoryAllocation);
+  } catch (const std::exception& e) {
+    tell(e.what());
+    return finish(Status::kErrorUnknown);
+  }
+}
+
+Status peek_last_error() { return last_error; }
+
+Status take_last_error() {
+  const Status status = last_error;
+  last_error = Status::kSuccess;
+  return status;
+}
+
+LOCKSTEP_CUDA_API cudaPeekAtLastError() { return static_cast<int>(peek_last_error()); }
+LOCKSTEP_CUDA_API cudaGetLastError() { return static_cast<int>(take_last_error()); }
+
+extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorName(int status) {
+  return status_name(static_cast<Status>(status));
+}
+extern "C" __attribute__((visibility("default"))) const char* cudaGetErrorString(int status) {
+  return status_text(static_cast<Status>(status));
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,39 @@
+// What every function of the runtime's C interface does around its body.
+#pragma once
+
+#include "cuda/runtime.hpp"
+
+#define LOCKSTEP_CUDA_API extern "C" __attribute__((visibility("default"))) int
+
+namespace lockstep::cuda {
+
+/// Remembers `status` as the calling thread's last error and gives it as the C result.
+int finish(Status status) noexcept;
+/// The result of the exception that is being handled: tells the user what ApiError, DeviceFault and UserError
+/// have to say.
+int finish_exception(Runtime* runtime) noexcept;
+
+Status peek_last_error();
+Status take_last_error();
+
+/// Runs `body(runtime)` alone in the process. Exceptions become results; after a fault nothing runs any more.
+template <class Body>
+int api(Body&& body) noexcept {
+  Runtime* runtime = nullptr;
+  try {
+    runtime = &Runtime::instance();
+    const std::scoped_lock lock(runtime->mutex);
+    if (runtime->sticky != Status::kSuccess) return finish(runtime->sticky);
+    body(*runtime);
+    return static_cast<int>(Status::kSuccess);
+  } catch (...) {
+    return finish_exception(runtime);
+  }
+}
+
+/// Throws ApiError(InvalidValue) unless `condition`.
+inline void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
+  if (!condition) throw ApiError(otherwise);
+}
+
+}  // namespace lockstep::cuda

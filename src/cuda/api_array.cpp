@@ -1,0 +1,162 @@
+// CUDA arrays and the copies that name them.
+#include <algorithm>
+
+#include "cuda/api.hpp"
+#include "cuda/array.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+int make(void** handle, const abi::ChannelFormatDesc* format, abi::Extent size, unsigned flags) {
+  return api([&](Runtime& rt) {
+    require(handle != nullptr && format != nullptr && size.width > 0);
+    auto array = std::make_unique<Array>();
+    array->format = *format;
+    array->width = size.width;
+    array->height = size.height;
+    array->depth = size.depth;
+    array->flags = flags;
+    array->texel_bytes = texel_format(*format).bytes();
+    array->pitch = size.width * array->texel_bytes;
+    const auto address = rt.memory.allocate(array->bytes());
+    require(address.has_value(), Status::kErrorMemoryAllocation);
+    array->address = *address;
+    *handle = array.get();
+    rt.arrays[array.get()] = std::move(array);
+  });
+}
+
+/// Rows of an array from byte `x` of row `y` on.
+CopyEnd part(const Array& array, std::size_t x, std::size_t y, std::size_t z = 0) {
+  require(x < array.pitch && y < array.rows() && z < array.slices());
+  const std::size_t slice = array.pitch * array.rows();
+  return {reinterpret_cast<std::byte*>(array.address) + z * slice + y * array.pitch + x, array.pitch, slice};
+}
+CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
+  require(pointer != nullptr);
+  return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
+}
+
+int to_array_2d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
+                std::size_t height, int kind, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    const Array& a = rt.array(array);
+    require(x + width <= a.pitch && y + height <= a.rows());
+    if (width * height > 0)
+      rt.submit(stream, Copy{part(a, x, y), linear(from, pitch, pitch * height), width, height, 1, kind});
+  });
+}
+int from_array_2d(void* to, std::size_t pitch, void* array, std::size_t x, std::size_t y, std::size_t width,
+                  std::size_t height, int kind, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    const Array& a = rt.array(array);
+    require(x + width <= a.pitch && y + height <= a.rows());
+    if (width * height > 0)
+      rt.submit(stream, Copy{linear(to, pitch, pitch * height), part(a, x, y), width, height, 1, kind});
+  });
+}
+/// The 1D forms run through the array's rows as if they were one.
+int to_array_1d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind, abi::Stream s) {
+  return api([&](Runtime& rt) {
+    const Array& a = rt.array(array);
+    require(y * a.pitch + x + n <= a.bytes());
+    if (n > 0) rt.submit(s, Copy{part(a, x, y), linear(from, n, n), n, 1, 1, kind});
+  });
+}
+int from_array_1d(void* to, void* array, std::size_t x, std::size_t y, std::size_t n, int kind, abi::Stream s) {
+  return api([&](Runtime& rt) {
+    const Array& a = rt.array(array);
+    require(y * a.pitch + x + n <= a.bytes());
+    if (n > 0) rt.submit(s, Copy{linear(to, n, n), part(a, x, y), n, 1, 1, kind});
+  });
+}
+int copy_3d(const abi::Memcpy3DParms* p, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    require(p != nullptr);
+    Copy copy = rt.copy_3d(*p);
+    if (copy.width * copy.height * copy.depth > 0) rt.submit(stream, copy);
+  });
+}
+
+}  // namespace
+
+Array& Runtime::array(void* handle) {
+  const auto found = arrays.find(static_cast<Array*>(handle));
+  if (found == arrays.end()) throw ApiError(Status::kErrorInvalidResourceHandle);
+  return *found->second;
+}
+
+Copy Runtime::copy_3d(const abi::Memcpy3DParms& p) {
+  require((p.srcArray == nullptr) != (p.srcPtr.ptr == nullptr) && (p.dstArray == nullptr) != (p.dstPtr.ptr == nullptr));
+  const void* any = p.srcArray != nullptr ? p.srcArray : p.dstArray;  // positions count its texels
+  const std::size_t unit = any != nullptr ? array(const_cast<void*>(any)).texel_bytes : 1;
+  const auto end = [&](void* handle, const abi::Pos& at, const abi::PitchedPtr& pointer) {
+    if (handle != nullptr) {
+      const Array& a = array(handle);
+      require(at.x * unit + p.extent.width * unit <= a.pitch && at.y + p.extent.height <= a.rows() &&
+              at.z + p.extent.depth <= a.slices());
+      return part(a, at.x * unit, at.y, at.z);
+    }
+    CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
+    e.address += at.z * e.slice + at.y * e.pitch + at.x;
+    return e;
+  };
+  Copy copy;
+  copy.width = p.extent.width * unit;
+  copy.height = p.extent.height;
+  copy.depth = p.extent.depth;
+  if (copy.width * copy.height * copy.depth == 0) return copy;
+  copy.to = end(p.dstArray, p.dstPos, p.dstPtr);
+  copy.from = end(p.srcArray, p.srcPos, p.srcPtr);
+  copy.kind = p.kind;
+  return copy;
+}
+
+extern "C" __attribute__((visibility("default"))) abi::ChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                                                            int f) {
+  return {x, y, z, w, f};
+}
+LOCKSTEP_CUDA_API cudaMallocArray(void** array, const abi::ChannelFormatDesc* format, std::size_t width, std::size_t height, unsigned flags) {
+  return make(array, format, {width, height, 0}, flags);
+}
+LOCKSTEP_CUDA_API cudaMalloc3DArray(void** array, const abi::ChannelFormatDesc* format, abi::Extent size, unsigned flags) {
+  return make(array, format, size, flags);
+}
+LOCKSTEP_CUDA_API cudaFreeArray(void* handle) {
+  return api([&](Runtime& rt) {
+    if (handle == nullptr) return;
+    Array& array = rt.array(handle);
+    rt.memory.release(array.address);
+    rt.arrays.erase(&array);
+  });
+}
+LOCKSTEP_CUDA_API cudaGetChannelDesc(abi::ChannelFormatDesc* format, void* handle) {
+  return api([&](Runtime& rt) {
+    require(format != nullptr);
+    *format = rt.array(handle).format;
+  });
+}
+LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* extent, unsigned* flags, void* handle) {
+  return api([&](Runtime& rt) {
+    const Array& a = rt.array(handle);
+    if (format != nullptr) *format = a.format;
+    if (extent != nullptr) *extent = {a.width, a.height, a.depth};
+    if (flags != nullptr) *flags = a.flags;
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMemcpyToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind) { return to_array_1d(a, x, y, from, n, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpyToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind, abi::Stream s) { return to_array_1d(a, x, y, from, n, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpyFromArray(void* to, void* a, std::size_t x, std::size_t y, std::size_t n, int kind) { return from_array_1d(to, a, x, y, n, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpyFromArrayAsync(void* to, void* a, std::size_t x, std::size_t y, std::size_t n, int kind, abi::Stream s) { return from_array_1d(to, a, x, y, n, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpy2DToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p, std::size_t w, std::size_t h, int kind) { return to_array_2d(a, x, y, from, p, w, h, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy2DToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p, std::size_t w, std::size_t h, int kind, abi::Stream s) { return to_array_2d(a, x, y, from, p, w, h, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpy2DFromArray(void* to, std::size_t p, void* a, std::size_t x, std::size_t y, std::size_t w, std::size_t h, int kind) { return from_array_2d(to, p, a, x, y, w, h, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy2DFromArrayAsync(void* to, std::size_t p, void* a, std::size_t x, std::size_t y, std::size_t w, std::size_t h, int kind, abi::Stream s) { return from_array_2d(to, p, a, x, y, w, h, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpy3D(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy3D_ptds(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy3DAsync(const abi::Memcpy3DParms* p, abi::Stream s) { return copy_3d(p, s); }
+LOCKSTEP_CUDA_API cudaMemcpy3DAsync_ptsz(const abi::Memcpy3DParms* p, abi::Stream s) { return copy_3d(p, s); }
+
+}  // namespace lockstep::cuda

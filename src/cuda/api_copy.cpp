@@ -1,0 +1,89 @@
+// Copies and fills of linear memory, in all dimensions.
+#include "cuda/api.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+std::byte* bytes_of(const void* pointer) { return static_cast<std::byte*>(const_cast<void*>(pointer)); }
+
+int copy_1d(void* to, const void* from, std::size_t bytes, int kind, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    require(kind >= abi::kHostToHost && kind <= abi::kDefault, Status::kErrorInvalidMemcpyDirection);
+    if (bytes == 0) return;
+    require(to != nullptr && from != nullptr);
+    rt.submit(stream, Copy{{bytes_of(to), bytes, bytes}, {bytes_of(from), bytes, bytes}, bytes, 1, 1, kind});
+  });
+}
+
+int copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+            std::size_t height, int kind, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    require(kind >= abi::kHostToHost && kind <= abi::kDefault, Status::kErrorInvalidMemcpyDirection);
+    if (width == 0 || height == 0) return;
+    require(to != nullptr && from != nullptr);
+    require(width <= to_pitch && width <= from_pitch, Status::kErrorInvalidPitchValue);
+    rt.submit(stream, Copy{{bytes_of(to), to_pitch, to_pitch * height},
+                           {bytes_of(from), from_pitch, from_pitch * height},
+                           width,
+                           height,
+                           1,
+                           kind});
+  });
+}
+
+int fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    if (width == 0 || height == 0) return;
+    require(to != nullptr);
+    require(width <= pitch, Status::kErrorInvalidPitchValue);
+    rt.submit(stream, Fill{bytes_of(to), pitch, pitch * height, static_cast<std::uint32_t>(value & 0xff), 1, width, height, 1});
+  });
+}
+
+int fill_3d(abi::PitchedPtr to, int value, abi::Extent extent, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
+    require(to.ptr != nullptr && extent.width <= to.pitch);
+    rt.submit(stream, Fill{bytes_of(to.ptr), to.pitch, to.pitch * to.ysize, static_cast<std::uint32_t>(value & 0xff),
+                           1, extent.width, extent.height, extent.depth});
+  });
+}
+
+}  // namespace
+
+// `_ptds` and `_ptsz` are what programs compiled with per-thread default streams call.
+LOCKSTEP_CUDA_API cudaMemcpy(void* to, const void* from, std::size_t n, int kind) { return copy_1d(to, from, n, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy_ptds(void* to, const void* from, std::size_t n, int kind) { return copy_1d(to, from, n, kind, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int kind, abi::Stream s) { return copy_1d(to, from, n, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t n, int kind, abi::Stream s) { return copy_1d(to, from, n, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t n) { return copy_1d(to, from, n, abi::kDeviceToDevice, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n, abi::Stream s) { return copy_1d(to, from, n, abi::kDeviceToDevice, s); }
+
+LOCKSTEP_CUDA_API cudaMemcpy2D(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind) {
+  return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2D_ptds(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind) {
+  return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DAsync(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind, abi::Stream s) {
+  return copy_2d(to, tp, from, fp, w, h, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DAsync_ptsz(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind, abi::Stream s) {
+  return copy_2d(to, tp, from, fp, w, h, kind, s);
+}
+
+LOCKSTEP_CUDA_API cudaMemset(void* to, int value, std::size_t n) { return fill(to, n, value, n, 1, nullptr); }
+LOCKSTEP_CUDA_API cudaMemset_ptds(void* to, int value, std::size_t n) { return fill(to, n, value, n, 1, nullptr); }
+LOCKSTEP_CUDA_API cudaMemsetAsync(void* to, int value, std::size_t n, abi::Stream s) { return fill(to, n, value, n, 1, s); }
+LOCKSTEP_CUDA_API cudaMemsetAsync_ptsz(void* to, int value, std::size_t n, abi::Stream s) { return fill(to, n, value, n, 1, s); }
+LOCKSTEP_CUDA_API cudaMemset2D(void* to, std::size_t p, int value, std::size_t w, std::size_t h) { return fill(to, p, value, w, h, nullptr); }
+LOCKSTEP_CUDA_API cudaMemset2D_ptds(void* to, std::size_t p, int value, std::size_t w, std::size_t h) { return fill(to, p, value, w, h, nullptr); }
+LOCKSTEP_CUDA_API cudaMemset2DAsync(void* to, std::size_t p, int value, std::size_t w, std::size_t h, abi::Stream s) { return fill(to, p, value, w, h, s); }
+LOCKSTEP_CUDA_API cudaMemset2DAsync_ptsz(void* to, std::size_t p, int value, std::size_t w, std::size_t h, abi::Stream s) { return fill(to, p, value, w, h, s); }
+LOCKSTEP_CUDA_API cudaMemset3D(abi::PitchedPtr to, int value, abi::Extent e) { return fill_3d(to, value, e, nullptr); }
+LOCKSTEP_CUDA_API cudaMemset3D_ptds(abi::PitchedPtr to, int value, abi::Extent e) { return fill_3d(to, value, e, nullptr); }
+LOCKSTEP_CUDA_API cudaMemset3DAsync(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) { return fill_3d(to, value, e, s); }
+LOCKSTEP_CUDA_API cudaMemset3DAsync_ptsz(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) { return fill_3d(to, value, e, s); }
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,248 @@
+// Graphs built by hand: nodes, edges, instantiation, launch.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/api.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+/// cudaKernelNodeParams, cudaMemsetParams, cudaHostNodeParams: measured, see abi.hpp.
+struct KernelNodeParams {
+  void* func;
+  abi::dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+static_assert(sizeof(KernelNodeParams) == 56);
+struct MemsetParams {
+  void* dst;
+  std::size_t pitch;
+  unsigned value, elementSize;
+  std::size_t width, height;
+};
+static_assert(sizeof(MemsetParams) == 40);
+struct HostNodeParams {
+  abi::HostFn fn;
+  void* userData;
+};
+
+using Node = GraphNode*;
+
+std::vector<Node> dependencies(const Node* nodes, std::size_t count) {
+  require(count == 0 || nodes != nullptr);
+  return {nodes, nodes + count};
+}
+
+KernelLaunch kernel_launch(Runtime& rt, const KernelNodeParams& p) {
+  KernelLaunch launch;
+  launch.grid = p.gridDim;
+  launch.block = p.blockDim;
+  launch.dynamic_shared = p.sharedMemBytes;
+  require(p.extra == nullptr);
+  return rt.prepare(p.func, std::move(launch), p.kernelParams);
+}
+
+Fill fill(const MemsetParams& p) {
+  require(p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4);
+  return {static_cast<std::byte*>(p.dst), p.pitch, p.pitch * p.height, p.value, p.elementSize, p.width, std::max<std::size_t>(p.height, 1), 1};
+}
+
+int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto& operation) {
+  return api([&](Runtime& rt) {
+    require(node != nullptr);
+    *node = rt.graph(graph).add(operation(rt), dependencies(deps, count));
+  });
+}
+
+template <class Made>
+int instantiate(void** exec, void* graph, const Made& made) {
+  return api([&](Runtime& rt) {
+    require(exec != nullptr);
+    Graph& source = rt.graph(graph);
+    (void)source.ordered();  // no cycles
+    auto result = std::make_unique<GraphExec>();
+    result->graph = source.clone();
+    made(*result);
+    *exec = result.get();
+    rt.graph_execs[result.get()] = std::move(result);
+  });
+}
+
+int launch(void* exec, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    rt.graph_exec(exec).graph->for_each([&](const Operation& operation) { rt.submit(stream, operation); });
+  });
+}
+
+Node twin_of(Graph& graph, const GraphNode* original) {
+  for (const auto& node : graph.nodes)
+    if (node->original == original) return node.get();
+  throw ApiError(Status::kErrorInvalidValue);
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cudaGraphCreate(void** graph, unsigned flags) {
+  return api([&](Runtime& rt) {
+    require(graph != nullptr && flags == 0);
+    auto made = std::make_unique<Graph>();
+    *graph = made.get();
+    rt.graphs[made.get()] = std::move(made);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphDestroy(void* graph) {
+  return api([&](Runtime& rt) { rt.graphs.erase(&rt.graph(graph)); });
+}
+LOCKSTEP_CUDA_API cudaGraphClone(void** clone, void* graph) {
+  return api([&](Runtime& rt) {
+    require(clone != nullptr);
+    auto made = rt.graph(graph).clone();
+    *clone = made.get();
+    rt.graphs[made.get()] = std::move(made);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphNodeFindInClone(Node* twin, Node original, void* clone) {
+  return api([&](Runtime& rt) {
+    require(twin != nullptr);
+    *twin = twin_of(rt.graph(clone), original);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaGraphAddEmptyNode(Node* node, void* graph, const Node* deps, std::size_t count) {
+  return add(node, graph, deps, count, [](Runtime&) { return Operation{Nothing{}}; });
+}
+LOCKSTEP_CUDA_API cudaGraphAddKernelNode(Node* node, void* graph, const Node* deps, std::size_t count, const KernelNodeParams* p) {
+  return add(node, graph, deps, count, [&](Runtime& rt) {
+    require(p != nullptr);
+    return Operation{kernel_launch(rt, *p)};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode(Node* node, void* graph, const Node* deps, std::size_t count, const abi::Memcpy3DParms* p) {
+  return add(node, graph, deps, count, [&](Runtime& rt) {
+    require(p != nullptr);
+    return Operation{rt.copy_3d(*p)};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode1D(Node* node, void* graph, const Node* deps, std::size_t count, void* to, const void* from, std::size_t n, int kind) {
+  return add(node, graph, deps, count, [&](Runtime&) {
+    require(to != nullptr && from != nullptr);
+    return Operation{Copy{{static_cast<std::byte*>(to), n, n}, {static_cast<std::byte*>(const_cast<void*>(from)), n, n}, n, 1, 1, kind}};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddMemsetNode(Node* node, void* graph, const Node* deps, std::size_t count, const MemsetParams* p) {
+  return add(node, graph, deps, count, [&](Runtime&) {
+    require(p != nullptr);
+    return Operation{fill(*p)};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddHostNode(Node* node, void* graph, const Node* deps, std::size_t count, const HostNodeParams* p) {
+  return add(node, graph, deps, count, [&](Runtime&) {
+    require(p != nullptr && p->fn != nullptr);
+    return Operation{HostCall{p->fn, p->userData}};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddEventRecordNode(Node* node, void* graph, const Node* deps, std::size_t count, abi::Event event) {
+  return add(node, graph, deps, count, [&](Runtime& rt) {
+    (void)rt.event(event);
+    return Operation{RecordEvent{event}};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddEventWaitNode(Node* node, void* graph, const Node* deps, std::size_t count, abi::Event event) {
+  return add(node, graph, deps, count, [&](Runtime& rt) {
+    (void)rt.event(event);
+    return Operation{WaitEvent{event}};
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphAddChildGraphNode(Node* node, void* graph, const Node* deps, std::size_t count, void* child) {
+  return api([&](Runtime& rt) {
+    require(node != nullptr);
+    Graph& parent = rt.graph(graph);
+    std::shared_ptr<const Graph> copy = rt.graph(child).clone();
+    *node = parent.add(Nothing{}, dependencies(deps, count));
+    (*node)->child = std::move(copy);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphDestroyNode(Node node) {
+  return api([&](Runtime& rt) {
+    for (auto& [handle, graph] : rt.graphs)
+      if (graph->contains(node)) return graph->remove(node);
+    throw ApiError(Status::kErrorInvalidValue);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphGetNodes(void* graph, Node* nodes, std::size_t* count) {
+  return api([&](Runtime& rt) {
+    require(count != nullptr);
+    const auto& all = rt.graph(graph).nodes;
+    if (nodes != nullptr)
+      for (std::size_t i = 0; i < std::min(*count, all.size()); ++i) nodes[i] = all[i].get();
+    *count = all.size();
+  });
+}
+
+LOCKSTEP_CUDA_API cudaGraphInstantiate(void** exec, void* graph, unsigned long long) {
+  return instantiate(exec, graph, [](GraphExec&) {});
+}
+LOCKSTEP_CUDA_API cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) {
+  return instantiate(exec, graph, [](GraphExec&) {});
+}
+LOCKSTEP_CUDA_API cudaGraphExecDestroy(void* exec) {
+  return api([&](Runtime& rt) { rt.graph_execs.erase(&rt.graph_exec(exec)); });
+}
+LOCKSTEP_CUDA_API cudaGraphUpload(void* exec, abi::Stream stream) {
+  return api([&](Runtime& rt) {
+    (void)rt.graph_exec(exec);
+    (void)rt.stream(stream);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphLaunch(void* exec, abi::Stream stream) { return launch(exec, stream); }
+LOCKSTEP_CUDA_API cudaGraphLaunch_ptsz(void* exec, abi::Stream stream) { return launch(exec, stream); }
+
+/// cudaGraphExecUpdateResultInfo: a code, the node that differs, the node it depends on.
+struct UpdateResult {
+  int result;
+  Node error_node, error_from_node;
+};
+LOCKSTEP_CUDA_API cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* info) {
+  return api([&](Runtime& rt) {
+    GraphExec& target = rt.graph_exec(exec);
+    Graph& source = rt.graph(graph);
+    if (info != nullptr) *info = {};
+    bool same = source.nodes.size() == target.graph->nodes.size();
+    for (std::size_t i = 0; same && i < source.nodes.size(); ++i)
+      same = source.nodes[i]->operation.index() == target.graph->nodes[i]->operation.index();
+    if (!same) {
+      if (info != nullptr) info->result = 2;  // the topology changed
+      throw ApiError(Status::kErrorGraphExecUpdateFailure);
+    }
+    target.graph = source.clone();
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphExecKernelNodeSetParams(void* exec, Node node, const KernelNodeParams* p) {
+  return api([&](Runtime& rt) {
+    require(p != nullptr);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = kernel_launch(rt, *p);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphKernelNodeSetParams(Node node, const KernelNodeParams* p) {
+  return api([&](Runtime& rt) {
+    require(node != nullptr && p != nullptr);
+    node->operation = kernel_launch(rt, *p);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphExecMemsetNodeSetParams(void* exec, Node node, const MemsetParams* p) {
+  return api([&](Runtime& rt) {
+    require(p != nullptr);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = fill(*p);
+  });
+}
+LOCKSTEP_CUDA_API cudaGraphExecHostNodeSetParams(void* exec, Node node, const HostNodeParams* p) {
+  return api([&](Runtime& rt) {
+    require(p != nullptr && p->fn != nullptr);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = HostCall{p->fn, p->userData};
+  });
+}
+
+}  // namespace lockstep::cuda

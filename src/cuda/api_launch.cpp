@@ -1,0 +1,139 @@
+// Kernel launches, attributes of kernels, occupancy.
+#include <algorithm>
+
+#include "cuda/api.hpp"
+#include "cuda/device.hpp"
+#include "cuda/launch.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+void launch(Runtime& rt, const void* function, KernelLaunch launch, void** args, abi::Stream stream) {
+  rt.submit(stream, rt.prepare(function, std::move(launch), args));
+}
+
+int launch_plain(const void* function, abi::dim3 grid, abi::dim3 block, void** args, std::size_t shared,
+                 abi::Stream stream, bool cooperative = false) {
+  return api([&](Runtime& rt) {
+    KernelLaunch l;
+    l.grid = grid;
+    l.block = block;
+    l.dynamic_shared = shared;
+    l.cooperative = cooperative;
+    launch(rt, function, std::move(l), args, stream);
+  });
+}
+
+int launch_extended(const abi::LaunchConfig* config, const void* function, void** args) {
+  return api([&](Runtime& rt) {
+    require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
+    KernelLaunch l;
+    l.grid = config->gridDim;
+    l.block = config->blockDim;
+    l.dynamic_shared = config->dynamicSmemBytes;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const auto& attribute = config->attrs[i];
+      if (attribute.id == abi::kLaunchAttributeCooperative) l.cooperative = attribute.val.cooperative != 0;
+      if (attribute.id == abi::kLaunchAttributeClusterDimension)
+        l.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
+    }
+    launch(rt, function, std::move(l), args, static_cast<abi::Stream>(config->stream));
+  });
+}
+
+enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
+
+}  // namespace
+
+LOCKSTEP_CUDA_API __cudaLaunchKernel(void* kernel, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(kernel, g, b, args, shared, s);
+}
+LOCKSTEP_CUDA_API __cudaLaunchKernel_ptsz(void* kernel, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(kernel, g, b, args, shared, s);
+}
+LOCKSTEP_CUDA_API cudaLaunchKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(f, g, b, args, shared, s);
+}
+LOCKSTEP_CUDA_API cudaLaunchKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(f, g, b, args, shared, s);
+}
+LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(f, g, b, args, shared, s, true);
+}
+LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+  return launch_plain(f, g, b, args, shared, s, true);
+}
+LOCKSTEP_CUDA_API cudaLaunchKernelExC(const abi::LaunchConfig* c, const void* f, void** args) { return launch_extended(c, f, args); }
+LOCKSTEP_CUDA_API cudaLaunchKernelExC_ptsz(const abi::LaunchConfig* c, const void* f, void** args) { return launch_extended(c, f, args); }
+
+LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const void* function) {
+  return api([&](Runtime& rt) {
+    require(attributes != nullptr);
+    const Kernel& kernel = rt.modules.kernel(function);
+    *attributes = {};
+    attributes->sharedSizeBytes = static_shared_bytes(kernel);
+    attributes->localSizeBytes = kernel.executable().local_bytes();
+    attributes->numRegs = static_cast<int>(register_estimate(kernel, rt.settings.gpu));
+    const auto& most = kernel.function().directives.maxntid;
+    attributes->maxThreadsPerBlock =
+        most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u)) : static_cast<int>(kMaxThreadsPerCta);
+    const auto& module = kernel.module->program().modules.at(kernel.function().module);
+    attributes->ptxVersion = static_cast<int>(module.major * 10 + module.minor);
+    attributes->binaryVersion = static_cast<int>(rt.settings.gpu.gpu.arch);
+    attributes->maxDynamicSharedSizeBytes = static_cast<int>(kernel.max_dynamic_shared);
+    attributes->preferredShmemCarveout = kernel.carveout;
+  });
+}
+
+LOCKSTEP_CUDA_API cudaFuncSetAttribute(const void* function, int attribute, int value) {
+  return api([&](Runtime& rt) {
+    Kernel& kernel = rt.modules.kernel(function);
+    if (attribute == kMaxDynamicShared) {
+      require(value >= 0 && static_cast<std::uint32_t>(value) + static_shared_bytes(kernel) <=
+                                shared_limits(rt.settings.gpu).opt_in);
+      kernel.max_dynamic_shared = static_cast<std::uint32_t>(value);
+    } else if (attribute == kSharedCarveout) {
+      require(value >= -1 && value <= 100);
+      kernel.carveout = value;
+    } else {
+      throw ApiError(Status::kErrorInvalidValue);
+    }
+  });
+}
+
+// Hints: the carve-out follows from occupancy.
+LOCKSTEP_CUDA_API cudaFuncSetCacheConfig(const void* function, int preference) {
+  return api([&](Runtime& rt) {
+    (void)rt.modules.kernel(function);
+    require(preference >= 0 && preference <= 3);
+  });
+}
+LOCKSTEP_CUDA_API cudaFuncGetName(const char** name, const void* function) {
+  return api([&](Runtime& rt) {
+    require(name != nullptr);
+    *name = rt.modules.kernel(function).name.c_str();
+  });
+}
+
+namespace {
+int max_active(int* ctas, const void* function, int threads, std::size_t shared) {
+  return api([&](Runtime& rt) {
+    require(ctas != nullptr && threads > 0);
+    const Kernel& kernel = rt.modules.kernel(function);
+    KernelLaunch launch;
+    launch.block.x = static_cast<unsigned>(threads);
+    launch.dynamic_shared = shared;
+    const bool fits = launch.block.x <= kMaxThreadsPerCta;
+    *ctas = fits ? static_cast<int>(ctas_per_sm(kernel, launch, rt.settings.gpu)) : 0;
+  });
+}
+}  // namespace
+LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* n, const void* f, int threads, std::size_t shared) {
+  return max_active(n, f, threads, shared);
+}
+LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n, const void* f, int threads, std::size_t shared, unsigned) {
+  return max_active(n, f, threads, shared);
+}
+
+}  // namespace lockstep::cuda

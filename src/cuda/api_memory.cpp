@@ -1,0 +1,148 @@
+// Memory: allocation, page-locked and managed memory, pools, what a pointer is.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/api.hpp"
+
+namespace lockstep::cuda {
+
+using exec::MemoryKind;
+
+namespace {
+
+constexpr unsigned kHostAllocMapped = 2;
+constexpr std::size_t kPitchUnit = 512;
+
+void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
+  require(pointer != nullptr);
+  *pointer = nullptr;
+  if (bytes == 0) return;
+  const auto address = rt.memory.allocate(bytes, kind);
+  require(address.has_value(), Status::kErrorMemoryAllocation);
+  *pointer = reinterpret_cast<void*>(*address);
+}
+
+void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
+  if (pointer == nullptr) return;
+  const auto address = reinterpret_cast<Address>(pointer);
+  const auto found = rt.memory.find(address);
+  require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
+  rt.memory.release(address);
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cudaMalloc(void** pointer, std::size_t bytes) {
+  return api([&](Runtime& rt) { allocate(rt, pointer, bytes, MemoryKind::kDevice); });
+}
+
+LOCKSTEP_CUDA_API cudaFree(void* pointer) {
+  return api([&](Runtime& rt) { release(rt, pointer, {MemoryKind::kDevice, MemoryKind::kManaged}); });
+}
+
+LOCKSTEP_CUDA_API cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+  return api([&](Runtime& rt) {
+    require(bytes > 0 && (flags == 1 || flags == 2));  // attach to all streams, or to the host
+    allocate(rt, pointer, bytes, MemoryKind::kManaged);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  return api([&](Runtime& rt) {
+    require(flags <= 7);
+    allocate(rt, pointer, bytes, MemoryKind::kHost);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMallocHost(void** pointer, std::size_t bytes) {
+  return api([&](Runtime& rt) { allocate(rt, pointer, bytes, MemoryKind::kHost); });
+}
+
+LOCKSTEP_CUDA_API cudaFreeHost(void* pointer) {
+  return api([&](Runtime& rt) { release(rt, pointer, {MemoryKind::kHost}); });
+}
+
+LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
+  return api([&](Runtime& rt) {
+    require(pointer != nullptr && bytes > 0);
+    require(rt.memory.add_host_range(reinterpret_cast<Address>(pointer), bytes),
+            Status::kErrorHostMemoryAlreadyRegistered);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaHostUnregister(void* pointer) {
+  return api([&](Runtime& rt) {
+    require(rt.memory.remove_host_range(reinterpret_cast<Address>(pointer)),
+            Status::kErrorHostMemoryNotRegistered);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&](Runtime& rt) {
+    require(device != nullptr && flags == 0);
+    require(rt.memory.accessible(reinterpret_cast<Address>(host), 1));
+    *device = host;  // one address space
+  });
+}
+
+LOCKSTEP_CUDA_API cudaHostGetFlags(unsigned* flags, void* host) {
+  return api([&](Runtime& rt) {
+    const auto found = rt.memory.find(reinterpret_cast<Address>(host));
+    require(flags != nullptr && found && found->kind == MemoryKind::kHost);
+    *flags = kHostAllocMapped;
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return api([&](Runtime& rt) {
+    require(pitch != nullptr);
+    *pitch = (width + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
+    require(height == 0 || *pitch <= SIZE_MAX / height, Status::kErrorMemoryAllocation);
+    allocate(rt, pointer, *pitch * height, MemoryKind::kDevice);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMalloc3D(abi::PitchedPtr* result, abi::Extent extent) {
+  return api([&](Runtime& rt) {
+    require(result != nullptr);
+    const std::size_t pitch = (extent.width + kPitchUnit - 1) / kPitchUnit * kPitchUnit;
+    const std::size_t rows = extent.height * extent.depth;
+    require(rows == 0 || pitch <= SIZE_MAX / rows, Status::kErrorMemoryAllocation);
+    *result = {nullptr, pitch, extent.width, extent.height};
+    allocate(rt, &result->ptr, pitch * rows, MemoryKind::kDevice);
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
+  return api([&](Runtime& rt) {
+    require(free_bytes != nullptr && total != nullptr);
+    *total = rt.memory.capacity();
+    *free_bytes = *total - std::min<std::size_t>(*total, rt.memory.mapped_bytes(MemoryKind::kDevice));
+  });
+}
+
+LOCKSTEP_CUDA_API cudaPointerGetAttributes(abi::PointerAttributes* attributes, const void* pointer) {
+  return api([&](Runtime& rt) {
+    require(attributes != nullptr);
+    enum { kUnregistered, kHost, kDevice, kManaged };
+    const auto address = reinterpret_cast<Address>(pointer);
+    auto* plain = const_cast<void*>(pointer);
+    *attributes = {};
+    const auto found = rt.memory.find(address);
+    if (!found) {
+      const bool registered = rt.memory.accessible(address, 1);
+      attributes->type = registered ? kHost : kUnregistered;
+      attributes->device = registered ? 0 : -2;
+      attributes->devicePointer = registered ? plain : nullptr;
+      attributes->hostPointer = plain;
+      return;
+    }
+    attributes->devicePointer = plain;
+    attributes->hostPointer = found->kind == MemoryKind::kDevice ? nullptr : plain;
+    attributes->type = found->kind == MemoryKind::kDevice    ? kDevice
+                       : found->kind == MemoryKind::kManaged ? kManaged
+                                                             : kHost;
+  });
+}
+
+}  // namespace lockstep::cuda

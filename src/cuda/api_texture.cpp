@@ -1,0 +1,82 @@
+// Texture and surface objects.
+#include <algorithm>
+
+#include "cuda/api.hpp"
+#include "cuda/array.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+enum ResourceType { kArray, kMipmappedArray, kLinear, kPitch2D };
+
+exec::Image image_of(Runtime& rt, const abi::ResourceDesc& r) {
+  exec::Image image;
+  switch (r.resType) {
+    case kArray:
+      return rt.array(r.res.array.array).image();
+    case kLinear:
+      image.format = texel_format(r.res.linear.desc);
+      image.data = reinterpret_cast<Address>(r.res.linear.devPtr);
+      image.width = static_cast<std::uint32_t>(r.res.linear.sizeInBytes / image.format.bytes());
+      image.row_pitch = image.slice_pitch = r.res.linear.sizeInBytes;
+      break;
+    case kPitch2D:
+      image.format = texel_format(r.res.pitch2D.desc);
+      image.data = reinterpret_cast<Address>(r.res.pitch2D.devPtr);
+      image.width = static_cast<std::uint32_t>(r.res.pitch2D.width);
+      image.height = static_cast<std::uint32_t>(r.res.pitch2D.height);
+      image.row_pitch = r.res.pitch2D.pitchInBytes;
+      image.slice_pitch = image.row_pitch * image.height;
+      break;
+    default:
+      throw ApiError(Status::kErrorNotSupported, "textures of mipmapped arrays are not supported");
+  }
+  require(rt.memory.accessible(image.data, std::max<std::uint64_t>(image.slice_pitch, 1)));
+  return image;
+}
+
+exec::Texture texture_of(const exec::Image& image, const abi::TextureDesc& d) {
+  exec::Texture t;
+  t.levels = {image};
+  for (std::size_t i = 0; i < t.address.size(); ++i) {
+    require(d.addressMode[i] >= 0 && d.addressMode[i] <= 3);
+    t.address[i] = std::array{exec::AddressMode::kWrap, exec::AddressMode::kClamp, exec::AddressMode::kMirror,
+                              exec::AddressMode::kBorder}[static_cast<std::size_t>(d.addressMode[i])];
+  }
+  t.linear_filter = d.filterMode == 1;
+  t.linear_mipmap = d.mipmapFilterMode == 1;
+  t.normalized_coordinates = d.normalizedCoords != 0;
+  t.normalized_values = d.readMode == 1;
+  t.srgb = d.sRGB != 0;
+  std::ranges::copy(d.borderColor, t.border.begin());
+  t.level_bias = d.mipmapLevelBias;
+  t.min_level = d.minMipmapLevelClamp;
+  t.max_level = d.maxMipmapLevelClamp;
+  return t;
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cudaCreateTextureObject(unsigned long long* handle, const abi::ResourceDesc* resource,
+                                          const abi::TextureDesc* description, const void* view) {
+  return api([&](Runtime& rt) {
+    require(handle != nullptr && resource != nullptr && description != nullptr);
+    if (view != nullptr) throw ApiError(Status::kErrorNotSupported, "resource views of textures are not supported");
+    *handle = rt.textures.add(texture_of(image_of(rt, *resource), *description));
+  });
+}
+LOCKSTEP_CUDA_API cudaDestroyTextureObject(unsigned long long handle) {
+  return api([&](Runtime& rt) { require(handle == 0 || rt.textures.remove(handle)); });
+}
+LOCKSTEP_CUDA_API cudaCreateSurfaceObject(unsigned long long* handle, const abi::ResourceDesc* resource) {
+  return api([&](Runtime& rt) {
+    require(handle != nullptr && resource != nullptr && resource->resType == kArray);
+    *handle = rt.textures.add_surface(rt.array(resource->res.array.array).image());
+  });
+}
+LOCKSTEP_CUDA_API cudaDestroySurfaceObject(unsigned long long handle) {
+  return api([&](Runtime& rt) { require(handle == 0 || rt.textures.remove(handle)); });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,31 @@
+// CUDA arrays: texels of one format in 1 to 3 dimensions, kept in device memory row by row.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda/abi.hpp"
+#include "exec/texture_table.hpp"
+
+namespace lockstep::cuda {
+
+/// Flags of cudaMalloc3DArray, as in the runtime's headers.
+inline constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCubemap = 4;
+
+/// Throws ApiError(InvalidChannelDescriptor) unless it has 1, 2 or 4 channels of 8, 16 or 32 bits each.
+[[nodiscard]] exec::TexelFormat texel_format(const abi::ChannelFormatDesc& format);
+
+/// What a cudaArray_t points to.
+struct Array {
+  abi::ChannelFormatDesc format{};
+  std::size_t width = 0, height = 0, depth = 0;  // texels, as given to the runtime: 0 for a missing dimension
+  unsigned flags = 0;
+  std::size_t texel_bytes = 0, pitch = 0;        // of a texel, of a row
+  Address address = 0;
+
+  [[nodiscard]] std::size_t rows() const { return height > 0 ? height : 1; }
+  [[nodiscard]] std::size_t slices() const { return depth > 0 ? depth : 1; }
+  [[nodiscard]] std::size_t bytes() const { return pitch * rows() * slices(); }
+  [[nodiscard]] exec::Image image() const;
+};
+
+}  // namespace lockstep::cuda

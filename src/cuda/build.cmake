@@ -1,0 +1,22 @@
+find_path(LZ4_INCLUDE_DIR lz4.h REQUIRED)
+find_library(LZ4_LIBRARY lz4 REQUIRED)
+target_include_directories(lockstep_cuda SYSTEM PRIVATE ${LZ4_INCLUDE_DIR} ${ZSTD_INCLUDE_DIR})
+target_link_libraries(lockstep_cuda PRIVATE ${LZ4_LIBRARY} ${ZSTD_LIBRARY})
+# Occupancy belongs to the timing model; the runtime needs this one file of it.
+target_sources(lockstep_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src/core/occupancy.cpp)
+
+# What programs load in place of NVIDIA's runtime: one library by each name that CUDA 12 and 13 programs ask for.
+foreach(library lockstep_trace lockstep_config lockstep_ptx lockstep_exec lockstep_cuda)
+  set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${library} PRIVATE -fno-semantic-interposition)
+endforeach()
+foreach(version 12 13)
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/exports_${version}.map)
+  file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
+  add_library(cudart_${version} SHARED ${CMAKE_BINARY_DIR}/empty.cpp)
+  target_link_libraries(cudart_${version} PRIVATE -Wl,--whole-archive lockstep_cuda -Wl,--no-whole-archive)
+  target_link_options(cudart_${version} PRIVATE -Wl,--version-script=${map} -Wl,-soname,libcudart.so.${version})
+  set_target_properties(cudart_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version} LINK_DEPENDS ${map})
+endforeach()
+add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp)
+target_link_libraries(lockstep_hook PRIVATE lockstep_flags ${CMAKE_DL_LIBS})

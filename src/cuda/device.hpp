@@ -1,0 +1,30 @@
+// What a program can ask about the GPU: derived from the resolved configuration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "config/gpu_config.hpp"
+#include "cuda/abi.hpp"
+
+namespace lockstep::cuda {
+
+/// The CUDA version that the runtime claims: 13.0.
+inline constexpr int kRuntimeVersion = 13000;
+
+/// The properties of the configured GPU. What the model does not have (textures' largest sizes, PCI ids) are
+/// the limits of the CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability", or
+/// zero where a program can only print it.
+[[nodiscard]] abi::DeviceProp device_properties(const config::GpuConfig& config);
+
+/// cudaDeviceGetAttribute: the value of attribute `number` of enum cudaDeviceAttr, or nullopt when there is
+/// none of that number.
+[[nodiscard]] std::optional<int> device_attribute(const config::GpuConfig& config, int number);
+
+/// Largest shared memory of a CTA: without and with opting in, bytes.
+struct SharedLimits {
+  std::uint32_t standard, opt_in;
+};
+[[nodiscard]] SharedLimits shared_limits(const config::GpuConfig& config);
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,110 @@
+#include "cuda/launch.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/occupancy.hpp"
+#include "cuda/device.hpp"
+#include "cuda/error.hpp"
+#include "ptx/control_flow.hpp"
+#include "ptx/liveness.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+void require(bool condition, Status otherwise) {
+  if (!condition) throw ApiError(otherwise);
+}
+
+std::uint64_t volume(const std::array<std::uint32_t, 3>& d) {
+  return std::uint64_t{d[0]} * std::max(d[1], 1u) * std::max(d[2], 1u);
+}
+
+void check_geometry(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+  const auto limits = device_properties(gpu);
+  const auto inside = [](const abi::dim3& d, const int* limit) {
+    return d.x > 0 && d.y > 0 && d.z > 0 && d.x <= static_cast<unsigned>(limit[0]) &&
+           d.y <= static_cast<unsigned>(limit[1]) && d.z <= static_cast<unsigned>(limit[2]);
+  };
+  require(inside(launch.grid, limits.maxGridSize) && inside(launch.block, limits.maxThreadsDim),
+          Status::kErrorInvalidConfiguration);
+  const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+  require(threads <= kMaxThreadsPerCta, Status::kErrorInvalidConfiguration);
+  const auto& directives = kernel.function().directives;
+  if (const auto most = volume(directives.maxntid); most > 0) require(threads <= most, Status::kErrorInvalidValue);
+  if (const auto exact = volume(directives.reqntid); exact > 0)
+    require(threads == exact, Status::kErrorInvalidValue);
+}
+
+void check_resources(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+  require(launch.dynamic_shared <= kernel.max_dynamic_shared &&
+              launch.dynamic_shared + static_shared_bytes(kernel) <= shared_limits(gpu).opt_in,
+          Status::kErrorInvalidValue);
+  const std::uint64_t resident = ctas_per_sm(kernel, launch, gpu);
+  require(resident > 0, Status::kErrorLaunchOutOfResources);
+  if (launch.cooperative) {
+    const std::uint64_t ctas = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+    require(ctas <= resident * gpu.gpu.sms, Status::kErrorCooperativeLaunchTooLarge);
+  }
+}
+
+std::vector<std::byte> collect_parameters(const ptx::Function& entry, void** args) {
+  std::uint64_t bytes = 0;
+  for (const auto& p : entry.parameters) bytes = std::max(bytes, p.offset + p.size);
+  std::vector<std::byte> buffer(bytes);
+  require(entry.parameters.empty() || args != nullptr, Status::kErrorInvalidValue);
+  for (std::size_t i = 0; i < entry.parameters.size(); ++i) {
+    require(args[i] != nullptr, Status::kErrorInvalidValue);
+    std::memcpy(buffer.data() + entry.parameters[i].offset, args[i], entry.parameters[i].size);
+  }
+  return buffer;
+}
+
+}  // namespace
+
+std::uint64_t static_shared_bytes(const Kernel& kernel) { return kernel.executable().shared_bytes(); }
+
+std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu) {
+  constexpr std::uint32_t kAbi = 2, kLeast = 16, kMost = 255;
+  const ptx::Function& entry = kernel.function();
+  const ptx::ControlFlow flow(entry);
+  std::uint32_t registers = ptx::Liveness(entry, flow).max_pressure().words + kAbi;
+  std::uint32_t most = kMost;
+  const auto& d = entry.directives;
+  if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
+  if (const std::uint64_t threads = volume(d.maxntid) * std::max(d.minnctapersm, 1u); threads > 0)
+    most = std::min(most, static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
+  registers = std::min(registers, most);
+  return std::max(registers, kLeast);
+}
+
+trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+  trace::KernelHeader header;
+  header.name = kernel.name;
+  header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
+  header.block = {launch.block.x, launch.block.y, launch.block.z};
+  header.shared_bytes = static_cast<std::uint32_t>(static_shared_bytes(kernel) + launch.dynamic_shared);
+  header.registers = register_estimate(kernel, gpu);
+  header.binary_version = gpu.gpu.arch;
+  return header;
+}
+
+std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+  try {
+    return core::occupancy(gpu, launch_header(kernel, launch, gpu)).ctas_per_sm;
+  } catch (const UserError&) {  // not even one fits
+    return 0;
+  }
+}
+
+KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args, const config::GpuConfig& gpu) {
+  launch.kernel = &kernel;
+  check_geometry(kernel, launch, gpu);
+  check_resources(kernel, launch, gpu);
+  launch.parameters = collect_parameters(kernel.function(), args);
+  return launch;
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,139 @@
+#include "cuda/modules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cuda/error.hpp"
+#include "ptx/linker.hpp"
+#include "ptx/parser.hpp"
+
+namespace lockstep::cuda {
+
+const ptx::Function& Kernel::function() const {
+  const auto id = module->program().find_function(name);
+  if (!id || !module->program().functions[*id].entry) throw ApiError(Status::kErrorInvalidDeviceFunction);
+  return module->program().functions[*id];
+}
+
+const exec::Executable& Kernel::executable() const {
+  if (!executable_) {
+    const ptx::Function& entry = function();
+    const auto id = static_cast<std::uint32_t>(&entry - module->program().functions.data());
+    executable_ = std::make_unique<exec::Executable>(module->image(), id);
+  }
+  return *executable_;
+}
+
+const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch) {
+  const FatbinImage* best = nullptr;
+  for (const FatbinImage& image : images) {
+    if (image.kind != FatbinImage::Kind::kPtx) continue;
+    const bool fits = image.sm <= arch, best_fits = best != nullptr && best->sm <= arch;
+    if (best == nullptr || (fits && (!best_fits || image.sm > best->sm)) || (!fits && !best_fits && image.sm < best->sm))
+      best = &image;
+  }
+  return best;
+}
+
+Module::Module(std::string name, std::vector<std::span<const std::byte>> fatbins, std::uint32_t arch,
+               exec::DeviceMemory& memory)
+    : name_(std::move(name)), fatbins_(std::move(fatbins)), arch_(arch), memory_(&memory) {}
+
+Module::Module(std::string name, std::string ptx, exec::DeviceMemory& memory)
+    : name_(std::move(name)), ptx_(std::move(ptx)), memory_(&memory) {}
+
+std::vector<ptx::Module> Module::parse() const {
+  std::vector<ptx::Module> modules;
+  if (!ptx_.empty()) modules.push_back(ptx::parse(ptx_, name_));
+  bool any = false;
+  for (const auto& fatbin : fatbins_) {
+    const auto images = read_fatbin(fatbin, name_);
+    any = any || !images.empty();
+    if (const FatbinImage* ptx = choose_ptx(images, arch_)) modules.push_back(ptx::parse(ptx->bytes, name_));
+  }
+  if (any && modules.empty())
+    throw ApiError(Status::kErrorNoKernelImageForDevice,
+                   name_ + " has no PTX, only machine code; build it with -gencode arch=compute_XX,code=compute_XX");
+  return modules;
+}
+
+const exec::ProgramImage& Module::image() {
+  if (!image_) {
+    program_ = std::make_unique<ptx::Program>(ptx::link(parse()));
+    image_ = std::make_unique<exec::ProgramImage>(*program_, *memory_);
+    for (const auto& [host, variable_name] : managed)
+      if (const auto found = variable(variable_name)) *host = reinterpret_cast<void*>(found->address);
+  }
+  return *image_;
+}
+
+std::optional<DeviceVariable> Module::variable(const std::string& name) {
+  const exec::ProgramImage& loaded = image();
+  const auto id = loaded.program().find_variable(name);
+  if (!id || loaded.address(*id) == 0) return std::nullopt;
+  return DeviceVariable{loaded.address(*id), loaded.program().variables[*id].size};
+}
+
+Module& Modules::add(std::unique_ptr<Module> module) {
+  modules_.push_back(std::move(module));
+  return *modules_.back();
+}
+
+void Modules::remove(Module* module) {
+  std::erase_if(named_, [module](const auto& entry) { return entry.first.first == module; });
+  std::erase_if(handles_, [module](const auto& entry) { return entry.first->module == module; });
+  std::erase_if(kernels_, [module](const auto& entry) { return entry.second->module == module; });
+  std::erase_if(variables_, [module](const auto& entry) { return entry.second.module == module; });
+  std::erase_if(modules_, [module](const auto& owned) { return owned.get() == module; });
+}
+
+bool Modules::contains(const Module* module) const {
+  return std::ranges::any_of(modules_, [module](const auto& owned) { return owned.get() == module; });
+}
+
+void Modules::register_kernel(Module& module, const void* host, const std::string& name) {
+  auto kernel = std::make_unique<Kernel>();
+  kernel->name = name;
+  kernel->module = &module;
+  handles_[kernel.get()] = kernel.get();
+  kernels_[host] = std::move(kernel);
+}
+
+void Modules::register_variable(Module& module, const void* host, const std::string& name) {
+  variables_[host] = {&module, name};
+}
+
+Kernel& Modules::kernel(const void* host_or_handle) {
+  if (const auto host = kernels_.find(host_or_handle); host != kernels_.end()) return *host->second;
+  if (const auto handle = handles_.find(static_cast<const Kernel*>(host_or_handle)); handle != handles_.end())
+    return *handle->second;
+  throw ApiError(Status::kErrorInvalidDeviceFunction);
+}
+
+Kernel& Modules::kernel(Module& module, const std::string& name) {
+  auto& slot = named_[{&module, name}];
+  if (!slot) {
+    auto kernel = std::make_unique<Kernel>();
+    kernel->name = name;
+    kernel->module = &module;
+    (void)kernel->function();
+    handles_[kernel.get()] = kernel.get();
+    slot = std::move(kernel);
+  }
+  return *slot;
+}
+
+DeviceVariable Modules::variable(const void* host) const {
+  const auto found = variables_.find(host);
+  if (found == variables_.end()) throw ApiError(Status::kErrorInvalidSymbol);
+  const auto variable = found->second.module->variable(found->second.name);
+  if (!variable) throw ApiError(Status::kErrorInvalidSymbol);
+  return *variable;
+}
+
+void Modules::reset() {
+  for (const auto& module : modules_) module->reset();
+}
+
+}  // namespace lockstep::cuda

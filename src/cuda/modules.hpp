@@ -1,0 +1,111 @@
+// What a program registers before main: its fatbins, and host names of kernels and variables.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cuda/fatbin.hpp"
+#include "exec/device_memory.hpp"
+#include "exec/executable.hpp"
+#include "ptx/ir.hpp"
+
+namespace lockstep::cuda {
+
+class Module;
+
+struct Kernel {
+  std::string name;  // as in PTX
+  Module* module = nullptr;
+  std::uint32_t max_dynamic_shared = 48 * 1024;  // bytes; cudaFuncSetAttribute
+  int carveout = -1;                             // percent; -1 is the default
+
+
+  /// Translated at first use. Throws ApiError(InvalidDeviceFunction) when the PTX has no such kernel, InputError
+  /// when the kernel needs what the executor does not have.
+  [[nodiscard]] const exec::Executable& executable() const;
+  /// The PTX entry, without translating it.
+  [[nodiscard]] const ptx::Function& function() const;
+
+ private:
+  mutable std::unique_ptr<exec::Executable> executable_;
+};
+
+struct DeviceVariable {
+  Address address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One registered fatbin or loaded image. Its PTX is parsed, linked and put into device memory at first use.
+class Module {
+ public:
+  /// `fatbins`: one, or with RDC those of all objects. `arch`: compute capability * 10 of the configured GPU.
+  Module(std::string name, std::vector<std::span<const std::byte>> fatbins, std::uint32_t arch,
+         exec::DeviceMemory& memory);
+  /// PTX text by itself.
+  Module(std::string name, std::string ptx, exec::DeviceMemory& memory);
+
+  /// Loads it where that has not happened yet.
+  [[nodiscard]] const exec::ProgramImage& image();
+  [[nodiscard]] const ptx::Program& program() { return image().program(); }
+  /// Nothing where the PTX has no such variable.
+  [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name);
+
+  /// Its variables back to their initial values.
+  void reset() {
+    if (image_) image_->initialise();
+  }
+
+  std::vector<std::pair<void**, std::string>> managed;  // host pointers to set when the module is loaded
+
+ private:
+  [[nodiscard]] std::vector<ptx::Module> parse() const;
+
+  std::string name_;
+  std::vector<std::span<const std::byte>> fatbins_;
+  std::string ptx_;
+  std::uint32_t arch_ = 0;
+  exec::DeviceMemory* memory_;
+  std::unique_ptr<ptx::Program> program_;
+  std::unique_ptr<exec::ProgramImage> image_;
+};
+
+/// Of several PTX images the one for the highest architecture up to `arch`, else the lowest: a functional model runs
+/// it all the same. Nothing when there is no PTX.
+[[nodiscard]] const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch);
+
+class Modules {
+ public:
+  Module& add(std::unique_ptr<Module> module);
+  void remove(Module* module);
+  [[nodiscard]] bool contains(const Module* module) const;
+
+  void register_kernel(Module& module, const void* host, const std::string& name);
+  void register_variable(Module& module, const void* host, const std::string& name);
+
+  /// By host stub or by handle. Throws ApiError(InvalidDeviceFunction).
+  [[nodiscard]] Kernel& kernel(const void* host_or_handle);
+  /// By name, for the driver API. Throws ApiError(SymbolNotFound).
+  [[nodiscard]] Kernel& kernel(Module& module, const std::string& name);
+  /// By the host variable's address. Throws ApiError(InvalidSymbol).
+  [[nodiscard]] DeviceVariable variable(const void* host) const;
+  /// Variables of all loaded modules back to their initial values.
+  void reset();
+
+ private:
+  struct HostVariable {
+    Module* module;
+    std::string name;
+  };
+  std::vector<std::unique_ptr<Module>> modules_;
+  std::map<const void*, std::unique_ptr<Kernel>> kernels_;  // by host stub
+  std::map<const Kernel*, Kernel*> handles_;
+  std::map<std::pair<Module*, std::string>, std::unique_ptr<Kernel>> named_;
+  std::map<const void*, HostVariable> variables_;
+};
+
+}  // namespace lockstep::cuda

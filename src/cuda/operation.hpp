@@ -1,0 +1,60 @@
+// What a program asks of the GPU, as values: performed at once, or kept as a node of a graph.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cuda/abi.hpp"
+
+namespace lockstep::cuda {
+
+struct Kernel;
+
+struct KernelLaunch {
+  const Kernel* kernel = nullptr;
+  abi::dim3 grid, block, cluster;
+  std::uint64_t dynamic_shared = 0;
+  std::vector<std::byte> parameters;  // the kernel's parameter space
+  bool cooperative = false;
+};
+
+/// One side of a copy: rows of `pitch` bytes, slices of `slice` bytes.
+struct CopyEnd {
+  std::byte* address = nullptr;
+  std::size_t pitch = 0, slice = 0;
+};
+struct Copy {
+  CopyEnd to, from;
+  std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
+  int kind = abi::kDefault;
+};
+
+struct Fill {
+  std::byte* address = nullptr;
+  std::size_t pitch = 0, slice = 0;
+  std::uint32_t value = 0;
+  unsigned element = 1;                          // bytes: 1, 2 or 4
+  std::size_t width = 0, height = 1, depth = 1;  // elements, rows, slices
+};
+
+struct HostCall {
+  abi::HostFn call = nullptr;
+  void* data = nullptr;
+};
+struct RecordEvent {
+  abi::Event event = nullptr;
+};
+struct WaitEvent {
+  abi::Event event = nullptr;
+};
+struct FreeMemory {
+  void* address = nullptr;
+};
+struct Nothing {};
+
+using Operation = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory>;
+
+}  // namespace lockstep::cuda

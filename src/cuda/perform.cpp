@@ -1,0 +1,148 @@
+// The functional effect of each operation.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "cuda/launch.hpp"
+#include "cuda/runtime.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr std::uint64_t kBytesPerTick = 128;
+
+bool in_arena(const std::byte* address) {
+  const auto a = reinterpret_cast<Address>(address);
+  return a >= exec::kArenaBase && a - exec::kArenaBase < exec::kMemoryKinds * exec::kRegionBytes;
+}
+
+/// Device addresses must lie in mapped memory; a host address is the program's own affair.
+void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::uint64_t bytes) {
+  if (in_arena(begin) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
+    throw ApiError(Status::kErrorInvalidValue);
+}
+
+std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width, std::size_t height, std::size_t depth) {
+  return slice * (depth - 1) + pitch * (height - 1) + width;
+}
+
+/// As the runtime: a side that the kind calls the device's must be one, e.g. to catch a host pointer there.
+void check_kind(const Copy& c) {
+  const bool to_device = c.kind == abi::kHostToDevice || c.kind == abi::kDeviceToDevice;
+  const bool from_device = c.kind == abi::kDeviceToHost || c.kind == abi::kDeviceToDevice;
+  if ((to_device && !in_arena(c.to.address)) || (from_device && !in_arena(c.from.address)))
+    throw ApiError(Status::kErrorInvalidValue);
+}
+
+template <class T>
+void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
+  const T element = static_cast<T>(value);
+  for (std::size_t i = 0; i < elements; ++i) std::memcpy(row + i * sizeof element, &element, sizeof element);
+}
+
+}  // namespace
+
+void Runtime::perform(const Operation& operation, const StreamState& stream) {
+  struct Visitor {
+    Runtime& rt;
+    const StreamState& stream;
+    void operator()(const Nothing&) const {}
+    void operator()(const KernelLaunch& launch) const { rt.run_kernel(launch, stream); }
+    void operator()(const Copy& c) const { rt.copy(c); }
+    void operator()(const Fill& f) const { rt.fill(f); }
+    void operator()(const HostCall& h) const { h.call(h.data); }
+    void operator()(const RecordEvent& r) const {
+      EventState& e = rt.event(r.event);
+      e.recorded = true;
+      e.ticks = rt.ticks_;
+      e.capture = nullptr;
+    }
+    // Operations happen in the order of the calls; only the recorded time has to wait.
+    void operator()(const WaitEvent&) const { rt.wait_all(); }
+    void operator()(const FreeMemory& f) const {
+      if (!rt.memory.release(reinterpret_cast<Address>(f.address))) throw ApiError(Status::kErrorInvalidValue);
+    }
+  };
+  std::visit(Visitor{*this, stream}, operation);
+}
+
+void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
+  exec::Launch launch;
+  launch.kernel = &l.kernel->executable();
+  launch.grid = {l.grid.x, l.grid.y, l.grid.z};
+  launch.block = {l.block.x, l.block.y, l.block.z};
+  launch.cluster = {l.cluster.x, l.cluster.y, l.cluster.z};
+  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
+  launch.parameters = l.parameters;
+  launch.cooperative = l.cooperative;
+  launch.id = ++launches_;
+  exec::RunOptions options;
+  options.textures = &textures;
+  options.print = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  };
+  options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
+  options.heap_bytes = heap_bytes_;
+  options.sm_count = settings.gpu.gpu.sms;
+  const exec::RunCounts counts = execute(launch, l, stream, options);
+  counts_.warp_instructions += counts.warp_instructions;
+  counts_.thread_instructions += counts.thread_instructions;
+  ticks_ += counts.warp_instructions;
+}
+
+exec::RunCounts Runtime::execute(const exec::Launch& launch, const KernelLaunch& l, const StreamState& stream,
+                                 const exec::RunOptions& options) {
+  exec::RunCounts counts;
+  if (!recorder_) {
+    if (!exec::run(launch, memory, options, &counts)) throw ApiError(Status::kErrorLaunchFailure);
+    return counts;
+  }
+  // The legacy default stream waits for the others and they for it (unless they were made non-blocking).
+  const bool blocks = (stream.flags & kStreamNonBlocking) == 0;
+  if (blocks && stream.number != last_stream_ && (stream.number == 0 || last_stream_ == 0)) recorder_->wait();
+  last_stream_ = stream.number;
+  trace::KernelHeader header = launch_header(*l.kernel, l, settings.gpu);
+  header.stream = stream.number;
+  header.shared_base = exec::kSharedWindow;
+  header.local_base = exec::kLocalWindow;
+  exec::Grid grid(launch, memory, options);
+  if (!recorder_->kernel(grid, l, header)) throw ApiError(Status::kErrorLaunchFailure);
+  return grid.counts();
+}
+
+void Runtime::record_copy(const Copy& c) {
+  const bool to_device = in_arena(c.to.address), from_device = in_arena(c.from.address);
+  const std::uint64_t bytes = c.width * c.height * c.depth;
+  if (to_device && !from_device) recorder_->copy_to_device(reinterpret_cast<Address>(c.to.address), bytes);
+  if (from_device && !to_device) recorder_->copy_to_host(reinterpret_cast<Address>(c.from.address), bytes);
+}
+
+void Runtime::copy(const Copy& c) {
+  check_kind(c);
+  check_range(memory, c.to.address, span_of(c.to.pitch, c.to.slice, c.width, c.height, c.depth));
+  check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
+  for (std::size_t z = 0; z < c.depth; ++z)
+    for (std::size_t y = 0; y < c.height; ++y)
+      std::memmove(c.to.address + z * c.to.slice + y * c.to.pitch, c.from.address + z * c.from.slice + y * c.from.pitch,
+                   c.width);
+  ticks_ += c.width * c.height * c.depth / kBytesPerTick;
+  if (recorder_) record_copy(c);
+}
+
+void Runtime::fill(const Fill& f) {
+  if (!in_arena(f.address)) throw ApiError(Status::kErrorInvalidValue);
+  check_range(memory, f.address, span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth));
+  for (std::size_t z = 0; z < f.depth; ++z)
+    for (std::size_t y = 0; y < f.height; ++y) {
+      std::byte* row = f.address + z * f.slice + y * f.pitch;
+      if (f.element == 1) std::memset(row, static_cast<int>(f.value & 0xff), f.width);
+      if (f.element == 2) fill_row<std::uint16_t>(row, f.value, f.width);
+      if (f.element == 4) fill_row<std::uint32_t>(row, f.value, f.width);
+    }
+  ticks_ += f.width * f.element * f.height * f.depth / kBytesPerTick;
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,161 @@
+#include "cuda/runtime.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cuda/launch.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr int kLimitStack = 0, kLimitHeap = 2;
+
+template <class Map>
+auto& owned(Map& map, void* handle, Status otherwise) {
+  const auto found = map.find(static_cast<typename Map::key_type>(handle));
+  if (found == map.end()) throw ApiError(otherwise);
+  return *found->second;
+}
+
+}  // namespace
+
+Runtime::Runtime(Settings s) : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes) {
+  if (!settings.trace.empty()) recorder_ = std::make_unique<Recorder>(settings.trace);
+}
+
+Runtime& Runtime::instance() {
+  // Never destroyed: programs call the runtime until the very end of their process.
+  static Runtime* runtime = [] {
+    try {
+      auto* made = new Runtime(read_settings());
+      std::atexit([] { instance().report(); });
+      return made;
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "lockstep: error: {}\n", e.what());
+      std::fflush(nullptr);
+      _exit(2);
+    }
+  }();
+  return *runtime;
+}
+
+StreamState& Runtime::stream(abi::Stream handle) {
+  if (reinterpret_cast<std::uintptr_t>(handle) <= abi::kPerThreadStream) return default_stream_;
+  return owned(streams_, handle, Status::kErrorInvalidResourceHandle);
+}
+EventState& Runtime::event(abi::Event handle) { return owned(events_, handle, Status::kErrorInvalidResourceHandle); }
+Graph& Runtime::graph(void* handle) { return owned(graphs, handle, Status::kErrorInvalidValue); }
+GraphExec& Runtime::graph_exec(void* handle) { return owned(graph_execs, handle, Status::kErrorInvalidValue); }
+
+abi::Stream Runtime::create_stream(unsigned flags, int priority) {
+  auto made = std::make_unique<StreamState>();
+  made->number = next_stream_++;
+  made->flags = flags;
+  made->priority = priority;
+  auto* handle = made.get();
+  streams_[handle] = std::move(made);
+  return reinterpret_cast<abi::Stream>(handle);
+}
+void Runtime::destroy_stream(abi::Stream handle) {
+  (void)owned(streams_, handle, Status::kErrorInvalidResourceHandle);
+  streams_.erase(reinterpret_cast<StreamState*>(handle));
+}
+
+abi::Event Runtime::create_event(unsigned flags) {
+  auto made = std::make_unique<EventState>();
+  made->flags = flags;
+  auto* handle = made.get();
+  events_[handle] = std::move(made);
+  return reinterpret_cast<abi::Event>(handle);
+}
+void Runtime::destroy_event(abi::Event handle) {
+  (void)event(handle);
+  events_.erase(reinterpret_cast<EventState*>(handle));
+}
+
+void Runtime::submit(abi::Stream handle, Operation operation) {
+  StreamState& s = stream(handle);
+  if (const auto* wait = std::get_if<WaitEvent>(&operation)) {
+    const EventState& e = event(wait->event);
+    if (e.capture != nullptr) {  // joins the capture that the event was recorded in
+      if (s.capture != nullptr && s.capture != e.capture) throw ApiError(Status::kErrorStreamCaptureMerge);
+      s.capture = e.capture;
+      s.capture_tail.insert(s.capture_tail.end(), e.capture_point.begin(), e.capture_point.end());
+      return;
+    }
+  }
+  if (s.capture == nullptr) return perform(operation, s);
+  if (const auto* record = std::get_if<RecordEvent>(&operation)) {
+    EventState& e = event(record->event);
+    e.capture = s.capture;
+    e.capture_point = s.capture_tail;
+    return;
+  }
+  s.capture_tail = {s.capture->add(std::move(operation), s.capture_tail)};
+}
+
+void Runtime::end_capture(Graph* graph) {
+  const auto leave = [graph](StreamState& s) {
+    if (s.capture != graph) return;
+    s.capture = nullptr;
+    s.capture_origin = false;
+    s.capture_tail.clear();
+  };
+  for (const auto& [handle, state] : streams_) leave(*state);
+  for (const auto& [handle, state] : events_)
+    if (state->capture == graph) state->capture = nullptr;
+}
+
+// The trace has one sort of waiting: for everything. Kernels of other streams than the awaited one then end earlier
+// than they must, at most.
+void Runtime::wait_all() {
+  if (recorder_) recorder_->wait();
+}
+void Runtime::wait_stream(abi::Stream handle) {
+  (void)stream(handle);
+  wait_all();
+}
+void Runtime::wait_event(abi::Event handle) {
+  if (event(handle).recorded) wait_all();
+}
+
+float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
+  const EventState &a = event(from), &b = event(to);
+  if (!a.recorded || !b.recorded || ((a.flags | b.flags) & kEventDisableTiming) != 0)
+    throw ApiError(Status::kErrorInvalidResourceHandle);
+  return static_cast<float>((static_cast<double>(b.ticks) - static_cast<double>(a.ticks)) * 1e-6);
+}
+
+void Runtime::set_limit(int limit, std::size_t value) {
+  if (limit == kLimitHeap) heap_bytes_ = value;
+  if (limit == kLimitStack && value > stack_bytes_) stack_bytes_ = value;
+}
+
+void Runtime::reset() {
+  modules.reset();
+  sticky = Status::kSuccess;
+}
+
+KernelLaunch Runtime::prepare(const void* function, KernelLaunch launch, void** args) {
+  return prepare_launch(modules.kernel(function), std::move(launch), args, settings.gpu);
+}
+
+void Runtime::warn_unsupported(const char* function) {
+  if (unsupported_.insert(function).second)
+    fmt::print(stderr, "lockstep: {} is not supported: cudaErrorNotSupported\n", function);
+}
+
+void Runtime::report() {
+  if (recorder_ && sticky == Status::kSuccess) recorder_->finish(program_invocation_short_name);
+  if (!unsupported_.empty())
+    fmt::print(stderr, "lockstep: the program called functions that are not supported: {}\n",
+               fmt::join(unsupported_, ", "));
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,122 @@
+// The state of the CUDA runtime in one process. The program's functional effects happen inside its calls, in
+// their order: that is one of the orders that streams allow, and the same in every run.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "cuda/abi.hpp"
+#include "cuda/array.hpp"
+#include "cuda/error.hpp"
+#include "cuda/graph.hpp"
+#include "cuda/modules.hpp"
+#include "cuda/operation.hpp"
+#include "cuda/recorder.hpp"
+#include "cuda/settings.hpp"
+#include "exec/device_memory.hpp"
+#include "exec/launch.hpp"
+#include "exec/texture_table.hpp"
+
+namespace lockstep::cuda {
+
+/// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
+inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
+
+struct StreamState {
+  std::uint32_t number = 0;  // 0 is the legacy default stream
+  unsigned flags = 0;
+  int priority = 0;
+  Graph* capture = nullptr;  // operations become nodes of it
+  bool capture_origin = false;
+  std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
+};
+
+struct EventState {
+  unsigned flags = 0;
+  bool recorded = false;
+  std::uint64_t ticks = 0;  // Runtime's clock when it was recorded
+  Graph* capture = nullptr;
+  std::vector<GraphNode*> capture_point;
+};
+
+struct GraphExec {
+  std::unique_ptr<Graph> graph;
+};
+
+class Runtime {
+ public:
+  /// Made at the first call. The process ends with code 2 and one line on stderr when the environment that
+  /// `lockstep exec` sets up is not there or wrong.
+  static Runtime& instance();
+
+  std::recursive_mutex mutex;
+  Settings settings;
+  exec::DeviceMemory memory;
+  exec::TextureTable textures;
+  Modules modules;
+  Status sticky = Status::kSuccess;  // after a fault every call fails with it until cudaDeviceReset
+
+  /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
+  void submit(abi::Stream stream, Operation operation);
+  [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
+  [[nodiscard]] Copy copy_3d(const abi::Memcpy3DParms& parameters);
+  void wait_all();
+  void wait_stream(abi::Stream stream);
+  void wait_event(abi::Event event);
+  [[nodiscard]] float elapsed_milliseconds(abi::Event from, abi::Event to);
+  void end_capture(Graph* graph);
+  /// cudaDeviceSetLimit: limits that the executor has.
+  void set_limit(int limit, std::size_t value);
+  /// cudaDeviceReset: variables get their initial values, errors are forgotten.
+  void reset();
+  void perform(const Operation& operation, const StreamState& stream);
+
+  /// The state behind a handle; 0, 1 and 2 are default streams. Throws ApiError(InvalidResourceHandle).
+  StreamState& stream(abi::Stream handle);
+  EventState& event(abi::Event handle);
+  abi::Stream create_stream(unsigned flags, int priority);
+  void destroy_stream(abi::Stream handle);
+  abi::Event create_event(unsigned flags);
+  void destroy_event(abi::Event handle);
+
+
+  std::map<Graph*, std::unique_ptr<Graph>> graphs;
+  std::map<GraphExec*, std::unique_ptr<GraphExec>> graph_execs;
+  std::map<Array*, std::unique_ptr<Array>> arrays;
+  Array& array(void* handle);
+  Graph& graph(void* handle);
+  GraphExec& graph_exec(void* handle);
+
+  void warn_unsupported(const char* function);
+  /// At the end of the process: what was called and is not there.
+  void report();
+
+ private:
+  explicit Runtime(Settings settings);
+  void run_kernel(const KernelLaunch& launch, const StreamState& stream);
+  exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
+                          const exec::RunOptions& options);
+  void copy(const Copy& copy);
+  void record_copy(const Copy& copy);
+  void fill(const Fill& fill);
+
+  std::map<StreamState*, std::unique_ptr<StreamState>> streams_;
+  std::map<EventState*, std::unique_ptr<EventState>> events_;
+  StreamState default_stream_;
+  exec::RunCounts counts_;
+  std::unique_ptr<Recorder> recorder_;
+  std::uint32_t last_stream_ = 0;  // of the latest recorded command
+  std::uint32_t next_stream_ = 1;
+  std::uint64_t ticks_ = 0;  // without a timing model: executed warp instructions and copied lines
+  std::size_t heap_bytes_ = 8 << 20;   // cudaLimitMallocHeapSize
+  std::size_t stack_bytes_ = 64 << 10; // of called functions; cudaLimitStackSize raises it
+  std::uint64_t launches_ = 0;
+  std::set<std::string> unsupported_;
+};
+
+}  // namespace lockstep::cuda

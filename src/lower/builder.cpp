@@ -1,0 +1,210 @@
+#include "lower/builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::lower {
+
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+
+constexpr std::uint32_t kInstructionBytes = 16;
+constexpr std::uint32_t kFunctionAlignment = 128;
+
+bool is_add_64(const ptx::Instruction& i) {
+  return (i.op() == Opcode::kAdd) && !i.guard && ptx::bits(i.form.type()) == 64 && !ptx::is_float(i.form.type()) &&
+         i.form.mods.empty() && i.operands.size() == 3;
+}
+
+std::string type_class(ptx::Type type) {
+  if (ptx::kind(type) == ptx::TypeKind::kPredicate) return "pred";
+  const unsigned bits = ptx::bits(type);
+  if (ptx::is_float(type)) return bits == 64 ? "f64" : type == ptx::Type::kF32 || type == ptx::Type::kTf32 ? "f32" : "f16";
+  return bits <= 16 ? "i16" : bits <= 32 ? "i32" : "i64";
+}
+
+/// Words that make another operation of a mnemonic.
+const char* operation_word(const ptx::Form& form) {
+  for (const auto& [mod, word] : {std::pair{Mod::kWide, "wide"}, {Mod::kHi, "hi"}, {Mod::kLo, "lo"},
+                                  {Mod::kApprox, "approx"}, {Mod::kFull, "full"}})
+    if (form.has(mod)) return word;
+  return nullptr;
+}
+
+bool rounds_to_integer(const ptx::Form& form) {
+  return form.has(Mod::kRni) || form.has(Mod::kRzi) || form.has(Mod::kRmi) || form.has(Mod::kRpi);
+}
+
+/// Keys to look for, the most particular first.
+std::vector<std::string> sequence_keys(const ptx::Form& form) {
+  const std::string op(ptx::name(form.op)), first = type_class(form.type()), last = type_class(form.last_type());
+  std::vector<std::string> keys;
+  if (form.op == Opcode::kCvt) {
+    const std::string pair = first + "." + last;
+    if (first == last && rounds_to_integer(form)) keys.push_back(op + ".rint." + pair);
+    keys.push_back(op + "." + pair);
+    return keys;
+  }
+  const std::string type = form.op == Opcode::kSet || form.op == Opcode::kSlct ? last : first;
+  if (const char* word = operation_word(form)) keys.push_back(op + "." + word + "." + type);
+  keys.push_back(op + "." + type);
+  keys.push_back(op);
+  return keys;
+}
+
+}  // namespace
+
+UseCounts::UseCounts(const ptx::Function& function)
+    : writes(function.registers.size()), reads(function.registers.size()) {
+  for (const auto& i : function.instructions) {
+    const auto use = ptx::register_use(i);
+    for (const auto id : use.writes) ++writes[id];
+    for (const auto id : use.reads) ++reads[id];
+  }
+}
+
+Builder::Builder(const exec::Executable& kernel, unsigned arch, Code& code) : kernel_(kernel), arch_(arch), code_(code) {}
+
+void Builder::build() {
+  code_.first_.assign(kernel_.operations().size() + 1, 0);
+  for (const auto& f : kernel_.functions()) function(f);
+  code_.first_.back() = static_cast<std::uint32_t>(code_.instructions_.size());
+  code_.remarks_.assign(remarks_.begin(), remarks_.end());
+}
+
+void Builder::function(const exec::FunctionCode& f) {
+  const RegisterAssignment registers(*f.source);
+  const UseCounts uses(*f.source);
+  function_ = f.source;
+  registers_ = &registers;
+  uses_ = &uses;
+  temporaries_ = 0;
+  wide_products_.clear();
+  mark_wide_multiplies(*f.source);
+  for (std::uint32_t i = 0; i < f.source->instructions.size(); ++i) {
+    code_.first_[f.first + i] = static_cast<std::uint32_t>(code_.instructions_.size());
+    instruction(f.source->instructions[i], i);
+  }
+  code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
+  pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
+}
+
+/// d = a * b wide, read once, by a 64-bit addition: the machine has one instruction for both.
+void Builder::mark_wide_multiplies(const ptx::Function& function) {
+  std::map<ptx::RegisterId, const Instruction*> products;
+  for (const auto& i : function.instructions) {
+    const bool wide = i.op() == Opcode::kMul && i.has(Mod::kWide) && ptx::bits(i.form.type()) == 32 && !i.guard &&
+                      i.operands[0].kind == OperandKind::kRegister;
+    if (wide && uses_->writes[i.operands[0].reg] == 1 && uses_->reads[i.operands[0].reg] == 1)
+      products[i.operands[0].reg] = &i;
+    if (!is_add_64(i)) continue;
+    for (const auto& source : {i.operands[1], i.operands[2]})
+      if (const auto found = source.kind == OperandKind::kRegister ? products.find(source.reg) : products.end();
+          found != products.end() && wide_products_.size() < products.size())
+        wide_products_.insert(*found);
+  }
+}
+
+void Builder::instruction(const Instruction& i, std::uint32_t number) {
+  if (folded(i, number) || special_form(i, number)) return;
+  sequence(i);
+}
+
+bool Builder::folded(const Instruction& i, std::uint32_t number) {
+  if (registers_->folded(number)) return true;
+  if (i.op() == Opcode::kMul && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister &&
+      wide_products_.contains(i.operands[0].reg) && wide_products_.at(i.operands[0].reg) == &i)
+    return true;
+  if (!is_add_64(i)) return false;
+  for (const std::size_t which : {1u, 2u}) {
+    const auto& product = i.operands[which];
+    if (product.kind != OperandKind::kRegister) continue;
+    const auto found = wide_products_.find(product.reg);
+    if (found == wide_products_.end()) continue;
+    const Instruction& multiply = *found->second;
+    auto sources = places(multiply.operands[1]);
+    for (const auto& more : {multiply.operands[2], i.operands[3 - which]})
+      for (const std::uint8_t p : places(more)) sources.push_back(p);
+    emit("IMAD.WIDE", places(i.operands[0]), sources);
+    return true;
+  }
+  return false;
+}
+
+void Builder::sequence(const Instruction& i) {
+  const std::vector<SequenceStep>* steps = nullptr;
+  for (const std::string& key : sequence_keys(i.form))
+    if (steps == nullptr) steps = find_sequence(key);
+  if (steps == nullptr) return guess(i);
+  const unsigned results = std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
+  const auto resolve = [&](const SequenceOperand& operand) -> std::uint8_t {
+    using Kind = SequenceOperand::Kind;
+    std::uint8_t at = kNoRegister;
+    if (operand.kind == Kind::kTemporary) {
+      temporaries_ = std::max(temporaries_, operand.number + 1u);
+      at = registers_->temporary(operand.number);
+    } else if (operand.kind == Kind::kDestination && results > 0) {
+      at = place(i.operands[0]);
+    } else if (operand.kind == Kind::kSource && results + operand.number < i.operands.size()) {
+      at = place(i.operands[results + operand.number]);
+    }
+    return operand.high && at != kNoRegister ? static_cast<std::uint8_t>(std::min<unsigned>(at + 1u, kMostRegisters - 1)) : at;
+  };
+  for (const SequenceStep& step : *steps) {
+    std::vector<std::uint8_t> destinations, sources;
+    if (const auto d = resolve(step.destination); d != kNoRegister) destinations.push_back(d);
+    for (const auto& s : step.sources)
+      if (const auto at = resolve(s); at != kNoRegister) sources.push_back(at);
+    emit(step.opcode, destinations, sources);
+  }
+}
+
+/// One ALU instruction with the right dependences.
+void Builder::guess(const Instruction& i) {
+  remark(fmt::format("{}: timed as one integer instruction", ptx::name(i.op())));
+  const unsigned results = std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
+  std::vector<std::uint8_t> destinations, sources;
+  for (unsigned o = 0; o < i.operands.size(); ++o)
+    for (const std::uint8_t p : places(i.operands[o])) (o < results ? destinations : sources).push_back(p);
+  destinations.resize(std::min<std::size_t>(destinations.size(), 1));
+  sources.resize(std::min<std::size_t>(sources.size(), 3));
+  emit("IADD3", destinations, sources);
+}
+
+std::vector<std::uint8_t> Builder::places(const ptx::Operand& operand) const {
+  std::vector<std::uint8_t> found;
+  const auto add = [&](ptx::RegisterId id) {
+    if (const std::uint8_t p = (*registers_)[id]; p != kNoRegister) found.push_back(p);
+  };
+  if (operand.kind == OperandKind::kRegister) add(operand.reg);
+  if (operand.kind == OperandKind::kAddress && operand.base == ptx::AddressBase::kRegister) add(operand.reg);
+  for (const ptx::Operand& element : operand.elements)
+    for (const std::uint8_t p : places(element)) found.push_back(p);
+  return found;
+}
+
+std::uint8_t Builder::place(const ptx::Operand& operand) const {
+  const auto all = places(operand);
+  return all.empty() ? kNoRegister : all.front();
+}
+
+void Builder::emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
+                   const std::vector<std::uint8_t>& sources, unsigned width, Carries carries, std::int64_t immediate) {
+  constexpr std::size_t kMostSources = 5;  // as a trace has
+  std::string text = std::to_string(destinations.size());
+  for (const std::uint8_t d : destinations) text += fmt::format(" R{}", d);
+  const std::size_t count = std::min(sources.size(), kMostSources);
+  text += fmt::format(" {} {}", opcode, count);
+  for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
+  text += fmt::format(" {}", width);
+  code_.instructions_.push_back({pc_, std::move(text), immediate, carries});
+  pc_ += kInstructionBytes;
+}
+
+Code::Code(const exec::Executable& kernel, unsigned arch) { Builder(kernel, arch, *this).build(); }
+
+}  // namespace lockstep::lower

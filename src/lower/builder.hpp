@@ -1,0 +1,70 @@
+// Builds a Code: one function of the kernel after the other, one PTX instruction after the other.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lower/code.hpp"
+#include "lower/registers.hpp"
+#include "lower/sequences.hpp"
+
+namespace lockstep::lower {
+
+/// How often each virtual register of a function is written and read.
+struct UseCounts {
+  explicit UseCounts(const ptx::Function& function);
+  std::vector<std::uint32_t> writes, reads;
+};
+
+class Builder {
+ public:
+  Builder(const exec::Executable& kernel, unsigned arch, Code& code);
+  void build();
+
+ private:
+  using Instruction = ptx::Instruction;
+
+  void function(const exec::FunctionCode& function_code);
+  void instruction(const Instruction& i, std::uint32_t number);
+  [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
+  void mark_wide_multiplies(const ptx::Function& function);
+
+  // builder_forms.cpp: instructions that no table row can describe
+  [[nodiscard]] bool special_form(const Instruction& i, std::uint32_t number);
+  void move(const Instruction& i);
+  void memory(const Instruction& i);
+  void atomic(const Instruction& i);
+  void matrix(const Instruction& i);
+  void matrix_move(const Instruction& i);
+  void copy_async(const Instruction& i);
+  void barrier(const Instruction& i);
+  void fence(const Instruction& i);
+  void texture(const Instruction& i);
+
+  void sequence(const Instruction& i);
+  void guess(const Instruction& i);
+
+  /// Registers of the operand, or none when it is no register.
+  [[nodiscard]] std::vector<std::uint8_t> places(const ptx::Operand& operand) const;
+  [[nodiscard]] std::uint8_t place(const ptx::Operand& operand) const;
+  void emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
+            const std::vector<std::uint8_t>& sources, unsigned width = 0, Carries carries = Carries::kNothing,
+            std::int64_t immediate = 0);
+  void remark(const std::string& text) { remarks_.insert(text); }
+
+  const exec::Executable& kernel_;
+  unsigned arch_;
+  Code& code_;
+  const ptx::Function* function_ = nullptr;
+  const RegisterAssignment* registers_ = nullptr;
+  const UseCounts* uses_ = nullptr;
+  /// Wide multiplications whose only reader is an addition: by the product's register.
+  std::map<ptx::RegisterId, const Instruction*> wide_products_;
+  std::set<std::string> remarks_;
+  std::uint32_t pc_ = 0;
+  unsigned temporaries_ = 0;
+};
+
+}  // namespace lockstep::lower

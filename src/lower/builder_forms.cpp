@@ -1,0 +1,296 @@
+// PTX forms that depend on more than mnemonic and type: moves, memory, matrices, barriers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/builder.hpp"
+
+namespace lockstep::lower {
+
+namespace {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+using ptx::Space;
+
+/// Values that the launch puts into the constant bank: operands of other instructions.
+bool in_constant_bank(ptx::Special special) {
+  switch (special) {
+    case ptx::Special::kNtid:
+    case ptx::Special::kNctaid:
+    case ptx::Special::kDynamicSmemSize:
+    case ptx::Special::kTotalSmemSize:
+    case ptx::Special::kNsmid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_clock(ptx::Special special) {
+  return special == ptx::Special::kClock || special == ptx::Special::kClock64 || special == ptx::Special::kClockHi;
+}
+
+const char* width_suffix(unsigned bytes) {
+  switch (bytes) {
+    case 1:
+      return ".U8";
+    case 2:
+      return ".U16";
+    case 8:
+      return ".64";
+    case 16:
+      return ".128";
+    default:
+      return "";
+  }
+}
+
+bool is_shared(Space space) {
+  return space == Space::kShared || space == Space::kSharedCta || space == Space::kSharedCluster;
+}
+
+/// Loads and stores that must see what other SMs wrote.
+const char* strength_suffix(const ptx::Form& form) {
+  const bool ordered = form.has(Mod::kAcquire) || form.has(Mod::kRelease) || form.has(Mod::kRelaxed);
+  if (form.has(Mod::kVolatile) || form.has(Mod::kCv) || (ordered && form.has(Mod::kSys))) return ".STRONG.SYS";
+  return ordered && !form.has(Mod::kCta) ? ".STRONG.GPU" : "";
+}
+
+unsigned access_bytes(const ptx::Form& form) {
+  return std::min(16u, ptx::bytes(form.last_type()) * std::max<unsigned>(form.vector, 1));
+}
+
+std::string first_word(std::string_view text) {
+  std::string word(text.substr(0, text.find('.')));
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return word;
+}
+
+}  // namespace
+
+bool Builder::special_form(const Instruction& i, std::uint32_t) {
+  switch (i.op()) {
+    case Opcode::kMov:
+      return move(i), true;
+    case Opcode::kLd:
+    case Opcode::kLdu:
+    case Opcode::kSt:
+      return memory(i), true;
+    case Opcode::kAtom:
+    case Opcode::kRed:
+      return atomic(i), true;
+    case Opcode::kBar:
+    case Opcode::kBarrier:
+      return barrier(i), true;
+    case Opcode::kMembar:
+    case Opcode::kFence:
+      return fence(i), true;
+    case Opcode::kMma:
+      return matrix(i), true;
+    case Opcode::kWmma:
+      return i.has(Mod::kMma) ? matrix(i) : matrix_move(i), true;
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+      return matrix_move(i), true;
+    case Opcode::kCp:
+      return copy_async(i), true;
+    case Opcode::kTex:
+    case Opcode::kTld4:
+    case Opcode::kSuld:
+    case Opcode::kSust:
+      return texture(i), true;
+    case Opcode::kRet:
+      return emit(function_->entry ? "EXIT" : "RET.REL.NODEC", {}, {}), true;
+    case Opcode::kPrefetch:
+    case Opcode::kPrefetchu:
+      return emit("CCTL.E.PF2", {}, places(i.operands[0])), true;
+    default:
+      return false;
+  }
+}
+
+void Builder::move(const Instruction& i) {
+  const ptx::Operand &to = i.operands[0], &from = i.operands[1];
+  if (from.kind == OperandKind::kSpecial) {
+    if (in_constant_bank(from.special) && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1) return;
+    return emit(is_clock(from.special) ? "CS2R.32" : "S2R", places(to), {});
+  }
+  const bool constant = from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol;
+  // A constant that is written once is an operand of its readers.
+  if (constant && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1 && !i.guard) return;
+  if (to.kind == OperandKind::kVector || from.kind == OperandKind::kVector) {
+    const auto sources = places(from);
+    std::size_t n = 0;
+    for (const std::uint8_t d : places(to)) {
+      emit("MOV", {d}, sources.empty() ? sources : std::vector{sources[std::min(n, sources.size() - 1)]});
+      ++n;
+    }
+    return;
+  }
+  sequence(i);
+}
+
+void Builder::memory(const Instruction& i) {
+  const bool store = i.op() == Opcode::kSt;
+  const ptx::Operand& address = i.operands[store ? 0 : 1];
+  const ptx::Operand& data = i.operands[store ? 1 : 0];
+  const Space space = i.form.space();
+  // Parameters: a kernel's lie in the constant bank, a function's are passed in registers.
+  if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) return;
+  const unsigned bytes = access_bytes(i.form);
+  std::string opcode = store ? "ST" : "LD";
+  if (space == Space::kConst) {
+    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data), places(address), bytes);
+  }
+  if (is_shared(space)) {
+    opcode += "S";
+  } else if (space == Space::kLocal) {
+    opcode += "L";
+  } else {
+    opcode += space == Space::kGlobal ? "G.E" : ".E";
+  }
+  opcode += width_suffix(bytes);
+  if (i.has(Mod::kNc)) opcode += ".CONSTANT";
+  opcode += strength_suffix(i.form);
+  auto registers = places(data);
+  auto sources = places(address);
+  if (store) {
+    if (!registers.empty()) sources.push_back(registers.front());
+    emit(opcode, {}, sources, bytes, Carries::kFirst);
+  } else {
+    registers.resize(std::min<std::size_t>(registers.size(), 1));
+    emit(opcode, registers, sources, bytes, Carries::kFirst);
+  }
+}
+
+void Builder::atomic(const Instruction& i) {
+  const bool returns = i.op() == Opcode::kAtom && i.operands[0].kind != OperandKind::kSink;
+  const std::size_t at = i.op() == Opcode::kAtom ? 1 : 0;
+  const bool shared = is_shared(i.form.space());
+  static constexpr std::pair<Mod, const char*> kNames[] = {
+      {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"},   {Mod::kInc, "INC"}, {Mod::kDec, "DEC"},
+      {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"},   {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
+  std::string opcode = shared ? "ATOMS" : returns ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E" : "RED.E";
+  for (const auto& [mod, text] : kNames)
+    if (i.has(mod)) opcode += std::string(".") + text;
+  const unsigned bytes = access_bytes(i.form);
+  if (bytes == 8) opcode += ".64";
+  if (!shared) opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
+  auto sources = places(i.operands[at]);
+  for (std::size_t o = at + 1; o < i.operands.size(); ++o)
+    for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
+  emit(opcode, returns ? places(i.operands[0]) : std::vector<std::uint8_t>{}, sources, bytes, Carries::kFirst);
+}
+
+void Builder::barrier(const Instruction& i) {
+  if (i.has(Mod::kWarp)) return emit("WARPSYNC", {}, {});
+  if (i.has(Mod::kCluster)) return emit("UCGABAR_ARV", {}, {});
+  const bool arrive = i.has(Mod::kArrive), reduce = i.has(Mod::kRed);
+  const std::size_t at = reduce ? 1 : 0;
+  std::int64_t number = 0;
+  if (i.operands.size() > at && i.operands[at].kind == OperandKind::kImmediate)
+    number = static_cast<std::int64_t>(i.operands[at].bits);
+  emit(arrive ? "BAR.ARV" : reduce ? "BAR.RED.POPC.DEFER_BLOCKING" : "BAR.SYNC.DEFER_BLOCKING", {}, {}, 0,
+       Carries::kNothing, number);
+  if (reduce && !places(i.operands[0]).empty()) emit("B2R.RESULT", places(i.operands[0]), {});
+}
+
+void Builder::fence(const Instruction& i) {
+  const bool cta = i.has(Mod::kCta), system = i.has(Mod::kSys);
+  emit(cta ? "MEMBAR.SC.CTA" : system ? "MEMBAR.SC.SYS" : "MEMBAR.SC.GPU", {}, {});
+}
+
+/// mma and wmma.mma: as many machine instructions as the work of one of them goes into the whole.
+void Builder::matrix(const Instruction& i) {
+  const auto& shape = i.form.shape;
+  const std::uint64_t work = std::uint64_t{shape.m} * shape.n * std::max<unsigned>(shape.k, 1);
+  const ptx::Type type = i.form.types.size() > 1 ? i.form.types[1] : ptx::Type::kF16;
+  struct Machine {
+    const char* opcode;
+    std::uint64_t work;
+  };
+  const auto choose = [&]() -> Machine {
+    if (type == ptx::Type::kF64) return {"DMMA.884", 8 * 8 * 4};
+    if (type == ptx::Type::kS8 || type == ptx::Type::kU8)
+      return arch_ >= 80 ? Machine{"IMMA.16832.S8.S8", 16 * 8 * 32} : Machine{"IMMA.8816.S8.S8", 8 * 8 * 16};
+    if (type == ptx::Type::kTf32) return {"HMMA.1688.F32.TF32", 16 * 8 * 8};
+    if (type == ptx::Type::kBf16) return {"HMMA.16816.F32.BF16", 16 * 8 * 16};
+    if (arch_ >= 80) return {"HMMA.16816.F32", 16 * 8 * 16};
+    return arch_ >= 75 ? Machine{"HMMA.1688.F32", 16 * 8 * 8} : Machine{"HMMA.884.F32.F32.STEP0", 8 * 8 * 4};
+  };
+  Machine machine = choose();
+  const std::uint64_t count = std::max<std::uint64_t>(1, work / machine.work);
+  std::vector<std::vector<std::uint8_t>> operands;
+  for (const auto& operand : i.operands) operands.push_back(places(operand));
+  operands.resize(std::max<std::size_t>(operands.size(), 4));
+  for (std::uint64_t n = 0; n < count; ++n) {
+    // Parts of the result are made one after another; each reads its part of the fragments.
+    const auto part = [&](const std::vector<std::uint8_t>& fragment) {
+      return fragment.empty() ? fragment : std::vector{fragment[n * fragment.size() / count]};
+    };
+    std::vector<std::uint8_t> sources = part(operands[1]);
+    for (const std::size_t o : {2u, 3u})
+      for (const std::uint8_t p : part(operands[o])) sources.push_back(p);
+    emit(machine.opcode, part(operands[0]), sources);
+  }
+}
+
+/// One machine instruction for each 16 bytes of a lane's fragment; all carry the address that was recorded.
+void Builder::matrix_move(const Instruction& i) {
+  const bool store = i.op() == Opcode::kStmatrix || i.has(Mod::kStore);
+  const bool shared = is_shared(i.form.space());
+  const auto data = places(i.operands[store ? 1 : 0]);
+  const auto address = places(i.operands[store ? 0 : 1]);
+  if (i.op() == Opcode::kLdmatrix || i.op() == Opcode::kStmatrix) {
+    auto sources = address;
+    if (store && !data.empty()) sources.push_back(data.front());
+    const unsigned bytes = 16;
+    const std::string count = i.has(Mod::kX4) ? ".4" : i.has(Mod::kX2) ? ".2" : "";
+    return emit((store ? "STSM.16.M88" : "LDSM.16.M88") + count,
+                store || data.empty() ? std::vector<std::uint8_t>{} : std::vector{data.front()}, sources, bytes,
+                Carries::kFirst);
+  }
+  const std::string opcode = std::string(store ? "ST" : "LD") + (shared ? "S" : "G.E");
+  for (std::size_t n = 0; n < std::max<std::size_t>(data.size(), 1); n += 4) {
+    const std::size_t left = std::min<std::size_t>(4, std::max<std::size_t>(data.size(), 1) - n);
+    const unsigned bytes = left >= 4 ? 16 : left >= 2 ? 8 : 4;
+    auto sources = address;
+    std::vector<std::uint8_t> destinations;
+    if (n < data.size()) (store ? sources : destinations).push_back(data[n]);
+    emit(opcode + width_suffix(bytes), destinations, sources, bytes, Carries::kFirst);
+  }
+}
+
+void Builder::copy_async(const Instruction& i) {
+  if (i.has(Mod::kCommitGroup)) return emit("LDGDEPBAR", {}, {});
+  if (i.has(Mod::kWaitGroup) || i.has(Mod::kWaitAll)) {
+    const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
+    return emit("DEPBAR.LE", {}, {}, 0, Carries::kNothing, count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
+  }
+  if (i.has(Mod::kBulk)) {
+    remark("cp.async.bulk: no addresses, a fixed time");
+    return emit("UBLKCP", {}, {});
+  }
+  const unsigned bytes = i.operands.size() > 2 && i.operands[2].kind == OperandKind::kImmediate
+                             ? static_cast<unsigned>(i.operands[2].bits)
+                             : 16;
+  auto sources = places(i.operands[0]);
+  for (const std::uint8_t p : places(i.operands[1])) sources.push_back(p);
+  emit(fmt::format("LDGSTS.E{}{}", i.has(Mod::kCg) ? ".BYPASS" : "", width_suffix(bytes)), {}, sources, bytes,
+       Carries::kFirst);
+}
+
+void Builder::texture(const Instruction& i) {
+  const bool store = i.op() == Opcode::kSust;
+  auto data = places(i.operands[0]);
+  std::vector<std::uint8_t> sources;
+  for (std::size_t o = store ? 0 : 1; o < i.operands.size(); ++o)
+    for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
+  data.resize(std::min<std::size_t>(data.size(), 1));
+  std::string opcode = first_word(ptx::name(i.op()));
+  emit(opcode, store ? std::vector<std::uint8_t>{} : data, sources);
+}
+
+}  // namespace lockstep::lower

@@ -1,0 +1,180 @@
+#include "lower/registers.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "ptx/control_flow.hpp"
+
+namespace lockstep::lower {
+
+namespace {
+
+constexpr std::uint32_t kNoGroup = ~0u;
+
+bool is_plain_move(const ptx::Instruction& i) {
+  return i.op() == ptx::Opcode::kMov && !i.guard && i.operands.size() == 2 &&
+         i.operands[0].kind == ptx::OperandKind::kRegister && i.operands[1].kind == ptx::OperandKind::kRegister;
+}
+
+/// Conversions to and from generic addresses do nothing but copy.
+bool is_address_copy(const ptx::Instruction& i) {
+  return i.op() == ptx::Opcode::kCvta && !i.guard && i.operands.size() == 2 &&
+         i.operands[1].kind == ptx::OperandKind::kRegister;
+}
+
+/// What is live before each instruction of a block, and after its last.
+class BlockLiveness {
+ public:
+  BlockLiveness(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
+                const ptx::Block& block)
+      : first_(block.first), live_(block.end - block.first + 1) {
+    std::set<ptx::RegisterId> now;
+    for (const std::uint32_t next : block.successors)
+      for (const ptx::RegisterId id : liveness.live_before(flow.blocks()[next].first)) now.insert(id);
+    live_.back().assign(now.begin(), now.end());
+    for (std::uint32_t at = block.end; at-- > block.first;) {
+      const auto use = ptx::register_use(function.instructions[at]);
+      for (const ptx::RegisterId id : use.writes) now.erase(id);
+      for (const ptx::RegisterId id : use.reads) now.insert(id);
+      live_[at - first_].assign(now.begin(), now.end());
+    }
+  }
+  [[nodiscard]] bool before(std::uint32_t at, ptx::RegisterId id) const {
+    return std::ranges::binary_search(live_[at - first_], id);
+  }
+
+ private:
+  std::uint32_t first_;
+  std::vector<std::vector<ptx::RegisterId>> live_;
+};
+
+}  // namespace
+
+RegisterAssignment::RegisterAssignment(const ptx::Function& function)
+    : alias_(function.registers.size()),
+      intervals_(function.registers.size()),
+      place_(function.registers.size(), kNoRegister),
+      group_of_(function.registers.size(), kNoGroup),
+      folded_(function.instructions.size(), false) {
+  for (ptx::RegisterId id = 0; id < alias_.size(); ++id) {
+    alias_[id] = id;
+    intervals_[id].words = ptx::pressure_of(function.registers[id].type).words;
+  }
+  const ptx::ControlFlow flow(function);
+  const ptx::Liveness liveness(function, flow);
+  fold_moves(function, flow, liveness);
+  measure(function, flow, liveness);
+  group_vectors(function);
+  scan();
+}
+
+ptx::RegisterId RegisterAssignment::root(ptx::RegisterId id) const {
+  while (alias_[id] != id) id = alias_[id];
+  return id;
+}
+
+std::uint8_t RegisterAssignment::temporary(unsigned number) const {
+  return static_cast<std::uint8_t>(std::min(used_ + number, kMostRegisters - 1));
+}
+
+/// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d is not
+/// live in between.
+void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow,
+                                    const ptx::Liveness& liveness) {
+  for (const ptx::Block& block : flow.blocks()) {
+    if (!block.reachable) continue;
+    const BlockLiveness live(function, flow, liveness, block);
+    for (std::uint32_t at = block.first; at < block.end; ++at) {
+      const ptx::Instruction& move = function.instructions[at];
+      if (!is_plain_move(move) && !is_address_copy(move)) continue;
+      const ptx::RegisterId to = move.operands[0].reg, from = move.operands[1].reg;
+      if (intervals_[to].words == 0 || intervals_[to].words != intervals_[from].words) continue;
+      if (root(to) == root(from) || live.before(at + 1, from)) continue;
+      std::uint32_t made = at;  // just after the instruction that makes `from`
+      while (made > block.first && live.before(made, from) && !live.before(made, to)) --made;
+      if (live.before(made, from) || live.before(made + 1, to)) continue;
+      alias_[root(from)] = root(to);
+      folded_[at] = true;
+    }
+  }
+}
+
+void RegisterAssignment::measure(const ptx::Function& function, const ptx::ControlFlow& flow,
+                                 const ptx::Liveness& liveness) {
+  const auto reach = [&](ptx::RegisterId id, std::uint32_t at) {
+    Interval& interval = intervals_[root(id)];
+    interval.first = std::min(interval.first, at);
+    interval.last = std::max(interval.last, at);
+  };
+  for (const ptx::Block& block : flow.blocks()) {
+    if (!block.reachable || block.first == block.end) continue;
+    for (const ptx::RegisterId id : liveness.live_before(block.first)) reach(id, block.first);
+    for (const std::uint32_t next : block.successors)
+      for (const ptx::RegisterId id : liveness.live_before(flow.blocks()[next].first)) reach(id, block.end);
+    for (std::uint32_t at = block.first; at < block.end; ++at) {
+      const auto use = ptx::register_use(function.instructions[at]);
+      for (const ptx::RegisterId id : use.reads) reach(id, at);
+      for (const ptx::RegisterId id : use.writes) reach(id, at + 1);
+    }
+  }
+}
+
+void RegisterAssignment::group_vectors(const ptx::Function& function) {
+  for (const ptx::Instruction& instruction : function.instructions) {
+    for (const ptx::Operand& operand : instruction.operands) {
+      if (operand.kind != ptx::OperandKind::kVector) continue;
+      Group group;
+      for (const ptx::Operand& element : operand.elements)
+        if (element.kind == ptx::OperandKind::kRegister) group.members.push_back(root(element.reg));
+      const bool free = std::ranges::all_of(group.members, [this](auto id) {
+        return group_of_[id] == kNoGroup && intervals_[id].words > 0;
+      });
+      auto sorted = group.members;
+      std::ranges::sort(sorted);
+      const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();
+      if (!free || !distinct || group.members.size() < 2) continue;
+      for (const ptx::RegisterId id : group.members) group_of_[id] = static_cast<std::uint32_t>(groups_.size());
+      groups_.push_back(std::move(group));
+    }
+  }
+}
+
+void RegisterAssignment::scan() {
+  std::vector<ptx::RegisterId> order;
+  for (ptx::RegisterId id = 0; id < alias_.size(); ++id)
+    if (alias_[id] == id && intervals_[id].words > 0 && intervals_[id].first != ~0u) order.push_back(id);
+  std::ranges::stable_sort(order, {}, [this](ptx::RegisterId id) { return intervals_[id].first; });
+  for (const ptx::RegisterId id : order)
+    if (place_[id] == kNoRegister) place(id, intervals_[id].first);
+}
+
+void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
+  const auto free_at = [&](unsigned first, unsigned words) {
+    return std::all_of(busy_until_.begin() + first, busy_until_.begin() + first + words,
+                       [at](std::uint32_t until) { return until <= at; });
+  };
+  const auto find = [&](unsigned words, unsigned align) {
+    for (unsigned first = 0; first + words <= kMostRegisters; first += align)
+      if (free_at(first, words)) return first;
+    return 0u;  // more values than registers: a spill's place is not modelled
+  };
+  const auto aligned = [](unsigned words) { return words <= 1 ? 1u : words == 2 ? 2u : 4u; };
+  if (group_of_[id] == kNoGroup) return take(id, find(intervals_[id].words, aligned(intervals_[id].words)));
+  Group& group = groups_[group_of_[id]];
+  unsigned words = 0;
+  for (const ptx::RegisterId member : group.members) words += intervals_[member].words;
+  unsigned first = find(words, aligned(words));
+  for (const ptx::RegisterId member : group.members) {
+    take(member, first);
+    first += intervals_[member].words;
+  }
+}
+
+void RegisterAssignment::take(ptx::RegisterId id, unsigned at) {
+  place_[id] = static_cast<std::uint8_t>(at);
+  for (unsigned i = 0; i < intervals_[id].words; ++i)
+    busy_until_[at + i] = std::max(busy_until_[at + i], intervals_[id].last);
+  used_ = std::max(used_, at + intervals_[id].words);
+}
+
+}  // namespace lockstep::lower

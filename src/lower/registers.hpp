@@ -1,0 +1,59 @@
+// Physical registers for the virtual ones of a PTX function.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ptx/ir.hpp"
+#include "ptx/liveness.hpp"
+
+namespace lockstep::lower {
+
+inline constexpr std::uint8_t kNoRegister = 255;  // RZ
+inline constexpr unsigned kMostRegisters = 255;
+
+/// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the last
+/// instruction at which the value is live. The elements of a vector operand get consecutive registers where they have
+/// no other place yet, as loads and stores of several registers need them. A move whose source dies in it shares its
+/// source's register.
+class RegisterAssignment {
+ public:
+  explicit RegisterAssignment(const ptx::Function& function);
+
+  /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
+  [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const { return place_[root(id)]; }
+  /// How many 32-bit registers are in use at once at most, and so the highest number + 1.
+  [[nodiscard]] unsigned used() const { return used_; }
+  /// The move at `instruction` is no instruction: both sides share a register.
+  [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
+  /// Registers free everywhere, for sequences' temporaries: above used().
+  [[nodiscard]] std::uint8_t temporary(unsigned number) const;
+
+ private:
+  struct Interval {
+    std::uint32_t first = ~0u, last = 0;
+    unsigned words = 0;
+  };
+  struct Group {
+    std::vector<ptx::RegisterId> members;
+  };
+
+  [[nodiscard]] ptx::RegisterId root(ptx::RegisterId id) const;
+  void fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
+  void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
+  void group_vectors(const ptx::Function& function);
+  void scan();
+  void place(ptx::RegisterId id, std::uint32_t at);
+  void take(ptx::RegisterId id, unsigned at);
+
+  std::vector<ptx::RegisterId> alias_;
+  std::vector<Interval> intervals_;
+  std::vector<std::uint8_t> place_;
+  std::vector<std::uint32_t> group_of_;
+  std::vector<Group> groups_;
+  std::vector<bool> folded_;
+  std::vector<std::uint32_t> busy_until_ = std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
+  unsigned used_ = 0;
+};
+
+}  // namespace lockstep::lower
