@@ -50,6 +50,7 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
     return keys;
   }
   const std::string type = form.op == Opcode::kSet || form.op == Opcode::kSlct ? last : first;
+  if (form.op == Opcode::kDiv || form.op == Opcode::kRem) keys.push_back(op + "." + std::string(ptx::name(form.type())));
   if (const char* word = operation_word(form)) keys.push_back(op + "." + word + "." + type);
   keys.push_back(op + "." + type);
   keys.push_back(op);
