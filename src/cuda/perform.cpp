@@ -85,7 +85,8 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   };
   options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
-  options.heap_bytes = heap_bytes_;
+  if (!heap_) heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
+  options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
   const exec::RunCounts counts = execute(launch, l, stream, options);
   counts_.warp_instructions += counts.warp_instructions;

@@ -153,9 +153,9 @@ void Runtime::warn_unsupported(const char* function) {
 
 void Runtime::report() {
   if (recorder_ && sticky == Status::kSuccess) recorder_->finish(program_invocation_short_name);
-  if (!unsupported_.empty())
-    fmt::print(stderr, "lockstep: the program called functions that are not supported: {}\n",
-               fmt::join(unsupported_, ", "));
+  std::string names;
+  for (const std::string& name : unsupported_) names += " " + name;
+  if (!names.empty()) fmt::print(stderr, "lockstep: the program called functions that are not supported:{}\n", names);
 }
 
 }  // namespace lockstep::cuda

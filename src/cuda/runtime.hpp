@@ -109,6 +109,7 @@ class Runtime {
   std::map<EventState*, std::unique_ptr<EventState>> events_;
   StreamState default_stream_;
   exec::RunCounts counts_;
+  std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
   std::unique_ptr<Recorder> recorder_;
   std::uint32_t last_stream_ = 0;  // of the latest recorded command
   std::uint32_t next_stream_ = 1;
