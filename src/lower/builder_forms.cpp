@@ -142,7 +142,7 @@ void Builder::memory(const Instruction& i) {
   const unsigned bytes = access_bytes(i.form);
   std::string opcode = store ? "ST" : "LD";
   if (space == Space::kConst) {
-    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data), places(address), bytes);
+    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data), places(address));  // no address in traces
   }
   if (is_shared(space)) {
     opcode += "S";

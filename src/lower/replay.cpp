@@ -1,5 +1,7 @@
 #include "lower/replay.hpp"
 
+#include <stdexcept>
+
 namespace lockstep::lower {
 
 namespace {
@@ -9,7 +11,8 @@ void replay_warp(const Code& code, const exec::WarpRecord& warp, trace::CtaTrace
   for (const trace::Record& executed : warp.records) {
     const unsigned count = trace::address_words(executed.form(), executed.mask);
     for (std::uint32_t i = code.first(executed.inst()); i < code.first(executed.inst() + 1); ++i) {
-      const bool carries = code.instructions()[i].carries == Carries::kFirst && count > 0;
+      const bool carries = code.instructions()[i].carries == Carries::kFirst && executed.mask != 0;
+      if (carries && count == 0) throw std::logic_error("no addresses recorded for " + code.instructions()[i].text);
       out.records.push_back(
           trace::Record::make(i, carries ? executed.form() : trace::AddressForm::kNone, executed.mask));
       if (carries) out.words.insert(out.words.end(), words, words + count);

@@ -1,0 +1,75 @@
+// `lockstep exec` on a real process: results, exit codes, and the same statistics whatever the threads.
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace lockstep::cli;
+
+namespace {
+
+const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
+
+Finished execute(std::vector<std::string> options, const std::string& fault = "") {
+  options.insert(options.begin(), "exec");
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kPtx}) options.push_back(word);
+  if (!fault.empty()) options.push_back(fault);
+  return run({.arguments = options});
+}
+
+}  // namespace
+
+TEST_CASE("a program gets right results, and its output and exit code are passed through") {
+  const Finished functional = execute({"--functional"});
+  CHECK(functional.code == 0);
+  CHECK(functional.out == "PASS\n");
+  CHECK(functional.err.empty());
+  const Finished failed = run({.arguments = {"exec", "--", LOCKSTEP_CUDA_PROGRAM}});
+  CHECK(failed.code == 3);
+}
+
+TEST_CASE("timing follows: the same bytes for every thread count, window and from the record") {
+  const Folder folder;
+  const Finished one = execute({"-q", "--threads", "1", "-o", folder / "one"});
+  CHECK(one.code == 0);
+  CHECK(one.out == "PASS\n");
+  const std::string stats = slurp(folder / "one/stats.json");
+  CHECK(stats.find("_Z3addPKfS0_Pfi") != std::string::npos);
+  CHECK(execute({"-q", "--threads", "2", "--window", "7", "-o", folder / "two"}).code == 0);
+  CHECK(slurp(folder / "two/stats.json") == stats);
+  CHECK(execute({"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"}).code == 0);
+  CHECK(slurp(folder / "three/stats.json") == stats);
+  CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
+  CHECK(slurp(folder / "four/stats.json") == stats);
+}
+
+TEST_CASE("what was executed is what the kernel must execute: instructions and addresses") {
+  const Folder folder;
+  CHECK(run({.arguments = {"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}}).code == 0);
+  const std::string info = run({"info", folder / "add.lst"}).out;
+  // 10,000 elements: two loads and a store of 4 bytes each, 8 warps of 40 CTAs of which the last 7 are idle.
+  CHECK(info.find("40") != std::string::npos);
+  CHECK(info.find("LDG") != std::string::npos);
+  CHECK(info.find("STG") != std::string::npos);
+  CHECK(info.find("FADD") != std::string::npos);
+}
+
+TEST_CASE("errors of the device program are the runtime's error codes and one line that says where") {
+  const Finished null = execute({"--functional"}, "null");
+  CHECK(null.code == 5);
+  CHECK(null.out == "cudaErrorIllegalAddress\n");
+  CHECK(null.err.find("_Z3addPKfS0_Pfi") != std::string::npos);
+  const Finished geometry = execute({"--functional"}, "geometry");
+  CHECK(geometry.out == "cudaErrorInvalidConfiguration\n");
+  const Finished unsupported = execute({"--functional"}, "unsupported");
+  CHECK(unsupported.out == "801\nPASS\n");
+  CHECK(unsupported.err.find("cudaGraphDebugDotPrint is not supported") != std::string::npos);
+}
+
+TEST_CASE("bad usage of exec and record") {
+  CHECK(run({"exec"}).code == 2);
+  CHECK(run({"exec", "--functional"}).err.find("no program") != std::string::npos);
+  const Finished missing = run({.arguments = {"exec", "--", "no-such-program"}});
+  CHECK(missing.code == 2);
+  CHECK(missing.err.find("no-such-program: No such file") != std::string::npos);
+  CHECK(run({"record", "--", "true"}).code == 2);
+}
