@@ -28,12 +28,13 @@ fs::path library_folder() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& folder : {program, program / "../lib/lockstep"})
     if (fs::exists(folder / kRuntime, error)) return fs::weakly_canonical(folder);
-  throw UserError(fmt::format("{} is neither in {} nor in ../lib/lockstep beside it; build all targets", kRuntime,
-                              program.string()));
+  throw UserError(fmt::format("{} is neither in {} nor in ../lib/lockstep beside it; build all targets",
+                              kRuntime, program.string()));
 }
 
 /// The environment with `name` set to `value`, or with `value` in front of what it has.
-void set(std::vector<std::string>& environment, const std::string& name, std::string value, bool in_front = false) {
+void set(std::vector<std::string>& environment, const std::string& name, std::string value,
+         bool in_front = false) {
   for (std::string& entry : environment) {
     if (!entry.starts_with(name + "=")) continue;
     if (in_front) value += ":" + entry.substr(name.size() + 1);
@@ -63,12 +64,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-ChildResult run_child(const std::vector<std::string>& command, const std::string& config, const std::string& trace) {
+ChildResult run_child(const std::vector<std::string>& command, const std::string& config,
+                      const std::string& trace) {
   auto environment = child_environment(config, trace);
   auto arguments = command;
   pid_t child = 0;
-  const int error = posix_spawnp(&child, command.front().c_str(), nullptr, nullptr, pointers(arguments).data(),
-                                 pointers(environment).data());
+  const int error = posix_spawnp(&child, command.front().c_str(), nullptr, nullptr,
+                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) throw UserError(fmt::format("{}: {}", command.front(), std::strerror(error)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -12,8 +12,8 @@ struct ChildResult {
 };
 
 /// Runs `command` (program and arguments) with the CUDA runtime of this installation in place of NVIDIA's.
-/// `config`: INI file with the resolved configuration. `trace`: compact trace to write, "" for none. Standard streams
-/// are the caller's. Throws UserError when the program cannot be started.
+/// `config`: INI file with the resolved configuration. `trace`: compact trace to write, "" for none. Standard
+/// streams are the caller's. Throws UserError when the program cannot be started.
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& command, const std::string& config,
                                     const std::string& trace);
 

@@ -1,4 +1,5 @@
-// `lockstep exec` and `lockstep record`: a CUDA program, executed functionally; its kernels as a trace; the trace timed.
+// `lockstep exec` and `lockstep record`: a CUDA program, executed functionally; its kernels as a trace; the
+// trace timed.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -38,11 +39,12 @@ Split split(int argc, char** argv) {
 
 void need_command(const char* name, const std::vector<std::string>& command) {
   if (command.empty())
-    throw UserError(fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
+    throw UserError(
+        fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
 }
 
-ChildResult execute(const RunArguments& arguments, const std::vector<std::string>& command, const std::string& folder,
-                    const std::string& trace) {
+ChildResult execute(const RunArguments& arguments, const std::vector<std::string>& command,
+                    const std::string& folder, const std::string& trace) {
   const std::string config = folder + "/config.ini";
   stats::write_file(config, config::to_ini(arguments.options.config));
   catch_interrupts();  // the program gets Ctrl-C too; we live on to report
@@ -62,8 +64,10 @@ int run_exec(int argc, char** argv) {
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
   syntax.notes =
-      "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. Its\n"
-      "arguments, standard streams and exit code are passed through. While it runs, cudaEventElapsedTime and clock()\n"
+      "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
+      "Its\n"
+      "arguments, standard streams and exit code are passed through. While it runs, cudaEventElapsedTime and "
+      "clock()\n"
       "count executed instructions, one nanosecond or cycle each: timing happens afterwards.";
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
@@ -72,7 +76,8 @@ int run_exec(int argc, char** argv) {
   RunArguments arguments = run_arguments(*values);
   const TemporaryFolder folder;
   const bool functional = values->count("functional") > 0;
-  arguments.trace = values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
+  arguments.trace =
+      values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   const std::string trace = functional && !values->count("record") ? "" : arguments.trace;
   const ChildResult child = execute(arguments, parts.command, folder.path(), trace);
   if (child.signal != 0 || functional) return child.code;
@@ -87,11 +92,13 @@ int run_exec(int argc, char** argv) {
 int run_record(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "record OUT [options] -- PROGRAM [ARGUMENTS]";
-  syntax.summary = "Runs a CUDA program without a GPU and writes what its kernels executed as a compact trace.";
+  syntax.summary =
+      "Runs a CUDA program without a GPU and writes what its kernels executed as a compact trace.";
   syntax.positionals = {"OUT"};
   syntax.options.add_options()("config,c", po::value<std::string>()->default_value("v100"),
                                "GPU that the program sees: a product's name or an INI file")(
-      "set", po::value<std::vector<std::string>>()->composing(), "one configuration value, KEY=VALUE; repeatable");
+      "set", po::value<std::vector<std::string>>()->composing(),
+      "one configuration value, KEY=VALUE; repeatable");
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;

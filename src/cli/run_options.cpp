@@ -74,8 +74,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
 
 void add_run_options(po::options_description& options) {
   auto text = [] { return po::value<std::string>(); };
-  options.add_options()("config,c", text()->default_value("v100"),
-                               "GPU: a product's name or an INI file")(
+  options.add_options()("config,c", text()->default_value("v100"), "GPU: a product's name or an INI file")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(

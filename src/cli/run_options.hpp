@@ -36,8 +36,8 @@ void add_run_options(boost::program_options::options_description& options);
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
 
-/// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and `argv` are for
-/// the record in host.json.
+/// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and
+/// `argv` are for the record in host.json.
 [[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv);
 
 }  // namespace lockstep::cli

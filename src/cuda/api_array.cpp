@@ -38,8 +38,8 @@ CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
   return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
 }
 
-int to_array_2d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t pitch, std::size_t width,
-                std::size_t height, int kind, abi::Stream stream) {
+int to_array_2d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
+                std::size_t width, std::size_t height, int kind, abi::Stream stream) {
   return api([&](Runtime& rt) {
     const Array& a = rt.array(array);
     require(x + width <= a.pitch && y + height <= a.rows());
@@ -57,14 +57,16 @@ int from_array_2d(void* to, std::size_t pitch, void* array, std::size_t x, std::
   });
 }
 /// The 1D forms run through the array's rows as if they were one.
-int to_array_1d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind, abi::Stream s) {
+int to_array_1d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind,
+                abi::Stream s) {
   return api([&](Runtime& rt) {
     const Array& a = rt.array(array);
     require(y * a.pitch + x + n <= a.bytes());
     if (n > 0) rt.submit(s, Copy{part(a, x, y), linear(from, n, n), n, 1, 1, kind});
   });
 }
-int from_array_1d(void* to, void* array, std::size_t x, std::size_t y, std::size_t n, int kind, abi::Stream s) {
+int from_array_1d(void* to, void* array, std::size_t x, std::size_t y, std::size_t n, int kind,
+                  abi::Stream s) {
   return api([&](Runtime& rt) {
     const Array& a = rt.array(array);
     require(y * a.pitch + x + n <= a.bytes());
@@ -88,7 +90,8 @@ Array& Runtime::array(void* handle) {
 }
 
 Copy Runtime::copy_3d(const abi::Memcpy3DParms& p) {
-  require((p.srcArray == nullptr) != (p.srcPtr.ptr == nullptr) && (p.dstArray == nullptr) != (p.dstPtr.ptr == nullptr));
+  require((p.srcArray == nullptr) != (p.srcPtr.ptr == nullptr) &&
+          (p.dstArray == nullptr) != (p.dstPtr.ptr == nullptr));
   const void* any = p.srcArray != nullptr ? p.srcArray : p.dstArray;  // positions count its texels
   const std::size_t unit = any != nullptr ? array(const_cast<void*>(any)).texel_bytes : 1;
   const auto end = [&](void* handle, const abi::Pos& at, const abi::PitchedPtr& pointer) {
@@ -113,14 +116,17 @@ Copy Runtime::copy_3d(const abi::Memcpy3DParms& p) {
   return copy;
 }
 
-extern "C" __attribute__((visibility("default"))) abi::ChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                                                            int f) {
+extern "C" __attribute__((visibility("default"))) abi::ChannelFormatDesc cudaCreateChannelDesc(int x, int y,
+                                                                                               int z, int w,
+                                                                                               int f) {
   return {x, y, z, w, f};
 }
-LOCKSTEP_CUDA_API cudaMallocArray(void** array, const abi::ChannelFormatDesc* format, std::size_t width, std::size_t height, unsigned flags) {
+LOCKSTEP_CUDA_API cudaMallocArray(void** array, const abi::ChannelFormatDesc* format, std::size_t width,
+                                  std::size_t height, unsigned flags) {
   return make(array, format, {width, height, 0}, flags);
 }
-LOCKSTEP_CUDA_API cudaMalloc3DArray(void** array, const abi::ChannelFormatDesc* format, abi::Extent size, unsigned flags) {
+LOCKSTEP_CUDA_API cudaMalloc3DArray(void** array, const abi::ChannelFormatDesc* format, abi::Extent size,
+                                    unsigned flags) {
   return make(array, format, size, flags);
 }
 LOCKSTEP_CUDA_API cudaFreeArray(void* handle) {
@@ -137,7 +143,8 @@ LOCKSTEP_CUDA_API cudaGetChannelDesc(abi::ChannelFormatDesc* format, void* handl
     *format = rt.array(handle).format;
   });
 }
-LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* extent, unsigned* flags, void* handle) {
+LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* extent, unsigned* flags,
+                                   void* handle) {
   return api([&](Runtime& rt) {
     const Array& a = rt.array(handle);
     if (format != nullptr) *format = a.format;
@@ -146,14 +153,39 @@ LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* 
   });
 }
 
-LOCKSTEP_CUDA_API cudaMemcpyToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind) { return to_array_1d(a, x, y, from, n, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpyToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind, abi::Stream s) { return to_array_1d(a, x, y, from, n, kind, s); }
-LOCKSTEP_CUDA_API cudaMemcpyFromArray(void* to, void* a, std::size_t x, std::size_t y, std::size_t n, int kind) { return from_array_1d(to, a, x, y, n, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpyFromArrayAsync(void* to, void* a, std::size_t x, std::size_t y, std::size_t n, int kind, abi::Stream s) { return from_array_1d(to, a, x, y, n, kind, s); }
-LOCKSTEP_CUDA_API cudaMemcpy2DToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p, std::size_t w, std::size_t h, int kind) { return to_array_2d(a, x, y, from, p, w, h, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpy2DToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p, std::size_t w, std::size_t h, int kind, abi::Stream s) { return to_array_2d(a, x, y, from, p, w, h, kind, s); }
-LOCKSTEP_CUDA_API cudaMemcpy2DFromArray(void* to, std::size_t p, void* a, std::size_t x, std::size_t y, std::size_t w, std::size_t h, int kind) { return from_array_2d(to, p, a, x, y, w, h, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpy2DFromArrayAsync(void* to, std::size_t p, void* a, std::size_t x, std::size_t y, std::size_t w, std::size_t h, int kind, abi::Stream s) { return from_array_2d(to, p, a, x, y, w, h, kind, s); }
+LOCKSTEP_CUDA_API cudaMemcpyToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n,
+                                    int kind) {
+  return to_array_1d(a, x, y, from, n, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpyToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from,
+                                         std::size_t n, int kind, abi::Stream s) {
+  return to_array_1d(a, x, y, from, n, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpyFromArray(void* to, void* a, std::size_t x, std::size_t y, std::size_t n,
+                                      int kind) {
+  return from_array_1d(to, a, x, y, n, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpyFromArrayAsync(void* to, void* a, std::size_t x, std::size_t y, std::size_t n,
+                                           int kind, abi::Stream s) {
+  return from_array_1d(to, a, x, y, n, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p,
+                                      std::size_t w, std::size_t h, int kind) {
+  return to_array_2d(a, x, y, from, p, w, h, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from,
+                                           std::size_t p, std::size_t w, std::size_t h, int kind,
+                                           abi::Stream s) {
+  return to_array_2d(a, x, y, from, p, w, h, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DFromArray(void* to, std::size_t p, void* a, std::size_t x, std::size_t y,
+                                        std::size_t w, std::size_t h, int kind) {
+  return from_array_2d(to, p, a, x, y, w, h, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpy2DFromArrayAsync(void* to, std::size_t p, void* a, std::size_t x, std::size_t y,
+                                             std::size_t w, std::size_t h, int kind, abi::Stream s) {
+  return from_array_2d(to, p, a, x, y, w, h, kind, s);
+}
 LOCKSTEP_CUDA_API cudaMemcpy3D(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
 LOCKSTEP_CUDA_API cudaMemcpy3D_ptds(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
 LOCKSTEP_CUDA_API cudaMemcpy3DAsync(const abi::Memcpy3DParms* p, abi::Stream s) { return copy_3d(p, s); }

@@ -26,7 +26,8 @@ int begin(abi::Stream handle, void* graph) {
 int end(abi::Stream handle, void** graph) {
   return api([&](Runtime& rt) {
     StreamState& stream = rt.stream(handle);
-    require(graph != nullptr && stream.capture != nullptr && stream.capture_origin, Status::kErrorIllegalState);
+    require(graph != nullptr && stream.capture != nullptr && stream.capture_origin,
+            Status::kErrorIllegalState);
     *graph = stream.capture;
     rt.end_capture(stream.capture);
   });

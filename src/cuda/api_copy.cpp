@@ -37,7 +37,8 @@ int fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t 
     if (width == 0 || height == 0) return;
     require(to != nullptr);
     require(width <= pitch, Status::kErrorInvalidPitchValue);
-    rt.submit(stream, Fill{bytes_of(to), pitch, pitch * height, static_cast<std::uint32_t>(value & 0xff), 1, width, height, 1});
+    rt.submit(stream, Fill{bytes_of(to), pitch, pitch * height, static_cast<std::uint32_t>(value & 0xff), 1,
+                           width, height, 1});
   });
 }
 
@@ -45,45 +46,86 @@ int fill_3d(abi::PitchedPtr to, int value, abi::Extent extent, abi::Stream strea
   return api([&](Runtime& rt) {
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
     require(to.ptr != nullptr && extent.width <= to.pitch);
-    rt.submit(stream, Fill{bytes_of(to.ptr), to.pitch, to.pitch * to.ysize, static_cast<std::uint32_t>(value & 0xff),
-                           1, extent.width, extent.height, extent.depth});
+    rt.submit(stream,
+              Fill{bytes_of(to.ptr), to.pitch, to.pitch * to.ysize, static_cast<std::uint32_t>(value & 0xff),
+                   1, extent.width, extent.height, extent.depth});
   });
 }
 
 }  // namespace
 
 // `_ptds` and `_ptsz` are what programs compiled with per-thread default streams call.
-LOCKSTEP_CUDA_API cudaMemcpy(void* to, const void* from, std::size_t n, int kind) { return copy_1d(to, from, n, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpy_ptds(void* to, const void* from, std::size_t n, int kind) { return copy_1d(to, from, n, kind, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int kind, abi::Stream s) { return copy_1d(to, from, n, kind, s); }
-LOCKSTEP_CUDA_API cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t n, int kind, abi::Stream s) { return copy_1d(to, from, n, kind, s); }
-LOCKSTEP_CUDA_API cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t n) { return copy_1d(to, from, n, abi::kDeviceToDevice, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n, abi::Stream s) { return copy_1d(to, from, n, abi::kDeviceToDevice, s); }
+LOCKSTEP_CUDA_API cudaMemcpy(void* to, const void* from, std::size_t n, int kind) {
+  return copy_1d(to, from, n, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpy_ptds(void* to, const void* from, std::size_t n, int kind) {
+  return copy_1d(to, from, n, kind, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int kind, abi::Stream s) {
+  return copy_1d(to, from, n, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t n, int kind, abi::Stream s) {
+  return copy_1d(to, from, n, kind, s);
+}
+LOCKSTEP_CUDA_API cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t n) {
+  return copy_1d(to, from, n, abi::kDeviceToDevice, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n, abi::Stream s) {
+  return copy_1d(to, from, n, abi::kDeviceToDevice, s);
+}
 
-LOCKSTEP_CUDA_API cudaMemcpy2D(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpy2D(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
+                               std::size_t h, int kind) {
   return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpy2D_ptds(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpy2D_ptds(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
+                                    std::size_t h, int kind) {
   return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpy2DAsync(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpy2DAsync(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
+                                    std::size_t h, int kind, abi::Stream s) {
   return copy_2d(to, tp, from, fp, w, h, kind, s);
 }
-LOCKSTEP_CUDA_API cudaMemcpy2DAsync_ptsz(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w, std::size_t h, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpy2DAsync_ptsz(void* to, std::size_t tp, const void* from, std::size_t fp,
+                                         std::size_t w, std::size_t h, int kind, abi::Stream s) {
   return copy_2d(to, tp, from, fp, w, h, kind, s);
 }
 
 LOCKSTEP_CUDA_API cudaMemset(void* to, int value, std::size_t n) { return fill(to, n, value, n, 1, nullptr); }
-LOCKSTEP_CUDA_API cudaMemset_ptds(void* to, int value, std::size_t n) { return fill(to, n, value, n, 1, nullptr); }
-LOCKSTEP_CUDA_API cudaMemsetAsync(void* to, int value, std::size_t n, abi::Stream s) { return fill(to, n, value, n, 1, s); }
-LOCKSTEP_CUDA_API cudaMemsetAsync_ptsz(void* to, int value, std::size_t n, abi::Stream s) { return fill(to, n, value, n, 1, s); }
-LOCKSTEP_CUDA_API cudaMemset2D(void* to, std::size_t p, int value, std::size_t w, std::size_t h) { return fill(to, p, value, w, h, nullptr); }
-LOCKSTEP_CUDA_API cudaMemset2D_ptds(void* to, std::size_t p, int value, std::size_t w, std::size_t h) { return fill(to, p, value, w, h, nullptr); }
-LOCKSTEP_CUDA_API cudaMemset2DAsync(void* to, std::size_t p, int value, std::size_t w, std::size_t h, abi::Stream s) { return fill(to, p, value, w, h, s); }
-LOCKSTEP_CUDA_API cudaMemset2DAsync_ptsz(void* to, std::size_t p, int value, std::size_t w, std::size_t h, abi::Stream s) { return fill(to, p, value, w, h, s); }
-LOCKSTEP_CUDA_API cudaMemset3D(abi::PitchedPtr to, int value, abi::Extent e) { return fill_3d(to, value, e, nullptr); }
-LOCKSTEP_CUDA_API cudaMemset3D_ptds(abi::PitchedPtr to, int value, abi::Extent e) { return fill_3d(to, value, e, nullptr); }
-LOCKSTEP_CUDA_API cudaMemset3DAsync(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) { return fill_3d(to, value, e, s); }
-LOCKSTEP_CUDA_API cudaMemset3DAsync_ptsz(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) { return fill_3d(to, value, e, s); }
+LOCKSTEP_CUDA_API cudaMemset_ptds(void* to, int value, std::size_t n) {
+  return fill(to, n, value, n, 1, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemsetAsync(void* to, int value, std::size_t n, abi::Stream s) {
+  return fill(to, n, value, n, 1, s);
+}
+LOCKSTEP_CUDA_API cudaMemsetAsync_ptsz(void* to, int value, std::size_t n, abi::Stream s) {
+  return fill(to, n, value, n, 1, s);
+}
+LOCKSTEP_CUDA_API cudaMemset2D(void* to, std::size_t p, int value, std::size_t w, std::size_t h) {
+  return fill(to, p, value, w, h, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemset2D_ptds(void* to, std::size_t p, int value, std::size_t w, std::size_t h) {
+  return fill(to, p, value, w, h, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemset2DAsync(void* to, std::size_t p, int value, std::size_t w, std::size_t h,
+                                    abi::Stream s) {
+  return fill(to, p, value, w, h, s);
+}
+LOCKSTEP_CUDA_API cudaMemset2DAsync_ptsz(void* to, std::size_t p, int value, std::size_t w, std::size_t h,
+                                         abi::Stream s) {
+  return fill(to, p, value, w, h, s);
+}
+LOCKSTEP_CUDA_API cudaMemset3D(abi::PitchedPtr to, int value, abi::Extent e) {
+  return fill_3d(to, value, e, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemset3D_ptds(abi::PitchedPtr to, int value, abi::Extent e) {
+  return fill_3d(to, value, e, nullptr);
+}
+LOCKSTEP_CUDA_API cudaMemset3DAsync(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) {
+  return fill_3d(to, value, e, s);
+}
+LOCKSTEP_CUDA_API cudaMemset3DAsync_ptsz(abi::PitchedPtr to, int value, abi::Extent e, abi::Stream s) {
+  return fill_3d(to, value, e, s);
+}
 
 }  // namespace lockstep::cuda

@@ -99,7 +99,8 @@ LOCKSTEP_CUDA_API cudaDeviceGetCacheConfig(int* preference) {
     *preference = 0;
   });
 }
-// The carve-out follows from the kernel's shared memory: the preference is a hint that the model does not need.
+// The carve-out follows from the kernel's shared memory: the preference is a hint that the model does not
+// need.
 LOCKSTEP_CUDA_API cudaDeviceSetCacheConfig(int preference) {
   return api([&](Runtime&) { require(preference >= 0 && preference <= 3); });
 }

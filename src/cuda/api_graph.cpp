@@ -47,7 +47,8 @@ KernelLaunch kernel_launch(Runtime& rt, const KernelNodeParams& p) {
 
 Fill fill(const MemsetParams& p) {
   require(p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4);
-  return {static_cast<std::byte*>(p.dst), p.pitch, p.pitch * p.height, p.value, p.elementSize, p.width, std::max<std::size_t>(p.height, 1), 1};
+  return {static_cast<std::byte*>(p.dst),     p.pitch, p.pitch * p.height, p.value, p.elementSize, p.width,
+          std::max<std::size_t>(p.height, 1), 1};
 }
 
 int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto& operation) {
@@ -114,49 +115,62 @@ LOCKSTEP_CUDA_API cudaGraphNodeFindInClone(Node* twin, Node original, void* clon
 LOCKSTEP_CUDA_API cudaGraphAddEmptyNode(Node* node, void* graph, const Node* deps, std::size_t count) {
   return add(node, graph, deps, count, [](Runtime&) { return Operation{Nothing{}}; });
 }
-LOCKSTEP_CUDA_API cudaGraphAddKernelNode(Node* node, void* graph, const Node* deps, std::size_t count, const KernelNodeParams* p) {
+LOCKSTEP_CUDA_API cudaGraphAddKernelNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                         const KernelNodeParams* p) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     require(p != nullptr);
     return Operation{kernel_launch(rt, *p)};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode(Node* node, void* graph, const Node* deps, std::size_t count, const abi::Memcpy3DParms* p) {
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                         const abi::Memcpy3DParms* p) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     require(p != nullptr);
     return Operation{rt.copy_3d(*p)};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode1D(Node* node, void* graph, const Node* deps, std::size_t count, void* to, const void* from, std::size_t n, int kind) {
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode1D(Node* node, void* graph, const Node* deps, std::size_t count,
+                                           void* to, const void* from, std::size_t n, int kind) {
   return add(node, graph, deps, count, [&](Runtime&) {
     require(to != nullptr && from != nullptr);
-    return Operation{Copy{{static_cast<std::byte*>(to), n, n}, {static_cast<std::byte*>(const_cast<void*>(from)), n, n}, n, 1, 1, kind}};
+    return Operation{Copy{{static_cast<std::byte*>(to), n, n},
+                          {static_cast<std::byte*>(const_cast<void*>(from)), n, n},
+                          n,
+                          1,
+                          1,
+                          kind}};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddMemsetNode(Node* node, void* graph, const Node* deps, std::size_t count, const MemsetParams* p) {
+LOCKSTEP_CUDA_API cudaGraphAddMemsetNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                         const MemsetParams* p) {
   return add(node, graph, deps, count, [&](Runtime&) {
     require(p != nullptr);
     return Operation{fill(*p)};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddHostNode(Node* node, void* graph, const Node* deps, std::size_t count, const HostNodeParams* p) {
+LOCKSTEP_CUDA_API cudaGraphAddHostNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                       const HostNodeParams* p) {
   return add(node, graph, deps, count, [&](Runtime&) {
     require(p != nullptr && p->fn != nullptr);
     return Operation{HostCall{p->fn, p->userData}};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddEventRecordNode(Node* node, void* graph, const Node* deps, std::size_t count, abi::Event event) {
+LOCKSTEP_CUDA_API cudaGraphAddEventRecordNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                              abi::Event event) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     (void)rt.event(event);
     return Operation{RecordEvent{event}};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddEventWaitNode(Node* node, void* graph, const Node* deps, std::size_t count, abi::Event event) {
+LOCKSTEP_CUDA_API cudaGraphAddEventWaitNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                            abi::Event event) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     (void)rt.event(event);
     return Operation{WaitEvent{event}};
   });
 }
-LOCKSTEP_CUDA_API cudaGraphAddChildGraphNode(Node* node, void* graph, const Node* deps, std::size_t count, void* child) {
+LOCKSTEP_CUDA_API cudaGraphAddChildGraphNode(Node* node, void* graph, const Node* deps, std::size_t count,
+                                             void* child) {
   return api([&](Runtime& rt) {
     require(node != nullptr);
     Graph& parent = rt.graph(graph);

@@ -46,26 +46,36 @@ enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
 
 }  // namespace
 
-LOCKSTEP_CUDA_API __cudaLaunchKernel(void* kernel, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API __cudaLaunchKernel(void* kernel, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared,
+                                     abi::Stream s) {
   return launch_plain(kernel, g, b, args, shared, s);
 }
-LOCKSTEP_CUDA_API __cudaLaunchKernel_ptsz(void* kernel, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API __cudaLaunchKernel_ptsz(void* kernel, abi::dim3 g, abi::dim3 b, void** args,
+                                          std::size_t shared, abi::Stream s) {
   return launch_plain(kernel, g, b, args, shared, s);
 }
-LOCKSTEP_CUDA_API cudaLaunchKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaLaunchKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared,
+                                   abi::Stream s) {
   return launch_plain(f, g, b, args, shared, s);
 }
-LOCKSTEP_CUDA_API cudaLaunchKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaLaunchKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args,
+                                        std::size_t shared, abi::Stream s) {
   return launch_plain(f, g, b, args, shared, s);
 }
-LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel(const void* f, abi::dim3 g, abi::dim3 b, void** args,
+                                              std::size_t shared, abi::Stream s) {
   return launch_plain(f, g, b, args, shared, s, true);
 }
-LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args, std::size_t shared, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaLaunchCooperativeKernel_ptsz(const void* f, abi::dim3 g, abi::dim3 b, void** args,
+                                                   std::size_t shared, abi::Stream s) {
   return launch_plain(f, g, b, args, shared, s, true);
 }
-LOCKSTEP_CUDA_API cudaLaunchKernelExC(const abi::LaunchConfig* c, const void* f, void** args) { return launch_extended(c, f, args); }
-LOCKSTEP_CUDA_API cudaLaunchKernelExC_ptsz(const abi::LaunchConfig* c, const void* f, void** args) { return launch_extended(c, f, args); }
+LOCKSTEP_CUDA_API cudaLaunchKernelExC(const abi::LaunchConfig* c, const void* f, void** args) {
+  return launch_extended(c, f, args);
+}
+LOCKSTEP_CUDA_API cudaLaunchKernelExC_ptsz(const abi::LaunchConfig* c, const void* f, void** args) {
+  return launch_extended(c, f, args);
+}
 
 LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const void* function) {
   return api([&](Runtime& rt) {
@@ -77,7 +87,8 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     attributes->numRegs = static_cast<int>(register_estimate(kernel, rt.settings.gpu));
     const auto& most = kernel.function().directives.maxntid;
     attributes->maxThreadsPerBlock =
-        most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u)) : static_cast<int>(kMaxThreadsPerCta);
+        most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u))
+                    : static_cast<int>(kMaxThreadsPerCta);
     const auto& module = kernel.module->program().modules.at(kernel.function().module);
     attributes->ptxVersion = static_cast<int>(module.major * 10 + module.minor);
     attributes->binaryVersion = static_cast<int>(rt.settings.gpu.gpu.arch);
@@ -129,10 +140,12 @@ int max_active(int* ctas, const void* function, int threads, std::size_t shared)
   });
 }
 }  // namespace
-LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* n, const void* f, int threads, std::size_t shared) {
+LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* n, const void* f, int threads,
+                                                                std::size_t shared) {
   return max_active(n, f, threads, shared);
 }
-LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n, const void* f, int threads, std::size_t shared, unsigned) {
+LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n, const void* f, int threads,
+                                                                         std::size_t shared, unsigned) {
   return max_active(n, f, threads, shared);
 }
 

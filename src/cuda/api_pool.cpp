@@ -40,7 +40,9 @@ int managed_hint(const void* pointer, std::size_t bytes, abi::Stream stream) {
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaMallocAsync(void** p, std::size_t n, abi::Stream s) { return malloc_async(p, n, s); }
-LOCKSTEP_CUDA_API cudaMallocAsync_ptsz(void** p, std::size_t n, abi::Stream s) { return malloc_async(p, n, s); }
+LOCKSTEP_CUDA_API cudaMallocAsync_ptsz(void** p, std::size_t n, abi::Stream s) {
+  return malloc_async(p, n, s);
+}
 LOCKSTEP_CUDA_API cudaMallocFromPoolAsync(void** p, std::size_t n, void* pool, abi::Stream s) {
   return pool == &default_pool ? malloc_async(p, n, s) : finish(Status::kErrorInvalidValue);
 }
@@ -53,22 +55,27 @@ LOCKSTEP_CUDA_API cudaDeviceGetDefaultMemPool(void** pool, int device) {
     *pool = &default_pool;
   });
 }
-LOCKSTEP_CUDA_API cudaDeviceGetMemPool(void** pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }
+LOCKSTEP_CUDA_API cudaDeviceGetMemPool(void** pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
 LOCKSTEP_CUDA_API cudaMemPoolSetAttribute(void* pool, int attribute, void* value) {
   return api([&](Runtime&) {
     constexpr int kReuseFirst = 1, kReuseLast = 3, kReleaseThreshold = 4;
     require(pool == &default_pool && value != nullptr && attribute >= kReuseFirst);
-    if (attribute == kReleaseThreshold) std::memcpy(&default_pool.release_threshold, value, sizeof default_pool.release_threshold);
+    if (attribute == kReleaseThreshold)
+      std::memcpy(&default_pool.release_threshold, value, sizeof default_pool.release_threshold);
     require(attribute <= kReuseLast || attribute == kReleaseThreshold, Status::kErrorNotSupported);
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t) {
   return api([&](Runtime&) { require(pool == &default_pool); });
 }
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation, unsigned, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation, unsigned,
+                                       abi::Stream s) {
   return managed_hint(p, n, s);
 }
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync_ptsz(const void* p, std::size_t n, abi::MemLocation, unsigned, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemPrefetchAsync_ptsz(const void* p, std::size_t n, abi::MemLocation, unsigned,
+                                            abi::Stream s) {
   return managed_hint(p, n, s);
 }
 LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::MemLocation) {

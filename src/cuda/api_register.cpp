@@ -22,7 +22,8 @@ struct Wrapper {
 static_assert(sizeof(Wrapper) == 24);
 
 std::span<const std::byte> whole_fatbin(const std::byte* data) {
-  const std::uint64_t bytes = fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes>(data, kFatbinHeaderBytes));
+  const std::uint64_t bytes =
+      fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes>(data, kFatbinHeaderBytes));
   return {data, bytes};
 }
 
@@ -69,13 +70,13 @@ LOCKSTEP_CUDA_API __cudaRegisterFatBinaryEnd(void** handle) {
 // Programs unregister in an exit handler, when their statistics are still to be written: nothing to do.
 LOCKSTEP_CUDA_API __cudaUnregisterFatBinary(void**) { return 0; }
 
-LOCKSTEP_CUDA_API __cudaRegisterFunction(void** handle, const void* host, char*, const char* name, int, void*, void*,
-                                         void*, void*, int*) {
+LOCKSTEP_CUDA_API __cudaRegisterFunction(void** handle, const void* host, char*, const char* name, int, void*,
+                                         void*, void*, void*, int*) {
   return api([&](Runtime& rt) { rt.modules.register_kernel(module_of(rt, handle), host, name); });
 }
 
-LOCKSTEP_CUDA_API __cudaRegisterVar(void** handle, const void* host, char*, const char* name, int, std::size_t, int,
-                                    int) {
+LOCKSTEP_CUDA_API __cudaRegisterVar(void** handle, const void* host, char*, const char* name, int,
+                                    std::size_t, int, int) {
   return api([&](Runtime& rt) { rt.modules.register_variable(module_of(rt, handle), host, name); });
 }
 
@@ -92,12 +93,14 @@ extern "C" __attribute__((visibility("default"))) char __cudaInitModule(void** h
   return api([&](Runtime& rt) { (void)module_of(rt, handle).image(); }) == 0 ? 1 : 0;
 }
 
-LOCKSTEP_CUDA_API __cudaPushCallConfiguration(abi::dim3 grid, abi::dim3 block, std::size_t shared, abi::Stream stream) {
+LOCKSTEP_CUDA_API __cudaPushCallConfiguration(abi::dim3 grid, abi::dim3 block, std::size_t shared,
+                                              abi::Stream stream) {
   call_configurations.push_back({grid, block, shared, stream});
   return 0;
 }
 
-LOCKSTEP_CUDA_API __cudaPopCallConfiguration(abi::dim3* grid, abi::dim3* block, std::size_t* shared, void* stream) {
+LOCKSTEP_CUDA_API __cudaPopCallConfiguration(abi::dim3* grid, abi::dim3* block, std::size_t* shared,
+                                             void* stream) {
   if (call_configurations.empty()) return finish(Status::kErrorMissingConfiguration);
   const CallConfiguration top = call_configurations.back();
   call_configurations.pop_back();
@@ -115,6 +118,8 @@ LOCKSTEP_CUDA_API __cudaGetKernel(void** kernel, const void* host) {
   });
 }
 LOCKSTEP_CUDA_API cudaGetKernel(void** kernel, const void* host) { return __cudaGetKernel(kernel, host); }
-LOCKSTEP_CUDA_API cudaGetFuncBySymbol(void** function, const void* host) { return __cudaGetKernel(function, host); }
+LOCKSTEP_CUDA_API cudaGetFuncBySymbol(void** function, const void* host) {
+  return __cudaGetKernel(function, host);
+}
 
 }  // namespace lockstep::cuda

@@ -61,14 +61,17 @@ int add_callback(abi::Stream stream, abi::StreamCallback call, void* data, unsig
   return api([&](Runtime& rt) {
     require(call != nullptr && flags == 0);
     require(rt.stream(stream).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
-    rt.submit(stream, HostCall{call_back, std::make_unique<Callback>(Callback{call, stream, data}).release()});
+    rt.submit(stream,
+              HostCall{call_back, std::make_unique<Callback>(Callback{call, stream, data}).release()});
   });
 }
 
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaStreamCreate(abi::Stream* s) { return create_stream(s, 0, 0); }
-LOCKSTEP_CUDA_API cudaStreamCreateWithFlags(abi::Stream* s, unsigned flags) { return create_stream(s, flags, 0); }
+LOCKSTEP_CUDA_API cudaStreamCreateWithFlags(abi::Stream* s, unsigned flags) {
+  return create_stream(s, flags, 0);
+}
 LOCKSTEP_CUDA_API cudaStreamCreateWithPriority(abi::Stream* s, unsigned flags, int priority) {
   return create_stream(s, flags, priority);
 }
@@ -77,7 +80,8 @@ LOCKSTEP_CUDA_API cudaStreamDestroy(abi::Stream s) {
 }
 LOCKSTEP_CUDA_API cudaStreamSynchronize(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamSynchronize_ptsz(abi::Stream s) { return synchronize(s); }
-// The host's time between calls is zero and work is done when it is asked for: a query never finds it unfinished.
+// The host's time between calls is zero and work is done when it is asked for: a query never finds it
+// unfinished.
 LOCKSTEP_CUDA_API cudaStreamQuery(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamQuery_ptsz(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamWaitEvent(abi::Stream s, abi::Event e, unsigned) { return wait_event(s, e); }
@@ -102,11 +106,16 @@ LOCKSTEP_CUDA_API cudaStreamGetDevice(abi::Stream s, int* device) {
 LOCKSTEP_CUDA_API cudaStreamAddCallback(abi::Stream s, abi::StreamCallback call, void* data, unsigned flags) {
   return add_callback(s, call, data, flags);
 }
-LOCKSTEP_CUDA_API cudaStreamAddCallback_ptsz(abi::Stream s, abi::StreamCallback call, void* data, unsigned flags) {
+LOCKSTEP_CUDA_API cudaStreamAddCallback_ptsz(abi::Stream s, abi::StreamCallback call, void* data,
+                                             unsigned flags) {
   return add_callback(s, call, data, flags);
 }
-LOCKSTEP_CUDA_API cudaLaunchHostFunc(abi::Stream s, abi::HostFn call, void* data) { return host_function(s, call, data); }
-LOCKSTEP_CUDA_API cudaLaunchHostFunc_ptsz(abi::Stream s, abi::HostFn call, void* data) { return host_function(s, call, data); }
+LOCKSTEP_CUDA_API cudaLaunchHostFunc(abi::Stream s, abi::HostFn call, void* data) {
+  return host_function(s, call, data);
+}
+LOCKSTEP_CUDA_API cudaLaunchHostFunc_ptsz(abi::Stream s, abi::HostFn call, void* data) {
+  return host_function(s, call, data);
+}
 
 LOCKSTEP_CUDA_API cudaEventCreate(abi::Event* e) {
   return api([&](Runtime& rt) {
@@ -126,7 +135,9 @@ LOCKSTEP_CUDA_API cudaEventDestroy(abi::Event e) {
 LOCKSTEP_CUDA_API cudaEventRecord(abi::Event e, abi::Stream s) { return record(e, s); }
 LOCKSTEP_CUDA_API cudaEventRecord_ptsz(abi::Event e, abi::Stream s) { return record(e, s); }
 LOCKSTEP_CUDA_API cudaEventRecordWithFlags(abi::Event e, abi::Stream s, unsigned) { return record(e, s); }
-LOCKSTEP_CUDA_API cudaEventRecordWithFlags_ptsz(abi::Event e, abi::Stream s, unsigned) { return record(e, s); }
+LOCKSTEP_CUDA_API cudaEventRecordWithFlags_ptsz(abi::Event e, abi::Stream s, unsigned) {
+  return record(e, s);
+}
 LOCKSTEP_CUDA_API cudaEventSynchronize(abi::Event e) {
   return api([&](Runtime& rt) { rt.wait_event(e); });
 }

@@ -10,7 +10,8 @@ std::byte* inside(const DeviceVariable& variable, std::size_t offset, std::size_
   return reinterpret_cast<std::byte*>(variable.address) + offset;
 }
 
-int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind, abi::Stream stream) {
+int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind,
+              abi::Stream stream) {
   return api([&](Runtime& rt) {
     std::byte* to = inside(rt.modules.variable(symbol), offset, n);
     require(from != nullptr || n == 0);
@@ -19,7 +20,8 @@ int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t o
   });
 }
 
-int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind, abi::Stream stream) {
+int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind,
+                abi::Stream stream) {
   return api([&](Runtime& rt) {
     std::byte* from = inside(rt.modules.variable(symbol), offset, n);
     require(to != nullptr || n == 0);
@@ -29,28 +31,36 @@ int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset,
 
 }  // namespace
 
-LOCKSTEP_CUDA_API cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t n, std::size_t offset,
+                                     int kind) {
   return to_symbol(symbol, from, n, offset, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpyToSymbol_ptds(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpyToSymbol_ptds(const void* symbol, const void* from, std::size_t n,
+                                          std::size_t offset, int kind) {
   return to_symbol(symbol, from, n, offset, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t n,
+                                          std::size_t offset, int kind, abi::Stream s) {
   return to_symbol(symbol, from, n, offset, kind, s);
 }
-LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* from, std::size_t n,
+                                               std::size_t offset, int kind, abi::Stream s) {
   return to_symbol(symbol, from, n, offset, kind, s);
 }
-LOCKSTEP_CUDA_API cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t n, std::size_t offset,
+                                       int kind) {
   return from_symbol(to, symbol, n, offset, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpyFromSymbol_ptds(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind) {
+LOCKSTEP_CUDA_API cudaMemcpyFromSymbol_ptds(void* to, const void* symbol, std::size_t n, std::size_t offset,
+                                            int kind) {
   return from_symbol(to, symbol, n, offset, kind, nullptr);
 }
-LOCKSTEP_CUDA_API cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t n, std::size_t offset,
+                                            int kind, abi::Stream s) {
   return from_symbol(to, symbol, n, offset, kind, s);
 }
-LOCKSTEP_CUDA_API cudaMemcpyFromSymbolAsync_ptsz(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind, abi::Stream s) {
+LOCKSTEP_CUDA_API cudaMemcpyFromSymbolAsync_ptsz(void* to, const void* symbol, std::size_t n,
+                                                 std::size_t offset, int kind, abi::Stream s) {
   return from_symbol(to, symbol, n, offset, kind, s);
 }
 LOCKSTEP_CUDA_API cudaGetSymbolAddress(void** address, const void* symbol) {

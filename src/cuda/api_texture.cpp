@@ -62,7 +62,8 @@ LOCKSTEP_CUDA_API cudaCreateTextureObject(unsigned long long* handle, const abi:
                                           const abi::TextureDesc* description, const void* view) {
   return api([&](Runtime& rt) {
     require(handle != nullptr && resource != nullptr && description != nullptr);
-    if (view != nullptr) throw ApiError(Status::kErrorNotSupported, "resource views of textures are not supported");
+    if (view != nullptr)
+      throw ApiError(Status::kErrorNotSupported, "resource views of textures are not supported");
     *handle = rt.textures.add(texture_of(image_of(rt, *resource), *description));
   });
 }

@@ -1,4 +1,5 @@
-// Every function of the runtime that nothing else here defines: an error that names it, never a silent success.
+// Every function of the runtime that nothing else here defines: an error that names it, never a silent
+// success.
 #include "cuda/api.hpp"
 
 namespace lockstep::cuda {

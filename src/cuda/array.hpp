@@ -19,7 +19,7 @@ struct Array {
   abi::ChannelFormatDesc format{};
   std::size_t width = 0, height = 0, depth = 0;  // texels, as given to the runtime: 0 for a missing dimension
   unsigned flags = 0;
-  std::size_t texel_bytes = 0, pitch = 0;        // of a texel, of a row
+  std::size_t texel_bytes = 0, pitch = 0;  // of a texel, of a row
   Address address = 0;
 
   [[nodiscard]] std::size_t rows() const { return height > 0 ? height : 1; }

@@ -11,9 +11,7 @@ constexpr std::uint32_t kKib = 1024;
 constexpr std::uint32_t kStandardShared = 48 * kKib;  // every compute capability
 constexpr std::size_t kConstantBytes = 64 * kKib;
 
-int as_int(std::uint64_t value) {
-  return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff));
-}
+int as_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
 /// Data pins of the memory: HBM channels are 64 bits wide (two pseudo-channels of 32 bytes a burst of 4),
 /// GDDR channels 16; from peak bandwidth = width * 2 * clock.

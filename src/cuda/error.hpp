@@ -28,7 +28,8 @@ class ApiError : public std::runtime_error {
  public:
   explicit ApiError(Status status) : std::runtime_error(status_text(status)), status_(status) {}
   /// `reason`: shown once on stderr, as what() alone would not help the user.
-  ApiError(Status status, const std::string& reason) : std::runtime_error(reason), status_(status), told_(true) {}
+  ApiError(Status status, const std::string& reason)
+      : std::runtime_error(reason), status_(status), told_(true) {}
   [[nodiscard]] Status status() const { return status_; }
   [[nodiscard]] bool told() const { return told_; }
 

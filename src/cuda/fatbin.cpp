@@ -55,11 +55,10 @@ struct EntryHeader {
 
 EntryHeader read_entry(const Reader& in, std::uint64_t at) {
   (void)in.range(at, kEntryHeaderBytes);
-  EntryHeader entry{in.at<std::uint16_t>(at),         in.at<std::uint32_t>(at + 0x04),
-                    in.at<std::uint64_t>(at + 0x08),  in.at<std::uint32_t>(at + 0x10),
-                    in.at<std::uint16_t>(at + 0x18),  in.at<std::uint16_t>(at + 0x1a),
-                    in.at<std::uint32_t>(at + 0x1c),  in.at<std::uint64_t>(at + 0x28),
-                    in.at<std::uint64_t>(at + 0x38)};
+  EntryHeader entry{
+      in.at<std::uint16_t>(at),        in.at<std::uint32_t>(at + 0x04), in.at<std::uint64_t>(at + 0x08),
+      in.at<std::uint32_t>(at + 0x10), in.at<std::uint16_t>(at + 0x18), in.at<std::uint16_t>(at + 0x1a),
+      in.at<std::uint32_t>(at + 0x1c), in.at<std::uint64_t>(at + 0x28), in.at<std::uint64_t>(at + 0x38)};
   if (entry.header_bytes < kEntryHeaderBytes) in.fail(at + 4, "entry header of at least 64 bytes expected");
   return entry;
 }
@@ -75,7 +74,8 @@ std::string options_of(const Reader& in, std::uint64_t at, const EntryHeader& en
 std::string decompress(const Reader& in, std::uint64_t at, const EntryHeader& entry) {
   const std::uint64_t start = at + entry.header_bytes;
   if (entry.plain_bytes > kMaxImageBytes)
-    in.fail(at + 0x38, fmt::format("an image of {} bytes, at most {} expected", entry.plain_bytes, kMaxImageBytes));
+    in.fail(at + 0x38,
+            fmt::format("an image of {} bytes, at most {} expected", entry.plain_bytes, kMaxImageBytes));
   if (entry.compressed_bytes > entry.payload_bytes)
     in.fail(at + 0x10, "a compressed size within the payload expected");
   const auto packed = in.range(start, entry.compressed_bytes);
@@ -86,7 +86,8 @@ std::string decompress(const Reader& in, std::uint64_t at, const EntryHeader& en
   } else {
     const int got = LZ4_decompress_safe(reinterpret_cast<const char*>(packed.data()), plain.data(),
                                         static_cast<int>(packed.size()), static_cast<int>(plain.size()));
-    if (got < 0 || static_cast<std::size_t>(got) != plain.size()) in.fail(start, "a whole LZ4 block expected");
+    if (got < 0 || static_cast<std::size_t>(got) != plain.size())
+      in.fail(start, "a whole LZ4 block expected");
   }
   return plain;
 }

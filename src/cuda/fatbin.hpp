@@ -13,10 +13,10 @@ namespace lockstep::cuda {
 /// One entry of a fatbin, decompressed.
 struct FatbinImage {
   enum class Kind : std::uint8_t { kPtx, kCubin } kind = Kind::kPtx;
-  std::uint32_t sm = 0;                    // compute capability * 10
-  std::uint16_t major = 0, minor = 0;      // PTX: ISA version
-  std::string options;                     // for ptxas, as nvcc recorded them
-  std::string bytes;                       // PTX text without trailing zeros, or an ELF file
+  std::uint32_t sm = 0;                // compute capability * 10
+  std::uint16_t major = 0, minor = 0;  // PTX: ISA version
+  std::string options;                 // for ptxas, as nvcc recorded them
+  std::string bytes;                   // PTX text without trailing zeros, or an ELF file
 };
 
 inline constexpr std::size_t kFatbinHeaderBytes = 16;
@@ -28,6 +28,7 @@ inline constexpr std::uint64_t kMaxImageBytes = std::uint64_t{1} << 30;
 
 /// All PTX and cubin entries in order; entries of other kinds are passed over. Throws UserError naming `name`
 /// and the offset for anything that does not fit the layout.
-[[nodiscard]] std::vector<FatbinImage> read_fatbin(std::span<const std::byte> fatbin, const std::string& name);
+[[nodiscard]] std::vector<FatbinImage> read_fatbin(std::span<const std::byte> fatbin,
+                                                   const std::string& name);
 
 }  // namespace lockstep::cuda

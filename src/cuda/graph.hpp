@@ -28,7 +28,8 @@ struct Graph {
   [[nodiscard]] bool contains(const GraphNode* node) const;
   /// A copy whose nodes name these as their originals.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
-  /// All nodes, dependences first, otherwise in the order of adding. Throws ApiError(InvalidValue) on a cycle.
+  /// All nodes, dependences first, otherwise in the order of adding. Throws ApiError(InvalidValue) on a
+  /// cycle.
   [[nodiscard]] std::vector<const GraphNode*> ordered() const;
   /// Calls visit(operation) for the enabled nodes in order, child graphs unfolded.
   template <class Visit>

@@ -33,7 +33,8 @@ void check_geometry(const Kernel& kernel, const KernelLaunch& launch, const conf
   const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
   require(threads <= kMaxThreadsPerCta, Status::kErrorInvalidConfiguration);
   const auto& directives = kernel.function().directives;
-  if (const auto most = volume(directives.maxntid); most > 0) require(threads <= most, Status::kErrorInvalidValue);
+  if (const auto most = volume(directives.maxntid); most > 0)
+    require(threads <= most, Status::kErrorInvalidValue);
   if (const auto exact = volume(directives.reqntid); exact > 0)
     require(threads == exact, Status::kErrorInvalidValue);
 }
@@ -75,12 +76,14 @@ std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& g
   const auto& d = entry.directives;
   if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
   if (const std::uint64_t threads = volume(d.maxntid) * std::max(d.minnctapersm, 1u); threads > 0)
-    most = std::min(most, static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
+    most = std::min(most,
+                    static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
   registers = std::min(registers, most);
   return std::max(registers, kLeast);
 }
 
-trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
+trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
+                                  const config::GpuConfig& gpu) {
   trace::KernelHeader header;
   header.name = kernel.name;
   header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
@@ -99,7 +102,8 @@ std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch, cons
   }
 }
 
-KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args, const config::GpuConfig& gpu) {
+KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args,
+                            const config::GpuConfig& gpu) {
   launch.kernel = &kernel;
   check_geometry(kernel, launch, gpu);
   check_resources(kernel, launch, gpu);

@@ -8,12 +8,13 @@
 
 namespace lockstep::cuda {
 
-inline constexpr std::uint32_t kMaxThreadsPerCta = 1024;  // CUDA C++ Programming Guide, every compute capability
+inline constexpr std::uint32_t kMaxThreadsPerCta =
+    1024;  // CUDA C++ Programming Guide, every compute capability
 
 /// Static shared memory of a CTA, bytes.
 [[nodiscard]] std::uint64_t static_shared_bytes(const Kernel& kernel);
-/// Registers of a thread, as ptxas would need them: live 32-bit registers at their peak and two for addresses of
-/// the ABI, between 16 and 255, within .maxnreg and what .maxntid leaves.
+/// Registers of a thread, as ptxas would need them: live 32-bit registers at their peak and two for addresses
+/// of the ABI, between 16 and 255, within .maxnreg and what .maxntid leaves.
 [[nodiscard]] std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu);
 /// The launch as the timing model's occupancy rules see it.
 [[nodiscard]] trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
@@ -22,8 +23,8 @@ inline constexpr std::uint32_t kMaxThreadsPerCta = 1024;  // CUDA C++ Programmin
 [[nodiscard]] std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch,
                                         const config::GpuConfig& gpu);
 
-/// Completes `launch` with kernel and parameters, each copied from where args[i] points. Throws ApiError as the
-/// runtime does: InvalidConfiguration, InvalidValue, LaunchOutOfResources, CooperativeLaunchTooLarge.
+/// Completes `launch` with kernel and parameters, each copied from where args[i] points. Throws ApiError as
+/// the runtime does: InvalidConfiguration, InvalidValue, LaunchOutOfResources, CooperativeLaunchTooLarge.
 [[nodiscard]] KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args,
                                           const config::GpuConfig& gpu);
 

@@ -30,7 +30,8 @@ const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t
   for (const FatbinImage& image : images) {
     if (image.kind != FatbinImage::Kind::kPtx) continue;
     const bool fits = image.sm <= arch, best_fits = best != nullptr && best->sm <= arch;
-    if (best == nullptr || (fits && (!best_fits || image.sm > best->sm)) || (!fits && !best_fits && image.sm < best->sm))
+    if (best == nullptr || (fits && (!best_fits || image.sm > best->sm)) ||
+        (!fits && !best_fits && image.sm < best->sm))
       best = &image;
   }
   return best;
@@ -53,8 +54,9 @@ std::vector<ptx::Module> Module::parse() const {
     if (const FatbinImage* ptx = choose_ptx(images, arch_)) modules.push_back(ptx::parse(ptx->bytes, name_));
   }
   if (any && modules.empty())
-    throw ApiError(Status::kErrorNoKernelImageForDevice,
-                   name_ + " has no PTX, only machine code; build it with -gencode arch=compute_XX,code=compute_XX");
+    throw ApiError(
+        Status::kErrorNoKernelImageForDevice,
+        name_ + " has no PTX, only machine code; build it with -gencode arch=compute_XX,code=compute_XX");
   return modules;
 }
 

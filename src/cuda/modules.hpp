@@ -24,9 +24,8 @@ struct Kernel {
   std::uint32_t max_dynamic_shared = 48 * 1024;  // bytes; cudaFuncSetAttribute
   int carveout = -1;                             // percent; -1 is the default
 
-
-  /// Translated at first use. Throws ApiError(InvalidDeviceFunction) when the PTX has no such kernel, InputError
-  /// when the kernel needs what the executor does not have.
+  /// Translated at first use. Throws ApiError(InvalidDeviceFunction) when the PTX has no such kernel,
+  /// InputError when the kernel needs what the executor does not have.
   [[nodiscard]] const exec::Executable& executable() const;
   /// The PTX entry, without translating it.
   [[nodiscard]] const ptx::Function& function() const;
@@ -74,8 +73,8 @@ class Module {
   std::unique_ptr<exec::ProgramImage> image_;
 };
 
-/// Of several PTX images the one for the highest architecture up to `arch`, else the lowest: a functional model runs
-/// it all the same. Nothing when there is no PTX.
+/// Of several PTX images the one for the highest architecture up to `arch`, else the lowest: a functional
+/// model runs it all the same. Nothing when there is no PTX.
 [[nodiscard]] const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch);
 
 class Modules {

@@ -55,6 +55,7 @@ struct FreeMemory {
 };
 struct Nothing {};
 
-using Operation = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory>;
+using Operation =
+    std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory>;
 
 }  // namespace lockstep::cuda

@@ -25,7 +25,8 @@ void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::
     throw ApiError(Status::kErrorInvalidValue);
 }
 
-std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width, std::size_t height, std::size_t depth) {
+std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width, std::size_t height,
+                      std::size_t depth) {
   return slice * (depth - 1) + pitch * (height - 1) + width;
 }
 
@@ -63,7 +64,8 @@ void Runtime::perform(const Operation& operation, const StreamState& stream) {
     // Operations happen in the order of the calls; only the recorded time has to wait.
     void operator()(const WaitEvent&) const { rt.wait_all(); }
     void operator()(const FreeMemory& f) const {
-      if (!rt.memory.release(reinterpret_cast<Address>(f.address))) throw ApiError(Status::kErrorInvalidValue);
+      if (!rt.memory.release(reinterpret_cast<Address>(f.address)))
+        throw ApiError(Status::kErrorInvalidValue);
     }
   };
   std::visit(Visitor{*this, stream}, operation);
@@ -81,11 +83,10 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
   launch.id = ++launches_;
   exec::RunOptions options;
   options.textures = &textures;
-  options.print = [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  };
+  options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
   options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
-  if (!heap_) heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
+  if (!heap_)
+    heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
   options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
   const exec::RunCounts counts = execute(launch, l, stream, options);
@@ -127,8 +128,8 @@ void Runtime::copy(const Copy& c) {
   check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
   for (std::size_t z = 0; z < c.depth; ++z)
     for (std::size_t y = 0; y < c.height; ++y)
-      std::memmove(c.to.address + z * c.to.slice + y * c.to.pitch, c.from.address + z * c.from.slice + y * c.from.pitch,
-                   c.width);
+      std::memmove(c.to.address + z * c.to.slice + y * c.to.pitch,
+                   c.from.address + z * c.from.slice + y * c.from.pitch, c.width);
   ticks_ += c.width * c.height * c.depth / kBytesPerTick;
   if (recorder_) record_copy(c);
 }

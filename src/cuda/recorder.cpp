@@ -38,8 +38,12 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
   return true;
 }
 
-void Recorder::copy_to_device(Address to, std::uint64_t bytes) { commands_.push_back({Kind::kCopyToDevice, to, bytes, 0}); }
-void Recorder::copy_to_host(Address from, std::uint64_t bytes) { commands_.push_back({Kind::kCopyToHost, from, bytes, 0}); }
+void Recorder::copy_to_device(Address to, std::uint64_t bytes) {
+  commands_.push_back({Kind::kCopyToDevice, to, bytes, 0});
+}
+void Recorder::copy_to_host(Address from, std::uint64_t bytes) {
+  commands_.push_back({Kind::kCopyToHost, from, bytes, 0});
+}
 
 void Recorder::wait() {
   if (!commands_.empty() && commands_.back().kind != Kind::kWait) commands_.push_back({Kind::kWait, 0, 0, 0});

@@ -49,9 +49,13 @@ StreamState& Runtime::stream(abi::Stream handle) {
   if (reinterpret_cast<std::uintptr_t>(handle) <= abi::kPerThreadStream) return default_stream_;
   return owned(streams_, handle, Status::kErrorInvalidResourceHandle);
 }
-EventState& Runtime::event(abi::Event handle) { return owned(events_, handle, Status::kErrorInvalidResourceHandle); }
+EventState& Runtime::event(abi::Event handle) {
+  return owned(events_, handle, Status::kErrorInvalidResourceHandle);
+}
 Graph& Runtime::graph(void* handle) { return owned(graphs, handle, Status::kErrorInvalidValue); }
-GraphExec& Runtime::graph_exec(void* handle) { return owned(graph_execs, handle, Status::kErrorInvalidValue); }
+GraphExec& Runtime::graph_exec(void* handle) {
+  return owned(graph_execs, handle, Status::kErrorInvalidValue);
+}
 
 abi::Stream Runtime::create_stream(unsigned flags, int priority) {
   auto made = std::make_unique<StreamState>();
@@ -112,8 +116,8 @@ void Runtime::end_capture(Graph* graph) {
     if (state->capture == graph) state->capture = nullptr;
 }
 
-// The trace has one sort of waiting: for everything. Kernels of other streams than the awaited one then end earlier
-// than they must, at most.
+// The trace has one sort of waiting: for everything. Kernels of other streams than the awaited one then end
+// earlier than they must, at most.
 void Runtime::wait_all() {
   if (recorder_) recorder_->wait();
 }
@@ -155,7 +159,8 @@ void Runtime::report() {
   if (recorder_ && sticky == Status::kSuccess) recorder_->finish(program_invocation_short_name);
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;
-  if (!names.empty()) fmt::print(stderr, "lockstep: the program called functions that are not supported:{}\n", names);
+  if (!names.empty())
+    fmt::print(stderr, "lockstep: the program called functions that are not supported:{}\n", names);
 }
 
 }  // namespace lockstep::cuda

@@ -84,7 +84,6 @@ class Runtime {
   abi::Event create_event(unsigned flags);
   void destroy_event(abi::Event handle);
 
-
   std::map<Graph*, std::unique_ptr<Graph>> graphs;
   std::map<GraphExec*, std::unique_ptr<GraphExec>> graph_execs;
   std::map<Array*, std::unique_ptr<Array>> arrays;
@@ -113,9 +112,9 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   std::uint32_t last_stream_ = 0;  // of the latest recorded command
   std::uint32_t next_stream_ = 1;
-  std::uint64_t ticks_ = 0;  // without a timing model: executed warp instructions and copied lines
-  std::size_t heap_bytes_ = 8 << 20;   // cudaLimitMallocHeapSize
-  std::size_t stack_bytes_ = 64 << 10; // of called functions; cudaLimitStackSize raises it
+  std::uint64_t ticks_ = 0;             // without a timing model: executed warp instructions and copied lines
+  std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize
+  std::size_t stack_bytes_ = 64 << 10;  // of called functions; cudaLimitStackSize raises it
   std::uint64_t launches_ = 0;
   std::set<std::string> unsupported_;
 };

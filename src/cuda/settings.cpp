@@ -10,7 +10,8 @@ namespace lockstep::cuda {
 Settings read_settings() {
   const char* config = std::getenv(kConfigVariable);
   if (config == nullptr)
-    throw UserError(std::string(kConfigVariable) + " is not set: start the program with `lockstep exec -- PROGRAM`");
+    throw UserError(std::string(kConfigVariable) +
+                    " is not set: start the program with `lockstep exec -- PROGRAM`");
   Settings settings;
   settings.gpu = config::resolve(config);
   if (const char* trace = std::getenv(kTraceVariable)) settings.trace = trace;

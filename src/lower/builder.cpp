@@ -16,21 +16,25 @@ constexpr std::uint32_t kInstructionBytes = 16;
 constexpr std::uint32_t kFunctionAlignment = 128;
 
 bool is_add_64(const ptx::Instruction& i) {
-  return (i.op() == Opcode::kAdd) && !i.guard && ptx::bits(i.form.type()) == 64 && !ptx::is_float(i.form.type()) &&
-         i.form.mods.empty() && i.operands.size() == 3;
+  return (i.op() == Opcode::kAdd) && !i.guard && ptx::bits(i.form.type()) == 64 &&
+         !ptx::is_float(i.form.type()) && i.form.mods.empty() && i.operands.size() == 3;
 }
 
 std::string type_class(ptx::Type type) {
   if (ptx::kind(type) == ptx::TypeKind::kPredicate) return "pred";
   const unsigned bits = ptx::bits(type);
-  if (ptx::is_float(type)) return bits == 64 ? "f64" : type == ptx::Type::kF32 || type == ptx::Type::kTf32 ? "f32" : "f16";
+  if (ptx::is_float(type))
+    return bits == 64 ? "f64" : type == ptx::Type::kF32 || type == ptx::Type::kTf32 ? "f32" : "f16";
   return bits <= 16 ? "i16" : bits <= 32 ? "i32" : "i64";
 }
 
 /// Words that make another operation of a mnemonic.
 const char* operation_word(const ptx::Form& form) {
-  for (const auto& [mod, word] : {std::pair{Mod::kWide, "wide"}, {Mod::kHi, "hi"}, {Mod::kLo, "lo"},
-                                  {Mod::kApprox, "approx"}, {Mod::kFull, "full"}})
+  for (const auto& [mod, word] : {std::pair{Mod::kWide, "wide"},
+                                  {Mod::kHi, "hi"},
+                                  {Mod::kLo, "lo"},
+                                  {Mod::kApprox, "approx"},
+                                  {Mod::kFull, "full"}})
     if (form.has(mod)) return word;
   return nullptr;
 }
@@ -41,7 +45,8 @@ bool rounds_to_integer(const ptx::Form& form) {
 
 /// Keys to look for, the most particular first.
 std::vector<std::string> sequence_keys(const ptx::Form& form) {
-  const std::string op(ptx::name(form.op)), first = type_class(form.type()), last = type_class(form.last_type());
+  const std::string op(ptx::name(form.op)), first = type_class(form.type()),
+                                            last = type_class(form.last_type());
   std::vector<std::string> keys;
   if (form.op == Opcode::kCvt) {
     const std::string pair = first + "." + last;
@@ -50,7 +55,8 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
     return keys;
   }
   const std::string type = form.op == Opcode::kSet || form.op == Opcode::kSlct ? last : first;
-  if (form.op == Opcode::kDiv || form.op == Opcode::kRem) keys.push_back(op + "." + std::string(ptx::name(form.type())));
+  if (form.op == Opcode::kDiv || form.op == Opcode::kRem)
+    keys.push_back(op + "." + std::string(ptx::name(form.type())));
   if (const char* word = operation_word(form)) keys.push_back(op + "." + word + "." + type);
   keys.push_back(op + "." + type);
   keys.push_back(op);
@@ -68,7 +74,8 @@ UseCounts::UseCounts(const ptx::Function& function)
   }
 }
 
-Builder::Builder(const exec::Executable& kernel, unsigned arch, Code& code) : kernel_(kernel), arch_(arch), code_(code) {}
+Builder::Builder(const exec::Executable& kernel, unsigned arch, Code& code)
+    : kernel_(kernel), arch_(arch), code_(code) {}
 
 void Builder::build() {
   code_.first_.assign(kernel_.operations().size() + 1, 0);
@@ -98,13 +105,14 @@ void Builder::function(const exec::FunctionCode& f) {
 void Builder::mark_wide_multiplies(const ptx::Function& function) {
   std::map<ptx::RegisterId, const Instruction*> products;
   for (const auto& i : function.instructions) {
-    const bool wide = i.op() == Opcode::kMul && i.has(Mod::kWide) && ptx::bits(i.form.type()) == 32 && !i.guard &&
-                      i.operands[0].kind == OperandKind::kRegister;
+    const bool wide = i.op() == Opcode::kMul && i.has(Mod::kWide) && ptx::bits(i.form.type()) == 32 &&
+                      !i.guard && i.operands[0].kind == OperandKind::kRegister;
     if (wide && uses_->writes[i.operands[0].reg] == 1 && uses_->reads[i.operands[0].reg] == 1)
       products[i.operands[0].reg] = &i;
     if (!is_add_64(i)) continue;
     for (const auto& source : {i.operands[1], i.operands[2]})
-      if (const auto found = source.kind == OperandKind::kRegister ? products.find(source.reg) : products.end();
+      if (const auto found =
+              source.kind == OperandKind::kRegister ? products.find(source.reg) : products.end();
           found != products.end() && wide_products_.size() < products.size())
         wide_products_.insert(*found);
   }
@@ -141,7 +149,8 @@ void Builder::sequence(const Instruction& i) {
   for (const std::string& key : sequence_keys(i.form))
     if (steps == nullptr) steps = find_sequence(key);
   if (steps == nullptr) return guess(i);
-  const unsigned results = std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
+  const unsigned results =
+      std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
   const auto resolve = [&](const SequenceOperand& operand) -> std::uint8_t {
     using Kind = SequenceOperand::Kind;
     std::uint8_t at = kNoRegister;
@@ -153,7 +162,9 @@ void Builder::sequence(const Instruction& i) {
     } else if (operand.kind == Kind::kSource && results + operand.number < i.operands.size()) {
       at = place(i.operands[results + operand.number]);
     }
-    return operand.high && at != kNoRegister ? static_cast<std::uint8_t>(std::min<unsigned>(at + 1u, kMostRegisters - 1)) : at;
+    return operand.high && at != kNoRegister
+               ? static_cast<std::uint8_t>(std::min<unsigned>(at + 1u, kMostRegisters - 1))
+               : at;
   };
   for (const SequenceStep& step : *steps) {
     std::vector<std::uint8_t> destinations, sources;
@@ -167,7 +178,8 @@ void Builder::sequence(const Instruction& i) {
 /// One ALU instruction with the right dependences.
 void Builder::guess(const Instruction& i) {
   remark(fmt::format("{}: timed as one integer instruction", ptx::name(i.op())));
-  const unsigned results = std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
+  const unsigned results =
+      std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
   std::vector<std::uint8_t> destinations, sources;
   for (unsigned o = 0; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) (o < results ? destinations : sources).push_back(p);
@@ -194,7 +206,8 @@ std::uint8_t Builder::place(const ptx::Operand& operand) const {
 }
 
 void Builder::emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
-                   const std::vector<std::uint8_t>& sources, unsigned width, Carries carries, std::int64_t immediate) {
+                   const std::vector<std::uint8_t>& sources, unsigned width, Carries carries,
+                   std::int64_t immediate) {
   constexpr std::size_t kMostSources = 5;  // as a trace has
   std::string text = std::to_string(destinations.size());
   for (const std::uint8_t d : destinations) text += fmt::format(" R{}", d);

@@ -29,7 +29,8 @@ bool in_constant_bank(ptx::Special special) {
 }
 
 bool is_clock(ptx::Special special) {
-  return special == ptx::Special::kClock || special == ptx::Special::kClock64 || special == ptx::Special::kClockHi;
+  return special == ptx::Special::kClock || special == ptx::Special::kClock64 ||
+         special == ptx::Special::kClockHi;
 }
 
 const char* width_suffix(unsigned bytes) {
@@ -54,7 +55,8 @@ bool is_shared(Space space) {
 /// Loads and stores that must see what other SMs wrote.
 const char* strength_suffix(const ptx::Form& form) {
   const bool ordered = form.has(Mod::kAcquire) || form.has(Mod::kRelease) || form.has(Mod::kRelaxed);
-  if (form.has(Mod::kVolatile) || form.has(Mod::kCv) || (ordered && form.has(Mod::kSys))) return ".STRONG.SYS";
+  if (form.has(Mod::kVolatile) || form.has(Mod::kCv) || (ordered && form.has(Mod::kSys)))
+    return ".STRONG.SYS";
   return ordered && !form.has(Mod::kCta) ? ".STRONG.GPU" : "";
 }
 
@@ -64,7 +66,8 @@ unsigned access_bytes(const ptx::Form& form) {
 
 std::string first_word(std::string_view text) {
   std::string word(text.substr(0, text.find('.')));
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(word, word.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return word;
 }
 
@@ -114,7 +117,8 @@ bool Builder::special_form(const Instruction& i, std::uint32_t) {
 void Builder::move(const Instruction& i) {
   const ptx::Operand &to = i.operands[0], &from = i.operands[1];
   if (from.kind == OperandKind::kSpecial) {
-    if (in_constant_bank(from.special) && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1) return;
+    if (in_constant_bank(from.special) && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1)
+      return;
     return emit(is_clock(from.special) ? "CS2R.32" : "S2R", places(to), {});
   }
   const bool constant = from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol;
@@ -142,7 +146,8 @@ void Builder::memory(const Instruction& i) {
   const unsigned bytes = access_bytes(i.form);
   std::string opcode = store ? "ST" : "LD";
   if (space == Space::kConst) {
-    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data), places(address));  // no address in traces
+    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data),
+                places(address));  // no address in traces
   }
   if (is_shared(space)) {
     opcode += "S";
@@ -170,9 +175,11 @@ void Builder::atomic(const Instruction& i) {
   const std::size_t at = i.op() == Opcode::kAtom ? 1 : 0;
   const bool shared = is_shared(i.form.space());
   static constexpr std::pair<Mod, const char*> kNames[] = {
-      {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"},   {Mod::kInc, "INC"}, {Mod::kDec, "DEC"},
-      {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"},   {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
-  std::string opcode = shared ? "ATOMS" : returns ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E" : "RED.E";
+      {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"}, {Mod::kInc, "INC"},   {Mod::kDec, "DEC"},
+      {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"}, {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
+  std::string opcode = shared    ? "ATOMS"
+                       : returns ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E"
+                                 : "RED.E";
   for (const auto& [mod, text] : kNames)
     if (i.has(mod)) opcode += std::string(".") + text;
   const unsigned bytes = access_bytes(i.form);
@@ -181,7 +188,8 @@ void Builder::atomic(const Instruction& i) {
   auto sources = places(i.operands[at]);
   for (std::size_t o = at + 1; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
-  emit(opcode, returns ? places(i.operands[0]) : std::vector<std::uint8_t>{}, sources, bytes, Carries::kFirst);
+  emit(opcode, returns ? places(i.operands[0]) : std::vector<std::uint8_t>{}, sources, bytes,
+       Carries::kFirst);
 }
 
 void Builder::barrier(const Instruction& i) {
@@ -192,8 +200,10 @@ void Builder::barrier(const Instruction& i) {
   std::int64_t number = 0;
   if (i.operands.size() > at && i.operands[at].kind == OperandKind::kImmediate)
     number = static_cast<std::int64_t>(i.operands[at].bits);
-  emit(arrive ? "BAR.ARV" : reduce ? "BAR.RED.POPC.DEFER_BLOCKING" : "BAR.SYNC.DEFER_BLOCKING", {}, {}, 0,
-       Carries::kNothing, number);
+  emit(arrive   ? "BAR.ARV"
+       : reduce ? "BAR.RED.POPC.DEFER_BLOCKING"
+                : "BAR.SYNC.DEFER_BLOCKING",
+       {}, {}, 0, Carries::kNothing, number);
   if (reduce && !places(i.operands[0]).empty()) emit("B2R.RESULT", places(i.operands[0]), {});
 }
 
@@ -249,8 +259,8 @@ void Builder::matrix_move(const Instruction& i) {
     const unsigned bytes = 16;
     const std::string count = i.has(Mod::kX4) ? ".4" : i.has(Mod::kX2) ? ".2" : "";
     return emit((store ? "STSM.16.M88" : "LDSM.16.M88") + count,
-                store || data.empty() ? std::vector<std::uint8_t>{} : std::vector{data.front()}, sources, bytes,
-                Carries::kFirst);
+                store || data.empty() ? std::vector<std::uint8_t>{} : std::vector{data.front()}, sources,
+                bytes, Carries::kFirst);
   }
   const std::string opcode = std::string(store ? "ST" : "LD") + (shared ? "S" : "G.E");
   for (std::size_t n = 0; n < std::max<std::size_t>(data.size(), 1); n += 4) {
@@ -267,7 +277,8 @@ void Builder::copy_async(const Instruction& i) {
   if (i.has(Mod::kCommitGroup)) return emit("LDGDEPBAR", {}, {});
   if (i.has(Mod::kWaitGroup) || i.has(Mod::kWaitAll)) {
     const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
-    return emit("DEPBAR.LE", {}, {}, 0, Carries::kNothing, count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
+    return emit("DEPBAR.LE", {}, {}, 0, Carries::kNothing,
+                count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
   }
   if (i.has(Mod::kBulk)) {
     remark("cp.async.bulk: no addresses, a fixed time");

@@ -1,5 +1,5 @@
-// A PTX kernel as the machine code that stands for it in the timing model: SASS-like instructions, in the text form
-// of a trace, for each PTX instruction.
+// A PTX kernel as the machine code that stands for it in the timing model: SASS-like instructions, in the
+// text form of a trace, for each PTX instruction.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace lockstep::lower {
 enum class Carries : std::uint8_t { kNothing, kFirst, kSecond };
 
 struct MachineInstruction {
-  std::uint32_t pc = 0;      // bytes; functions lie at disjoint ranges
-  std::string text;          // as trace::TracedInstruction::text
+  std::uint32_t pc = 0;  // bytes; functions lie at disjoint ranges
+  std::string text;      // as trace::TracedInstruction::text
   std::int64_t immediate = 0;
   Carries carries = Carries::kNothing;
 };
 
-/// The machine code of an executable: that of operation i is instructions()[first(i)] to [first(i + 1)), in order,
-/// and may be empty (what a compiler folds into other instructions).
+/// The machine code of an executable: that of operation i is instructions()[first(i)] to [first(i + 1)), in
+/// order, and may be empty (what a compiler folds into other instructions).
 class Code {
  public:
   /// `arch`: compute capability * 10; it selects instructions that only some have.

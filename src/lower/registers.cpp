@@ -13,7 +13,8 @@ constexpr std::uint32_t kNoGroup = ~0u;
 
 bool is_plain_move(const ptx::Instruction& i) {
   return i.op() == ptx::Opcode::kMov && !i.guard && i.operands.size() == 2 &&
-         i.operands[0].kind == ptx::OperandKind::kRegister && i.operands[1].kind == ptx::OperandKind::kRegister;
+         i.operands[0].kind == ptx::OperandKind::kRegister &&
+         i.operands[1].kind == ptx::OperandKind::kRegister;
 }
 
 /// Conversions to and from generic addresses do nothing but copy.
@@ -77,8 +78,8 @@ std::uint8_t RegisterAssignment::temporary(unsigned number) const {
   return static_cast<std::uint8_t>(std::min(used_ + number, kMostRegisters - 1));
 }
 
-/// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d is not
-/// live in between.
+/// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d
+/// is not live in between.
 void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow,
                                     const ptx::Liveness& liveness) {
   for (const ptx::Block& block : flow.blocks()) {
@@ -126,14 +127,14 @@ void RegisterAssignment::group_vectors(const ptx::Function& function) {
       Group group;
       for (const ptx::Operand& element : operand.elements)
         if (element.kind == ptx::OperandKind::kRegister) group.members.push_back(root(element.reg));
-      const bool free = std::ranges::all_of(group.members, [this](auto id) {
-        return group_of_[id] == kNoGroup && intervals_[id].words > 0;
-      });
+      const bool free = std::ranges::all_of(
+          group.members, [this](auto id) { return group_of_[id] == kNoGroup && intervals_[id].words > 0; });
       auto sorted = group.members;
       std::ranges::sort(sorted);
       const bool distinct = std::ranges::adjacent_find(sorted) == sorted.end();
       if (!free || !distinct || group.members.size() < 2) continue;
-      for (const ptx::RegisterId id : group.members) group_of_[id] = static_cast<std::uint32_t>(groups_.size());
+      for (const ptx::RegisterId id : group.members)
+        group_of_[id] = static_cast<std::uint32_t>(groups_.size());
       groups_.push_back(std::move(group));
     }
   }
@@ -173,7 +174,7 @@ void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
 void RegisterAssignment::take(ptx::RegisterId id, unsigned at) {
   place_[id] = static_cast<std::uint8_t>(at);
   for (unsigned i = 0; i < intervals_[id].words; ++i)
-    busy_until_[at + i] = std::max(busy_until_[at + i], intervals_[id].last);
+    busy_until_[at + i] = std::max(busy_until_[at + i], intervals_[id].last + 1);
   used_ = std::max(used_, at + intervals_[id].words);
 }
 

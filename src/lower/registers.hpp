@@ -12,10 +12,10 @@ namespace lockstep::lower {
 inline constexpr std::uint8_t kNoRegister = 255;  // RZ
 inline constexpr unsigned kMostRegisters = 255;
 
-/// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the last
-/// instruction at which the value is live. The elements of a vector operand get consecutive registers where they have
-/// no other place yet, as loads and stores of several registers need them. A move whose source dies in it shares its
-/// source's register.
+/// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
+/// last instruction at which the value is live. The elements of a vector operand get consecutive registers
+/// where they have no other place yet, as loads and stores of several registers need them. A move whose
+/// source dies in it shares its source's register.
 class RegisterAssignment {
  public:
   explicit RegisterAssignment(const ptx::Function& function);
@@ -52,7 +52,8 @@ class RegisterAssignment {
   std::vector<std::uint32_t> group_of_;
   std::vector<Group> groups_;
   std::vector<bool> folded_;
-  std::vector<std::uint32_t> busy_until_ = std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
+  std::vector<std::uint32_t> busy_until_ =
+      std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
   unsigned used_ = 0;
 };
 

@@ -148,7 +148,8 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
   return directory;
 }
 
-void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& source, Bytes& out) {
+void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& source,
+                  Bytes& out) {
   std::map<std::string, std::uint32_t, std::less<>> known;
   Bytes texts, pcs, numbers, immediates;
   std::uint32_t next_pc = 0;

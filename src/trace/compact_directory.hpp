@@ -49,7 +49,8 @@ struct TracedTable {
 };
 
 /// `size` instructions; the text of traced(i) need only be good until its next call.
-void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& traced, Bytes& out);
+void encode_table(std::uint32_t size, const std::function<TracedInstruction(std::uint32_t)>& traced,
+                  Bytes& out);
 /// Throws BrokenBlock.
 [[nodiscard]] TracedTable decode_table(std::span<const std::uint8_t> bytes);
 

@@ -22,7 +22,8 @@ void CompactFile::close_chunk() {
   pending_bytes_ = 0;
 }
 
-void CompactFile::end(std::uint32_t instructions, const std::function<TracedInstruction(std::uint32_t)>& traced,
+void CompactFile::end(std::uint32_t instructions,
+                      const std::function<TracedInstruction(std::uint32_t)>& traced,
                       std::vector<std::string> remarks) {
   close_chunk();
   encode_table(instructions, traced, raw_);

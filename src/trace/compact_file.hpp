@@ -13,8 +13,8 @@
 
 namespace lockstep::trace {
 
-/// For each kernel: begin(), add() all CTAs in order, end(); then finish(). The same calls give the same bytes. The
-/// file is there only when it is finished. Throws UserError when it cannot be written.
+/// For each kernel: begin(), add() all CTAs in order, end(); then finish(). The same calls give the same
+/// bytes. The file is there only when it is finished. Throws UserError when it cannot be written.
 class CompactFile {
  public:
   /// `level`: Zstandard's, 1 to 22.

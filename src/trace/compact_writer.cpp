@@ -51,7 +51,8 @@ class Converter {
       note();
       if (options_.progress) options_.progress(progress_);
     }
-    file_.end(feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, std::move(remarks));
+    file_.end(
+        feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, std::move(remarks));
   }
 
   void note() {

@@ -151,8 +151,8 @@ class CtaFeed {
 
 /// A host command of the trace, in list order.
 struct Command {
-  /// kWait: the host waits here until all commands before are complete (cudaDeviceSynchronize and the like; the
-  /// compact format only).
+  /// kWait: the host waits here until all commands before are complete (cudaDeviceSynchronize and the like;
+  /// the compact format only).
   enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait } kind = Kind::kKernel;
   Address address = 0;       // copies
   std::uint64_t bytes = 0;   // copies

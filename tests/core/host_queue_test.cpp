@@ -8,7 +8,9 @@ using namespace lockstep::core;
 using Kind = HostCommand::Kind;
 
 TEST_CASE("a wait holds back everything after it until everything before is complete") {
-  HostQueue queue({{Kind::kKernel, 0, 0, 0, 0}, {Kind::kKernel, 1, 1, 0, 0}, {Kind::kWait, 0, 0, 0, 0},
+  HostQueue queue({{Kind::kKernel, 0, 0, 0, 0},
+                   {Kind::kKernel, 1, 1, 0, 0},
+                   {Kind::kWait, 0, 0, 0, 0},
                    {Kind::kKernel, 2, 2, 0, 0}},
                   3, config::CopyMode::kBlocking);
   const auto no_copy = [](std::uint32_t) { FAIL("there is no copy"); };
@@ -30,8 +32,9 @@ TEST_CASE("a wait holds back everything after it until everything before is comp
 }
 
 TEST_CASE("overlapped copies stop at a wait") {
-  HostQueue queue({{Kind::kCopyToDevice, 0, 0, 0, 4}, {Kind::kWait, 0, 0, 0, 0}, {Kind::kCopyToDevice, 0, 0, 0, 4}}, 1,
-                  config::CopyMode::kOverlapped);
+  HostQueue queue(
+      {{Kind::kCopyToDevice, 0, 0, 0, 4}, {Kind::kWait, 0, 0, 0, 0}, {Kind::kCopyToDevice, 0, 0, 0, 4}}, 1,
+      config::CopyMode::kOverlapped);
   unsigned copies = 0;
   const auto copy = [&](std::uint32_t) { ++copies; };
   queue.proceed(0, copy);

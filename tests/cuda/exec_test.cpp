@@ -11,9 +11,10 @@ const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vecto
 
 Finished execute(std::vector<std::string> options, const std::string& fault = "") {
   options.insert(options.begin(), "exec");
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kPtx}) options.push_back(word);
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kPtx})
+    options.push_back(word);
   if (!fault.empty()) options.push_back(fault);
-  return run({.arguments = options});
+  return run(std::move(options));
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ TEST_CASE("a program gets right results, and its output and exit code are passed
   CHECK(functional.code == 0);
   CHECK(functional.out == "PASS\n");
   CHECK(functional.err.empty());
-  const Finished failed = run({.arguments = {"exec", "--", LOCKSTEP_CUDA_PROGRAM}});
+  const Finished failed = run(std::vector<std::string>{"exec", "--", LOCKSTEP_CUDA_PROGRAM});
   CHECK(failed.code == 3);
 }
 
@@ -36,16 +37,19 @@ TEST_CASE("timing follows: the same bytes for every thread count, window and fro
   CHECK(stats.find("_Z3addPKfS0_Pfi") != std::string::npos);
   CHECK(execute({"-q", "--threads", "2", "--window", "7", "-o", folder / "two"}).code == 0);
   CHECK(slurp(folder / "two/stats.json") == stats);
-  CHECK(execute({"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"}).code == 0);
+  CHECK(
+      execute({"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"})
+          .code == 0);
   CHECK(slurp(folder / "three/stats.json") == stats);
-  CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
+  CHECK(run(std::vector<std::string>{"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
   CHECK(slurp(folder / "four/stats.json") == stats);
 }
 
 TEST_CASE("what was executed is what the kernel must execute: instructions and addresses") {
   const Folder folder;
-  CHECK(run({.arguments = {"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}}).code == 0);
-  const std::string info = run({"info", folder / "add.lst"}).out;
+  CHECK(run(std::vector<std::string>{"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code ==
+        0);
+  const std::string info = run(std::vector<std::string>{"info", folder / "add.lst"}).out;
   // 10,000 elements: two loads and a store of 4 bytes each, 8 warps of 40 CTAs of which the last 7 are idle.
   CHECK(info.find("40") != std::string::npos);
   CHECK(info.find("LDG") != std::string::npos);
@@ -66,10 +70,10 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
 }
 
 TEST_CASE("bad usage of exec and record") {
-  CHECK(run({"exec"}).code == 2);
-  CHECK(run({"exec", "--functional"}).err.find("no program") != std::string::npos);
-  const Finished missing = run({.arguments = {"exec", "--", "no-such-program"}});
+  CHECK(run(std::vector<std::string>{"exec"}).code == 2);
+  CHECK(run(std::vector<std::string>{"exec", "--functional"}).err.find("no program") != std::string::npos);
+  const Finished missing = run(std::vector<std::string>{"exec", "--", "no-such-program"});
   CHECK(missing.code == 2);
   CHECK(missing.err.find("no-such-program: No such file") != std::string::npos);
-  CHECK(run({"record", "--", "true"}).code == 2);
+  CHECK(run(std::vector<std::string>{"record", "--", "true"}).code == 2);
 }

@@ -28,14 +28,15 @@ std::string pack(const std::string& text, Packing packing) {
   if (packing == Packing::kNone) return text;
   const std::size_t size =
       packing == Packing::kLz4
-          ? static_cast<std::size_t>(LZ4_compress_default(text.data(), packed.data(), static_cast<int>(text.size()),
-                                                          static_cast<int>(packed.size())))
+          ? static_cast<std::size_t>(LZ4_compress_default(
+                text.data(), packed.data(), static_cast<int>(text.size()), static_cast<int>(packed.size())))
           : ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3);
   packed.resize(size);
   return packed;
 }
 
-void add_entry(Bytes& fatbin, std::uint16_t kind, std::uint32_t sm, const std::string& text, Packing packing) {
+void add_entry(Bytes& fatbin, std::uint16_t kind, std::uint32_t sm, const std::string& text,
+               Packing packing) {
   const std::string packed = pack(text, packing);
   const std::size_t at = fatbin.size(), payload = (packed.size() + 7) / 8 * 8;
   fatbin.resize(at + 64 + payload);
@@ -62,7 +63,8 @@ Bytes new_fatbin() {
   return fatbin;
 }
 
-const std::string kText = ".version 9.0\n.target sm_75\n.address_size 64\n" + std::string(3000, ' ') + "// end";
+const std::string kText =
+    ".version 9.0\n.target sm_75\n.address_size 64\n" + std::string(3000, ' ') + "// end";
 
 }  // namespace
 

@@ -55,13 +55,13 @@ TEST_CASE("device properties: the technical specifications of compute capability
 
 TEST_CASE("attributes are the properties by number, and the clocks that are no longer properties") {
   const auto gpu = config::resolve("v100");
-  CHECK(device_attribute(gpu, 1) == 1024);       // MaxThreadsPerBlock
-  CHECK(device_attribute(gpu, 13) == 1380000);   // ClockRate, kHz
-  CHECK(device_attribute(gpu, 16) == 80);        // MultiProcessorCount
-  CHECK(device_attribute(gpu, 36) == 877000);    // MemoryClockRate, kHz
-  CHECK(device_attribute(gpu, 75) == 7);         // ComputeCapabilityMajor
-  CHECK(device_attribute(gpu, 97) == 98304);     // MaxSharedMemoryPerBlockOptin
-  CHECK(device_attribute(gpu, 95) == 1);         // CooperativeLaunch
+  CHECK(device_attribute(gpu, 1) == 1024);      // MaxThreadsPerBlock
+  CHECK(device_attribute(gpu, 13) == 1380000);  // ClockRate, kHz
+  CHECK(device_attribute(gpu, 16) == 80);       // MultiProcessorCount
+  CHECK(device_attribute(gpu, 36) == 877000);   // MemoryClockRate, kHz
+  CHECK(device_attribute(gpu, 75) == 7);        // ComputeCapabilityMajor
+  CHECK(device_attribute(gpu, 97) == 98304);    // MaxSharedMemoryPerBlockOptin
+  CHECK(device_attribute(gpu, 95) == 1);        // CooperativeLaunch
   CHECK_FALSE(device_attribute(gpu, 0).has_value());
   CHECK_FALSE(device_attribute(gpu, 5000).has_value());
 }

@@ -19,7 +19,8 @@ namespace {
 
 std::vector<std::filesystem::path> example_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx"))
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx"))
     files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
@@ -40,11 +41,11 @@ TEST_CASE("every opcode of every sequence is one that traces have") {
 }
 
 TEST_CASE("sequences are as long as what nvcc makes of the operation") {
-  // nvcc 13.0, sm_75: instructions of a kernel c = a OP b before EXIT, less those of c = a + b, plus the addition's; of
-  // those with a slow path without the call of it.
-  const std::map<std::string, std::size_t> lengths{
-      {"add.i64", 2}, {"div.i32", 24}, {"rem.i32", 22}, {"div.u32", 18}, {"rem.u32", 17},
-      {"div.f32", 10}, {"sqrt.f32", 10}, {"min.i64", 4}, {"mul.lo.i64", 4}};
+  // nvcc 13.0, sm_75: instructions of a kernel c = a OP b before EXIT, less those of c = a + b, plus the
+  // addition's; of those with a slow path without the call of it.
+  const std::map<std::string, std::size_t> lengths{{"add.i64", 2},   {"div.i32", 24}, {"rem.i32", 22},
+                                                   {"div.u32", 18},  {"rem.u32", 17}, {"div.f32", 10},
+                                                   {"sqrt.f32", 10}, {"min.i64", 4},  {"mul.lo.i64", 4}};
   for (const auto& [key, length] : lengths) {
     CAPTURE(key);
     CHECK(find_sequence(key)->size() == length);
@@ -77,8 +78,10 @@ TEST_CASE("values that are live at the same time have registers of their own") {
 
 TEST_CASE("a move whose source dies in it is no instruction, one whose source lives on is") {
   const auto function_of = [](const std::string& body) {
-    const std::string text = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-                             ".reg .b32 %r<9>;\n.reg .b64 %d<4>;\nld.param.u64 %d1, [p];\n" + body + "ret;\n}\n";
+    const std::string text =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+        ".reg .b32 %r<9>;\n.reg .b64 %d<4>;\nld.param.u64 %d1, [p];\n" +
+        body + "ret;\n}\n";
     return ptx::parse(text, "test").functions.front();
   };
   const auto dies = function_of("ld.global.u32 %r1, [%d1];\nmov.u32 %r2, %r1;\nst.global.u32 [%d1], %r2;\n");

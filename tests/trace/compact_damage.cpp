@@ -198,7 +198,8 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
   Bytes chunk, table, directory;
   ChunkEncoder encoder;
   encoder.encode({feed->header(), 0}, ctas, chunk);
-  encode_table(feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, table);
+  encode_table(
+      feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, table);
   encode_directory({"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}}}}, directory);
   ChunkDecoder decoder;
   Random random(5);

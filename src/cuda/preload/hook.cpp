@@ -41,7 +41,8 @@ File map_program() {
 const Elf64_Shdr* find_section(const File& file, std::uint32_t type) {
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
   if (file.bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return nullptr;
-  if (header->e_shoff == 0 || header->e_shoff + std::size_t{header->e_shnum} * sizeof(Elf64_Shdr) > file.bytes)
+  if (header->e_shoff == 0 ||
+      header->e_shoff + std::size_t{header->e_shnum} * sizeof(Elf64_Shdr) > file.bytes)
     return nullptr;
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data + header->e_shoff);
   for (unsigned i = 0; i < header->e_shnum; ++i)
@@ -73,7 +74,8 @@ void write_jump(unsigned char* at, const void* target) {
     std::perror("lockstep: error: the program's code cannot be changed");
     _exit(2);
   }
-  const unsigned char code[kJumpBytes] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};  // movabs rax; jmp rax
+  const unsigned char code[kJumpBytes] = {0x48, 0xb8, 0, 0, 0,    0,
+                                          0,    0,    0, 0, 0xff, 0xe0};  // movabs rax; jmp rax
   std::memcpy(at, code, sizeof code);
   std::memcpy(at + 2, &target, sizeof target);
   mprotect(pages, end - begin, PROT_READ | PROT_EXEC);
@@ -90,7 +92,8 @@ void redirect(const File& file, const Elf64_Shdr& table) {
   void* runtime = nullptr;
   for (std::size_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
     const Elf64_Sym& symbol = symbols[i];
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF || symbol.st_size < kJumpBytes)
+    if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
+        symbol.st_size < kJumpBytes)
       continue;
     const char* name = names + symbol.st_name;
     if (!runtime_name(name)) continue;
@@ -99,7 +102,8 @@ void redirect(const File& file, const Elf64_Shdr& table) {
       std::fprintf(stderr, "lockstep: error: %s\n", dlerror());
       _exit(2);
     }
-    if (const void* ours = dlsym(runtime, name)) write_jump(reinterpret_cast<unsigned char*>(base + symbol.st_value), ours);
+    if (const void* ours = dlsym(runtime, name))
+      write_jump(reinterpret_cast<unsigned char*>(base + symbol.st_value), ours);
   }
 }
 

@@ -1,5 +1,6 @@
-// What nvcc makes of a program with one kernel, written by hand so that no CUDA compiler is needed: it registers the
-// PTX of examples/vector_add.cu (argv[1]), launches it and checks the result. argv[2]: what to do wrong.
+// What nvcc makes of a program with one kernel, written by hand so that no CUDA compiler is needed: it
+// registers the PTX of examples/vector_add.cu (argv[1]), launches it and checks the result. argv[2]: what to
+// do wrong.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -73,8 +74,8 @@ int main(int argc, char** argv) {
     const void* prelinked = nullptr;
   } wrapper{.data = fatbin.data()};
   void** handle = __cudaRegisterFatBinary(&wrapper);
-  __cudaRegisterFunction(handle, reinterpret_cast<const void*>(&stub), nullptr, "_Z3addPKfS0_Pfi", -1, nullptr, nullptr,
-                         nullptr, nullptr, nullptr);
+  __cudaRegisterFunction(handle, reinterpret_cast<const void*>(&stub), nullptr, "_Z3addPKfS0_Pfi", -1,
+                         nullptr, nullptr, nullptr, nullptr, nullptr);
   __cudaRegisterFatBinaryEnd(handle);
 
   const std::string fault = argc > 2 ? argv[2] : "";
@@ -98,7 +99,8 @@ int main(int argc, char** argv) {
   }
   cudaMemcpy(host.data(), c, bytes, 2);
   bool right = true;
-  for (int i = 0; i < n; ++i) right = right && host[static_cast<std::size_t>(i)] == 2.0f * static_cast<float>(i);
+  for (int i = 0; i < n; ++i)
+    right = right && host[static_cast<std::size_t>(i)] == 2.0f * static_cast<float>(i);
   std::puts(right ? "PASS" : "FAIL");
   return right ? 0 : 1;
 }
