@@ -25,20 +25,26 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   for (std::uint32_t w = 0; w < warps; ++w)
     warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
   stuck_ = false;
+  next_ = 0;
 }
 
-/// Lets each warp run in turn. True: some warp got further.
-bool Cta::round(bool& spinning, bool& tired) {
-  bool further = false;
-  for (Warp& warp : warps_) {
+/// Lets each warp run in turn. False: interrupted; the next call goes on with the next warp.
+bool Cta::finish_round() {
+  if (next_ == 0) round_ = {};
+  while (next_ < warps_.size()) {
+    Warp& warp = warps_[next_++];
     if (warp.done()) continue;
     const std::uint64_t before = machine_->counts.warp_instructions;
     const Turn turn = warp.run();
-    spinning |= turn == Turn::kSpinning;
-    tired |= turn == Turn::kTired;
-    further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
+    round_.spinning |= turn == Turn::kSpinning;
+    round_.tired |= turn == Turn::kTired;
+    round_.further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
+    if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
+      return false;
+    if (machine_->counts.warp_instructions >= machine_->options.max_instructions) break;
   }
-  return further;
+  next_ = 0;
+  return true;
 }
 
 bool Cta::release(bool locks_only) {
@@ -51,13 +57,11 @@ bool Cta::release(bool locks_only) {
 Cta::State Cta::run() {
   unsigned tired_rounds = 0;
   for (;;) {
-    bool spinning = false, tired = false;
-    const bool further = round(spinning, tired);
+    if (!finish_round()) return State::kInterrupted;
+    const auto [further, spinning, tired] = round_;
     bool left = false;
     for (const Warp& warp : warps_) left |= !warp.done();
     if (!left) return State::kDone;
-    if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
-      return State::kInterrupted;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
     tired_rounds = tired ? tired_rounds + 1 : 0;

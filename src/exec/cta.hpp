@@ -56,7 +56,11 @@ class Cta {
   };
   [[nodiscard]] bool complete(const Barrier& barrier) const;
   void settle(std::uint32_t barrier);
-  bool round(bool& spinning, bool& tired);
+  /// What the warps did in the round that is under way.
+  struct Round {
+    bool further = false, spinning = false, tired = false;
+  };
+  bool finish_round();
   bool release(bool locks_only);
 
   Machine* machine_ = nullptr;
@@ -66,6 +70,8 @@ class Cta {
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
   std::array<Barrier, kBarriers> barriers_;
+  Round round_;
+  std::size_t next_ = 0;  // warp of the round
   std::vector<Cta*> cluster_;
   bool stuck_ = false;  // spun since it last got further, and others have run in between
 };

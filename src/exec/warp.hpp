@@ -25,7 +25,7 @@ struct Mbarrier;
 inline constexpr LaneMask kAllLanes = ~LaneMask{0};
 inline constexpr unsigned kSpinLimit = 16;      // equal polls until a split counts as spinning
 inline constexpr unsigned kSpinsLeft = 12;      // what it starts with when it runs again
-inline constexpr std::int64_t kTurn = 1 << 20;  // operations a warp runs at most before others do
+inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at most before others do
 
 enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired };
 

@@ -50,7 +50,7 @@ $LOOP:
 })";
 }
 
-TEST_CASE("speed of a compute kernel", "[.speed]") {
+TEST_CASE("speed of a compute kernel", "[.speed][slow]") {
   Device device(matrix_kernel());
   const Address out = device.zeros<float>(256 * 64);
   const auto begin = std::chrono::steady_clock::now();
