@@ -43,9 +43,9 @@ function(lockstep_library name)
 endfunction()
 
 # lockstep_optimise_program(PROGRAM NAME...): optimises PROGRAM and these libraries across their files. The objects
-# hold ordinary code too: all else, the tests, links as fast as without it. GCC, release builds.
+# hold ordinary code too: all else, the tests, links as fast as without it. With LOCKSTEP_LTO, GCC, release builds.
 function(lockstep_optimise_program program)
-  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(NOT LOCKSTEP_LTO OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   add_link_options($<$<CONFIG:Release>:-fno-lto>)  # what else is linked from them
