@@ -32,15 +32,16 @@ struct Team {
     for (std::uint32_t seen = 0;;) {
       seen = gate.wait(seen);
       if (finished.load(std::memory_order_relaxed)) return;
+      if (!gate.enter()) continue;
       hand_out();
-      gate.arrive();
+      gate.leave();
     }
   }
   void window() {
     next.store(0, std::memory_order_relaxed);
     gate.open();
     hand_out();
-    gate.join();
+    gate.close(true);
   }
 };
 
@@ -56,7 +57,7 @@ double microseconds_a_window(unsigned threads) {
     fastest = std::min(fastest, std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
   team.finished = true;
-  team.gate.open();
+  team.gate.wake();
   for (std::thread& worker : workers) worker.join();
   return fastest / kBatch;
 }

@@ -1,6 +1,7 @@
 #include "core/front_end.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace lockstep::core {
 
@@ -8,6 +9,7 @@ FrontEnd::FrontEnd(const config::GpuConfig& config)
     : line_bytes_(config.frontend.line_bytes),
       prefetch_entries_(config.frontend.prefetch_entries),
       launch_lines_(config.frontend.launch_prefetch / line_bytes_),
+      line_shift_(static_cast<unsigned>(std::countr_zero(line_bytes_))),
       l1i_latency_(std::max(1u, config.frontend.l1i_latency)),
       l1i_mshrs_(std::max(1u, config.frontend.l1i_mshrs)),
       read_ahead_(config.frontend.l1i_read_ahead),

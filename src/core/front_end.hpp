@@ -26,7 +26,7 @@ class FrontEnd {
 
   /// Line number of a byte address.
   [[nodiscard]] std::uint32_t line_of(Address address) const {
-    return static_cast<std::uint32_t>(address / line_bytes_);
+    return static_cast<std::uint32_t>(address >> line_shift_);
   }
 
   /// A launch brings frontend.launch_prefetch bytes of the kernel's code, from its start, into the L1I.
@@ -90,6 +90,7 @@ class FrontEnd {
   [[nodiscard]] bool wants_prefetch(const SubcoreState& s) const;
 
   std::uint32_t line_bytes_, prefetch_entries_, launch_lines_;
+  unsigned line_shift_;
   Cycle l1i_latency_;
   std::size_t l1i_mshrs_;
   std::uint32_t read_ahead_;

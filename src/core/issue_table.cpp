@@ -168,10 +168,16 @@ void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst,
       if (hit) ++reused[(r.first + i) % banks];
     }
   }
-  for (unsigned b = 0; b < 2; ++b) {
-    out.bank_reads[b] = static_cast<std::uint8_t>(std::min(all[b], 255u));
-    out.bank_reads_reused[b] = static_cast<std::uint8_t>(std::min(all[b] - reused[b], 255u));
-  }
+  const auto reads = [&](unsigned even, unsigned odd) {
+    const auto cycles = [&](unsigned n) {
+      return static_cast<std::uint8_t>(
+          std::min((n + config_.rf.read_ports - 1) / config_.rf.read_ports, 255u));
+    };
+    return OperandReads{clamp16(even + odd), {cycles(even), cycles(odd)}};
+  };
+  out.reads = reads(all[0], all[1]);
+  out.reads_reused = reads(all[0] - reused[0], all[1] - reused[1]);
+  out.read_window = clamp16(std::max<std::uint32_t>(config_.rf.read_window, out.interval));
   out.reused = static_cast<std::uint8_t>(std::min(reused[0] + reused[1], 255u));
 }
 

@@ -26,6 +26,11 @@ enum class IssueKind : std::uint8_t {
   kSleep,
 };
 
+struct OperandReads {
+  std::uint16_t count = 0;
+  std::array<std::uint8_t, 2> bank_cycles{};  // for which the ports of an even / odd bank are taken
+};
+
 struct IssueInst {
   std::uint32_t pc = 0;
   std::uint16_t latency = 0;   // core cycles to the earliest dependent issue (kFixed)
@@ -46,9 +51,10 @@ struct IssueInst {
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;
-  std::array<std::uint8_t, 2> bank_reads{};         // register-file reads of an even / odd bank
-  std::array<std::uint8_t, 2> bank_reads_reused{};  // likewise when the instruction before it fills the cache
-  std::uint8_t reused = 0;                          // reads that the register-file cache saves then
+  OperandReads reads;             // from the register file
+  OperandReads reads_reused;      // likewise when the instruction before it fills the cache
+  std::uint16_t read_window = 1;  // core cycles in which the reads hold up nobody
+  std::uint8_t reused = 0;        // reads that the register-file cache saves
   std::int32_t immediate = 0;
   const std::uint16_t* registers = nullptr;
 };

@@ -50,7 +50,8 @@ class LsuQueue {
   [[nodiscard]] bool empty() const { return total_ == 0; }
   [[nodiscard]] unsigned size(unsigned subcore) const { return side_[subcore].count; }
 
-  void push(Cycle now, const MioOperation& operation, LsuUnit unit) {
+  /// Returns the cycle from which it may be picked; kNever while others of the sub-core stand before it.
+  Cycle push(Cycle now, const MioOperation& operation, LsuUnit unit) {
     const unsigned s = operation.subcore;
     Side& side = side_[s];
     Item& item = at(s, side.head + side.count);
@@ -58,7 +59,9 @@ class LsuQueue {
     item.unit = unit;
     item.operation = operation;
     ++total_;
-    if (side.count++ == 0) expose(s);
+    if (side.count++ > 0) return kNever;
+    expose(s);
+    return head_from_[s];
   }
 
   /// The sub-core whose turn it is among those whose first operation may go at `now`; kNone.

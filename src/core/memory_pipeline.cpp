@@ -76,6 +76,13 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
   instruction_lines_.reserve(config.frontend.l1i_mshrs);
 }
 
+Cycle MemoryPipeline::push(Cycle now, const MioOperation& operation) {
+  // The addresses are read when the operation leaves its queue; the host fetches them until then.
+  for (unsigned i = 0; i < trace::address_words(operation.form, operation.mask); i += 8)
+    __builtin_prefetch(operation.words + i);
+  return queue_.push(now, operation, unit_of(operation));
+}
+
 void MemoryPipeline::tick(Cycle now) {
   events_.clear();
   receive_reply(now);                       // 1. one reply from the crossbar

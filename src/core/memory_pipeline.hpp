@@ -56,8 +56,9 @@ class MemoryPipeline {
 
   /// Room in the sub-core's local queue.
   [[nodiscard]] bool can_accept(unsigned subcore) const { return queue_.can_accept(subcore); }
-  /// At cycle `now`, at most one a sub-core and cycle. Precondition: can_accept.
-  void push(Cycle now, const MioOperation& operation) { queue_.push(now, operation, unit_of(operation)); }
+  /// At cycle `now`, at most one a sub-core and cycle. Precondition: can_accept. Returns the cycle at which
+  /// tick() may have something to do for it; kNever while what stands before it decides that.
+  Cycle push(Cycle now, const MioOperation& operation);
 
   /// A sector request for the instruction side (L1I miss): same port into the crossbar, `line` answered
   /// whole.

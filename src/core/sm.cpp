@@ -23,7 +23,6 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
       index(sm),
       skip(skip_idle),
       subcore_count(std::min(c.sm.subcores, kMaxSubcores)),
-      greedy(c.sm.scheduler != config::SchedulerPolicy::kLrr),
       mio(c, f, map, sm),
       front(c),
       launches(c.launch.cta_latency + kLaunchSpan),
@@ -42,9 +41,9 @@ void Sm::State::tick(Cycle now) {
   if (front_next <= now) refill_instructions(now);        // 3. instruction lines
   if (wheel_used >> (now & 63) & 1) wake_warps(now);      // 4. known times: fixed latencies, decode, barriers
   for (unsigned s = 0; s < subcore_count; ++s) {
-    if (ready >> 16 * s & 0xffff) issue_stage(s, now);  // 5. one warp instruction a sub-core
-    if (fetch_wanted >> 16 * s & 0xffff)
-      fetch_stage(s, now);  // 6. one instruction into an instruction buffer
+    const WarpSet64 mine = WarpSet64{0xffff} << 16 * s;
+    if ((skip ? ready & ~held : ready) & mine) issue_stage(s, now);  // 5. one warp instruction a sub-core
+    if (fetch_wanted & mine) fetch_stage(s, now);  // 6. one instruction into an instruction buffer
   }
 }
 
@@ -106,27 +105,27 @@ void Sm::State::wake_warps(Cycle now) {
   const Tick t = local(now);
   for (; due; due &= due - 1) {
     const auto w = static_cast<unsigned>(std::countr_zero(due));
-    update_fetch(w, t);
     if (ready & warp_bit(w)) {
       let_issue(w / 16);
-    } else {
-      evaluate(w, t);
+      continue;
     }
+    update_fetch(w, t);
+    evaluate(w, t);
   }
 }
 
 void Sm::State::issue_stage(unsigned s, Cycle now) {
   settle_subcore(s, now);
-  const unsigned set = issuable(s, now);
+  const WarpSet16 set = issuable(s, now);
   if (set == 0) return;
   SubCore& sub = subcores[s];
-  const unsigned position =
-      pick(config.sm.scheduler, static_cast<WarpSet16>(set), {sub.last_issued, &sub.age});
+  const unsigned position = pick(config.sm.scheduler, set, {sub.last_issued, &sub.age});
   sub.last_issued = static_cast<std::uint8_t>(position);
   sub.charged = now + 1;
   const unsigned w = 16 * s + position;
   charge(stats::Stall::kIssued, warps[w].kernel, 1);
   issue(w, now);
+  if (sub.wanted) (void)issuable(s, now + 1);  // often nothing can: then the next cycle need not look
 }
 
 void Sm::State::fetch_stage(unsigned s, Cycle now) {

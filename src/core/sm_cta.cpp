@@ -56,6 +56,7 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   warp.end = warp.next + span.record_count;
   warp.words = owner.trace->words.data() + span.first_word;
   warp.table = kernels[owner.kernel].instructions;
+  if (warp.fetch != warp.end) warp.fetch_inst = &(*warp.table)[warp.fetch->inst()];
   warp.kernel = owner.kernel;
   warp.cta = static_cast<std::uint8_t>(cta);
   warp.resident = true;

@@ -18,7 +18,7 @@ void Sm::State::update_fetch(unsigned w, Tick now) {
 
 void Sm::State::fetch_one(unsigned w, Cycle now) {
   Warp& warp = warps[w];
-  const IssueInst& inst = (*warp.table)[warp.fetch->inst()];
+  const IssueInst& inst = *warp.fetch_inst;
   const std::uint32_t line = front.line_of(kernels[warp.kernel].code_base + inst.pc);
   if (line != warp.line) {
     const auto found = front.fetch(w / 16, w % 16, line, warp.kernel, counters[warp.kernel]);
@@ -35,8 +35,10 @@ void Sm::State::fetch_one(unsigned w, Cycle now) {
   ++warp.buffered;
   ++warp.fetch;
   // Fetch runs on past what falls through; a redirect is known only when the instruction issues.
-  warp.branch_unresolved =
-      warp.fetch != warp.end && (*warp.table)[warp.fetch->inst()].pc != inst.pc + inst.bytes;
+  if (warp.fetch != warp.end) {
+    warp.fetch_inst = &(*warp.table)[warp.fetch->inst()];
+    warp.branch_unresolved = warp.fetch_inst->pc != inst.pc + inst.bytes;
+  }
   update_fetch(w, t + 1);
   if (warp.buffered == 1) {
     redirected &= ~warp_bit(w);

@@ -46,7 +46,7 @@ trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
 // --- Readiness ---
 
 void Sm::State::evaluate(unsigned w, Tick soonest) {
-  const Warp& warp = warps[w];
+  Warp& warp = warps[w];
   if (!warp.resident || warp.next == warp.end) return;
   if (warp.block != Block::kNone) return set_waiting(w, reason_of(warp.block));
   if (warp.buffered == 0)
@@ -59,6 +59,7 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
     why = warp.delay;
   }
   const IssueInst& inst = (*warp.table)[warp.next->inst()];
+  warp.next_inst = &inst;
   const Tick registers = scoreboard.ready(w, inst);
   if (registers >= Scoreboard::kPendingLong)
     return set_waiting(
@@ -76,17 +77,33 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
 void Sm::State::set_waiting(unsigned w, Stall why) {
   settle_subcore(w / 16, current);
   ready &= ~warp_bit(w);
+  set_wants(w, 0);
   waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
   waiting[static_cast<unsigned>(why)] |= warp_bit(w);
   reason[w] = why;
 }
 
 void Sm::State::set_ready(unsigned w, config::UnitMask units) {
+  if (wants[w] == units) return;  // it has been so
   let_issue(w / 16);
-  wants[w] = units;
+  set_wants(w, units);
   waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
   reason[w] = Stall::kIssued;
   ready |= warp_bit(w);
+}
+
+void Sm::State::set_wants(unsigned w, config::UnitMask units) {
+  SubCore& sub = subcores[w / 16];
+  const auto bit = static_cast<WarpSet16>(1u << w % 16);
+  for (unsigned gone = wants[w] & ~units; gone; gone &= gone - 1) {
+    const auto u = static_cast<unsigned>(std::countr_zero(gone));
+    sub.ready_for[u] = static_cast<WarpSet16>(sub.ready_for[u] & ~bit);
+    if (sub.ready_for[u] == 0) sub.wanted = static_cast<config::UnitMask>(sub.wanted & ~(1u << u));
+  }
+  for (unsigned rest = units & ~wants[w]; rest; rest &= rest - 1)
+    sub.ready_for[static_cast<unsigned>(std::countr_zero(rest))] |= bit;
+  sub.wanted |= units;
+  wants[w] = units;
 }
 
 /// Looks at the warp again at tick `at`, or on the way there when that is beyond the wheel.
@@ -114,43 +131,27 @@ void Sm::State::hold(unsigned s, Stall why, Tick until) {
   if (until != kNoTick) wake_at(first, until);
 }
 
-/// Positions of the sub-core's ready warps whose unit or queue takes them now; for a greedy policy the warp
-/// that issued last is enough. When there are none the sub-core is held.
-unsigned Sm::State::issuable(unsigned s, Cycle now) {
+/// Positions of the sub-core's ready warps whose unit or queue takes them at cycle `at`, this one or the
+/// next. When there are none the sub-core is held.
+WarpSet16 Sm::State::issuable(unsigned s, Cycle at) {
   const SubCore& sub = subcores[s];
-  const Tick t = local(now);
+  const Tick t = local(at);
   if (sub.allocate_free > t) {
     hold(s, Stall::kRegisterPort, sub.allocate_free);
     return 0;
   }
   constexpr config::UnitMask kQueue = config::unit_bit(Unit::kMio);
-  const config::UnitMask shut = mio.can_accept(s) ? config::UnitMask{0} : kQueue;
+  WarpSet16 set = 0;
   Tick first_free = kNoTick;
-  const auto takes = [&](config::UnitMask units) {
-    if (units == 0) return true;
-    for (unsigned rest = units & ~shut; rest; rest &= rest - 1u) {
-      const Tick free = sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))];
-      if (free <= t) return true;
-      first_free = std::min(first_free, free);
-    }
-    return false;
-  };
-  const auto candidates = static_cast<unsigned>(ready >> 16 * s & 0xffff);
-  const unsigned last = 1u << sub.last_issued;
-  if (greedy && (candidates & last) && takes(wants[16 * s + sub.last_issued])) return last;
-
-  unsigned set = 0;
-  config::UnitMask refused = 0;
-  for (unsigned rest = candidates; rest; rest &= rest - 1) {
-    const auto position = static_cast<unsigned>(std::countr_zero(rest));
-    const config::UnitMask units = wants[16 * s + position];
-    if (takes(units)) {
-      set |= 1u << position;
+  for (unsigned rest = sub.wanted & ~(mio.can_accept(s) ? 0u : kQueue); rest; rest &= rest - 1) {
+    const auto u = static_cast<unsigned>(std::countr_zero(rest));
+    if (sub.unit_free[u] <= t) {
+      set |= sub.ready_for[u];
     } else {
-      refused = static_cast<config::UnitMask>(refused | units);
+      first_free = std::min(first_free, sub.unit_free[u]);
     }
   }
-  if (set == 0) hold(s, refused & kQueue ? Stall::kMioThrottle : Stall::kMathPipe, first_free);
+  if (set == 0) hold(s, sub.wanted & kQueue ? Stall::kMioThrottle : Stall::kMathPipe, first_free);
   return set;
 }
 
@@ -158,7 +159,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   SubCore& sub = subcores[w / 16];
   const trace::Record record = *warp.next;
-  const IssueInst& inst = (*warp.table)[record.inst()];
+  const IssueInst& inst = *warp.next_inst;
   const Tick t = local(now);
 
   stats::SmCounters& c = counters[warp.kernel];
@@ -192,7 +193,8 @@ void Sm::State::issue(unsigned w, Cycle now) {
       break;
   }
 
-  warp.words += trace::address_words(record.form(), record.mask);
+  if (record.form() != trace::AddressForm::kNone)
+    warp.words += trace::address_words(record.form(), record.mask);
   ++warp.next;
   warp.ring = static_cast<std::uint8_t>((warp.ring + 1) % kMaxIbuffer);
   --warp.buffered;
@@ -214,19 +216,18 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
   const std::uint32_t age = sub.age[w % 16];
   const bool follows = inst.reused > 0 && sub.last_inst && sub.last_age == age &&
                        sub.last_inst->pc + sub.last_inst->bytes == inst.pc;
-  const auto& reads = follows ? inst.bank_reads_reused : inst.bank_reads;
-  c.rf_reads += reads[0] + unsigned{reads[1]};
+  const OperandReads& reads = follows ? inst.reads_reused : inst.reads;
+  c.rf_reads += reads.count;
   if (follows) c.rfc_hits += inst.reused;
 
-  const Tick window = std::max<Tick>(config.rf.read_window, inst.interval);
-  Tick delay = 0;
+  const Tick in_time = now + 1 + inst.read_window;
+  Tick last = in_time;
   for (unsigned b = 0; b < 2; ++b) {
-    if (reads[b] == 0) continue;
-    const Tick cycles = (reads[b] + config.rf.read_ports - 1) / config.rf.read_ports;
-    const Tick done = std::max(sub.bank_free[b], now + 1) + cycles;
-    sub.bank_free[b] = done;
-    if (done > now + 1 + window) delay = std::max(delay, done - (now + 1 + window));
+    if (reads.bank_cycles[b] == 0) continue;
+    sub.bank_free[b] = std::max(sub.bank_free[b], now + 1) + reads.bank_cycles[b];
+    last = std::max(last, sub.bank_free[b]);
   }
+  const Tick delay = last - in_time;
   if (delay > 0) {
     sub.allocate_free = now + 1 + delay;
     c.rf_conflict_cycles += delay;
@@ -237,12 +238,9 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
 }
 
 void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now) {
-  config::UnitMask free = 0;
-  for (unsigned u = 0; u < sub.unit_free.size(); ++u)
-    free = static_cast<config::UnitMask>(free | (sub.unit_free[u] <= now) << u);
-  const auto candidates = static_cast<unsigned>(inst.units & free);
-  if (candidates == 0) return;  // needs no unit
-  const auto unit = static_cast<unsigned>(std::countr_zero(candidates));
+  unsigned rest = inst.units;
+  while (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] > now) rest &= rest - 1;
+  const auto unit = static_cast<unsigned>(std::countr_zero(rest));
   if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
     for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;
   } else {
@@ -281,8 +279,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
   op.local_base = header.local_base;
-  mio.push(now, op);
-  mio_next = std::min(mio_next, mio.next_event(now));
+  mio_next = std::min(mio_next, mio.push(now, op));
 
   const bool stored = is_acknowledged(op);
   InFlight& f = in_flight[handle];

@@ -24,12 +24,15 @@ using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 
 
 inline constexpr Tick kNoTick = 0xffffffff;
 
+inline constexpr unsigned kUnits = static_cast<unsigned>(config::Unit::kCount);
+
 struct SubCore {
-  std::array<Tick, static_cast<unsigned>(config::Unit::kCount)>
-      unit_free{};                  // tick from which a unit takes the next
-  std::array<Tick, 2> bank_free{};  // register-file bank: tick from which its ports are free
-  Tick allocate_free = 0;           // the allocate stage holds an instruction until then
-  std::uint8_t last_issued = 0;     // position, for the scheduler
+  std::array<Tick, kUnits> unit_free{};       // tick from which a unit takes the next
+  std::array<WarpSet16, kUnits> ready_for{};  // ready warps whose next instruction the unit may take
+  config::UnitMask wanted = 0;                // units that some ready warp's next instruction may take
+  std::array<Tick, 2> bank_free{};            // register-file bank: tick from which its ports are free
+  Tick allocate_free = 0;                     // the allocate stage holds an instruction until then
+  std::uint8_t last_issued = 0;               // position, for the scheduler
   std::uint8_t last_fetched = 0;
   const IssueInst* last_inst = nullptr;  // whose operands the register-file cache holds
   std::uint32_t last_age = 0;            // and of which warp
@@ -63,8 +66,9 @@ struct Sm::State {
   void evaluate(unsigned w, Tick soonest);
   void set_waiting(unsigned w, stats::Stall why);
   void set_ready(unsigned w, config::UnitMask units);
+  void set_wants(unsigned w, config::UnitMask units);
   void wake_at(unsigned w, Tick at);
-  [[nodiscard]] unsigned issuable(unsigned s, Cycle now);
+  [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void hold(unsigned s, stats::Stall why, Tick until);
   void let_issue(unsigned s);
   void issue(unsigned w, Cycle now);
@@ -105,7 +109,6 @@ struct Sm::State {
   const std::uint32_t index;
   const bool skip;
   const unsigned subcore_count;
-  const bool greedy;  // the scheduler stays with a warp as long as it can
 
   // Hot state.
   Cycle current = 0;    // the cycle that tick() is doing
@@ -118,7 +121,7 @@ struct Sm::State {
   WarpSet64 occupied = 0;      // warp slots of resident CTAs
   std::array<WarpSet64, stats::kStalls> waiting{};
   std::array<stats::Stall, kMaxWarps> reason{};
-  std::array<config::UnitMask, kMaxWarps> wants{};  // units of a ready warp's next instruction
+  std::array<config::UnitMask, kMaxWarps> wants{};  // units of a ready warp's next instruction, else 0
   std::array<WarpSet64, 64> wheel{};                // warps to look at again, by cycle modulo 64
   std::uint64_t wheel_used = 0;
   std::array<SubCore, kMaxSubcores> subcores{};

@@ -26,6 +26,8 @@ struct Warp {
   const trace::Record* end = nullptr;
   const std::uint64_t* words = nullptr;  // addresses of `next`
   const IssueTable* table = nullptr;
+  const IssueInst* next_inst = nullptr;     // of `next`, once it is evaluated
+  const IssueInst* fetch_inst = nullptr;    // of `fetch`
   std::array<Tick, kMaxIbuffer> decoded{};  // tick at which a buffered instruction may issue, a ring
   Tick not_before = 0;                      // of the next issue: fence latency, sleep, barrier release
   Tick fetch_from = 0;                      // of the next fetch: branch redirect, start of the warp

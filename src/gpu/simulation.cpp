@@ -94,6 +94,7 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
   host.skipped_cycles = engine.now() > profile.window_cycles ? engine.now() - profile.window_cycles : 0;
   host.seconds_sm = seconds(sim::DomainKind::kSm);
   host.seconds_memory = seconds(sim::DomainKind::kMemory);
+  host.seconds_other = seconds(sim::DomainKind::kOther);
   host.seconds_exchange = profile.exchange_seconds;
   host.seconds_decode = profile.task_seconds;
   host.seconds_waiting = profile.wait_seconds;

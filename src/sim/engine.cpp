@@ -17,8 +17,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Opening and joining the gate costs about 1 us when the workers spin and some 50 us when they sleep, so a
-// window is shared only when there is clearly more work in it than that.
+// Opening and closing the gate costs about 1 us when the workers spin, some more when they are to be woken,
+// so a window is shared only when there is clearly more work in it than that.
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
 constexpr std::uint64_t kSampleEvery = 16;                 // windows between two detailed time measurements
 
@@ -43,13 +43,13 @@ Engine::Engine(const EngineOptions& options) : options_(options) {
 Engine::~Engine() = default;
 
 DomainId Engine::add(Domain& domain, DomainKind kind) {
-  domains_.push_back({&domain, kind, 0, nullptr});
+  domains_.push_back({&domain, kind, nullptr});
+  next_.push_back(0);
   return static_cast<DomainId>(domains_.size() - 1);
 }
 
 void Engine::run(Controller& controller) {
   woken_.assign(domains_.size(), 0);
-  awake_.reserve(domains_.size());
   networks_of_.assign(domains_.size(), {});
   for (NetworkBase* network : networks_) {
     network->set_threads(options_.threads);
@@ -57,7 +57,7 @@ void Engine::run(Controller& controller) {
       if (networks_of_[d].empty() || networks_of_[d].back() != network) networks_of_[d].push_back(network);
   }
   finished_ = false;
-  shares_.assign(options_.threads, Share{});
+  shares_ = std::vector<Share>(options_.threads);
   gate_ = std::make_unique<Gate>(0);
 #ifdef _OPENMP
   std::exception_ptr error;
@@ -76,7 +76,7 @@ void Engine::run(Controller& controller) {
         error = std::current_exception();
       }
       finished_ = true;
-      gate_->open();
+      gate_->wake();
     } else {
       work(thread);
     }
@@ -90,27 +90,27 @@ void Engine::run(Controller& controller) {
 void Engine::lead(Controller& controller) {
   auto between = Clock::now();
   while (begin_window(controller)) {
+    const unsigned team = worth_sharing() ? team_ : 1;
+    divide(team);
     const double serial = seconds_since(between);
     profile_.serial_seconds += serial;
     if (options_.work_log) options_.work_log->window(serial);
-    run_window();
+    run_window(team);
     between = Clock::now();
-    end_window();
+    end_window(team);
   }
   profile_.serial_seconds += seconds_since(between);
   sum_up();
 }
 
-void Engine::run_window() {
+void Engine::run_window(unsigned team) {
   if (options_.work_log) return do_logged_share();
-  if (!worth_sharing()) return do_share(0, 1);
-  next_item_.store(0, std::memory_order_relaxed);
+  if (team == 1) return do_share(0, 1);
   gate_->open();
-  do_share(0, team_);
+  do_share(0, team);
   const auto wait = Clock::now();
-  gate_->join();
+  gate_->close(!options_.dynamic);
   shares_[0].wait_seconds += seconds_since(wait);
-  ++profile_.shared_windows;
 }
 
 void Engine::sum_up() {
@@ -127,13 +127,15 @@ void Engine::sum_up() {
 
 void Engine::work(unsigned thread) {
   std::uint32_t generation = 0;
+  auto wait = Clock::now();
   for (;;) {
-    const auto wait = Clock::now();
     generation = gate_->wait(generation);
     if (finished_) return;
+    if (!gate_->enter()) continue;
     shares_[thread].wait_seconds += seconds_since(wait);
     do_share(thread, team_);
-    gate_->arrive();
+    gate_->leave();
+    wait = Clock::now();
   }
 }
 
@@ -141,9 +143,8 @@ bool Engine::worth_sharing() const { return team_ > 1 && sharing_ && awake_.size
 
 Cycle Engine::earliest() const {
   Cycle earliest = kNever;
-  for (DomainId d = 0; d < domains_.size(); ++d)
-    earliest = std::min(earliest, woken_[d] ? now_ : std::max(now_, domains_[d].next));
-  return earliest;
+  for (const Cycle next : next_) earliest = std::min(earliest, next);
+  return std::max(earliest, now_);
 }
 
 bool Engine::begin_window(Controller& controller) {
@@ -152,20 +153,16 @@ bool Engine::begin_window(Controller& controller) {
     if (controller.stop()) return false;
     task_count_ = tasks_ ? tasks_->plan() : 0;
 
-    Cycle earliest = kNever;
-    for (DomainId d = 0; d < domains_.size(); ++d)
-      earliest = std::min(earliest, woken_[d] ? now_ : domains_[d].next);
-    if (!options_.skip || task_count_ > 0) earliest = std::min(earliest, now_);
-    if (earliest == kNever && cut == kNever) {
+    const Cycle due = options_.skip && task_count_ == 0 ? earliest() : now_;
+    if (due == kNever && cut == kNever) {
       controller.exhausted(now_);
       return false;
     }
-    earliest = std::max(earliest, now_);
-    if (earliest >= cut) {  // nothing is due before the cut: step to it
+    if (due >= cut) {  // nothing is due before the cut: step to it
       now_ = cut;
       continue;
     }
-    now_ = earliest;
+    now_ = due;
     to_ = std::min(now_ + options_.window, cut);
     collect_awake();
     return true;
@@ -173,33 +170,58 @@ bool Engine::begin_window(Controller& controller) {
 }
 
 void Engine::collect_awake() {
-  awake_.clear();
-  for (DomainId d = 0; d < domains_.size(); ++d)
-    if (woken_[d] || domains_[d].next < to_ || !options_.skip) awake_.push_back(d);
+  awake_.resize(domains_.size());
+  std::size_t count = 0;
+  for (DomainId d = 0; d < domains_.size(); ++d) {
+    awake_[count] = d;
+    count += next_[d] < to_ || !options_.skip;
+  }
+  awake_.resize(count);
   if (options_.shuffle)
     for (std::size_t i = awake_.size(); i > 1; --i)
       std::swap(awake_[i - 1], awake_[next_random(shuffle_state_) % i]);
   sampled_ = profile_.windows % kSampleEvery == 0;
 }
 
-void Engine::do_share(unsigned thread, unsigned team) {
-  Share& share = shares_[thread];
-  const auto start = Clock::now();
-  const std::size_t items = awake_.size() + task_count_;
-  if (team > 1 && options_.dynamic) {
-    for (std::size_t i; (i = next_item_.fetch_add(1, std::memory_order_relaxed)) < items;) do_item(i, thread);
-  } else {
-    for (std::size_t i = thread; i < items; i += team) do_item(i, thread);
+/// Before a window: each thread's share of it.
+void Engine::divide(unsigned team) {
+  next_task_.store(0, std::memory_order_relaxed);
+  for (unsigned t = 0; t < team; ++t) {
+    shares_[t].next.store(awake_.size() * t / team, std::memory_order_relaxed);
+    shares_[t].end = awake_.size() * (t + 1) / team;
+    shares_[t].window_seconds = 0;
   }
-  share.window_seconds = seconds_since(start);
-  share.busy_seconds += share.window_seconds;
 }
 
+/// Tasks first: they are longer than what a domain does in a window.
+void Engine::do_share(unsigned thread, unsigned team) {
+  const auto start = Clock::now();
+  if (options_.dynamic) {
+    for (std::size_t i; (i = next_task_.fetch_add(1, std::memory_order_relaxed)) < task_count_;)
+      do_task(i, thread);
+    for (unsigned t = 0; t < team; ++t) {
+      Share& from = shares_[(thread + t) % team];
+      for (std::size_t i; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;)
+        do_domain(awake_[i], thread);
+    }
+  } else {
+    for (std::size_t i = thread; i < task_count_; i += team) do_task(i, thread);
+    for (std::size_t i = thread; i < awake_.size(); i += team) do_domain(awake_[i], thread);
+  }
+  shares_[thread].window_seconds = seconds_since(start);
+  shares_[thread].busy_seconds += shares_[thread].window_seconds;
+}
+
+/// All items on one thread, each timed.
 void Engine::do_logged_share() {
   const auto start = Clock::now();
   auto before = start;
-  for (std::size_t i = 0; i < awake_.size() + task_count_; ++i) {
-    do_item(i, 0);
+  for (std::size_t i = 0; i < task_count_ + awake_.size(); ++i) {
+    if (i < task_count_) {
+      do_task(i, 0);
+    } else {
+      do_domain(awake_[i - task_count_], 0);
+    }
     const auto after = Clock::now();
     options_.work_log->item(std::chrono::duration<double>(after - before).count());
     before = after;
@@ -208,39 +230,40 @@ void Engine::do_logged_share() {
   shares_[0].busy_seconds += shares_[0].window_seconds;
 }
 
-void Engine::do_item(std::size_t item, unsigned thread) {
+void Engine::do_task(std::size_t task, unsigned thread) {
+  const auto start = Clock::now();
+  tasks_->run(task);
+  shares_[thread].task_seconds += seconds_since(start);
+}
+
+void Engine::do_domain(DomainId id, unsigned thread) {
   Share& share = shares_[thread];
-  if (item >= awake_.size()) {
-    const auto start = Clock::now();
-    tasks_->run(item - awake_.size());
-    share.task_seconds += seconds_since(start);
-    return;
-  }
-  Slot& slot = domains_[awake_[item]];
+  Slot& slot = domains_[id];
   const auto start = sampled_ ? Clock::now() : Clock::time_point{};
   try {
-    slot.next = slot.domain->advance(now_, to_);
+    next_[id] = slot.domain->advance(now_, to_);
     if (sampled_) share.domain_seconds[static_cast<unsigned>(slot.kind)] += seconds_since(start);
     const auto handing_over = sampled_ ? Clock::now() : Clock::time_point{};
-    for (NetworkBase* network : networks_of_[awake_[item]]) network->note(awake_[item], thread);
+    for (NetworkBase* network : networks_of_[id]) network->note(id, thread);
     if (sampled_) share.exchange_seconds += seconds_since(handing_over);
   } catch (...) {
     slot.error = std::current_exception();
-    slot.next = kNever;
+    failed_.store(true, std::memory_order_relaxed);
+    next_[id] = kNever;
   }
 }
 
-void Engine::end_window() {
+void Engine::end_window(unsigned team) {
   rethrow_first_error();
   double sum = 0, largest = 0;
-  const bool shared = worth_sharing();
-  for (unsigned t = 0; t < (shared ? team_ : 1u); ++t) {
+  for (unsigned t = 0; t < team; ++t) {
     sum += shares_[t].window_seconds;
     largest = std::max(largest, shares_[t].window_seconds);
   }
-  if (shared) {
+  if (team > 1) {
+    ++profile_.shared_windows;
     profile_.largest_share += largest;
-    profile_.mean_share += sum / team_;
+    profile_.mean_share += sum / team;
   } else {
     profile_.alone_seconds += sum;
   }
@@ -250,13 +273,15 @@ void Engine::end_window() {
   ++profile_.windows;
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
-  std::fill(woken_.begin(), woken_.end(), std::uint8_t{0});
-  for (NetworkBase* network : networks_) network->flip(woken_);
   now_ = to_;
+  for (NetworkBase* network : networks_) network->flip(woken_);
+  for (DomainId d = 0; d < domains_.size(); ++d)
+    if (std::exchange(woken_[d], 0)) next_[d] = now_;
   if (tasks_) tasks_->settle();
 }
 
 void Engine::rethrow_first_error() {
+  if (!failed_.load(std::memory_order_relaxed)) return;
   for (Slot& slot : domains_)
     if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
 }

@@ -58,9 +58,9 @@ enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
 struct EngineProfile {
   std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;
   double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
-  double exchange_seconds = 0;  // handing mail over; taking it is part of the receivers' time
+  double exchange_seconds = 0;  // noting what was sent; taking it is part of the receivers' time
   double task_seconds = 0, wait_seconds = 0;
-  double serial_seconds = 0;                 // between windows, the leader alone
+  double serial_seconds = 0;                 // between windows, on one thread: cuts, plans, handing over
   double alone_seconds = 0;                  // windows that were not shared
   double largest_share = 0, mean_share = 0;  // summed over shared windows: the imbalance
   std::vector<double> busy_seconds;          // of each thread in windows
@@ -91,10 +91,14 @@ class Engine {
   struct Slot {
     Domain* domain;
     DomainKind kind;
-    Cycle next;  // earliest core cycle at which it has something to do without mail
     std::exception_ptr error;
   };
-  struct alignas(64) Share {  // one thread's account
+  /// One thread's part of a window: it takes the domains awake_[next, end) first and then what others have
+  /// left, so that a domain's state tends to stay in one core's cache.
+  struct alignas(64) Share {
+    std::atomic<std::size_t> next{0};
+    std::size_t end = 0;
+    // Account.
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
     double window_seconds = 0;  // of the window at hand
@@ -105,18 +109,21 @@ class Engine {
   // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
   // takes their shares of the host instructions.
   [[gnu::noinline]] bool begin_window(Controller& controller);
-  [[gnu::noinline]] void run_window();
-  [[gnu::noinline]] void end_window();
+  [[gnu::noinline]] void run_window(unsigned team);
+  [[gnu::noinline]] void end_window(unsigned team);
   void collect_awake();
+  void divide(unsigned team);
   void do_share(unsigned thread, unsigned team);
+  void do_domain(DomainId id, unsigned thread);
+  void do_task(std::size_t task, unsigned thread);
   void do_logged_share();
-  void do_item(std::size_t item, unsigned thread);
   void sum_up();
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
 
   EngineOptions options_;
   std::vector<Slot> domains_;
+  std::vector<Cycle> next_;  // by domain: earliest core cycle at which it has something to do, mail included
   std::vector<NetworkBase*> networks_;
   std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
   TaskSource* tasks_ = nullptr;
@@ -126,12 +133,14 @@ class Engine {
   std::vector<std::uint8_t> woken_;
   std::size_t task_count_ = 0;
   std::uint64_t shuffle_state_ = 0;
-  bool finished_ = false, sampled_ = false, sharing_ = false;
+  std::atomic<bool> finished_{false};  // read by workers outside of windows
+  bool sampled_ = false, sharing_ = false;
   std::unique_ptr<Gate> gate_;
   unsigned team_ = 1;
-  alignas(64) std::atomic<std::size_t> next_item_{0};
+  alignas(64) std::atomic<std::size_t> next_task_{0};
   std::vector<Share> shares_;
-  double work_estimate_ = 0;  // seconds of work a window, smoothed
+  std::atomic<bool> failed_{false};  // some domain has an error
+  double work_estimate_ = 0;         // seconds of work a window, smoothed
   EngineProfile profile_;
 };
 

@@ -79,13 +79,11 @@ class Network final : public NetworkBase {
   /// in the order of sending.
   template <class F>
   void collect(std::uint32_t destination, F&& f) const {
-    const std::uint64_t bit = std::uint64_t{1} << destination % 64;
-    if (!(mail_for_[destination / 64] & bit)) return;
-    for (std::size_t w = 0; w < senders_.size(); ++w)
-      for (std::uint64_t bits = senders_[w]; bits; bits &= bits - 1) {
+    if (!(mail_for_[destination / 64] >> destination % 64 & 1)) return;
+    for (std::size_t w = 0; w < source_words_; ++w)
+      for (std::uint64_t bits = senders_to(destination, w); bits; bits &= bits - 1) {
         const auto source =
             static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (!(row(source)[destination / 64] & bit)) continue;
         const Outbox& box = outboxes_[source].side[parity_ ^ 1];
         for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
           f(source, box.entries[i].arrival, box.entries[i].message);
@@ -118,33 +116,45 @@ class Network final : public NetworkBase {
   struct alignas(64) Source {
     Outbox side[2];
   };
-  struct alignas(64) Note {  // of one thread
-    std::vector<std::uint64_t> senders, mail;
+  /// What one thread has seen being sent. A row for each destination and window parity: the window that it is
+  /// of, and the sources with mail for the destination, bit each. So a receiver touches only the outboxes
+  /// that have something for it.
+  struct alignas(64) Note {
+    bool any = false;
+    std::vector<std::uint64_t> mail;  // destinations, bit each
+    std::vector<std::uint64_t> rows[2];
   };
+
+  [[nodiscard]] std::size_t row_of(std::uint32_t destination) const {
+    return destination * (1 + source_words_);
+  }
+  /// Word `w` of the sources that sent in the window before.
+  [[nodiscard]] std::uint64_t senders_to(std::uint32_t destination, std::size_t w) const {
+    std::uint64_t bits = 0;
+    for (const Note& note : notes_) {
+      const std::uint64_t* row = &note.rows[parity_ ^ 1][row_of(destination)];
+      if (row[0] == window_ - 1) bits |= row[1 + w];
+    }
+    return bits;
+  }
 
   std::vector<Source> outboxes_;
   std::vector<std::vector<std::uint32_t>> sources_of_domain_;
-  /// Non-empty destinations of a source in the window before: the masks of all sources side by side, so that
-  /// a receiver need not touch the outboxes that have nothing for it.
-  [[nodiscard]] const std::uint64_t* row(std::size_t source) const {
-    return &rows_[parity_ ^ 1][source * mail_for_.size()];
-  }
-
-  std::vector<std::uint64_t> rows_[2];
+  std::size_t source_words_;
   std::vector<Note> notes_;
-  std::vector<std::uint64_t> senders_;   // sources with mail of the window before, bit each
-  std::vector<std::uint64_t> mail_for_;  // their destinations, bit each
+  std::vector<std::uint64_t> mail_for_;  // destinations with mail of the window before, bit each
+  bool any_mail_ = false;
   std::uint64_t window_ = 1;
   unsigned parity_ = 0;
 };
 
 template <class T>
 Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations)
-    : NetworkBase(std::move(name), std::move(sources), std::move(destinations)), outboxes_(sources_.size()) {
+    : NetworkBase(std::move(name), std::move(sources), std::move(destinations)),
+      outboxes_(sources_.size()),
+      source_words_((sources_.size() + 63) / 64) {
   const std::size_t words = (destinations_.size() + 63) / 64;
   mail_for_.resize(words);
-  senders_.resize((sources_.size() + 63) / 64);
-  for (auto& rows : rows_) rows.resize(words * sources_.size());
   set_threads(1);
   for (Source& s : outboxes_)
     for (Outbox& box : s.side) {
@@ -160,8 +170,8 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
 
 template <class T>
 void Network<T>::set_threads(unsigned threads) {
-  notes_.assign(threads,
-                {std::vector<std::uint64_t>(senders_.size()), std::vector<std::uint64_t>(mail_for_.size())});
+  const std::vector<std::uint64_t> rows(destinations_.size() * (1 + source_words_));
+  notes_.assign(threads, {false, std::vector<std::uint64_t>(mail_for_.size()), {rows, rows}});
 }
 
 template <class T>
@@ -171,30 +181,38 @@ void Network<T>::note(DomainId domain, unsigned thread) {
   for (const std::uint32_t s : sources_of_domain_[domain]) {
     const Outbox& box = outboxes_[s].side[parity_];
     if (box.window != window_) continue;
-    note.senders[s / 64] |= std::uint64_t{1} << s % 64;
+    note.any = true;
     for (std::size_t w = 0; w < mail_for_.size(); ++w) {
       note.mail[w] |= box.mask[w];
-      rows_[parity_][s * mail_for_.size() + w] = box.mask[w];
+      for (std::uint64_t bits = box.mask[w]; bits; bits &= bits - 1) {
+        const auto destination =
+            static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+        std::uint64_t* row = &note.rows[parity_][row_of(destination)];
+        if (row[0] != window_) {
+          std::fill_n(row + 1, source_words_, 0);
+          row[0] = window_;
+        }
+        row[1 + s / 64] |= std::uint64_t{1} << s % 64;
+      }
     }
   }
 }
 
 template <class T>
 void Network<T>::flip(std::vector<std::uint8_t>& woken) {
-  const auto take = [](std::vector<std::uint64_t>& total, std::vector<std::uint64_t>& part) {
-    for (std::size_t w = 0; w < total.size(); ++w) total[w] |= std::exchange(part[w], 0);
-  };
-  std::fill(senders_.begin(), senders_.end(), 0);
-  std::fill(mail_for_.begin(), mail_for_.end(), 0);
+  parity_ ^= 1;
+  ++window_;
+  if (any_mail_) std::fill(mail_for_.begin(), mail_for_.end(), 0);
+  any_mail_ = false;
   for (Note& note : notes_) {
-    take(senders_, note.senders);
-    take(mail_for_, note.mail);
+    if (!std::exchange(note.any, false)) continue;
+    any_mail_ = true;
+    for (std::size_t w = 0; w < mail_for_.size(); ++w) mail_for_[w] |= std::exchange(note.mail[w], 0);
   }
+  if (!any_mail_) return;
   for (std::size_t w = 0; w < mail_for_.size(); ++w)
     for (std::uint64_t bits = mail_for_[w]; bits; bits &= bits - 1)
       woken[destinations_[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]] = 1;
-  parity_ ^= 1;
-  ++window_;
 }
 
 }  // namespace lockstep::sim

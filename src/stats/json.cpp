@@ -178,6 +178,7 @@ std::string to_json(const HostReport& host) {
   out.put("  \"skipped_cycles\":{},\n", host.skipped_cycles);
   seconds("seconds_sm", host.seconds_sm);
   seconds("seconds_memory", host.seconds_memory);
+  seconds("seconds_other", host.seconds_other);
   seconds("seconds_exchange", host.seconds_exchange);
   seconds("seconds_decode", host.seconds_decode);
   seconds("seconds_serial", host.seconds_serial);

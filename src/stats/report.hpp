@@ -68,8 +68,10 @@ struct HostReport {
   Cycle cycles = 0;
   std::uint64_t windows = 0, barriers = 0, awake_domains = 0, window_cycles = 0;  // sums over windows
   std::uint64_t skipped_cycles = 0;
-  double seconds_sm = 0, seconds_memory = 0, seconds_exchange = 0, seconds_decode = 0,
-         seconds_waiting = 0;  // summed over threads
+  // Summed over threads: SMs, memory partitions, dispatcher and copy engine, noting what was sent, decoding,
+  // the barrier.
+  double seconds_sm = 0, seconds_memory = 0, seconds_other = 0, seconds_exchange = 0, seconds_decode = 0,
+         seconds_waiting = 0;
   // seconds_serial: the leader between windows; seconds_alone: in windows that were not shared. Of
   // the windows that are shared, the sums of the longest share and of the mean share: the imbalance.
   double seconds_serial = 0, seconds_alone = 0, seconds_longest_share = 0, seconds_mean_share = 0;

@@ -1,6 +1,7 @@
 // The engine's barrier: lets everybody through once a window, and does not burn a core while it waits.
 #include "sim/gate.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <ctime>
@@ -28,31 +29,53 @@ TEST_CASE("each worker passes the gate once a window, after what the leader wrot
       std::uint32_t generation = 0;
       for (int i = 0; i < kWindows; ++i) {
         generation = gate.wait(generation);
-        seen[w] += written == i + 1;
-        gate.arrive();
+        if (gate.enter()) {
+          seen[w] += written == i + 1;
+          gate.leave();
+        }
       }
     });
   for (int i = 0; i < kWindows; ++i) {
     written = i + 1;
     gate.open();
-    gate.join();
+    gate.close(true);
   }
   for (auto& worker : workers) worker.join();
   for (const int n : seen) CHECK(n == kWindows);
+}
+
+TEST_CASE("the leader does not wait for a worker that does not come, only for those inside") {
+  Gate gate(2);
+  gate.open();
+  CHECK(gate.enter());  // as a worker would
+  std::atomic<bool> closed{false};
+  std::thread leader([&] {
+    gate.close(false);
+    closed = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_FALSE(closed);
+  gate.leave();
+  leader.join();  // the other worker never came
+  CHECK_FALSE(gate.enter());
+  gate.open();
+  CHECK(gate.enter());
+  gate.leave();
+  gate.close(false);
 }
 
 TEST_CASE("a worker that waits long sleeps") {
   Gate gate(1);
   std::thread worker([&] {
     (void)gate.wait(0);
-    gate.arrive();
+    if (gate.enter()) gate.leave();
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const double before = process_cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(400));
   const double burnt = process_cpu_seconds() - before;
   gate.open();
-  gate.join();
+  gate.close(true);
   worker.join();
   CHECK(burnt < 0.1);  // spinning would burn 0.4
 }
