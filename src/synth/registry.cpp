@@ -16,6 +16,7 @@ namespace {
 constexpr const Kind* kKinds[] = {
     &kStreaming, &kSgemm,  &kRandom,   &kChain,   &kMixed, &kPipe, &kOperands,
     &kCode,      &kShared, &kBarriers, &kAtomics, &kEmpty, &kFfma,
+    &kPointerChase, &kCacheRead, &kL2Read, &kStream,
 };
 
 constexpr OptionSpec kCommon[] = {
