@@ -1,5 +1,5 @@
-// Every CTA reads the same array of floats, lap after lap: the bandwidth of L1 and L2 against the footprint, in the
-// shape of gpu-cache of the public gpu-benches.
+// Every CTA reads the same array of floats, lap after lap: the bandwidth of L1 and L2 against the footprint,
+// in the shape of gpu-cache of the public gpu-benches.
 #include <algorithm>
 
 #include "synth/kinds.hpp"
@@ -50,7 +50,8 @@ void emit_reads(WarpText& w, const Reader& r, std::uint64_t loads) {
   w.emit({.opcode = "EXIT"});
 }
 
-void write_reads(TraceFolder& folder, trace::KernelHeader& header, const Reader& reader, std::uint64_t loads) {
+void write_reads(TraceFolder& folder, trace::KernelHeader& header, const Reader& reader,
+                 std::uint64_t loads) {
   ++header.id;
   KernelFile file = folder.kernel(header);
   for (std::uint32_t cta = 0; cta < header.grid.x; ++cta) {
@@ -62,19 +63,21 @@ void write_reads(TraceFolder& folder, trace::KernelHeader& header, const Reader&
   file.close();
 }
 
-/// Every line once by a CTA of either half of the grid, so that both L2 halves have it where there are two.
+/// CTAs go to GPCs in turn: of eight in a row, the first four read the same as the last four, so that both L2
+/// halves have every line where there are two.
 void write_warming(TraceFolder& folder, trace::KernelHeader& header, std::uint64_t bytes) {
   ++header.id;
   KernelFile file = folder.kernel(header);
-  const std::uint64_t lines = bytes / kLineBytes, half = std::max<std::uint64_t>(header.grid.x / 2, 1);
-  const std::uint64_t warps = header.warps_per_cta() * half;
+  const std::uint64_t lines = bytes / kLineBytes, shares = std::max(header.grid.x / 8 * 4, 1u);
+  const std::uint64_t warps = header.warps_per_cta() * shares;
   for (std::uint32_t cta = 0; cta < header.grid.x; ++cta) {
     file.begin_cta({cta, 0, 0});
     for (std::uint32_t k = 0; k < header.warps_per_cta(); ++k) {
       WarpText& w = file.begin_warp(k);
       emit_prologue(w);
       const std::uint32_t top = w.pc();
-      for (std::uint64_t line = cta % half * header.warps_per_cta() + k; line < lines; line += warps) {
+      for (std::uint64_t line = (cta / 8 * 4 + cta % 4) % shares * header.warps_per_cta() + k; line < lines;
+           line += warps) {
         w.jump(top);
         w.emit({.opcode = "LDG.E.CONSTANT.SYS",
                 .to = 16,
@@ -96,7 +99,8 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   header.block = {options.number32("threads"), 1, 1};
   header.registers = 64;
   Reader reader{header.block.x, 0, 0, 0};
-  reader.lap = std::max<std::uint64_t>(options.number("footprint") / (std::uint64_t{kElement} * reader.threads), 1);
+  reader.lap =
+      std::max<std::uint64_t>(options.number("footprint") / (std::uint64_t{kElement} * reader.threads), 1);
   if (const std::uint64_t warm = options.number("warm")) write_warming(folder, header, warm);
   for (const char* part : {"first", "second"}) {
     write_reads(folder, header, reader, options.number(part));
@@ -106,6 +110,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 
 }  // namespace
 
-const Kind kCacheRead = {"cache_read", "every CTA reads one array again and again; 2 or 3 kernels", kOptions, generate};
+const Kind kCacheRead = {"cache_read", "every CTA reads one array again and again; 2 or 3 kernels", kOptions,
+                         generate};
 
 }  // namespace lockstep::synth

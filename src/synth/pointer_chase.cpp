@@ -15,8 +15,8 @@ constexpr OptionSpec kOptions[] = {
     {"warm", "1024", "loads of the first kernel: in the order of the chain, but many at a time", 0, 1u << 27},
     {"first", "1024", "loads of the second kernel", 1, 1u << 26},
     {"second", "3072", "loads of the third kernel", 1, 1u << 26},
-    {"continue", "1", "1: each kernel goes on where the one before ended; 0: all begin at the first element", 0,
-     1},
+    {"continue", "1", "1: each kernel goes on where the one before ended; 0: all begin at the first element",
+     0, 1},
     {"seed", "12345", "of the order", 0, ~0ull},
 };
 
@@ -134,7 +134,8 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 
 }  // namespace
 
-const Kind kPointerChase = {"pointer_chase", "one warp chases pointers through memory in random order; 2 or 3 kernels",
+const Kind kPointerChase = {"pointer_chase",
+                            "one warp chases pointers through memory in random order; 2 or 3 kernels",
                             kOptions, generate};
 
 }  // namespace lockstep::synth

@@ -1,5 +1,5 @@
-// The STREAM kernels at a chosen occupancy, one element of double precision a thread, in the shape of gpu-stream of the
-// public gpu-benches: shared memory lets two CTAs into an SM.
+// The STREAM kernels at a chosen occupancy, one element of double precision a thread, in the shape of
+// gpu-stream of the public gpu-benches: shared memory lets two CTAs into an SM.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -11,16 +11,18 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"kernel", "triad", "what is computed", 0, 0, "init|read|scale|triad|3pt|5pt"},
-    {"fill", "0", "bytes that a first kernel moves at full occupancy, so that the L2 is in its steady state", 0,
-     1ull << 32},
+    {"fill", "0", "bytes that a first kernel moves at full occupancy, so that the L2 is in its steady state",
+     0, 1ull << 32},
     {"threads", "256", "threads a CTA, smallest", 32, 1024},
     {"most", "256", "threads a CTA, largest", 32, 1024},
     {"step", "32", "between them; two kernels for each", 32, 1024},
     {"resident", "160", "CTAs that the GPU takes at a time", 1, 1u << 16},
     {"shared", "49152", "bytes of shared memory a CTA", 0, 1u << 20},
-    {"waves", "8", "CTAs of the first of two kernels, in multiples of `resident`; at least `bytes`", 1, 1u << 16},
-    {"bytes", "1048576", "least bytes of an array in the first of two kernels; the second has three times as many",
-     1, 1ull << 32},
+    {"waves", "8", "CTAs of the first of two kernels, in multiples of `resident`; at least `bytes`", 1,
+     1u << 16},
+    {"bytes", "1048576",
+     "least bytes of an array in the first of two kernels; the second has three times as many", 1,
+     1ull << 32},
 };
 
 constexpr std::uint32_t kElement = 8, kFullThreads = 1024;
@@ -40,22 +42,30 @@ struct Shape {
   bool stores;
   std::uint32_t arrays;  // that are moved
 };
-constexpr Shape kShapes[] = {{"init", {}, true, 1},     {"read", kOne, false, 1}, {"scale", kOne, true, 2},
+constexpr Shape kShapes[] = {{"init", {}, true, 1},    {"read", kOne, false, 1}, {"scale", kOne, true, 2},
                              {"triad", kTwo, true, 3}, {"3pt", kThree, true, 2}, {"5pt", kFive, true, 2}};
 
 void emit_element(WarpText& w, const Shape& shape, std::uint64_t element) {
   emit_prologue(w);
+  // The bounds check is of 64 bits, and the flag that is never set is a byte among the arguments.
+  w.emit({.opcode = "ISETP.GE.U32.AND.EX", .from = {7}});
+  w.emit({.opcode = "LDC.U8", .to = 20, .from = {kRz}});
+  w.emit({.opcode = "ISETP.NE.AND", .from = {20}});
+  w.emit({.opcode = "BRA", .mask = 0});
   w.emit({.opcode = "IMAD.WIDE", .to = 4, .from = {6, 7}});
   int to = 8;
   for (const Operand& o : shape.loads) {
-    const std::uint64_t at = element + 2 + static_cast<std::uint64_t>(o.shift);  // a stencil's margin in front
+    const std::uint64_t at =
+        element + 2 + static_cast<std::uint64_t>(o.shift);  // a stencil's margin in front
     const Address base = kWritten + static_cast<Address>(o.array) * kBetween + at * kElement;
-    w.emit({.opcode = "LDG.E.64.CONSTANT.SYS", .to = to, .from = {4}, .access = strided(kElement, base, kElement)});
+    w.emit({.opcode = "LDG.E.64.CONSTANT.SYS",
+            .to = to,
+            .from = {4},
+            .access = strided(kElement, base, kElement)});
     to += 2;
   }
   for (int from = 8; from < to; from += 2) w.emit({.opcode = "DFMA", .to = 24, .from = {from, 26, 24}});
   const Address result = kWritten + (element + 2) * kElement;
-  w.emit({.opcode = "ISETP.NE.AND", .from = {24}});
   w.emit({.opcode = "STG.E.64.SYS",
           .from = {6, 24},
           .access = strided(kElement, result, kElement),
@@ -104,9 +114,11 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   if (const std::uint64_t fill = options.number("fill"))
     writer.kernel(kFullThreads, ctas_for(fill / shape.arrays, kFullThreads));
   const std::uint32_t resident = options.number32("resident"), step = options.number32("step");
-  for (std::uint32_t threads = options.number32("threads"); threads <= options.number32("most"); threads += step) {
+  for (std::uint32_t threads = options.number32("threads"); threads <= options.number32("most");
+       threads += step) {
     const std::uint32_t least = ctas_for(options.number("bytes"), threads);
-    const std::uint32_t ctas = std::max(options.number32("waves") * resident, (least + resident - 1) / resident * resident);
+    const std::uint32_t ctas =
+        std::max(options.number32("waves") * resident, (least + resident - 1) / resident * resident);
     writer.kernel(threads, ctas);
     writer.kernel(threads, 3 * ctas);
   }
@@ -114,6 +126,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 
 }  // namespace
 
-const Kind kStream = {"stream", "STREAM kernels in double precision at chosen occupancies", kOptions, generate};
+const Kind kStream = {"stream", "STREAM kernels in double precision at chosen occupancies", kOptions,
+                      generate};
 
 }  // namespace lockstep::synth
