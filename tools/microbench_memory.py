@@ -5,9 +5,9 @@ A figure comes from the difference of two kernels of one trace, so that launch a
 what hardware runs where the rest would repeat it:
 * chase: one lap in parallel warms the L2 (none for footprints beyond 1.7 times the L2, where nothing survives a lap),
   then 1024 dependent loads of the next lap;
-* cache: footprints that fit 0.9 of the L1 run on eight SMs, which do not interact; larger ones on all, with 768 loads a
+* cache: footprints that fit 0.9 of the L1 run on eight SMs, which do not interact; larger ones on all, with 384 loads a
   thread when they exceed the L1 by far;
-* l2: two resident sets of CTAs instead of 200,000 CTAs;
+* l2: some resident sets of CTAs instead of 200,000 CTAs, the first of them staggered;
 * stream: some megabytes an array instead of 1 GiB, after as many that the L2 is full of the kernel's own data.
 """
 import csv
@@ -74,6 +74,7 @@ class Machine:
         self.l1 = self.number("l1.bytes")
         self.l2 = self.number("l2.partitions") * self.number("l2.slices_per_partition") * self.number("l2.slice_bytes")
         self.chase = functools.lru_cache(None)(self._chase)
+        self.pieces = functools.lru_cache(None)(self._pieces)
 
     def number(self, key):
         return int(self.values[key].split(",")[-1].split()[0])
@@ -110,28 +111,29 @@ class Machine:
         elif footprint <= 2.5 * self.l1:
             first, more = 3 * lap, 4 * lap
         else:
-            first, more = 256, 512
+            first, more = 128, 256
         warm = footprint if footprint <= 1.2 * self.l2 else 0
         cycles = self.cycles("cache_read", ctas=sms, threads=CACHE_THREADS, footprint=lap * 4 * CACHE_THREADS,
                              warm=warm, first=first, second=first + more)
         return self.gigabytes(self.sms * 4 * CACHE_THREADS * more, cycles[-1] - cycles[-2])
 
     def l2_read(self, footprint):
-        """GB/s of CTAs reading pieces of 512 KiB, gpu-l2-cache."""
-        pieces, resident = footprint // L2_PIECE, 2 * self.sms
-        rows = 32 if footprint <= 2 * self.l2 else 8
-        pieces = pieces * 32 // rows
-        warm = min(pieces, resident) if footprint <= 2 * self.l2 else 0
-        cycles = self.cycles("l2_read", pieces=min(pieces, 65536), rows=rows, warm=warm, first=resident,
-                             second=2 * resident)
-        return self.gigabytes(resident * rows * 16384, cycles[-1] - cycles[-2])
+        """GB/s of CTAs reading pieces of 512 KiB, gpu-l2-cache. Beyond 2.5 times the L2 nothing is there when it is read
+        again, so one run stands for all."""
+        pieces, resident = min(footprint, int(2.5 * self.l2)) // L2_PIECE, 2 * self.sms
+        return self.pieces(pieces, resident, min(pieces, resident) if footprint <= 2 * self.l2 else 0)
+
+    def _pieces(self, pieces, resident, warm):
+        cycles = self.cycles("l2_read", pieces=pieces, resident=resident, warm=warm, first=resident + resident // 2,
+                             second=2 * resident + resident // 2)
+        return self.gigabytes(resident * L2_PIECE, cycles[-1] - cycles[-2])
 
     def stream(self, kernel, block_sizes):
         """GB/s of a STREAM kernel with two CTAs an SM, for each CTA size."""
         threads = sorted(block_sizes)
         step = min((b - a for a, b in zip(threads, threads[1:])), default=32)
         shared = self.number("l1.shared_carveouts_kib") * 1024 // 2 - self.number("sm.shared_reserved")
-        arrays, resident, waves, least = STREAM_KERNELS[kernel], 2 * self.sms, 6, 2 << 20
+        arrays, resident, waves, least = STREAM_KERNELS[kernel], 2 * self.sms, 4, 1 << 20
         fill = 0 if kernel == "read" else self.l2 + (self.l2 >> 2)
         cycles = self.cycles("stream", kernel=kernel, fill=fill, threads=threads[0], most=threads[-1], step=step,
                              resident=resident, shared=shared, waves=waves, bytes=least)
@@ -193,11 +195,9 @@ def stream_tables(machine, folder, gpu, pool, every):
 GROUPS = {"chase": chase_tables, "bandwidth": bandwidth_tables, "stream": stream_tables}
 
 
-def tables(program, config, folder, jobs=1, every=1, groups=tuple(GROUPS)):
-    """Tables of a configuration beside the measurements in `folder`; every n-th row of each."""
-    gpu = MEASURED_AS.get(config)
-    if gpu is None:
-        return []
+def tables(program, config, folder, gpu=None, jobs=1, every=1, groups=tuple(GROUPS)):
+    """Tables of a configuration beside the measurements of `gpu` in `folder`; every n-th row of each."""
+    gpu = gpu or MEASURED_AS.get(config, config)
     machine = Machine(program, config)
     with ThreadPoolExecutor(jobs) as pool:
         return [t for g in groups for t in GROUPS[g](machine, folder, gpu, pool, every)]
