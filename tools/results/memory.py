@@ -5,7 +5,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 TITLE = "Memory microbenchmarks"
 PRODUCTS = ["v100", "a100", "h100_pcie"]
-EVERY = 4
+EVERY = 8
 
 
 def write(context, page):
