@@ -85,7 +85,7 @@ struct GpuGroup {  // gpu.*
   std::uint32_t gpcs = 6;
 };
 struct ClockGroup {  // clock.*_khz, one kHz exact
-  std::uint64_t core_khz = 1380000, icnt_khz = 1380000, l2_khz = 1380000,
+  std::uint64_t core_khz = 1380000, icnt_khz = 1200000, l2_khz = 1200000,
                 dram_khz = 877000;  // DRAM command clock
 };
 struct SmGroup {  // sm.*
@@ -148,7 +148,7 @@ struct SyncGroup {                     // sync.*
                 membar_system = 2900;  // floor beside waiting for acknowledgements
 };
 struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in bytes an icnt cycle
-  std::uint32_t request_latency = 40, reply_latency = 40;
+  std::uint32_t request_latency = 35, reply_latency = 35;
   std::uint32_t flit_bytes = 32;
   std::uint32_t sm_out_bytes = 32, sm_in_bytes = 64;        // injection and ejection port of an SM
   std::uint32_t slice_in_bytes = 32, slice_out_bytes = 32;  // ports of an L2 slice
@@ -161,9 +161,9 @@ struct L2Group {                  // l2.*
   std::uint32_t partitions = 32;  // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
   std::uint32_t slice_bytes = 98304, ways = 24;
-  std::uint32_t latency = 98;                   // L2 cycles from ejection to the hit's reply
+  std::uint32_t latency = 85;                   // L2 cycles from ejection to the hit's reply
   std::uint32_t slice_bytes_per_cycle = 32;     // data bandwidth of a slice
-  std::uint32_t mshrs = 192, mshr_merges = 32;  // a slice
+  std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice
   std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
   bool code_resident = true;          // instructions are in the L2 when they are first fetched

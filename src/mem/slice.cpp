@@ -261,7 +261,7 @@ void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
     const Origin origin = from_far ? kFar : kNear;
     if (icnt::is_read(r.kind)) {
       if (from_far) line.copied = static_cast<SectorMask>(line.copied | got);
-      reply(r, got, origin, now);
+      line.far ? pass_on(r, got, origin, now) : reply(r, got, origin, now);
     } else if (complete) {
       operate(r, line, origin, now);
     }
@@ -296,10 +296,17 @@ void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cyc
   pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
 }
 
+/// Data of the other half: the requester gets them while the copy is written.
+void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
+  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
+}
+
 /// The queue whose head has been ready the longest.
 const Ring<Slice::Outgoing>& Slice::first_out() const {
-  if (atomic_pipe_.empty()) return pipe_;
-  return pipe_.empty() || atomic_pipe_.front().ready < pipe_.front().ready ? atomic_pipe_ : pipe_;
+  const Ring<Outgoing>* first = &pipe_;
+  for (const Ring<Outgoing>* other : {&atomic_pipe_, &passing_})
+    if (!other->empty() && (first->empty() || other->front().ready < first->front().ready)) first = other;
+  return *first;
 }
 
 bool Slice::can_leave(const Outgoing& item) const {
@@ -312,7 +319,7 @@ void Slice::move_data(Cycle now) {
   const Ring<Outgoing>& from = first_out();
   if (from.empty() || from.front().ready > now || data_free_ > now || !can_leave(from.front())) return;
   const Outgoing item = from.front();
-  (&from == &pipe_ ? pipe_ : atomic_pipe_).pop();
+  (&from == &pipe_ ? pipe_ : &from == &passing_ ? passing_ : atomic_pipe_).pop();
   data_free_ = now + (count(item.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
   push_reply(item, now);
 }
@@ -375,7 +382,8 @@ bool Slice::quiescent() const {
     return port.empty() && port.credits_out() == port.credits_arriving();
   };
   if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0) return false;
-  if (!pipe_.empty() || !atomic_pipe_.empty() || in_.pending() > 0 || !home(out_)) return false;
+  if (!pipe_.empty() || !atomic_pipe_.empty() || !passing_.empty() || in_.pending() > 0 || !home(out_))
+    return false;
   return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&
                    home(far_->reply_out) && far_->free.size() == far_->forwarded.size());
 }
@@ -387,7 +395,7 @@ void Slice::dump(std::string& out) const {
                                             "room in the DRAM write queue", "the port to the other half"};
   fmt::format_to(
       to, "  slice {}: next event at L2 edge {}, {} requests at the port, {} lines in flight, {} replies\n",
-      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size());
+      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size() + passing_.size());
   for (const Latch& latch : latches_)
     if (latch.full)
       fmt::format_to(to, "    head: kind {} line {:#x} sectors {:#x} for {}, waits for {}\n",

@@ -31,12 +31,12 @@ struct CounterTable {
 /// queue) holds up those behind it, while hits proceed under misses.
 ///
 /// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
-/// the other half: it keeps copies of what it has read, asks the home for the rest, and passes writes and
-/// atomics on. The home remembers which lines it has sent away and, when such a line is written, tells the
-/// other half to drop its copy; the writer's acknowledgement does not wait for that. Products are known to
-/// keep the halves coherent in hardware (A100 whitepaper); how is not published. What the other half asks for
-/// comes through a port and a register of its own, may use resources that requests to the other half never
-/// exhaust, and so never waits for them.
+/// the other half: it keeps copies of what it has read, asks the home for the rest, passes the data on as
+/// they come, and passes writes and atomics on. The home remembers which lines it has sent away and, when
+/// such a line is written, tells the other half to drop its copy; the writer's acknowledgement does not wait
+/// for that. Products are known to keep the halves coherent in hardware (A100 whitepaper); how is not
+/// published. What the other half asks for comes through a port and a register of its own, may use resources
+/// that requests to the other half never exhaust, and so never waits for them.
 ///
 /// All times are edges of the L2 clock.
 class Slice {
@@ -103,6 +103,7 @@ class Slice {
   void fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now);
   void operate(const icnt::Request& r, Line& line, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
+  void pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
                     SectorMask missed, bool line_there);
 
@@ -115,7 +116,9 @@ class Slice {
   [[nodiscard]] Cycle find_next(Cycle now) const;
   [[nodiscard]] Cycle next_of(const Latch& latch, const icnt::EjectionPort<icnt::Request>& port,
                               Cycle now) const;
-  [[nodiscard]] bool pipe_full() const { return pipe_.size() + atomic_pipe_.size() >= pipe_capacity_; }
+  [[nodiscard]] bool pipe_full() const {
+    return pipe_.size() + atomic_pipe_.size() + passing_.size() >= pipe_capacity_;
+  }
   [[nodiscard]] const Ring<Outgoing>& first_out() const;
   [[nodiscard]] bool can_leave(const Outgoing& item) const;
   [[nodiscard]] std::uint32_t flits_in(const icnt::Request& r) const;
@@ -144,6 +147,7 @@ class Slice {
   MshrFile mshrs_;
   std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
   Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness
+  Ring<Outgoing> passing_;                  // likewise: data of the other half on its way through
   Ring<std::uint8_t> waiting_kernels_;      // of the replies in out_
   Cycle data_free_ = 0, atomic_free_ = 0;
   Cycle next_ = 0;

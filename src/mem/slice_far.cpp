@@ -56,7 +56,7 @@ void Slice::accept_far_replies(Cycle now) {
     } else if (icnt::is_read(r.kind)) {
       fill(now, static_cast<std::uint16_t>(r.tag), r.sectors);
     } else {
-      reply(far_->forwarded[r.tag].request, r.sectors, kNear, now);
+      pass_on(far_->forwarded[r.tag].request, r.sectors, kNear, now);
       far_->free.push_back(r.tag);
     }
   });

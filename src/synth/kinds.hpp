@@ -8,7 +8,7 @@
 
 namespace lockstep::synth {
 
-extern const Kind kStreaming, kSgemm, kRandom, kChain, kMixed;
+extern const Kind kStreaming, kSgemm, kRandom, kChain, kMixed, kPointerChase, kCacheRead, kL2Read, kStream;
 // Microbenchmarks of the SM.
 extern const Kind kPipe, kOperands, kCode, kShared, kBarriers, kAtomics, kEmpty, kFfma;
 

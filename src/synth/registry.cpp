@@ -14,8 +14,8 @@ namespace {
 
 /// Every kind, one line each.
 constexpr const Kind* kKinds[] = {
-    &kStreaming, &kSgemm,  &kRandom,   &kChain,   &kMixed, &kPipe, &kOperands,
-    &kCode,      &kShared, &kBarriers, &kAtomics, &kEmpty, &kFfma,
+    &kStreaming, &kSgemm,   &kRandom, &kChain, &kMixed,        &kPipe,      &kOperands, &kCode,   &kShared,
+    &kBarriers,  &kAtomics, &kEmpty,  &kFfma,  &kPointerChase, &kCacheRead, &kL2Read,   &kStream,
 };
 
 constexpr OptionSpec kCommon[] = {

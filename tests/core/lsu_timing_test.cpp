@@ -330,7 +330,7 @@ TEST_CASE("LSU: instruction lines share the port") {
   REQUIRE(r.lines.size() == 2);
   CHECK(r.lines[0].second == 0x1000);
   CHECK(r.lines[1].second == 0x1080);
-  CHECK(r.lines[0].first == 3 + 1 + 40 + 120 + 40);
+  CHECK(r.lines[0].first == 3 + 1 + 35 + 120 + 35);
 }
 
 TEST_CASE("LSU: a full table or port holds up what is behind, and nothing is lost") {

@@ -75,6 +75,27 @@ const std::vector<Example> kExamples = {
     {"empty", {{"ctas", "9"}, {"threads", "96"}}, {9 * 3 * 2}, 0},
     // As traced on the H100: 6 before the loop, 132 in it, 2 after it: 1328 for 10 iterations.
     {"ffma", {}, {1328}, 0},
+    // Memory microbenchmarks. 32 warps warm with 6 + 1 + 1, of which two load; 32 loads and 3 a turn of the
+    // chase.
+    {"pointer_chase",
+     {{"warm", "64"}, {"first", "32"}, {"second", "40"}},
+     {32 * 8 + 2 * 2, 6 + 1 + 35 + 2, 6 + 1 + 2 * 35 + 2},
+     0},
+    // Four warps; each warms with two lines, then loads and adds in batches of 32 and 3 more.
+    {"cache_read",
+     {{"ctas", "2"}, {"threads", "64"}, {"warm", "512"}, {"first", "4"}, {"second", "40"}},
+     {4 * (6 + 2 * 2 + 1), 4 * (8 + 2 * 4 + 3), 4 * (8 + 2 * 40 + 2 * 3)},
+     0},
+    // A row is two loads and a product; the CTAs that begin a counted kernel read one and three of the four
+    // rows.
+    {"l2_read",
+     {{"pieces", "2"}, {"rows", "4"}, {"resident", "2"}, {"warm", "1"}, {"first", "2"}, {"second", "3"}},
+     {32 * (10 + 12), 32 * (10 + 3 + 10 + 9), 32 * (10 + 3 + 10 + 9 + 10 + 12)},
+     0},
+    {"stream",
+     {{"threads", "64"}, {"most", "128"}, {"step", "64"}, {"resident", "2"}, {"waves", "1"}, {"bytes", "1"}},
+     {2 * 2 * 17, 6 * 2 * 17, 2 * 4 * 17, 6 * 4 * 17},
+     0},
 };
 
 std::vector<Contents> contents(const std::string& folder, const Example& example) {

@@ -78,9 +78,15 @@ def percent(error):
     return f"{100 * error:+.1f} %"
 
 
+def quantiles(errors):
+    """Mean, median, p90 (nearest rank) and maximum of the absolute values."""
+    ordered = sorted(abs(e) for e in errors)
+    p90 = ordered[math.ceil(0.9 * len(ordered)) - 1]
+    return statistics.mean(ordered), statistics.median(ordered), p90, ordered[-1]
+
+
 def error_summary(errors):
     """Mean, median, p90 and maximum of the absolute values of relative errors, as a sentence."""
-    ordered = sorted(abs(e) for e in errors)
-    p90 = ordered[math.ceil(0.9 * len(ordered)) - 1]  # nearest rank
-    return (f"Error: mean {100 * statistics.mean(ordered):.1f} %, median {100 * statistics.median(ordered):.1f} %, "
-            f"p90 {100 * p90:.1f} %, maximum {100 * ordered[-1]:.1f} % of {len(ordered)} rows.")
+    mean, median, p90, worst = quantiles(errors)
+    return (f"Error: mean {100 * mean:.1f} %, median {100 * median:.1f} %, p90 {100 * p90:.1f} %, "
+            f"maximum {100 * worst:.1f} % of {len(errors)} rows.")
