@@ -13,10 +13,10 @@ namespace {
 
 constexpr Address kBase = 0x7f8000000000;
 
-/// Loads from random places of one megabyte.
+/// Loads from random places of 256 KB.
 const SmallTrace kSmallRandom{
-    "random", "random", {{"ctas", "4"}, {"threads", "32"}, {"loads", "2"}, {"footprint", "1048576"}}};
-constexpr const char* kTable = "0x7fa000000000+1MiB";
+    "random", "random", {{"ctas", "2"}, {"threads", "32"}, {"loads", "1"}, {"footprint", "262144"}}};
+constexpr const char* kTable = "0x7fa000000000+256KiB";
 
 /// A kernel of one warp whose loads wait for one another.
 class LoadChain {
@@ -184,6 +184,8 @@ TEST_CASE("identity with managed memory") {
                     ? smart_gpu({one.setting})
                     : config::resolve("v100", {one.setting, "gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"});
   // A slow fault takes long when every cycle is visited.
+  config.uvm.kib_ps = 0;
+  config.uvm.link = 6;  // nvlink_c2c
   config.uvm.interrupt_ns = 200;
   config.uvm.batch_ns = 300;
   config.uvm.evict_ns = 100;
