@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/instruction.hpp"
+#include "uvm/parameters.hpp"
 
 namespace lockstep::config {
 
@@ -220,6 +221,7 @@ struct GpuConfig {
   DramGroup dram;
   LaunchGroup launch;
   HostGroup host;
+  uvm::Parameters uvm;
 
   [[nodiscard]] const PipeSpec& pipe_of(trace::OpClass c) const { return pipe[static_cast<unsigned>(c)]; }
 };

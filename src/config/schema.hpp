@@ -128,5 +128,6 @@ using Rows = std::vector<Parameter>;
 [[nodiscard]] Rows memory_rows();   // l1, sync, icnt, l2
 [[nodiscard]] Rows dram_rows();     // dram
 [[nodiscard]] Rows host_rows();     // launch, host
+[[nodiscard]] Rows uvm_rows();      // uvm
 
 }  // namespace lockstep::config

@@ -121,6 +121,14 @@ void L1Cache::drop(std::uint32_t place, SectorMask sectors) {
   first_[set] = links_[place].next;  // the first of a ring becomes the last
 }
 
+void L1Cache::drop_range(Address first, Address bytes) {
+  for (std::uint32_t s = 0; s < sets_; ++s)
+    for (std::uint32_t place = s << shift_; place < (s << shift_) + active_; ++place) {
+      const std::uint64_t word = words_[place];
+      if ((word & 0xf) != 0 && (word & ~Address{0x7f}) - first < bytes) drop(place, 0xf);
+    }
+}
+
 void L1Cache::invalidate() { std::fill(words_.begin(), words_.end(), 0); }
 
 void L1Cache::set_shared_bytes(std::uint32_t bytes) {

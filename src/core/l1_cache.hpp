@@ -33,6 +33,8 @@ class L1Cache {
   void drop(std::uint32_t place, SectorMask sectors);
 
   void invalidate();
+  /// Drops the lines of [first, first + bytes), which begins at a line.
+  void drop_range(Address first, Address bytes);
   /// Divides the array anew; contents are lost when the number of ways changes.
   void set_shared_bytes(std::uint32_t bytes);
 

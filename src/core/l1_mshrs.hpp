@@ -1,6 +1,7 @@
 // Miss-status registers of the L1: lines with sectors under way, and who waits for them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -35,6 +36,12 @@ class L1Mshrs {
     }
   }
   [[nodiscard]] SectorMask pending(std::uint16_t r) const { return registers_[r].pending; }
+
+  /// Whether a fill of a line of [first, first + bytes) is under way.
+  [[nodiscard]] bool any_in(Address first, Address bytes) const {
+    return std::any_of(registers_.begin(), registers_.end(),
+                       [&](const Register& r) { return r.pending != 0 && r.line - first < bytes; });
+  }
 
   [[nodiscard]] std::uint16_t take(Address line) {
     assert(!full() && find(line) == kNone);

@@ -30,6 +30,10 @@ void MemoryPipeline::look_up_lines(Cycle now) {
 }
 
 bool MemoryPipeline::look_up(Cycle now, const LineAccess& access) {
+  if (current_.next >= current_.untranslated) {
+    bool parked = false;
+    if (!translate(now, access, parked) || parked) return parked;
+  }
   switch (current_.kind) {
     case LineKind::kCachedLoad:
       return load_line(now, access);

@@ -43,7 +43,7 @@ SectorMask sectors_of_instruction_line(std::uint32_t line_bytes) {
 }  // namespace
 
 MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric,
-                               const mem::AddressMap& map, std::uint32_t sm)
+                               const mem::AddressMap& map, std::uint32_t sm, const uvm::AddressSpace* managed)
     : residence_(std::min(kResidence, shortest_latency(config))),
       hit_rest_(config.l1.hit_latency - residence_),
       shared_rest_(config.l1.shared_latency - residence_),
@@ -69,6 +69,7 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       mshrs_(config.l1.mshrs),
       pending_(config.l1.pending_instructions),
       port_(config, fabric, map, sm),
+      translator_(managed ? std::make_unique<Translator>(config, fabric, *managed, sm) : nullptr),
       counters_(config.launch.max_kernels) {
   events_.reserve(64);
   const_waiting_.reserve(64);
@@ -85,11 +86,12 @@ Cycle MemoryPipeline::push(Cycle now, const MioOperation& operation) {
 
 void MemoryPipeline::tick(Cycle now) {
   events_.clear();
-  receive_reply(now);                       // 1. one reply from the crossbar
-  if (current_.active) look_up_lines(now);  // 2. further lines of the operation in the tag stage
-  if (!queue_.empty()) dispatch(now);       // 3. one operation out of the local queues, into its unit
-  deliver_results(now);                     // 4. results that are due
-  port_.tick(now);                          // 5. requests into the crossbar
+  receive_reply(now);                        // 1. one reply from the crossbar
+  if (current_.active) look_up_lines(now);   // 2. further lines of the operation in the tag stage
+  if (!queue_.empty()) dispatch(now);        // 3. one operation out of the local queues, into its unit
+  if (translator_) serve_translations(now);  // lines whose page has come, shootdowns
+  deliver_results(now);                      // 4. results that are due
+  port_.tick(now);                           // 5. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -98,6 +100,11 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
+  if (translator_) {
+    next = std::min(next, std::max(now + 1, translator_->next_arrival()));
+    const bool turn = !current_.active || current_.blocked == Blocked::kTable;
+    if (turn && translator_->has_work() && translator_->next_is_line()) next = now + 1;
+  }
   return next;
 }
 
@@ -318,6 +325,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   current_.kind = kind;
   current_.kernel = op.kernel;
   current_.handle = op.handle;
+  if (translator_ && !local) current_.untranslated = 0;
   current_.last_wavefront = now + cycles - 1;
   if (unit == LsuUnit::kTexture) {
     current_.extra = texture_extra_;
@@ -365,7 +373,8 @@ bool MemoryPipeline::quiescent() const {
   const bool fetching =
       std::any_of(fetches_.begin(), fetches_.end(), [](const auto& f) { return f.missing != 0; });
   return queue_.empty() && !current_.active && wheel_.size() == 0 && pending_.used() == 0 &&
-         mshrs_.used() == 0 && !const_filling_ && !fetching && port_.idle();
+         mshrs_.used() == 0 && !const_filling_ && !fetching && port_.idle() &&
+         (!translator_ || translator_->quiescent());
 }
 
 void MemoryPipeline::dump(std::string& out) const {
@@ -381,6 +390,7 @@ void MemoryPipeline::dump(std::string& out) const {
                                                             : "";
     fmt::format_to(std::back_inserter(out), ", line {} of {}{}", current_.next, lines_.count, why);
   }
+  if (translator_) translator_->dump(out);
   if (const_filling_) fmt::format_to(std::back_inserter(out), ", constant line missing");
   out += '\n';
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "core/lsu_queue.hpp"
 #include "core/lsu_wheel.hpp"
 #include "core/shared_memory.hpp"
+#include "core/translator.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
@@ -49,10 +51,13 @@ class MemoryPipeline {
   static constexpr Cycle kMissPath = 6;
 
   MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-                 std::uint32_t sm);
+                 std::uint32_t sm, const uvm::AddressSpace* managed = nullptr);
 
   /// Start of a window: takes the mail of the SM's ports.
-  void gather(Cycle from) { port_.gather(from); }
+  void gather(Cycle from) {
+    port_.gather(from);
+    if (translator_) translator_->gather(from);
+  }
 
   /// Room in the sub-core's local queue.
   [[nodiscard]] bool can_accept(unsigned subcore) const { return queue_.can_accept(subcore); }
@@ -93,6 +98,8 @@ class MemoryPipeline {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
   [[nodiscard]] const L1Cache& l1() const { return l1_; }
   void dump(std::string& out) const;
+  /// Of managed memory; null where there is none.
+  [[nodiscard]] const Translator* translator() const { return translator_.get(); }
 
  private:
   enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction };
@@ -100,6 +107,7 @@ class MemoryPipeline {
   /// The operation in the tag stage: its lines from `next` on are to be looked up.
   struct Current {
     bool active = false, evict_first = false;
+    bool parking = false;  // the line missed the TLB and waits for a pending-table entry
     LineKind kind = LineKind::kCachedLoad;
     Blocked blocked = Blocked::kNo;
     std::uint8_t kernel = 0;
@@ -107,6 +115,7 @@ class MemoryPipeline {
     std::uint16_t extra = 0;  // added to the latency: texture
     std::uint32_t handle = 0;
     unsigned next = 0;
+    unsigned untranslated = ~0u;  // first line that has not been through the TLB
     Cycle last_wavefront = 0;
     Cycle blocked_since = 0;
   };
@@ -137,6 +146,10 @@ class MemoryPipeline {
   void list_lines(const MioOperation& op, LineKind kind);
 
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool translate(Cycle now, const LineAccess& access, bool& parked);
+  void serve_translations(Cycle now);
+  [[nodiscard]] bool shoot_down(Cycle now);
+  [[nodiscard]] bool try_line_again(Cycle now);
   [[nodiscard]] bool load_line(Cycle now, const LineAccess& access);
   [[nodiscard]] bool store_line(Cycle now, const LineAccess& access);
   [[nodiscard]] bool direct_line(Cycle now, const LineAccess& access);
@@ -179,6 +192,7 @@ class MemoryPipeline {
   L1Mshrs mshrs_;
   LsuPending pending_;
   LsuPort port_;
+  std::unique_ptr<Translator> translator_;
   std::vector<std::uint32_t> const_waiting_;  // handles
   std::vector<InstructionFetch> fetches_;
   std::vector<Address> instruction_lines_;

@@ -16,14 +16,15 @@ constexpr Cycle kLaunchSpan =
 }  // namespace
 
 Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::AddressMap& map,
-                 const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle)
+                 const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle,
+                 const uvm::AddressSpace* managed)
     : config(c),
       fabric(f),
       kernels(kernel_table),
       index(sm),
       skip(skip_idle),
       subcore_count(std::min(c.sm.subcores, kMaxSubcores)),
-      mio(c, f, map, sm),
+      mio(c, f, map, sm, managed),
       front(c),
       launches(c.launch.cta_latency + kLaunchSpan),
       ctas(c.sm.max_ctas),
@@ -142,8 +143,8 @@ void Sm::State::fetch_stage(unsigned s, Cycle now) {
 // --- The domain ---
 
 Sm::Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-       const KernelTable& kernels, std::uint32_t index, bool skip)
-    : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip)) {}
+       const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed)
+    : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip, managed)) {}
 
 Sm::~Sm() = default;
 
@@ -184,6 +185,11 @@ std::uint64_t Sm::empty_subcore_cycles() const {
   std::uint64_t sum = 0;
   for (const SubCore& sub : state_->subcores) sum += sub.empty_cycles;
   return sum;
+}
+
+const uvm::TlbCounters* Sm::tlb_counters() const {
+  const Translator* translator = state_->mio.translator();
+  return translator ? &translator->counters() : nullptr;
 }
 
 void Sm::dump(std::string& out) const { state_->dump(out); }

@@ -10,6 +10,8 @@
 #include "mem/address_map.hpp"
 #include "sim/domain.hpp"
 #include "stats/counter_source.hpp"
+#include "uvm/address_space.hpp"
+#include "uvm/counters.hpp"
 
 namespace lockstep::core {
 
@@ -17,9 +19,10 @@ namespace lockstep::core {
 /// and drained. See sm_state.hpp for what it is made of.
 class Sm final : public sim::Domain, public stats::CounterSource {
  public:
-  /// `skip` false: every cycle is visited, for the proof that skipping changes nothing.
+  /// `skip` false: every cycle is visited, for the proof that skipping changes nothing. `managed`: managed
+  /// memory, null where there is none.
   Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-     const KernelTable& kernels, std::uint32_t index, bool skip);
+     const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed = nullptr);
   ~Sm() override;
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
@@ -31,6 +34,8 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
   /// kernels this makes the SM's cycles times its sub-cores.
   [[nodiscard]] std::uint64_t empty_subcore_cycles() const;
+  /// Of the SM's TLB so far; null without managed memory.
+  [[nodiscard]] const uvm::TlbCounters* tlb_counters() const;
 
  private:
   struct State;

@@ -45,7 +45,7 @@ struct SubCore {
 
 struct Sm::State {
   State(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle);
+        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed);
 
   // --- The cycle (sm.cpp) ---
   void tick(Cycle now);

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/clock.hpp"
+
 namespace lockstep::gpu {
 namespace {
 
@@ -188,6 +190,7 @@ void Controller::sample(Cycle now) {
 std::uint64_t Controller::activity() const {
   std::uint64_t sum = dispatcher_->events() + dispatcher_->copied().size() + activity_of(finished_);
   for (const stats::KernelCounters& counters : of_slot_) sum += activity_of(counters);
+  if (machine_->gmmu()) sum += machine_->gmmu()->activity();
   return sum + activity_of(result_.report.unattributed);
 }
 
@@ -221,6 +224,21 @@ void Controller::finish(Cycle now, Outcome outcome) {
   collect_rest();
   if (options_->interval && any(interval_)) report.intervals.push_back({report.total_cycles, interval_});
   refresh_notes();
+  if (machine_->gmmu()) report_managed();
+}
+
+void Controller::report_managed() {
+  stats::ManagedReport managed;
+  managed.footprint_bytes = plan_->managed.footprint();
+  managed.allocations = plan_->managed.allocations().size();
+  managed.device_bytes = plan_->managed_frames * uvm::kPageBytes;
+  managed.counters = machine_->managed_counters();
+  const uvm::Parameters& p = options_->config.uvm;
+  if (p.fault_mode == uvm::FaultMode::kPerCycle && p.fault_cost == uvm::FaultCost::kAdditive)
+    managed.added_fault_cycles =
+        managed.counters.gmmu.faults *
+        sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
+  result_.report.managed = managed;
 }
 
 void Controller::add_partial_kernels(Cycle now) {

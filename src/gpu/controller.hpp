@@ -49,6 +49,7 @@ class Controller final : public sim::Controller {
   void collect_active(Cycle now);
   void collect_rest();
   void refresh_notes();
+  void report_managed();
   [[nodiscard]] bool work_done() const;
   [[nodiscard]] Cycle next_cut(Cycle now) const;
   [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel) const;

@@ -4,18 +4,22 @@
 
 #include <algorithm>
 
+#include "core/sm.hpp"
+
 namespace lockstep::gpu {
 
 Machine::Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip)
     : config_(config),
-      fabric_(config_),
+      fabric_(config_, !plan.managed.empty()),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)) {
   const icnt::Numbering& n = fabric_.numbering();
   dispatcher_ = std::make_unique<core::Dispatcher>(config_, fabric_, kernels_, plan.kernels, plan.commands,
                                                    plan.streams);
   copies_ = std::make_unique<core::CopyEngine>(config_, fabric_, map_, copy_slot_);
-  const Wiring wiring{config_, fabric_, map_, kernels_, skip};
+  const uvm::AddressSpace* managed = plan.managed.empty() ? nullptr : &plan.managed;
+  if (managed) gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames);
+  const Wiring wiring{config_, fabric_, map_, kernels_, skip, managed};
   for (std::uint32_t i = 0; i < n.sms; ++i) sms_.push_back(builder.sm(wiring, i));
   for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(wiring, i));
 }
@@ -25,6 +29,7 @@ void Machine::attach(sim::Engine& engine) {
   for (const Part& part : partitions_) engine.add(*part.domain, sim::DomainKind::kMemory);
   engine.add(*dispatcher_, sim::DomainKind::kOther);
   engine.add(*copies_, sim::DomainKind::kOther);
+  if (gmmu_) engine.add(*gmmu_, sim::DomainKind::kOther);
   fabric_.register_with(engine);
 }
 
@@ -43,9 +48,19 @@ void Machine::collect_copies(stats::KernelCounters& total) {
   copies_->take_counters(copy_slot_, total);
 }
 
+uvm::RunCounters Machine::managed_counters() {
+  uvm::RunCounters counters;
+  counters.gmmu = gmmu_->counters();
+  for (const Part& part : sms_)
+    if (const auto* sm = dynamic_cast<const core::Sm*>(part.domain.get()))
+      stats::add(counters.tlb, *sm->tlb_counters());
+  return counters;
+}
+
 bool Machine::quiescent() const {
   const auto idle = [](const Part& part) { return part.counters->quiescent(); };
-  return dispatcher_->quiescent() && copies_->quiescent() && std::all_of(sms_.begin(), sms_.end(), idle) &&
+  return dispatcher_->quiescent() && copies_->quiescent() && (!gmmu_ || gmmu_->quiescent()) &&
+         std::all_of(sms_.begin(), sms_.end(), idle) &&
          std::all_of(partitions_.begin(), partitions_.end(), idle);
 }
 
@@ -58,6 +73,7 @@ void Machine::for_each_busy(F&& f) const {
       f(*partitions_[i].domain, fmt::format("memory partition {}", i));
   if (!dispatcher_->quiescent()) f(*dispatcher_, std::string("dispatcher"));
   if (!copies_->quiescent()) f(*copies_, std::string("copy engine"));
+  if (gmmu_ && !gmmu_->quiescent()) f(*gmmu_, std::string("GMMU"));
 }
 
 std::string Machine::busy_domains() const {

@@ -10,12 +10,14 @@
 #include "config/gpu_config.hpp"
 #include "core/copy_engine.hpp"
 #include "core/dispatcher.hpp"
+#include "core/gmmu_domain.hpp"
 #include "core/kernel_slot.hpp"
 #include "gpu/plan.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "sim/engine.hpp"
 #include "stats/counter_source.hpp"
+#include "uvm/counter_table.hpp"
 
 namespace lockstep::gpu {
 
@@ -39,6 +41,7 @@ struct Wiring {
   const mem::AddressMap& map;
   const core::KernelTable& kernels;
   bool skip;
+  const uvm::AddressSpace* managed = nullptr;  // null: no managed memory
 };
 
 /// Makes the parts; tests put others in their place.
@@ -61,12 +64,16 @@ class Machine {
   [[nodiscard]] core::Dispatcher& dispatcher() { return *dispatcher_; }
   [[nodiscard]] const core::Dispatcher& dispatcher() const { return *dispatcher_; }
 
+  [[nodiscard]] core::GmmuDomain* gmmu() { return gmmu_.get(); }
+
   // Between windows; all walks in the order of the domains.
   void settle(Cycle now);
   /// Adds the counters of a kernel slot since the last call to `total`. After settle().
   void collect(std::uint8_t slot, stats::KernelCounters& total);
   /// Likewise those of the copies.
   void collect_copies(stats::KernelCounters& total);
+  /// Of managed memory, so far. Precondition: gmmu().
+  [[nodiscard]] uvm::RunCounters managed_counters();
   [[nodiscard]] bool quiescent() const;
   /// Names of the domains with something left; empty when quiescent.
   [[nodiscard]] std::string busy_domains() const;
@@ -85,6 +92,7 @@ class Machine {
   std::vector<Part> sms_, partitions_;
   std::unique_ptr<core::Dispatcher> dispatcher_;
   std::unique_ptr<core::CopyEngine> copies_;
+  std::unique_ptr<core::GmmuDomain> gmmu_;  // null without managed memory
 };
 
 /// The longest window of a machine: its shortest channel, and half of launch.cta_latency, because a CTA is

@@ -17,6 +17,9 @@ namespace {
 constexpr Address kCodeBase = Address{1} << 38, kCodeStride = (Address{64} << 20) + 65 * kLineBytes;
 constexpr std::uint64_t kCodeRooms = 4000;
 
+constexpr const char* kManagedCopies =
+    "copies to and from managed memory are not timed: the host's accesses to managed pages are not modelled";
+
 bool selected(std::uint64_t id, const IdRanges& ranges) {
   return ranges.empty() || std::any_of(ranges.begin(), ranges.end(),
                                        [&](const auto& r) { return id >= r.first && id <= r.second; });
@@ -49,9 +52,13 @@ std::string other_architecture(const trace::KernelHeader& header, const config::
 
 }  // namespace
 
-Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, const IdRanges& selection) {
+Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, const IdRanges& selection,
+               const ManagedOptions& managed) {
   check_selection(trace, selection);
   Plan plan;
+  plan.managed = managed_space(trace, managed);
+  if (!plan.managed.empty())
+    plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
   plan.kernels.resize(trace.kernels().size());
   std::map<std::uint64_t, std::uint32_t> streams;
   std::map<std::string, std::uint64_t> rooms;
@@ -63,6 +70,10 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
       continue;
     }
     if (c.kind != trace::Command::Kind::kKernel) {
+      if (managed.kind == ManagedOptions::Kind::kCopies && plan.managed.contains(c.address)) {
+        remarks.insert(kManagedCopies);
+        continue;
+      }
       const bool to_device = c.kind == trace::Command::Kind::kCopyToDevice;
       plan.commands.push_back(
           {to_device ? Kind::kCopyToDevice : Kind::kCopyToHost, 0, 0, c.address, c.bytes});

@@ -115,7 +115,7 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   const double cpu_start = cpu_seconds();
   const config::GpuConfig& config = options.config;
   check_limits(config);
-  const Plan plan = make_plan(trace, config, options.kernels);
+  const Plan plan = make_plan(trace, config, options.kernels, options.managed);
   Machine machine(config, plan, builder, options.skip);
   WindowLimit limit = window_limit(config, machine.fabric());
   if (hooks.late_copies) {

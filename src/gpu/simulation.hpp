@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "gpu/managed.hpp"
 #include "sim/work_log.hpp"
 #include "stats/report.hpp"
 #include "trace/kernel_trace.hpp"
@@ -33,6 +34,7 @@ struct RunOptions {
   bool skip = true;                      // false: visit every cycle of every awake domain
   std::optional<std::uint64_t> shuffle;  // seed: visit domains in another order
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kernels;  // ranges of kernel ids; empty = all
+  ManagedOptions managed;                                        // which memory of the trace is managed
   Cycle max_cycles = 0;                                          // 0 = none
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
   sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1

@@ -22,7 +22,7 @@ constexpr Cycle kMaxWindow = 1024;  // core cycles; only bounds the inboxes
 
 }  // namespace
 
-Fabric::Fabric(const config::GpuConfig& config) : config_(config) {
+Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) {
   numbering_ = {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
   const Numbering& n = numbering_;
   const auto sms = ids(n.sms, [&](std::uint32_t i) { return n.sm(i); });
@@ -61,13 +61,19 @@ Fabric::Fabric(const config::GpuConfig& config) : config_(config) {
                     "host link, command latency"});
   edges_.push_back({"copy done", sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz),
                     "host link, data latency"});
+  if (!managed) return;
+  const std::vector<sim::DomainId> gmmu{n.gmmu()};
+  translation_request = network<TranslationRequest>("translation request", sms, gmmu);
+  translation_reply = network<TranslationReply>("translation reply", gmmu, sms);
+  edges_.push_back({"translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB"});
+  edges_.push_back({"translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown"});
 }
 
 void Fabric::register_with(sim::Engine& engine) {
   for (sim::NetworkBase* n : std::initializer_list<sim::NetworkBase*>{
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
-           copy_command.get(), copy_done.get()})
+           copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get()})
     if (n) engine.add(*n);
 }
 

@@ -10,6 +10,7 @@
 #include "icnt/ports.hpp"
 #include "sim/engine.hpp"
 #include "sim/network.hpp"
+#include "uvm/tlb.hpp"
 
 namespace lockstep::icnt {
 
@@ -42,6 +43,28 @@ struct CopyDone {
   Cycle start = 0, end = 0;  // core cycles
 };
 
+/// SM -> GMMU.
+struct TranslationRequest {
+  enum class Kind : std::uint8_t {
+    kMiss,      // the SM's TLB does not know the page
+    kAccessed,  // it does, and the page was used
+    kForgotten  // answer to a shootdown
+  } kind = Kind::kMiss;
+  bool write = false;
+  std::uint16_t page = 0;   // of its tree
+  std::uint32_t token = 0;  // the SM's own; kForgotten: of the shootdown
+  std::uint64_t tree = 0;
+};
+
+/// GMMU -> SM.
+struct TranslationReply {
+  enum class Kind : std::uint8_t { kAnswer, kShootdown } kind = Kind::kAnswer;
+  std::uint32_t token = 0;  // of the request; kShootdown: its number
+  std::uint64_t tree = 0;   // kShootdown: the pages to forget
+  std::uint16_t first = 0, pages = 0;
+  uvm::Granule granule = uvm::Granule::kPage;  // kAnswer: what a TLB entry may cover
+};
+
 /// Domain ids in the order in which the machine adds its domains to the engine.
 struct Numbering {
   std::uint32_t sms = 0, partitions = 0, slices_per_partition = 1;
@@ -50,6 +73,7 @@ struct Numbering {
   [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return sms + i; }
   [[nodiscard]] sim::DomainId dispatcher() const { return sms + partitions; }
   [[nodiscard]] sim::DomainId copy_engine() const { return sms + partitions + 1; }
+  [[nodiscard]] sim::DomainId gmmu() const { return sms + partitions + 2; }  // where there is one
 };
 
 /// One kind of channel, for `config --explain window`.
@@ -65,7 +89,8 @@ struct Edge {
 /// destinations are SMs 0..S-1, then the copy engine (S).
 class Fabric {
  public:
-  explicit Fabric(const config::GpuConfig& config);
+  /// `managed`: with the channels of the GMMU.
+  explicit Fabric(const config::GpuConfig& config, bool managed = false);
   void register_with(sim::Engine& engine);
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
@@ -104,10 +129,12 @@ class Fabric {
   std::unique_ptr<sim::Network<Credit>> far_request_credit;
   std::unique_ptr<sim::Network<Reply>> far_reply;  // slice to slice
   std::unique_ptr<sim::Network<Credit>> far_reply_credit;
-  std::unique_ptr<sim::Network<LaunchCta>> launch;          // source 0 is the dispatcher
-  std::unique_ptr<sim::Network<CtaEvent>> cta_event;        // destination 0 is the dispatcher
-  std::unique_ptr<sim::Network<CopyCommand>> copy_command;  // 0 -> 0
-  std::unique_ptr<sim::Network<CopyDone>> copy_done;        // 0 -> 0
+  std::unique_ptr<sim::Network<LaunchCta>> launch;                        // source 0 is the dispatcher
+  std::unique_ptr<sim::Network<CtaEvent>> cta_event;                      // destination 0 is the dispatcher
+  std::unique_ptr<sim::Network<CopyCommand>> copy_command;                // 0 -> 0
+  std::unique_ptr<sim::Network<CopyDone>> copy_done;                      // 0 -> 0
+  std::unique_ptr<sim::Network<TranslationRequest>> translation_request;  // SM -> 0; null without GMMU
+  std::unique_ptr<sim::Network<TranslationReply>> translation_reply;      // 0 -> SM
 
  private:
   template <class T>

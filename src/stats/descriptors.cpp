@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "uvm/counter_table.hpp"
+
 namespace lockstep::stats {
 namespace {
 
@@ -191,6 +193,16 @@ std::string table_row(const Row& row) {
 
 constexpr std::string_view kTableHead = "| name | unit | meaning |\n|---|---|---|\n";
 
+constexpr std::string_view kManagedPreface = R"(
+## Managed memory
+
+With `lockstep run --managed` stats.json has `managed`: counters of the whole run, after `allocations`, `footprint_bytes`
+(rounded up to trees of 64 KB to 2 MB), `device_bytes` (device memory for managed pages), `kernel_cycles` (sum over
+kernels), `added_fault_cycles` (`uvm.fault_cost = additive`: fault handling that the simulated time does not contain) and
+`kernel_and_fault_cycles`, the sum of both.
+
+)";
+
 constexpr std::string_view kPreface =
     R"(# Statistics
 
@@ -245,6 +257,9 @@ std::string markdown() {
     }
     text += table_row(d);
   }
+  text += kManagedPreface;
+  text += kTableHead;
+  for (const uvm::CounterRow& row : uvm::counter_rows()) text += table_row(row);
   return text;
 }
 
@@ -256,6 +271,7 @@ std::string explain(std::string_view prefix) {
   };
   for (const FieldHelp& field : kKernelFields) line(field);
   for (const Descriptor& d : kCounters) line(d);
+  for (const uvm::CounterRow& row : uvm::counter_rows()) line(row);
   return text;
 }
 

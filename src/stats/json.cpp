@@ -123,6 +123,20 @@ void put_remarks(Writer& out, const RunReport& report) {
   out.put("]");
 }
 
+void put_managed(Writer& out, const RunReport& report) {
+  if (!report.managed) return;
+  const ManagedReport& m = *report.managed;
+  Cycle kernels = 0;
+  for (const KernelResult& kernel : report.kernels) kernels += kernel.cycles;
+  out.put(",\n  \"managed\":{{\"allocations\":{},\"footprint_bytes\":{},\"device_bytes\":{},", m.allocations,
+          m.footprint_bytes, m.device_bytes);
+  out.put("\"kernel_cycles\":{},\"added_fault_cycles\":{},\"kernel_and_fault_cycles\":{}", kernels,
+          m.added_fault_cycles, kernels + m.added_fault_cycles);
+  for (const uvm::CounterRow& row : uvm::counter_rows())
+    out.put(",\n     \"{}\":{}", row.name, value(m.counters, row));
+  out.put("}}");
+}
+
 void put_intervals(Writer& out, const RunReport& report) {
   if (report.intervals.empty()) return;
   out.put(",\n  \"intervals\":{{\"columns\":[\"end_cycle\"");
@@ -151,6 +165,7 @@ std::string to_json(const RunReport& report) {
   put_kernels_and_copies(out, report);
   put_total(out, report);
   put_remarks(out, report);
+  put_managed(out, report);
   put_intervals(out, report);
   out.put("\n}}\n");
   return out.take();

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "stats/counters.hpp"
 #include "util/types.hpp"
+#include "uvm/counter_table.hpp"
 
 namespace lockstep::stats {
 
@@ -39,6 +41,14 @@ struct IntervalSample {
   KernelCounters counters;
 };
 
+/// Of managed memory, whole run.
+struct ManagedReport {
+  std::uint64_t allocations = 0, footprint_bytes = 0;  // as rounded up to trees
+  std::uint64_t device_bytes = 0;                      // of the device, for managed pages
+  Cycle added_fault_cycles = 0;  // fault handling that the simulated time does not contain (additive)
+  uvm::RunCounters counters;
+};
+
 /// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
 struct RunReport {
   std::string version;  // of the program
@@ -55,6 +65,7 @@ struct RunReport {
   std::vector<IntervalSample> intervals;
   KernelCounters unattributed;  // copies, and write-backs after the end of the kernel that wrote
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
+  std::optional<ManagedReport> managed;
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 };
 

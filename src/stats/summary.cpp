@@ -7,6 +7,7 @@
 #include "stats/descriptors.hpp"
 #include "stats/report.hpp"
 #include "stats/text.hpp"
+#include "uvm/page_set.hpp"
 
 namespace lockstep::stats {
 namespace {
@@ -113,6 +114,17 @@ std::string copies_line(const RunReport& report) {
                      microseconds(cycles, report.core_khz));
 }
 
+std::string managed_line(const RunReport& report) {
+  if (!report.managed) return "";
+  const ManagedReport& m = *report.managed;
+  const uvm::Counters& c = m.counters.gmmu;
+  return fmt::format("managed: {}B of {}B on the device, {} far faults, {}B in, {}B out, {} pages thrashed\n",
+                     scaled(static_cast<double>(c.peak_resident_pages) * uvm::kPageBytes),
+                     scaled(static_cast<double>(m.device_bytes)), grouped(c.faults),
+                     scaled(static_cast<double>(c.bytes_to_device)),
+                     scaled(static_cast<double>(c.bytes_to_host)), grouped(c.thrashed_pages));
+}
+
 std::string speed_line(const HostReport& host) {
   if (host.wall_seconds <= 0) return "";
   return fmt::format("speed: {:.2f} s on {} thread{}, {} warp inst/s, {} cycles/s, {}B memory\n",
@@ -159,7 +171,7 @@ std::string to_text(const RunReport& report, const HostReport& host, unsigned co
   text += kernel_table(report, name_width) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + copies_line(report) + speed_line(host) + warnings(report);
+  return text + copies_line(report) + managed_line(report) + speed_line(host) + warnings(report);
 }
 
 }  // namespace lockstep::stats

@@ -45,13 +45,6 @@ const Allocation* AddressSpace::find(Address a) const {
   return a - candidate.base < candidate.bytes ? &candidate : nullptr;
 }
 
-Place AddressSpace::place(Address a) const {
-  const Allocation& allocation = *find(a);
-  const std::uint64_t offset = a - allocation.base;
-  return {allocation.first_tree + offset / kTreeBytes,
-          static_cast<std::uint32_t>(offset % kTreeBytes / kPageBytes)};
-}
-
 std::size_t AddressSpace::owner(TreeId tree) const {
   const auto after = std::partition_point(allocations_.begin(), allocations_.end(),
                                           [&](const Allocation& a) { return a.first_tree <= tree; });

@@ -46,8 +46,16 @@ class AddressSpace {
   [[nodiscard]] bool empty() const { return allocations_.empty(); }
   /// Whether the byte belongs to an allocation; only what was asked for counts, not the rounding.
   [[nodiscard]] bool contains(Address a) const { return find(a) != nullptr; }
+  /// The allocation that has the byte; null when none has.
+  [[nodiscard]] const Allocation* find(Address a) const;
   /// Precondition: contains(a).
-  [[nodiscard]] Place place(Address a) const;
+  [[nodiscard]] Place place(Address a) const { return place_in(*find(a), a); }
+  /// Precondition: the allocation has the byte.
+  [[nodiscard]] static Place place_in(const Allocation& allocation, Address a) {
+    const std::uint64_t offset = a - allocation.base;
+    return {allocation.first_tree + offset / kTreeBytes,
+            static_cast<std::uint32_t>(offset % kTreeBytes / kPageBytes)};
+  }
   /// First byte of a page.
   [[nodiscard]] Address address(Place place) const;
   /// Pages of a tree: a power of two from 16 to 512.
@@ -61,8 +69,6 @@ class AddressSpace {
   [[nodiscard]] TreeId trees() const { return trees_; }
 
  private:
-  [[nodiscard]] const Allocation* find(Address a) const;
-
   std::vector<Allocation> allocations_;  // in the order of add()
   std::vector<std::uint32_t> by_base_;   // indices, ascending by base
   std::uint64_t footprint_ = 0;

@@ -6,7 +6,14 @@
 
 namespace lockstep::uvm {
 
-/// Only std::uint64_t inside, so that it can be walked as an array.
+/// Of the SMs' TLBs. Only std::uint64_t inside.
+struct TlbCounters {
+  std::uint64_t accesses = 0, hits = 0, misses = 0;  // lines of managed memory
+  std::uint64_t merged = 0;                          // misses of a page that was asked for already
+  std::uint64_t inserts = 0, evictions = 0, shot_down = 0, replays = 0;
+};
+
+/// Of the GMMU. Only std::uint64_t inside, so that it can be walked as an array.
 struct Counters {
   // Page table: every access that missed all TLBs.
   std::uint64_t walks = 0, page_hits = 0, page_misses = 0;

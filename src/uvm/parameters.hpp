@@ -30,7 +30,7 @@ struct Parameters {
   std::uint32_t l1_tlb_entries = 64, l1_tlb_large_entries = 16;  // large: 2 MB
   std::uint32_t l2_tlb_entries = 1024, l2_tlb_ways = 16, l2_tlb_large_entries = 256, l2_tlb_large_ways = 8;
   std::uint32_t l2_tlb_latency = 10;
-  std::uint32_t walkers = 16;  // 0: unlimited
+  std::uint32_t walkers = 64;  // 0: unlimited
   std::uint32_t walk_levels = 4, walk_step = 100;
   std::uint32_t walk_cache_entries = 64, walk_cache_latency = 10;
   bool large_entries = true;  // one entry for 64 KB or 2 MB that are resident as a whole

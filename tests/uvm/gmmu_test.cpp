@@ -193,7 +193,7 @@ TEST_CASE("in the safe order frames come back when their data have left and all 
 
 TEST_CASE("visiting every cycle changes nothing") {
   std::mt19937 random(5);
-  for (int round = 0; round < 24; ++round) {
+  for (unsigned round = 0; round < 24; ++round) {
     Parameters p = round % 2 ? smart() : Parameters{};
     p.prefetcher = static_cast<std::uint8_t>(round % prefetchers().size());
     p.prefetcher_oversubscribed = static_cast<std::uint8_t>(round / 2 % prefetchers().size());
@@ -205,7 +205,7 @@ TEST_CASE("visiting every cycle changes nothing") {
     const auto seed = static_cast<std::uint32_t>(random());
     for (const bool every : {false, true}) {
       // A slow clock: 45 us are 450 cycles, so that each of them can be visited.
-      Rig rig(p, {3 << 20}, 100 + static_cast<unsigned>(round) * 20, 4, 10000);
+      Rig rig(p, {3 << 20}, 100 + round * 20, 4, 10000);
       std::mt19937 accesses(seed);
       for (int i = 0; i < 300; ++i) {
         const auto when = accesses() % 5000, page = accesses() % 768, kind = accesses() % 12;

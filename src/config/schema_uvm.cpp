@@ -1,0 +1,135 @@
+// Rows of the group uvm. They matter to runs with managed memory only.
+#include "config/schema.hpp"
+#include "uvm/evictor.hpp"
+#include "uvm/link.hpp"
+#include "uvm/prefetcher.hpp"
+
+namespace lockstep::config {
+namespace {
+
+using Uvm = uvm::Parameters;
+
+constexpr std::string_view kFaultModes[] = {"per_cycle", "driver"};
+constexpr std::string_view kFaultCosts[] = {"additive", "inline"};
+constexpr std::string_view kReplays[] = {"block", "batch", "batch_flush", "once"};
+constexpr std::string_view kCleanDrops[] = {"never", "read_only_trees", "clean"};
+constexpr std::string_view kScopes[] = {"entry", "all"};
+constexpr std::uint64_t kManyCycles = 1000000, kManyNs = 100000000;
+
+template <auto Field>
+Binding field() {
+  return number<&GpuConfig::uvm, Field>();
+}
+
+Rows policy_rows() {
+  using M = Measure;
+  return {
+      choice("uvm.fault_mode", kFaultModes,
+             "who serves far faults: UVMSmart's unit, page by page, or the driver, in batches",
+             field<&Uvm::fault_mode>()),
+      choice("uvm.link", uvm::link_names(), "times on the host link", field<&Uvm::link>()),
+      power_of_two("uvm.link_gib", M::kNone, 16, 64, "nominal speed of uvm.link = arctan, GiB/s",
+                   field<&Uvm::link_gib>()),
+      choice("uvm.prefetcher", uvm::prefetcher_names(), "what comes along with a faulting page",
+             field<&Uvm::prefetcher>()),
+      choice("uvm.prefetcher_oversubscribed", uvm::prefetcher_names(),
+             "the same once memory has been over-subscribed", field<&Uvm::prefetcher_oversubscribed>()),
+      integer("uvm.prefetch_threshold", M::kNone, 1, 100,
+              "percent of a subtree above which the driver's prefetcher brings all of it",
+              field<&Uvm::prefetch_threshold>()),
+      choice("uvm.evictor", uvm::evictor_names(), "what leaves when memory is short", field<&Uvm::evictor>()),
+      integer("uvm.reserve_percent", M::kNone, 0, 100, "share of the oldest units that may not leave",
+              field<&Uvm::reserve_percent>()),
+      integer("uvm.free_buffer_percent", M::kNone, 0, 99,
+              "per_cycle: evict ahead while less than this share of memory is free",
+              field<&Uvm::free_buffer_percent>()),
+      choice("uvm.clean_drop", kCleanDrops, "victims that are dropped instead of written back",
+             field<&Uvm::clean_drop>()),
+      flag("uvm.whole_units", "only units that are resident as a whole leave, while there are such",
+           field<&Uvm::whole_units>()),
+      flag("uvm.early_reuse", "a frame is free when its write-back starts, and TLBs forget at once",
+           field<&Uvm::early_reuse>()),
+  };
+}
+
+Rows translation_rows() {
+  using M = Measure;
+  const auto count = [](std::string key, std::uint64_t low, std::uint64_t high, std::string help, Binding b) {
+    return integer(std::move(key), M::kNone, low, high, std::move(help), b);
+  };
+  const auto cycles = [](std::string key, std::uint64_t low, std::string help, Binding b) {
+    return integer(std::move(key), M::kCoreCycles, low, kManyCycles, std::move(help), b);
+  };
+  return {
+      count("uvm.l1_tlb_entries", 1, 65536, "TLB of an SM, fully associative: entries of 4 KB and 64 KB",
+            field<&Uvm::l1_tlb_entries>()),
+      count("uvm.l1_tlb_large_entries", 0, 65536, "entries of 2 MB beside them",
+            field<&Uvm::l1_tlb_large_entries>()),
+      count("uvm.l2_tlb_entries", 0, 1048576, "TLB of the GPU; 0 = none", field<&Uvm::l2_tlb_entries>()),
+      count("uvm.l2_tlb_ways", 1, 65536, "its ways", field<&Uvm::l2_tlb_ways>()),
+      count("uvm.l2_tlb_large_entries", 0, 1048576, "entries of 2 MB beside them",
+            field<&Uvm::l2_tlb_large_entries>()),
+      count("uvm.l2_tlb_large_ways", 1, 65536, "their ways", field<&Uvm::l2_tlb_large_ways>()),
+      cycles("uvm.l2_tlb_latency", 0, "look-up in the GPU's TLB", field<&Uvm::l2_tlb_latency>()),
+      count("uvm.walkers", 0, 65536, "page walks at once; 0 = any number", field<&Uvm::walkers>()),
+      count("uvm.walk_levels", 1, 8, "levels of the page table", field<&Uvm::walk_levels>()),
+      cycles("uvm.walk_step", 0, "a walk's access to one level", field<&Uvm::walk_step>()),
+      count("uvm.walk_cache_entries", 0, 65536, "page-walk cache, entries of 2 MB; 0 = none",
+            field<&Uvm::walk_cache_entries>()),
+      cycles("uvm.walk_cache_latency", 0, "look-up in the page-walk cache",
+             field<&Uvm::walk_cache_latency>()),
+      flag("uvm.large_entries", "one TLB entry for 64 KB or 2 MB that are resident as a whole",
+           field<&Uvm::large_entries>()),
+      flag("uvm.merge_misses", "an SM asks once for a page, and walks of one page are shared",
+           field<&Uvm::merge_misses>()),
+      cycles("uvm.request_latency", 1, "SM to GMMU", field<&Uvm::request_latency>()),
+      cycles("uvm.reply_latency", 1, "GMMU to SM", field<&Uvm::reply_latency>()),
+      choice("uvm.shootdown", kScopes, "what TLBs forget of an evicted page: its entries or everything",
+             field<&Uvm::shootdown>()),
+      cycles("uvm.l1_shootdown", 0, "an SM's TLB forgets and answers", field<&Uvm::l1_shootdown>()),
+      cycles("uvm.l2_shootdown", 0, "the GPU's TLB forgets", field<&Uvm::l2_shootdown>()),
+      cycles("uvm.touch_interval", 0, "an SM reports its accesses to a page at most so often",
+             field<&Uvm::touch_interval>()),
+  };
+}
+
+Rows cost_rows() {
+  using M = Measure;
+  const auto ns = [](std::string key, std::string help, Binding b) {
+    return integer(std::move(key), M::kNanoseconds, 0, kManyNs, std::move(help), b);
+  };
+  return {
+      choice(
+          "uvm.fault_cost", kFaultCosts,
+          "per_cycle: handling is added to the printed time, or holds the link before the fault's transfer",
+          field<&Uvm::fault_cost>()),
+      ns("uvm.page_fault_ns", "per_cycle: handling of one fault", field<&Uvm::page_fault_ns>()),
+      integer("uvm.fault_buffer", M::kNone, 1, 1048576, "driver: entries of the fault buffer",
+              field<&Uvm::fault_buffer>()),
+      integer("uvm.outstanding_faults", M::kNone, 1, 65536, "driver: faults of one SM between two replays",
+              field<&Uvm::outstanding_faults>()),
+      integer("uvm.batch_faults", M::kNone, 1, 65535, "driver: most faults of a batch",
+              field<&Uvm::batch_faults>()),
+      integer("uvm.batches_per_run", M::kNone, 1, 65536, "driver: batches before it must be woken again",
+              field<&Uvm::batches_per_run>()),
+      choice("uvm.replay", kReplays, "driver: when stalled accesses try again", field<&Uvm::replay>()),
+      ns("uvm.interrupt_ns", "driver: from the first fault to the fetch of a batch",
+         field<&Uvm::interrupt_ns>()),
+      ns("uvm.batch_ns", "driver: fixed part of a batch", field<&Uvm::batch_ns>()),
+      ns("uvm.block_ns", "driver: for each 2 MB block of a batch", field<&Uvm::block_ns>()),
+      ns("uvm.evict_ns", "driver: for each eviction, beside the link", field<&Uvm::evict_ns>()),
+      integer("uvm.kib_ps", M::kPicoseconds, 0, 1000000000, "driver: for each KiB brought, beside the link",
+              field<&Uvm::kib_ps>()),
+  };
+}
+
+}  // namespace
+
+Rows uvm_rows() {
+  Rows all = policy_rows();
+  for (Rows& part : std::vector<Rows>{translation_rows(), cost_rows()})
+    for (Parameter& row : part) all.push_back(std::move(row));
+  return all;
+}
+
+}  // namespace lockstep::config

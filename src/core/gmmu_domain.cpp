@@ -1,0 +1,74 @@
+#include "core/gmmu_domain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lockstep::core {
+namespace {
+
+constexpr Cycle kSlack = 1024 + 2;  // a request may be sent at the end of the longest window
+
+}  // namespace
+
+GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
+                       const uvm::AddressSpace& managed, std::uint64_t frames)
+    : fabric_(&fabric),
+      sms_(config.gpu.sms),
+      reply_latency_(config.uvm.reply_latency),
+      requests_(config.uvm.request_latency + config.uvm.l1_shootdown + kSlack),
+      gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms}, managed) {}
+
+Cycle GmmuDomain::advance(Cycle from, Cycle to) {
+  requests_.gather(*fabric_->translation_request, 0, from);
+  const auto next = [&](Cycle earliest) {
+    return std::max(earliest, std::min(requests_.next_arrival(), gmmu_.next()));
+  };
+  Cycle now = next(from);
+  while (now < to) {
+    tick(now);
+    now = next(now + 1);
+  }
+  return now;
+}
+
+void GmmuDomain::tick(Cycle now) {
+  requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { hear(sm, r, now); });
+  gmmu_.tick(now);
+  send_answers(now);
+}
+
+void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle now) {
+  switch (r.kind) {
+    case icnt::TranslationRequest::Kind::kMiss:
+      return gmmu_.request(sm, r.token, {r.tree, r.page}, r.write);
+    case icnt::TranslationRequest::Kind::kAccessed:
+      return gmmu_.accessed({r.tree, r.page}, r.write);
+    case icnt::TranslationRequest::Kind::kForgotten:
+      return gmmu_.acknowledge(r.token, now);
+  }
+}
+
+void GmmuDomain::send_answers(Cycle now) {
+  icnt::TranslationReply reply;
+  for (const uvm::Answer& a : gmmu_.answers()) {
+    reply.kind = icnt::TranslationReply::Kind::kAnswer;
+    reply.token = static_cast<std::uint32_t>(a.token);
+    reply.granule = a.granule;
+    fabric_->translation_reply->send(0, a.source, now + reply_latency_, reply);
+  }
+  for (const uvm::Shootdown& s : gmmu_.shootdowns()) {
+    reply = {icnt::TranslationReply::Kind::kShootdown, s.id, s.tree, s.first, s.pages, uvm::Granule::kPage};
+    for (std::uint32_t sm = 0; sm < sms_; ++sm)
+      fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
+  }
+  gmmu_.clear_output();
+}
+
+void GmmuDomain::dump(std::string& out) const {
+  fmt::format_to(std::back_inserter(out), "GMMU: {} accesses wait for their page, host link {}\n",
+                 gmmu_.waiting(), gmmu_.link_idle() ? "idle" : "busy");
+}
+
+}  // namespace lockstep::core

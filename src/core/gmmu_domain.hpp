@@ -1,0 +1,51 @@
+// The GMMU of managed memory as a part of the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "icnt/fabric.hpp"
+#include "sim/domain.hpp"
+#include "sim/inbox.hpp"
+#include "uvm/gmmu.hpp"
+
+namespace lockstep::core {
+
+/// Domain in core cycles. Misses of the SMs' TLBs arrive uvm.request_latency after they happened; answers and
+/// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM.
+class GmmuDomain final : public sim::Domain {
+ public:
+  /// `frames`: pages of device memory for managed data.
+  GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
+             std::uint64_t frames);
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle) override {}
+  void dump(std::string& out) const override;
+  [[nodiscard]] bool quiescent() const { return requests_.size() == 0 && gmmu_.idle(); }
+
+  // Between windows.
+  [[nodiscard]] const uvm::Counters& counters() { return gmmu_.counters(); }
+  /// Grows while faults are served.
+  [[nodiscard]] std::uint64_t activity() {
+    return counters().transfers + counters().write_backs + counters().batches +
+           counters().fault_handling_cycles;
+  }
+  void record(std::vector<uvm::Event>* events) { gmmu_.memory().record(events); }
+  [[nodiscard]] const uvm::PageTable& table() { return gmmu_.memory().table(); }
+
+ private:
+  void tick(Cycle now);
+  void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
+  void send_answers(Cycle now);
+
+  icnt::Fabric* fabric_;
+  std::uint32_t sms_;
+  Cycle reply_latency_;
+  sim::Inbox<icnt::TranslationRequest> requests_;
+  uvm::Gmmu gmmu_;
+};
+
+}  // namespace lockstep::core

@@ -1,0 +1,122 @@
+// Translation in an SM: its TLB, accesses that wait for an answer of the GMMU, and those that try again.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "core/coalescer.hpp"
+#include "icnt/fabric.hpp"
+#include "sim/inbox.hpp"
+#include "uvm/address_space.hpp"
+#include "uvm/counters.hpp"
+#include "uvm/tlb.hpp"
+
+namespace lockstep::core {
+
+/// A line of an operation that waits outside the load/store unit; enough to go on with it later.
+struct ParkedLine {
+  LineAccess access;
+  std::array<std::uint32_t, kSectorsPerLine> bytes{};
+  std::uint32_t handle = 0;
+  std::uint16_t entry = 0;  // pending-table entry, which counts the line's sectors as outstanding
+  std::uint16_t extra = 0;
+  std::uint8_t kind = 0, kernel = 0;
+  bool evict_first = false, write = false;
+};
+
+/// Part of an SM. Managed addresses are looked up in the SM's TLB, in the cycle of the L1 tags. A miss is
+/// parked and asked of the GMMU, and the load/store unit goes on: hits under misses, any number of them. What
+/// was parked tries again, one line a cycle, when the load/store unit has no operation at hand; it does not
+/// look into the TLB again, so it gets through whatever has happened to the page since. A shootdown takes its
+/// turn behind what was answered before it: the TLB forgets, and when no fill of the pages is under way the
+/// L1 drops their lines and the SM answers (not with uvm.early_reuse).
+class Translator {
+ public:
+  Translator(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
+             std::uint32_t sm);
+
+  /// Start of a window: takes the mail.
+  void gather(Cycle from) { replies_.gather(*fabric_->translation_reply, sm_, from); }
+
+  /// False: a managed address that the TLB does not know; to be parked.
+  [[nodiscard]] bool translate(Cycle now, Address line, bool write) {
+    const uvm::Allocation* a = last_;
+    if (line - a->base >= a->bytes) {
+      a = managed_->find(line);
+      if (!a) return true;
+      last_ = a;
+    }
+    return look_up(now, managed_->place_in(*a, line), write);
+  }
+  void park(Cycle now, const ParkedLine& line);
+
+  /// Answers and shootdowns that have arrived by `now`.
+  void receive(Cycle now);
+  /// Work that is next in turn: a line to try again, or a shootdown.
+  [[nodiscard]] bool has_work() const { return !work_.empty(); }
+  [[nodiscard]] bool next_is_line() const { return !work_.front().is_shootdown; }
+  [[nodiscard]] const ParkedLine& line() const { return work_.front().line; }
+  void line_done();
+  [[nodiscard]] const icnt::TranslationReply& shootdown() const { return work_.front().shootdown; }
+  /// First byte of its pages.
+  [[nodiscard]] Address shootdown_base() const {
+    return managed_->address({shootdown().tree, shootdown().first});
+  }
+  /// Whether the L1 loses the lines of evicted pages and the SM answers.
+  [[nodiscard]] bool acknowledges() const { return acknowledge_; }
+  /// The shootdown in turn is done: answers it.
+  void finish_shootdown(Cycle now);
+
+  [[nodiscard]] Cycle next_arrival() const { return replies_.next_arrival(); }
+  [[nodiscard]] bool quiescent() const { return waiting_ == 0 && work_.empty() && replies_.size() == 0; }
+  [[nodiscard]] const uvm::TlbCounters& counters() const { return counters_; }
+  void dump(std::string& out) const;
+
+ private:
+  struct Work {
+    bool is_shootdown = false;
+    ParkedLine line;
+    uvm::Place place;
+    uvm::Granule granule = uvm::Granule::kPage;
+    icnt::TranslationReply shootdown;
+  };
+  struct Wait {
+    uvm::Place place;
+    std::vector<ParkedLine> lines;
+  };
+  struct Report {  // accesses to a page that were told last
+    std::uint64_t page = ~std::uint64_t{0};
+    Cycle at = 0;
+    bool write = false;
+  };
+
+  [[nodiscard]] bool look_up(Cycle now, uvm::Place place, bool write);
+  void report(Cycle now, uvm::Place place, bool write);
+  void forget(const icnt::TranslationReply& shootdown);
+  void send(Cycle now, const icnt::TranslationRequest& request) {
+    fabric_->translation_request->send(sm_, 0, now + request_latency_, request);
+  }
+
+  icnt::Fabric* fabric_;
+  const uvm::AddressSpace* managed_;
+  std::uint32_t sm_;
+  Cycle request_latency_, touch_interval_, shootdown_cycles_;
+  bool merge_, forget_all_, acknowledge_;
+  uvm::Tlb tlb_;
+  const uvm::Allocation* last_;
+  sim::Inbox<icnt::TranslationReply> replies_;
+  std::vector<Wait> waits_;  // by token
+  std::vector<std::uint32_t> free_waits_;
+  std::unordered_map<std::uint64_t, std::uint32_t> asked_;  // page -> token; never walked over
+  std::size_t waiting_ = 0;                                 // lines
+  std::deque<Work> work_;
+  std::vector<Report> reports_;  // by page number
+  uvm::TlbCounters counters_;
+};
+
+}  // namespace lockstep::core

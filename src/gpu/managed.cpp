@@ -1,0 +1,137 @@
+#include "gpu/managed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/clock.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+constexpr Address kAddressEnd = Address{1} << 49;  // GPUs translate 49 bits since Pascal (its whitepaper)
+
+std::uint64_t number(std::string_view text, std::string_view option, std::string_view whole) {
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size())
+    throw UserError(fmt::format("run: {}: found '{}', expected a number in '{}'", option, text, whole));
+  return value;
+}
+
+std::uint64_t size(std::string_view text, std::string_view option, std::string_view whole) {
+  constexpr std::pair<std::string_view, unsigned> kUnits[] = {
+      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"B", 0}};
+  unsigned shift = 0;
+  for (const auto& [unit, s] : kUnits)
+    if (text.ends_with(unit)) {
+      text.remove_suffix(unit.size());
+      shift = s;
+      break;
+    }
+  const std::uint64_t value = number(text, option, whole);
+  if (value > ~std::uint64_t{0} >> shift)
+    throw UserError(fmt::format("run: {}: '{}' does not fit 64 bits", option, whole));
+  return value << shift;
+}
+
+/// Rounded outward to pages.
+std::pair<Address, Address> pages_of(Address first, std::uint64_t bytes) {
+  if (bytes == 0) throw UserError(fmt::format("managed range 0x{:x}+0: expected at least 1 byte", first));
+  if (first >= kAddressEnd || bytes > kAddressEnd - first)
+    throw UserError(
+        fmt::format("managed range 0x{:x}+{}: expected an end below 0x{:x}", first, bytes, kAddressEnd));
+  const Address mask = uvm::kPageBytes - 1;
+  return {first & ~mask, (first + bytes + mask) & ~mask};
+}
+
+}  // namespace
+
+ManagedOptions parse_managed(std::string_view text) {
+  constexpr std::string_view kName = "--managed";
+  ManagedOptions options;
+  if (text == "all") {
+    options.kind = ManagedOptions::Kind::kAll;
+    return options;
+  }
+  if (text == "memcpy") {
+    options.kind = ManagedOptions::Kind::kCopies;
+    return options;
+  }
+  options.kind = ManagedOptions::Kind::kRanges;
+  for (std::string_view rest = text;;) {
+    const auto comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    const auto plus = part.find('+');
+    if (plus == std::string_view::npos)
+      throw UserError(fmt::format("run: {}: found '{}', expected all, memcpy or ADDR+SIZE", kName, part));
+    options.ranges.emplace_back(number(part.substr(0, plus), kName, part),
+                                size(part.substr(plus + 1), kName, part));
+    if (comma == std::string_view::npos) return options;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+ManagedMemory parse_gpu_memory(std::string_view text) {
+  constexpr std::string_view kName = "--gpu-memory";
+  ManagedMemory memory;
+  if (!text.ends_with('x')) {
+    memory.bytes = size(text, kName, text);
+    if (memory.bytes < uvm::kPageBytes)
+      throw UserError(fmt::format("run: {}: found '{}', expected at least one page of {} bytes", kName, text,
+                                  uvm::kPageBytes));
+    return memory;
+  }
+  const std::string_view digits = text.substr(0, text.size() - 1);
+  const auto dot = digits.find('.');
+  const std::string_view whole = digits.substr(0, dot);
+  std::string fraction(dot == std::string_view::npos ? "" : digits.substr(dot + 1));
+  if (fraction.size() > 6 || whole.size() > 6)
+    throw UserError(fmt::format("run: {}: found '{}', expected a factor such as 0.8x", kName, text));
+  fraction.resize(6, '0');
+  memory.millionths =
+      (whole.empty() ? 0 : number(whole, kName, text) * 1000000) + number(fraction, kName, text);
+  if (memory.millionths == 0)
+    throw UserError(fmt::format("run: {}: found '{}', expected a factor above 0", kName, text));
+  return memory;
+}
+
+uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options) {
+  using Kind = ManagedOptions::Kind;
+  uvm::AddressSpace space;
+  std::vector<std::pair<Address, Address>> ranges;
+  if (options.kind == Kind::kAll) ranges.emplace_back(0, kAddressEnd);
+  for (const auto& [first, bytes] : options.ranges) ranges.push_back(pages_of(first, bytes));
+  if (options.kind == Kind::kCopies)
+    for (const trace::Command& c : trace.commands())
+      if (c.kind == trace::Command::Kind::kCopyToDevice && c.bytes > 0)
+        ranges.push_back(pages_of(c.address, c.bytes));
+  if (options.kind != Kind::kOff && ranges.empty())
+    throw UserError(
+        fmt::format("run: --managed memcpy: trace {} copies nothing to the device", trace.name()));
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 0; i < ranges.size();) {
+    auto [first, end] = ranges[i++];
+    while (i < ranges.size() && ranges[i].first < end) end = std::max(end, ranges[i++].second);
+    space.add(first, end - first);
+  }
+  return space;
+}
+
+std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
+                             std::uint64_t capacity) {
+  const ManagedMemory& memory = options.memory;
+  if (memory.millionths > 0 && options.kind == ManagedOptions::Kind::kAll)
+    throw UserError("run: --gpu-memory: a factor needs a footprint; --managed all has none, give a size");
+  std::uint64_t bytes = memory.bytes ? memory.bytes : capacity;
+  if (memory.millionths > 0)
+    bytes =
+        static_cast<std::uint64_t>(static_cast<sim::Wide>(space.footprint()) * memory.millionths / 1000000);
+  return std::max<std::uint64_t>(1, bytes / uvm::kPageBytes);
+}
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,45 @@
+// Which memory of a trace is managed, and how much of the device there is for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/kernel_trace.hpp"
+#include "uvm/address_space.hpp"
+
+namespace lockstep::gpu {
+
+/// Device memory for managed data: bytes, or a share of the footprint in millionths.
+struct ManagedMemory {
+  std::uint64_t bytes = 0;  // 0: what the configuration says
+  std::uint64_t millionths = 0;
+};
+
+/// `lockstep run --managed`. Off: no memory is managed and nothing of it exists.
+struct ManagedOptions {
+  enum class Kind : std::uint8_t { kOff, kAll, kRanges, kCopies } kind = Kind::kOff;
+  std::vector<std::pair<Address, std::uint64_t>> ranges;  // kRanges: first byte, bytes
+  ManagedMemory memory;
+};
+
+/// "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB. Throws
+/// UserError.
+[[nodiscard]] ManagedOptions parse_managed(std::string_view text);
+/// "0.8x", or a size. Throws UserError.
+[[nodiscard]] ManagedMemory parse_gpu_memory(std::string_view text);
+
+/// The managed memory of a run: one allocation for each range, rounded outward to pages; ranges that share a
+/// page become one. kCopies: the targets of the trace's copies to the device. kAll: everything below 2^49.
+/// Local memory, constants and code are never managed. Empty with kOff. Throws UserError where nothing is
+/// managed although something was asked for.
+[[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
+
+/// Pages of device memory for it, at least 1; `capacity`: bytes of the device. Throws UserError.
+[[nodiscard]] std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
+                                           std::uint64_t capacity);
+
+}  // namespace lockstep::gpu

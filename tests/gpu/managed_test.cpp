@@ -1,0 +1,252 @@
+// Managed memory on the whole machine: latencies to the cycle, counts that follow from footprint and policy,
+// and the contract of identical bytes.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "end_to_end.hpp"
+#include "util/error.hpp"
+#include "uvm/evictor.hpp"
+#include "uvm/prefetcher.hpp"
+
+namespace lockstep::test {
+namespace {
+
+constexpr Address kBase = 0x7f8000000000;
+
+/// Loads from random places of 256 KB.
+const SmallTrace kSmallRandom{
+    "random", "random", {{"ctas", "2"}, {"threads", "32"}, {"loads", "1"}, {"footprint", "262144"}}};
+constexpr const char* kTable = "0x7fa000000000+256KiB";
+
+/// A kernel of one warp whose loads wait for one another.
+class LoadChain {
+ public:
+  explicit LoadChain(const std::vector<Address>& addresses) {
+    const auto path = folder_.path();
+    std::ofstream(path / "kernelslist.g") << "MemcpyHtoD,0x7f8000000000,65536\nkernel-1.traceg\n";
+    std::ofstream out(path / "kernel-1.traceg");
+    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
+           "-nregs = 32\n-binary version = 61\n-cuda stream id = 0\n-shmem base_addr = 0x0\n"
+           "-local mem base_addr = 0x0\n-nvbit version = 1.7\n-accelsim tracer version = 3\n\n"
+           "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+           "[adrrescompress?] "
+           "[mem_addresses]\n\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = "
+        << addresses.size() + 1 << "\n";
+    out << std::hex;
+    std::uint32_t pc = 0x10;
+    for (const Address a : addresses) {
+      out << pc << " ffffffff 1 R4 LDG.E 1 R4 4 1 0x" << a << " 4\n";
+      pc += 0x10;
+    }
+    out << pc << " ffffffff 0 EXIT 0 0\n\n#END_TB\n";
+    out.close();
+    trace_ = trace::open_trace(path.string());
+  }
+  [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<trace::TraceSet> trace_;
+};
+
+/// UVMSmart's settings on a small GPU with one clock of 1481 MHz, so that nothing depends on phases.
+config::GpuConfig smart_gpu(const std::vector<std::string>& more = {}) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "gpu.ini").string();
+  std::ofstream(file) << "include = gtx1080ti\ninclude = uvmsmart\n";
+  std::vector<std::string> set = {"clock.core_khz=1481000", "clock.icnt_khz=1481000", "clock.l2_khz=1481000"};
+  set.insert(set.end(), more.begin(), more.end());
+  config::GpuConfig config = config::resolve(file, set);
+  config.gpu.sms = 4;
+  config.gpu.gpcs = 2;
+  return config;
+}
+
+gpu::RunOptions managed_options(const config::GpuConfig& config, const char* managed,
+                                const char* memory = "") {
+  gpu::RunOptions options;
+  options.config = config;
+  options.managed = gpu::parse_managed(managed);
+  if (*memory) options.managed.memory = gpu::parse_gpu_memory(memory);
+  return options;
+}
+
+const uvm::RunCounters& counters(const gpu::RunResult& result) { return result.report.managed->counters; }
+
+TEST_CASE(
+    "UVMSmart's latencies, end to end: 102 cycles for a TLB miss, 103 and the transfer for a far fault") {
+  // Pages A, B, A: with one TLB entry the third load finds its page on the device, not in the TLB.
+  const LoadChain trace({kBase, kBase + 0x5000, kBase});
+  for (const auto& [entries, extra] : {std::pair{"1", 2 * 2708 + 102}, std::pair{"4096", 2 * 2708}}) {
+    const auto config = smart_gpu({std::string("uvm.l1_tlb_entries=") + entries, "uvm.prefetcher=none"});
+    const auto managed = gpu::simulate(*trace, managed_options(config, "0x7f8000000000+4MiB"));
+    gpu::RunOptions plain;
+    plain.config = config;
+    const auto without = gpu::simulate(*trace, plain);
+    REQUIRE(managed.outcome == gpu::Outcome::kDone);
+    CHECK(managed.report.kernels.at(0).cycles ==
+          without.report.kernels.at(0).cycles + static_cast<Cycle>(extra));
+    CHECK(counters(managed).gmmu.faults == 2);
+    CHECK(counters(managed).gmmu.page_hits == (*entries == '1' ? 1u : 0u));
+    CHECK(managed.report.managed->added_fault_cycles == 2 * 66645);
+    CHECK_FALSE(without.report.managed.has_value());
+  }
+}
+
+TEST_CASE("the fault's cost on the link: 45 us more for each") {
+  const LoadChain trace({kBase, kBase + 0x5000});
+  const auto cycles = [&](const char* cost) {
+    const auto config = smart_gpu({"uvm.prefetcher=none", std::string("uvm.fault_cost=") + cost});
+    return gpu::simulate(*trace, managed_options(config, "all")).report.kernels.at(0).cycles;
+  };
+  CHECK(cycles("inline") == cycles("additive") + 2 * 66645);
+}
+
+TEST_CASE("a vector addition faults once a page without a prefetcher, once a block with one") {
+  const OpenTrace trace({"streaming", "streaming", {{"ctas", "512"}}});  // three arrays of 512 KB
+  const char* const ranges = "0x7f8000000000+512KiB,0x7f8010000000+512KiB,0x7f8020000000+512KiB";
+  for (const bool smart : {true, false}) {
+    const auto run = [&](const char* prefetcher) {
+      auto config = smart ? smart_gpu() : small_product("v100");
+      const auto names = uvm::prefetcher_names();
+      const auto index = std::find(names.begin(), names.end(), prefetcher) - names.begin();
+      config.uvm.prefetcher = config.uvm.prefetcher_oversubscribed = static_cast<std::uint8_t>(index);
+      return gpu::simulate(*trace, managed_options(config, ranges));
+    };
+    const auto none = run("none"), sequential = run("sequential"), tree = run("tbn");
+    CHECK(counters(none).gmmu.faults == 3 * 128);
+    if (smart) CHECK(counters(none).gmmu.transfers == 3 * 128);
+    if (smart) {  // the driver counts all pages of a batch
+      CHECK(counters(sequential).gmmu.faults >= 3 * 8);
+      CHECK(counters(sequential).gmmu.faults < 3 * 16);  // some pages of a block fault in the same cycle
+      CHECK(counters(tree).gmmu.faults <= counters(sequential).gmmu.faults);
+    }
+    for (const auto* result : {&none, &sequential, &tree}) {
+      REQUIRE(result->outcome == gpu::Outcome::kDone);
+      const uvm::RunCounters& c = counters(*result);
+      CHECK(c.gmmu.bytes_to_device == 3 * 512 * 1024);
+      CHECK(c.gmmu.bytes_to_host == 0);
+      CHECK(c.tlb.accesses == c.tlb.hits + c.tlb.misses);
+      CHECK(c.tlb.replays == c.tlb.misses);
+      if (smart) CHECK(c.gmmu.page_misses == c.gmmu.faults + c.gmmu.pending);
+    }
+    CHECK(tree.report.total_cycles < sequential.report.total_cycles);
+    CHECK(sequential.report.total_cycles < none.report.total_cycles);
+  }
+}
+
+TEST_CASE("less memory than data: pages leave, and the run ends") {
+  const OpenTrace trace(kSmallRandom);
+  const auto one = [&](config::GpuConfig config, const char* memory) {
+    const auto result = gpu::simulate(*trace, managed_options(config, kTable, memory));
+    CHECK(result.outcome == gpu::Outcome::kDone);
+    return counters(result).gmmu;
+  };
+  auto config = small_product("v100");
+  CHECK(one(config, "1.0x").evictions == 0);
+  CHECK(one(config, "0.5x").evictions > 0);
+  CHECK(one(config, "4096B").thrashed_pages > 0);  // one page
+  for (std::uint8_t evictor = 0; evictor < uvm::evictors().size(); ++evictor) {
+    config.uvm.evictor = evictor;
+    CHECK(one(config, "0.1x").evictions > 0);
+    auto smart = smart_gpu();
+    smart.uvm.evictor = evictor;
+    CHECK(one(smart, "0.1x").evictions > 0);
+  }
+}
+
+struct Way {
+  unsigned threads;
+  Cycle window;
+  bool skip, shuffle, dynamic;
+};
+constexpr Way kWays[] = {{1, 1, true, true, true},  {2, 1, false, false, false}, {2, 0, true, true, false},
+                         {3, 2, true, false, true}, {3, 0, false, true, true},   {4, 0, true, true, true}};
+
+TEST_CASE("identity with managed memory") {
+  struct Case {
+    SmallTrace trace;
+    const char *managed, *memory;
+    bool smart;
+    const char* setting;
+  };
+  const SmallTrace streaming = small_traces().at(0), mixed = small_traces().at(4);
+  const SmallTrace chain{"chain", "chain", {{"iterations", "4"}}};
+  const std::vector<Case> cases = {{streaming, "memcpy", "", false, "uvm.walkers=1"},
+                                   {kSmallRandom, kTable, "0.3x", false, "uvm.evictor=lru_4k"},
+                                   {kSmallRandom, kTable, "0.3x", false, "uvm.fault_mode=per_cycle"},
+                                   {mixed, "all", "1MiB", false, "uvm.replay=block"},
+                                   {kSmallRandom, kTable, "0.5x", true, "uvm.evictor=tbn"},
+                                   {chain, "all", "", true, "uvm.fault_cost=inline"}};
+  const Case one = cases.at(GENERATE(range(std::size_t{0}, std::size_t{6})));
+  const OpenTrace trace(one.trace);
+  auto config = one.smart
+                    ? smart_gpu({one.setting})
+                    : config::resolve("v100", {one.setting, "gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"});
+  // A slow fault takes long when every cycle is visited.
+  config.uvm.kib_ps = 0;
+  config.uvm.link = 6;  // nvlink_c2c
+  config.uvm.interrupt_ns = 200;
+  config.uvm.batch_ns = 300;
+  config.uvm.evict_ns = 100;
+  config.uvm.page_fault_ns = 500;
+  const auto bytes = [&](const Way& way) {
+    gpu::RunOptions options = managed_options(config, one.managed, one.memory);
+    options.threads = way.threads;
+    options.window = one.smart && way.window > 1 ? 1 : way.window;
+    options.skip = way.skip;
+    options.schedule = way.dynamic ? gpu::Schedule::kDynamic : gpu::Schedule::kStatic;
+    if (way.shuffle) options.shuffle = 42;
+    options.interval = 1000;
+    const auto result = gpu::simulate(*trace, options);
+    CHECK(result.outcome == gpu::Outcome::kDone);
+    return stats::to_json(result.report) + stats::intervals_csv(result.report);
+  };
+  const std::string expected = bytes({1, 0, true, false, false});
+  CHECK(expected.find("\"faults\":0,") == std::string::npos);
+  for (const Way& way : kWays) {
+    INFO(one.trace.name << " " << one.setting << " threads " << way.threads << " window " << way.window
+                        << " skip " << way.skip);
+    CHECK((bytes(way) == expected));
+  }
+}
+
+TEST_CASE("what --managed and --gpu-memory take") {
+  using Kind = gpu::ManagedOptions::Kind;
+  CHECK(gpu::parse_managed("all").kind == Kind::kAll);
+  CHECK(gpu::parse_managed("memcpy").kind == Kind::kCopies);
+  const auto ranges = gpu::parse_managed("0x1000+64KiB,8192+10").ranges;
+  CHECK(ranges == std::vector<std::pair<Address, std::uint64_t>>{{0x1000, 65536}, {8192, 10}});
+  for (const char* bad : {"", "some", "0x10", "0x10+", "+5", "1+2,", "1+99999999999GiB"})
+    CHECK_THROWS_AS(gpu::parse_managed(bad), UserError);
+  CHECK(gpu::parse_gpu_memory("0.8x").millionths == 800000);
+  CHECK(gpu::parse_gpu_memory("1x").millionths == 1000000);
+  CHECK(gpu::parse_gpu_memory("16MiB").bytes == 16 << 20);
+  for (const char* bad : {"", "x", "0x", "0.0x", "0", "4095B", "1.0000001x", "-1x", "0.5y"})
+    CHECK_THROWS_AS(gpu::parse_gpu_memory(bad), UserError);
+}
+
+TEST_CASE("ranges are rounded to pages and united where they share one") {
+  const LoadChain trace({kBase});
+  gpu::ManagedOptions options = gpu::parse_managed("0x1004+4,0x1ff0+32,0x1004+4,0x9000+4096");
+  const uvm::AddressSpace space = gpu::managed_space(*trace, options);
+  REQUIRE(space.allocations().size() == 2);
+  CHECK(space.allocations()[0].base == 0x1000);
+  CHECK(space.allocations()[0].bytes == 0x2000);
+  CHECK(space.allocations()[1].base == 0x9000);
+  options.memory = gpu::parse_gpu_memory("0.5x");
+  CHECK(gpu::managed_frames(space, options, 1 << 30) == 16);  // of two trees of 64 KB
+  options.memory = {};
+  CHECK(gpu::managed_frames(space, options, 1 << 30) == 1 << 18);
+  CHECK_THROWS_WITH(gpu::managed_space(*trace, gpu::parse_managed("0x1000+0")),
+                    Catch::Contains("at least 1 byte"));
+  CHECK_THROWS_WITH(gpu::managed_space(*trace, gpu::parse_managed("0xffffffffffffff00+4096")),
+                    Catch::Contains("below"));
+  gpu::ManagedOptions all = gpu::parse_managed("all");
+  all.memory = gpu::parse_gpu_memory("0.5x");
+  CHECK_THROWS_WITH(gpu::managed_frames(gpu::managed_space(*trace, all), all, 1 << 30),
+                    Catch::Contains("footprint"));
+}
+
+}  // namespace
+}  // namespace lockstep::test
