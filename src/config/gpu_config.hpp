@@ -106,9 +106,9 @@ struct FrontEndGroup {                // frontend.*
   std::uint32_t l1i_bytes = 131072, l1i_ways = 8;
   std::uint32_t l1i_latency = 39;  // core cycles from an L0 miss to the fill from L1I
   std::uint32_t l1i_mshrs = 32;
-  std::uint32_t l1i_read_ahead = 32;   // lines that an L1I miss asks for beyond its own
+  std::uint32_t l1i_read_ahead = 32;    // lines that an L1I miss asks for beyond its own
   std::uint32_t launch_prefetch = 512;  // bytes of a kernel that the L1I has when its first CTA arrives
-  std::uint32_t prefetch_entries = 8;  // stream buffer of a sub-core in lines; 0 = no prefetcher
+  std::uint32_t prefetch_entries = 8;   // stream buffer of a sub-core in lines; 0 = no prefetcher
 };
 struct RegisterFileGroup {                  // rf.*
   std::uint32_t banks = 2, read_ports = 1;  // read ports a bank
@@ -162,8 +162,8 @@ struct L2Group {                  // l2.*
   std::uint32_t partitions = 32;  // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
   std::uint32_t slice_bytes = 98304, ways = 24;
-  std::uint32_t latency = 85;                   // L2 cycles from ejection to the hit's reply
-  std::uint32_t slice_bytes_per_cycle = 32;     // data bandwidth of a slice
+  std::uint32_t latency = 85;                  // L2 cycles from ejection to the hit's reply
+  std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
   std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice
   std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
@@ -190,10 +190,11 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
 struct LaunchGroup {                // launch.*
   std::uint32_t latency_ns = 1240;  // launch floor of a kernel
   std::uint32_t dispatch_interval_milli =
-      1042;                         // core cycles between two CTA dispatches of the GPU, in 1/1000
-  std::uint32_t cta_latency = 80;   // core cycles dispatcher -> SM; a window is at most half of it
+      1042;                          // core cycles between two CTA dispatches of the GPU, in 1/1000
+  std::uint32_t cta_latency = 80;    // core cycles dispatcher -> SM; a window is at most half of it
   std::uint32_t done_latency = 151;  // core cycles SM -> dispatcher
-  std::uint32_t warp_interval_milli = 2540;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
+  std::uint32_t warp_interval_milli =
+      2540;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
   std::uint32_t max_kernels = 128;  // kernels that may run at once
 };
 struct HostGroup {                               // host.*

@@ -50,8 +50,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 Rows all_rows() {
   Rows all;
-  for (Rows& part : std::vector<Rows>{machine_rows(), pipe_rows(), memory_rows(), dram_rows(), host_rows(),
-                                       uvm_rows()}) {
+  for (Rows& part :
+       std::vector<Rows>{machine_rows(), pipe_rows(), memory_rows(), dram_rows(), host_rows(), uvm_rows()}) {
     for (Parameter& row : part) all.push_back(std::move(row));
   }
   return all;

@@ -129,7 +129,8 @@ void IssueTable::set_pipe(IssueInst& out, const trace::StaticInst& inst) const {
 /// of its type; a type without a rate of its own runs at that of f16.
 std::uint32_t IssueTable::tensor_interval(const trace::StaticInst& inst) const {
   const config::TensorGroup& t = config_.tensor;
-  const std::uint32_t rates[] = {t.f16, t.f16, t.bf16, t.tf32, t.f64, t.int8, t.int4, t.binary, t.fp8, t.f16_f32};
+  const std::uint32_t rates[] = {t.f16,  t.f16,  t.bf16,   t.tf32, t.f64,
+                                 t.int8, t.int4, t.binary, t.fp8,  t.f16_f32};
   std::uint32_t rate = rates[static_cast<unsigned>(inst.tensor_type)];
   if (rate == 0) rate = t.f16;
   if (inst.tensor_sparse) rate *= std::max(1u, t.sparse_factor);

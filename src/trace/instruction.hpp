@@ -50,7 +50,18 @@ enum class OpClass : std::uint8_t {
 enum class MemSpace : std::uint8_t { kNone, kGlobal, kShared, kLocal, kConstant, kGeneric, kTexture };
 
 /// Of the factors; kF16F32 is FP16 with FP32 sums, kF16 with FP16 ones.
-enum class TensorType : std::uint8_t { kNone, kF16, kBf16, kTf32, kF64, kInt8, kInt4, kBinary, kFp8, kF16F32 };
+enum class TensorType : std::uint8_t {
+  kNone,
+  kF16,
+  kBf16,
+  kTf32,
+  kF64,
+  kInt8,
+  kInt4,
+  kBinary,
+  kFp8,
+  kF16F32
+};
 
 /// Reach of a memory fence.
 enum class FenceScope : std::uint8_t { kNone, kCta, kGpu, kSystem };

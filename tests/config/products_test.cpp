@@ -258,7 +258,8 @@ TEST_CASE("every channel of a product is long enough for windows of 16 core cycl
     CHECK(shortest_channel(c) >= 16);
     CHECK(c.launch.cta_latency >= 32);
   }
-  // Independent of the code: V100's shortest is the host link, 23,840 ps * 1380 MHz = 32.9; the crossbar 35 cycles of 1200 MHz = 40.
+  // Independent of the code: V100's shortest is the host link, 23,840 ps * 1380 MHz = 32.9; the crossbar 35
+  // cycles of 1200 MHz = 40.
   CHECK(shortest_channel(resolve("v100")) == 33);
   CHECK(shortest_channel(resolve("v100", {"core.clock_mhz=500", "icnt.clock_mhz=500"})) == 12);
   CHECK(shortest_channel(resolve("v100", {"icnt.clock_mhz=2760"})) == 17);

@@ -15,7 +15,8 @@ Finished start(std::vector<std::string> arguments) {
   const char* options = std::getenv("ASAN_OPTIONS");
   Launch launch;
   launch.arguments = std::move(arguments);
-  launch.environment = {{"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
+  launch.environment = {
+      {"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
   return run(launch);
 }
 
@@ -57,8 +58,7 @@ TEST_CASE("timing follows: the same bytes for every thread count, window and fro
 
 TEST_CASE("what was executed is what the kernel must execute: instructions and addresses") {
   const Folder folder;
-  CHECK(start({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code ==
-        0);
+  CHECK(start({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
   const std::string info = start({"info", folder / "add.lst"}).out;
   // 10,000 elements: two loads and a store of 4 bytes each, 8 warps of 40 CTAs of which the last 7 are idle.
   CHECK(info.find("40") != std::string::npos);

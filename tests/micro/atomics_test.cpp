@@ -22,17 +22,19 @@ double cycles_each(const Micro& micro, const char* op, unsigned addresses, unsig
 }
 
 TEST_CASE("reductions of all warps on one line take the passes of the atomic unit") {
-  // A slice does the eight 32-bit operations of a sector every l2.atomic_interval cycles: 32 lanes take four
-  // passes on 1 to 32 words of a line.
+  // A slice does the eight 32-bit operations of a sector every l2.atomic_interval L2 cycles: 32 lanes take
+  // four passes on 1 to 32 words of a line.
   const Micro micro("v100");
-  const unsigned interval = micro.config().l2.atomic_interval;
+  const auto& clock = micro.config().clock;
+  const double core_per_l2 = static_cast<double>(clock.core_khz) / static_cast<double>(clock.l2_khz);
+  const double interval = micro.config().l2.atomic_interval * core_per_l2;
   for (const char* op : {"RED.E.ADD.STRONG.GPU", "ATOMG.E.ADD.STRONG.GPU"})
     for (const unsigned addresses : {1u, 2u, 5u, 8u, 16u, 31u, 32u}) {
       INFO(op << " on " << addresses << " words");
       CHECK(cycles_each(micro, op, addresses, 4) == Approx(4 * interval).epsilon(0.02));
     }
   const Micro slow("v100", {"l2.atomic_interval=3"});
-  CHECK(cycles_each(slow, "RED.E.ADD.STRONG.GPU", 1, 4) == Approx(12).epsilon(0.02));
+  CHECK(cycles_each(slow, "RED.E.ADD.STRONG.GPU", 1, 4) == Approx(12 * core_per_l2).epsilon(0.02));
 }
 
 TEST_CASE("lines of different slices are worked on side by side") {
@@ -59,12 +61,16 @@ TEST_CASE("a dependent atomic takes the way to the L2 and its passes") {
   for (const char* product : {"v100", "rtx3080ti"}) {
     const Micro micro(product);
     const config::GpuConfig& c = micro.config();
-    const double hit =
-        c.l1.hit_latency + 6 + c.icnt.request_latency + c.l2.latency + 1 + c.icnt.reply_latency;
+    const auto core_per = [&c](std::uint64_t khz) {
+      return static_cast<double>(c.clock.core_khz) / static_cast<double>(khz);
+    };
+    const double hit = c.l1.hit_latency + 6 +
+                       (c.icnt.request_latency + c.icnt.reply_latency) * core_per(c.clock.icnt_khz) +
+                       (c.l2.latency + 1) * core_per(c.clock.l2_khz);
     INFO(product);
     const double each =
         micro.each("atomics", "instructions", 8, 16, {{"op", "ATOMG.E.ADD.STRONG.GPU"}, {"dependent", "1"}});
-    CHECK(each == Approx(hit + 4).margin(4));
+    CHECK(each == Approx(hit + 4 * core_per(c.clock.l2_khz)).margin(4));
   }
 }
 

@@ -231,7 +231,7 @@ TEST_CASE("multiply-accumulates and types of matrix instructions") {
   };
   const std::vector<Work> cases = {
       {"HMMA.884.F32.F32.STEP0", 256, TensorType::kF16F32, false},  // 4096 in 16 HMMA for m16n16k16
-      {"HMMA.884.F16.F16.STEP1", 512, TensorType::kF16, false},  // 4096 in 8
+      {"HMMA.884.F16.F16.STEP1", 512, TensorType::kF16, false},     // 4096 in 8
       {"HMMA.1688.F16", 1024, TensorType::kF16, false},
       {"HMMA.16816.F32.BF16", 2048, TensorType::kBf16, false},
       {"HMMA.1684.F32.TF32", 512, TensorType::kTf32, false},
