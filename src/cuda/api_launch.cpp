@@ -1,4 +1,6 @@
 // Kernel launches, attributes of kernels, occupancy.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cuda/api.hpp"
@@ -34,9 +36,12 @@ int launch_extended(const abi::LaunchConfig* config, const void* function, void*
     l.dynamic_shared = config->dynamicSmemBytes;
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       const auto& attribute = config->attrs[i];
-      if (attribute.id == abi::kLaunchAttributeCooperative) l.cooperative = attribute.val.cooperative != 0;
-      if (attribute.id == abi::kLaunchAttributeClusterDimension)
+      if (attribute.id == abi::kLaunchAttributeCooperative)
+        l.cooperative = attribute.val.cooperative != 0;
+      else if (attribute.id == abi::kLaunchAttributeClusterDimension)
         l.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
+      else
+        rt.warn_once(fmt::format("launch attribute {} has no effect", attribute.id));
     }
     launch(rt, function, std::move(l), args, static_cast<abi::Stream>(config->stream));
   });

@@ -77,6 +77,13 @@ std::optional<DeviceVariable> Module::variable(const std::string& name) {
   return DeviceVariable{loaded.address(*id), loaded.program().variables[*id].size};
 }
 
+bool Module::owns(Address address) const {
+  if (!image_) return false;
+  for (std::uint32_t v = 0; v < program_->variables.size(); ++v)
+    if (image_->address(v) == address) return true;
+  return false;
+}
+
 Module& Modules::add(std::unique_ptr<Module> module) {
   modules_.push_back(std::move(module));
   return *modules_.back();
@@ -132,6 +139,10 @@ DeviceVariable Modules::variable(const void* host) const {
   const auto variable = found->second.module->variable(found->second.name);
   if (!variable) throw ApiError(Status::kErrorInvalidSymbol);
   return *variable;
+}
+
+bool Modules::owns(Address address) const {
+  return std::ranges::any_of(modules_, [address](const auto& module) { return module->owns(address); });
 }
 
 void Modules::reset() {

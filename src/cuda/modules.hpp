@@ -54,6 +54,7 @@ class Module {
   /// Nothing where the PTX has no such variable.
   [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name);
 
+  [[nodiscard]] bool owns(Address address) const;
   /// Its variables back to their initial values.
   void reset() {
     if (image_) image_->initialise();
@@ -92,6 +93,8 @@ class Modules {
   [[nodiscard]] Kernel& kernel(Module& module, const std::string& name);
   /// By the host variable's address. Throws ApiError(InvalidSymbol).
   [[nodiscard]] DeviceVariable variable(const void* host) const;
+  /// Whether a variable of a loaded module begins at `address`.
+  [[nodiscard]] bool owns(Address address) const;
   /// Variables of all loaded modules back to their initial values.
   void reset();
 

@@ -90,8 +90,6 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
   options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
   const exec::RunCounts counts = execute(launch, l, stream, options);
-  counts_.warp_instructions += counts.warp_instructions;
-  counts_.thread_instructions += counts.thread_instructions;
   ticks_ += counts.warp_instructions;
 }
 

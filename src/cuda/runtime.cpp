@@ -142,12 +142,20 @@ void Runtime::set_limit(int limit, std::size_t value) {
 }
 
 void Runtime::reset() {
+  heap_.reset();
+  arrays.clear();
+  for (const exec::Allocation& allocation : memory.allocations())
+    if (!modules.owns(allocation.begin)) memory.release(allocation.begin);
   modules.reset();
   sticky = Status::kSuccess;
 }
 
 KernelLaunch Runtime::prepare(const void* function, KernelLaunch launch, void** args) {
   return prepare_launch(modules.kernel(function), std::move(launch), args, settings.gpu);
+}
+
+void Runtime::warn_once(const std::string& text) {
+  if (warned_.insert(text).second) fmt::print(stderr, "lockstep: warning: {}\n", text);
 }
 
 void Runtime::warn_unsupported(const char* function) {

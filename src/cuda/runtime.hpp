@@ -72,7 +72,8 @@ class Runtime {
   void end_capture(Graph* graph);
   /// cudaDeviceSetLimit: limits that the executor has.
   void set_limit(int limit, std::size_t value);
-  /// cudaDeviceReset: variables get their initial values, errors are forgotten.
+  /// cudaDeviceReset: frees what the program allocated, variables get their initial values, errors are
+  /// forgotten.
   void reset();
   void perform(const Operation& operation, const StreamState& stream);
 
@@ -91,7 +92,10 @@ class Runtime {
   Graph& graph(void* handle);
   GraphExec& graph_exec(void* handle);
 
+  /// One line on stderr for each function, and its name in the report.
   void warn_unsupported(const char* function);
+  /// One line on stderr, once for each `text`: something was asked for and makes no difference here.
+  void warn_once(const std::string& text);
   /// At the end of the process: what was called and is not there.
   void report();
 
@@ -107,7 +111,6 @@ class Runtime {
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_;
   std::map<EventState*, std::unique_ptr<EventState>> events_;
   StreamState default_stream_;
-  exec::RunCounts counts_;
   std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
   std::unique_ptr<Recorder> recorder_;
   std::uint32_t last_stream_ = 0;  // of the latest recorded command
@@ -116,7 +119,7 @@ class Runtime {
   std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize
   std::size_t stack_bytes_ = 64 << 10;  // of called functions; cudaLimitStackSize raises it
   std::uint64_t launches_ = 0;
-  std::set<std::string> unsupported_;
+  std::set<std::string> unsupported_, warned_;
 };
 
 }  // namespace lockstep::cuda

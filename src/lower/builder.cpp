@@ -119,7 +119,7 @@ void Builder::mark_wide_multiplies(const ptx::Function& function) {
 }
 
 void Builder::instruction(const Instruction& i, std::uint32_t number) {
-  if (folded(i, number) || special_form(i, number)) return;
+  if (folded(i, number) || special_form(i)) return;
   sequence(i);
 }
 

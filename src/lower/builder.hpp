@@ -32,7 +32,7 @@ class Builder {
   void mark_wide_multiplies(const ptx::Function& function);
 
   // builder_forms.cpp: instructions that no table row can describe
-  [[nodiscard]] bool special_form(const Instruction& i, std::uint32_t number);
+  [[nodiscard]] bool special_form(const Instruction& i);
   void move(const Instruction& i);
   void memory(const Instruction& i);
   void atomic(const Instruction& i);

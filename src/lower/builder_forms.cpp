@@ -73,7 +73,7 @@ std::string first_word(std::string_view text) {
 
 }  // namespace
 
-bool Builder::special_form(const Instruction& i, std::uint32_t) {
+bool Builder::special_form(const Instruction& i) {
   switch (i.op()) {
     case Opcode::kMov:
       return move(i), true;

@@ -11,8 +11,8 @@
 
 namespace lockstep::lower {
 
-/// Which of the addresses that the executor recorded an instruction carries.
-enum class Carries : std::uint8_t { kNothing, kFirst, kSecond };
+/// Whether an instruction carries the addresses that the executor recorded; of cp.async the source's.
+enum class Carries : std::uint8_t { kNothing, kFirst };
 
 struct MachineInstruction {
   std::uint32_t pc = 0;  // bytes; functions lie at disjoint ranges

@@ -60,11 +60,13 @@ TEST_CASE("what was executed is what the kernel must execute: instructions and a
   const Folder folder;
   CHECK(start({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
   const std::string info = start({"info", folder / "add.lst"}).out;
-  // 10,000 elements: two loads and a store of 4 bytes each, 8 warps of 40 CTAs of which the last 7 are idle.
-  CHECK(info.find("40") != std::string::npos);
-  CHECK(info.find("LDG") != std::string::npos);
-  CHECK(info.find("STG") != std::string::npos);
-  CHECK(info.find("FADD") != std::string::npos);
+  // 10,000 elements: the last of the 320 warps that has any is number ceil(10,000 / 32) = 313; each of them
+  // loads twice, adds and stores; 3 * 40,000 bytes, a line of 128 bytes for each access.
+  CHECK(info.find("global    626     313        0    117.2 KiB             939") != std::string::npos);
+  CHECK(info.find("10,000  FADD") != std::string::npos);
+  CHECK(info.find("20,000  LDG") != std::string::npos);
+  CHECK(info.find("10,000  STG") != std::string::npos);
+  CHECK(info.find("exit               320") != std::string::npos);
 }
 
 TEST_CASE("errors of the device program are the runtime's error codes and one line that says where") {
