@@ -66,10 +66,8 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   if (values.count("shuffle")) options.shuffle = number("shuffle", 0);
   if (values.count("kernels")) options.kernels = parse_kernels(values["kernels"].as<std::string>());
   if (values.count("managed")) options.managed = gpu::parse_managed(values["managed"].as<std::string>());
-  if (values.count("gpu-memory")) {
-    if (!values.count("managed")) throw UserError("run: --gpu-memory needs --managed");
+  if (values.count("gpu-memory"))
     options.managed.memory = gpu::parse_gpu_memory(values["gpu-memory"].as<std::string>());
-  }
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
   return options;
@@ -84,7 +82,7 @@ void add_run_options(po::options_description& options) {
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
       "managed", text(),
-      "managed memory: all, memcpy (what the trace copies to the device) or ADDR+SIZE,...")(
+      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device) or ADDR+SIZE,...")(
       "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
       "max-cycles", text(), "stop after this many core cycles")(
       "interval", text(), "a time series with a row every so many core cycles")(

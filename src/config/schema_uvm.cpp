@@ -118,6 +118,10 @@ Rows cost_rows() {
       ns("uvm.batch_ns", "driver: fixed part of a batch", field<&Uvm::batch_ns>()),
       ns("uvm.block_ns", "driver: for each 2 MB block of a batch", field<&Uvm::block_ns>()),
       ns("uvm.evict_ns", "driver: for each eviction, beside the link", field<&Uvm::evict_ns>()),
+      ns("uvm.host_fault_ns", "an access of the host that finds pages on the device, beside the link",
+         field<&Uvm::host_fault_ns>()),
+      flag("uvm.synchronise_copies", "cudaDeviceSynchronize copies dirty pages to the host",
+           field<&Uvm::synchronise_copies>()),
       integer("uvm.kib_ps", M::kPicoseconds, 0, 1000000000, "driver: for each KiB brought, beside the link",
               field<&Uvm::kib_ps>()),
   };

@@ -31,6 +31,7 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       placement_(config, config.launch.max_kernels),
       events_in_(config.launch.done_latency + kSlack),
       copies_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
+      orders_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
       slots_(config.launch.max_kernels) {
   table_->assign(slots_.size(), KernelSlot{});
 }
@@ -38,6 +39,7 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
 Cycle Dispatcher::advance(Cycle from, Cycle to) {
   events_in_.gather(*fabric_->cta_event, 0, from);
   copies_in_.gather(*fabric_->copy_done, 0, from);
+  if (fabric_->order_done) orders_in_.gather(*fabric_->order_done, 0, from);
   Cycle now = std::max(from, next_event(from));
   while (now < to) {
     receive(now);
@@ -53,6 +55,10 @@ void Dispatcher::receive(Cycle now) {
   events_in_.drain(now, [&](std::uint32_t sm, const icnt::CtaEvent& event) { hear(now, sm, event); });
   copies_in_.drain(now, [&](std::uint32_t, const icnt::CopyDone& done) {
     copied_.push_back({done.index, done.start, done.end});
+    host_.copy_done();
+    idle_ = false;
+  });
+  orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone&) {
     host_.copy_done();
     idle_ = false;
   });
@@ -88,6 +94,12 @@ void Dispatcher::proceed(Cycle now) {
 
 void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
   const HostCommand& command = host_.command(index);
+  if (command.kind == HostCommand::Kind::kOrder) {
+    uvm::Order order = command.order;
+    order.index = index;
+    fabric_->order->send(0, 0, now + copy_command_cycles_, order);
+    return;
+  }
   const bool to_device = command.kind == HostCommand::Kind::kCopyToDevice;
   fabric_->copy_command->send(0, 0, now + copy_command_cycles_,
                               {index, to_device, command.address, command.bytes});
@@ -163,7 +175,7 @@ void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice
 }
 
 Cycle Dispatcher::next_event(Cycle now) const {
-  Cycle next = std::min(events_in_.next_arrival(), copies_in_.next_arrival());
+  Cycle next = std::min({events_in_.next_arrival(), copies_in_.next_arrival(), orders_in_.next_arrival()});
   if (!idle_) return now;
   if (!queue_.empty() && !blocked_)
     next = std::min(next, std::max(slots_[queue_.front()].due, port_free_milli_ / kMilli));
@@ -175,7 +187,7 @@ Cycle Dispatcher::next_event(Cycle now) const {
 
 bool Dispatcher::quiescent() const {
   return host_.done() && active_.empty() && placement_.empty() && events_in_.size() == 0 &&
-         copies_in_.size() == 0;
+         copies_in_.size() == 0 && orders_in_.size() == 0;
 }
 
 void Dispatcher::dump(std::string& out) const {

@@ -105,6 +105,7 @@ class Dispatcher final : public sim::Domain {
   Placement placement_;
   sim::Inbox<icnt::CtaEvent> events_in_;
   sim::Inbox<icnt::CopyDone> copies_in_;
+  sim::Inbox<icnt::OrderDone> orders_in_;
 
   std::vector<Slot> slots_;
   std::vector<std::uint8_t> active_;  // by launch

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/clock.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -17,13 +19,16 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
     : fabric_(&fabric),
       sms_(config.gpu.sms),
       reply_latency_(config.uvm.reply_latency),
+      done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       requests_(config.uvm.request_latency + config.uvm.l1_shootdown + kSlack),
+      orders_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz) + kSlack),
       gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms}, managed) {}
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
   requests_.gather(*fabric_->translation_request, 0, from);
+  orders_.gather(*fabric_->order, 0, from);
   const auto next = [&](Cycle earliest) {
-    return std::max(earliest, std::min(requests_.next_arrival(), gmmu_.next()));
+    return std::max(earliest, std::min({requests_.next_arrival(), orders_.next_arrival(), gmmu_.next()}));
   };
   Cycle now = next(from);
   while (now < to) {
@@ -35,6 +40,7 @@ Cycle GmmuDomain::advance(Cycle from, Cycle to) {
 
 void GmmuDomain::tick(Cycle now) {
   requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { hear(sm, r, now); });
+  orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) { gmmu_.order(order); });
   gmmu_.tick(now);
   send_answers(now);
 }
@@ -63,6 +69,8 @@ void GmmuDomain::send_answers(Cycle now) {
     for (std::uint32_t sm = 0; sm < sms_; ++sm)
       fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
   }
+  for (const std::uint32_t index : gmmu_.completed())
+    fabric_->order_done->send(0, 0, now + done_latency_, {index});
   gmmu_.clear_output();
 }
 

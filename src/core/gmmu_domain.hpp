@@ -14,7 +14,8 @@
 namespace lockstep::core {
 
 /// Domain in core cycles. Misses of the SMs' TLBs arrive uvm.request_latency after they happened; answers and
-/// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM.
+/// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM. The host's orders come as
+/// fast as its copies (host.*).
 class GmmuDomain final : public sim::Domain {
  public:
   /// `frames`: pages of device memory for managed data.
@@ -24,7 +25,7 @@ class GmmuDomain final : public sim::Domain {
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
-  [[nodiscard]] bool quiescent() const { return requests_.size() == 0 && gmmu_.idle(); }
+  [[nodiscard]] bool quiescent() const { return requests_.size() == 0 && orders_.size() == 0 && gmmu_.idle(); }
 
   // Between windows.
   [[nodiscard]] const uvm::Counters& counters() { return gmmu_.counters(); }
@@ -44,7 +45,9 @@ class GmmuDomain final : public sim::Domain {
   icnt::Fabric* fabric_;
   std::uint32_t sms_;
   Cycle reply_latency_;
+  Cycle done_latency_;
   sim::Inbox<icnt::TranslationRequest> requests_;
+  sim::Inbox<uvm::Order> orders_;
   uvm::Gmmu gmmu_;
 };
 

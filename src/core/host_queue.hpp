@@ -7,15 +7,17 @@
 
 #include "config/gpu_config.hpp"
 #include "util/types.hpp"
+#include "uvm/order.hpp"
 
 namespace lockstep::core {
 
 struct HostCommand {
-  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait } kind = Kind::kKernel;
+  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait, kOrder } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // kernels: dense number of the stream
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
   Address address = 0;       // copies
   std::uint64_t bytes = 0;   // copies
+  uvm::Order order = {};     // kOrder; index is not used
 };
 
 /// The host takes its commands one after another, each in no time:
@@ -23,6 +25,8 @@ struct HostCommand {
 /// - a copy in blocking mode is taken when everything before it is complete;
 /// - a copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
 /// - in both modes a kernel is taken only when every copy before it is complete;
+/// - an order to managed memory is taken at once, beside all kernels before it; what comes after it waits until
+///   it is complete;
 /// - at a wait nothing more is taken until everything before it is complete.
 class HostQueue {
  public:
@@ -37,7 +41,7 @@ class HostQueue {
 
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return commands_[index]; }
 
-  /// Takes what may be taken at `now`; calls copy(index) for each copy to start.
+  /// Takes what may be taken at `now`; calls copy(index) for each copy and order to start.
   template <class Copy>
   void proceed(Cycle now, Copy&& copy) {
     while (next_ < commands_.size() && copies_out_ == 0) {
@@ -46,6 +50,9 @@ class HostQueue {
       } else if (commands_[next_].kind == HostCommand::Kind::kWait) {
         if (kernels_out_ > 0) return;
         ++next_;
+      } else if (commands_[next_].kind == HostCommand::Kind::kOrder) {
+        ++copies_out_;
+        copy(next_++);
       } else if (mode_ == config::CopyMode::kBlocking) {
         if (kernels_out_ > 0) return;
         ++copies_out_;
@@ -66,6 +73,7 @@ class HostQueue {
     return next_ == commands_.size() && copies_out_ == 0 && kernels_out_ == 0;
   }
   [[nodiscard]] std::uint32_t taken() const { return next_; }
+  /// Copies and orders that are not complete.
   [[nodiscard]] std::uint32_t copies_out() const { return copies_out_; }
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
 

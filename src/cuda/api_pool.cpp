@@ -28,12 +28,32 @@ int free_async(void* pointer, abi::Stream stream) {
     if (pointer != nullptr) rt.submit(stream, FreeMemory{pointer});
   });
 }
-/// Managed memory lies where host and device both reach it: the hints have no functional effect.
-int managed_hint(const void* pointer, std::size_t bytes, abi::Stream stream) {
+/// Whether a place is the host: cudaMemLocation of CUDA 13 (types from 1 on: device, host, NUMA nodes of the
+/// host), or CUDA 12's device number in the same register, -1 for the host. There is one device.
+bool is_host(abi::MemLocation place) {
+  constexpr int kDevice = 1, kLastHost = 4;
+  require(place.type >= -1 && place.type <= kLastHost, Status::kErrorInvalidDevice);
+  return place.type == -1 || place.type > kDevice;
+}
+bool is_cuda_12(abi::MemLocation place) { return place.type <= 0; }
+
+/// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
+void check_managed(Runtime& rt, const void* pointer, std::size_t bytes) {
+  const auto address = reinterpret_cast<Address>(pointer);
+  const auto found = rt.memory.find(address);
+  require(found && found->kind == exec::MemoryKind::kManaged && bytes > 0 &&
+          bytes <= found->bytes - (address - found->begin));
+}
+
+/// CUDA 13: place, flags, stream. CUDA 12: device, stream.
+int prefetch(const void* pointer, std::size_t bytes, abi::MemLocation place, std::uintptr_t fourth,
+             abi::Stream fifth) {
   return api([&](Runtime& rt) {
-    (void)rt.stream(stream);
-    const auto found = rt.memory.find(reinterpret_cast<Address>(pointer));
-    require(found && found->kind == exec::MemoryKind::kManaged && bytes > 0);
+    check_managed(rt, pointer, bytes);
+    const bool host = is_host(place);
+    require(is_cuda_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
+    rt.submit(is_cuda_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth,
+              PrefetchMemory{reinterpret_cast<Address>(pointer), bytes, host});
   });
 }
 
@@ -70,23 +90,33 @@ LOCKSTEP_CUDA_API cudaMemPoolSetAttribute(void* pool, int attribute, void* value
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t) {
   return api([&](Runtime&) { require(pool == &default_pool); });
 }
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation, unsigned,
-                                       abi::Stream s) {
-  return managed_hint(p, n, s);
+LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation place,
+                                       std::uintptr_t fourth, abi::Stream fifth) {
+  return prefetch(p, n, place, fourth, fifth);
 }
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync_ptsz(const void* p, std::size_t n, abi::MemLocation, unsigned,
-                                            abi::Stream s) {
-  return managed_hint(p, n, s);
+LOCKSTEP_CUDA_API cudaMemPrefetchAsync_ptsz(const void* p, std::size_t n, abi::MemLocation place,
+                                            std::uintptr_t fourth, abi::Stream fifth) {
+  return prefetch(p, n, place, fourth, fifth);
 }
-LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::MemLocation) {
-  if (advice < 1 || advice > 6) return finish(Status::kErrorInvalidValue);
-  return managed_hint(p, n, nullptr);
+LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::MemLocation place) {
+  return api([&](Runtime& rt) {
+    require(advice >= 1 && advice <= 6);
+    check_managed(rt, p, n);
+    const bool host = is_host(place);
+    rt.note_host_accesses();
+    rt.record_managed({trace::Command::Kind::kAdvise, reinterpret_cast<Address>(p), n, 0,
+                       static_cast<std::uint8_t>(advice), host});
+  });
 }
+/// On hardware with concurrent managed access it has no effect but on visibility.
 LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned) {
-  return managed_hint(p, std::max<std::size_t>(n, 1), s);
+  return api([&](Runtime& rt) {
+    (void)rt.stream(s);
+    check_managed(rt, p, std::max<std::size_t>(n, 1));
+  });
 }
-LOCKSTEP_CUDA_API cudaStreamAttachMemAsync_ptsz(abi::Stream s, void* p, std::size_t n, unsigned) {
-  return managed_hint(p, std::max<std::size_t>(n, 1), s);
+LOCKSTEP_CUDA_API cudaStreamAttachMemAsync_ptsz(abi::Stream s, void* p, std::size_t n, unsigned flags) {
+  return cudaStreamAttachMemAsync(s, p, n, flags);
 }
 
 }  // namespace lockstep::cuda

@@ -18,5 +18,6 @@ foreach(version 12 13)
   target_link_options(cudart_${version} PRIVATE -Wl,--version-script=${map} -Wl,-soname,libcudart.so.${version})
   set_target_properties(cudart_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version} LINK_DEPENDS ${map})
 endforeach()
-add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp)
+add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp
+            ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/touch.cpp)
 target_link_libraries(lockstep_hook PRIVATE lockstep_flags ${CMAKE_DL_LIBS})

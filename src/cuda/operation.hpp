@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cuda/abi.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::cuda {
 
@@ -53,9 +54,15 @@ struct WaitEvent {
 struct FreeMemory {
   void* address = nullptr;
 };
+/// cudaMemPrefetchAsync; no functional effect.
+struct PrefetchMemory {
+  Address address = 0;
+  std::uint64_t bytes = 0;
+  bool to_host = false;
+};
 struct Nothing {};
 
 using Operation =
-    std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory>;
+    std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory, PrefetchMemory>;
 
 }  // namespace lockstep::cuda

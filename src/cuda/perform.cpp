@@ -46,7 +46,20 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 
 }  // namespace
 
+/// What runs on the device reads and writes managed memory with all rights; the program's own accesses are
+/// watched in between.
 void Runtime::perform(const Operation& operation, const StreamState& stream) {
+  const bool works = std::holds_alternative<KernelLaunch>(operation) ||
+                     std::holds_alternative<Copy>(operation) || std::holds_alternative<Fill>(operation);
+  if (!works || !recorder_) return to_device(operation, stream);
+  if (const auto* launch = std::get_if<KernelLaunch>(&operation))
+    (void)launch->kernel->executable();  // may load its module, which has managed variables
+  note_host_accesses();
+  to_device(operation, stream);
+  if (host_pages_) host_pages_->watch();
+}
+
+void Runtime::to_device(const Operation& operation, const StreamState& stream) {
   struct Visitor {
     Runtime& rt;
     const StreamState& stream;
@@ -63,12 +76,46 @@ void Runtime::perform(const Operation& operation, const StreamState& stream) {
     }
     // Operations happen in the order of the calls; only the recorded time has to wait.
     void operator()(const WaitEvent&) const { rt.wait_all(); }
+    void operator()(const PrefetchMemory& p) const {
+      rt.note_host_accesses();
+      rt.record_managed({trace::Command::Kind::kPrefetch, p.address, p.bytes, 0, 0, p.to_host});
+    }
     void operator()(const FreeMemory& f) const {
       if (!rt.memory.release(reinterpret_cast<Address>(f.address)))
         throw ApiError(Status::kErrorInvalidValue);
     }
   };
   std::visit(Visitor{*this, stream}, operation);
+}
+
+void Runtime::note_host_accesses() {
+  if (!recorder_) return;
+  note_allocations();
+  if (!host_pages_) return;
+  for (const HostAccess& a : host_pages_->give())
+    recorder_->managed({trace::Command::Kind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
+}
+
+/// Allocations that have come or gone since the last call.
+void Runtime::note_allocations() {
+  std::map<Address, std::uint64_t> now;
+  for (const exec::Allocation& a : memory.allocations(exec::MemoryKind::kManaged)) now[a.begin] = a.bytes;
+  for (const auto& [begin, bytes] : managed_) {
+    const auto same = now.find(begin);
+    if (same == now.end() || same->second != bytes)
+      recorder_->managed({trace::Command::Kind::kRelease, begin, bytes});
+  }
+  for (const auto& [begin, bytes] : now) {
+    const auto same = managed_.find(begin);
+    if (same == managed_.end() || same->second != bytes)
+      recorder_->managed({trace::Command::Kind::kManage, begin, bytes});
+  }
+  managed_ = std::move(now);
+  if (!managed_.empty() && !host_pages_) host_pages_ = std::make_unique<HostPages>(memory);
+}
+
+void Runtime::record_managed(const trace::Command& command) {
+  if (recorder_) recorder_->managed(command);
 }
 
 void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {

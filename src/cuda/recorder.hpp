@@ -23,6 +23,8 @@ class Recorder {
   [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header);
   void copy_to_device(Address to, std::uint64_t bytes);
   void copy_to_host(Address from, std::uint64_t bytes);
+  /// kManage, kRelease, kAdvise, kPrefetch, kHostAccess.
+  void managed(const trace::Command& command) { commands_.push_back(command); }
   /// The host waits for everything before; not written twice in a row.
   void wait();
   /// Does nothing where no kernel was launched: a trace needs one.

@@ -14,6 +14,7 @@
 #include "cuda/array.hpp"
 #include "cuda/error.hpp"
 #include "cuda/graph.hpp"
+#include "cuda/host_pages.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/recorder.hpp"
@@ -76,6 +77,9 @@ class Runtime {
   /// forgotten.
   void reset();
   void perform(const Operation& operation, const StreamState& stream);
+  /// Managed memory, for the recorded trace: what the program did with it since the last call.
+  void note_host_accesses();
+  void record_managed(const trace::Command& command);
 
   /// The state behind a handle; 0, 1 and 2 are default streams. Throws ApiError(InvalidResourceHandle).
   StreamState& stream(abi::Stream handle);
@@ -101,6 +105,8 @@ class Runtime {
 
  private:
   explicit Runtime(Settings settings);
+  void to_device(const Operation& operation, const StreamState& stream);
+  void note_allocations();
   void run_kernel(const KernelLaunch& launch, const StreamState& stream);
   exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
                           const exec::RunOptions& options);
@@ -113,6 +119,8 @@ class Runtime {
   StreamState default_stream_;
   std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
   std::unique_ptr<Recorder> recorder_;
+  std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
+  std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
   std::uint32_t last_stream_ = 0;  // of the latest recorded command
   std::uint32_t next_stream_ = 1;
   std::uint64_t ticks_ = 0;             // without a timing model: executed warp instructions and copied lines

@@ -133,6 +133,12 @@ std::uint64_t DeviceMemory::mapped_bytes(MemoryKind kind) const {
   return mapped_pages_[index_of(kind)] * kPageBytes;
 }
 
+std::vector<Allocation> DeviceMemory::allocations(MemoryKind kind) const {
+  std::vector<Allocation> all;
+  for (const auto& [begin, allocation] : allocations_[index_of(kind)]) all.push_back(allocation);
+  return all;
+}
+
 std::vector<Allocation> DeviceMemory::allocations() const {
   std::vector<Allocation> all;
   for (const auto& of_kind : allocations_)

@@ -70,6 +70,7 @@ class DeviceMemory {
   [[nodiscard]] std::uint64_t mapped_bytes(MemoryKind kind) const;
   /// Sorted by address.
   [[nodiscard]] std::vector<Allocation> allocations() const;
+  [[nodiscard]] std::vector<Allocation> allocations(MemoryKind kind) const;
 
  private:
   static constexpr std::uint64_t kPages = kMemoryKinds * kRegionBytes / kPageBytes;

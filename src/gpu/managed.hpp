@@ -19,23 +19,24 @@ struct ManagedMemory {
   std::uint64_t millionths = 0;
 };
 
-/// `lockstep run --managed`. Off: no memory is managed and nothing of it exists.
+/// `lockstep run --managed`. Where no memory is managed nothing of it exists.
 struct ManagedOptions {
-  enum class Kind : std::uint8_t { kOff, kAll, kRanges, kCopies } kind = Kind::kOff;
+  /// kTrace: what the trace names as managed; kNone: none, also where it does.
+  enum class Kind : std::uint8_t { kTrace, kNone, kAll, kRanges, kCopies } kind = Kind::kTrace;
   std::vector<std::pair<Address, std::uint64_t>> ranges;  // kRanges: first byte, bytes
   ManagedMemory memory;
 };
 
-/// "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB. Throws
+/// "none", "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB. Throws
 /// UserError.
 [[nodiscard]] ManagedOptions parse_managed(std::string_view text);
 /// "0.8x", or a size. Throws UserError.
 [[nodiscard]] ManagedMemory parse_gpu_memory(std::string_view text);
 
 /// The managed memory of a run: one allocation for each range, rounded outward to pages; ranges that share a
-/// page become one. kCopies: the targets of the trace's copies to the device. kAll: everything below 2^49.
-/// Local memory, constants and code are never managed. Empty with kOff. Throws UserError where nothing is
-/// managed although something was asked for.
+/// page become one. kTrace: the trace's managed allocations. kCopies: the targets of the trace's copies to the
+/// device. kAll: everything below 2^49. Local memory, constants and code are never managed. Throws UserError
+/// where nothing is managed although something was asked for.
 [[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
 
 /// Pages of device memory for it, at least 1; `capacity`: bytes of the device. Throws UserError.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "util/error.hpp"
@@ -45,6 +46,27 @@ void plan_kernel(Plan& plan, std::uint32_t index, const trace::KernelHeader& hea
   launch = {&header, core::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
 }
 
+/// What the command asks of managed memory; nothing for other commands and for kManage, which is known from the
+/// start.
+std::optional<uvm::Order> managed_order(const trace::Command& c) {
+  using Kind = uvm::Order::Kind;
+  const auto order = [&](Kind kind) {
+    return uvm::Order{kind, static_cast<uvm::Advice>(c.advice), c.host, 0, c.address, c.bytes};
+  };
+  switch (c.kind) {
+    case trace::Command::Kind::kAdvise:
+      return order(Kind::kAdvise);
+    case trace::Command::Kind::kPrefetch:
+      return order(Kind::kPrefetch);
+    case trace::Command::Kind::kHostAccess:
+      return order(c.write ? Kind::kHostWrite : Kind::kHostRead);
+    case trace::Command::Kind::kRelease:
+      return order(Kind::kRelease);
+    default:
+      return std::nullopt;
+  }
+}
+
 std::string other_architecture(const trace::KernelHeader& header, const config::GpuConfig& config) {
   return fmt::format("code of sm_{} runs on {}, which is sm_{}: its instructions are timed as there",
                      header.binary_version, config.gpu.name, config.gpu.arch);
@@ -67,8 +89,16 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   for (const trace::Command& c : trace.commands()) {
     if (c.kind == trace::Command::Kind::kWait) {
       plan.commands.push_back({Kind::kWait, 0, 0, 0, 0});
+      if (config.uvm.synchronise_copies && !plan.managed.empty())
+        plan.commands.push_back({Kind::kOrder, 0, 0, 0, 0, {uvm::Order::Kind::kSynchronise}});
       continue;
     }
+    if (const auto order = managed_order(c)) {
+      if (!uvm::pages_in(plan.managed, order->address, order->bytes).empty())
+        plan.commands.push_back({Kind::kOrder, 0, 0, 0, 0, *order});
+      continue;
+    }
+    if (c.kind == trace::Command::Kind::kManage) continue;
     if (c.kind != trace::Command::Kind::kKernel) {
       if (managed.kind == ManagedOptions::Kind::kCopies && plan.managed.contains(c.address)) {
         remarks.insert(kManagedCopies);

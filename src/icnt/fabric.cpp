@@ -65,6 +65,8 @@ Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) 
   const std::vector<sim::DomainId> gmmu{n.gmmu()};
   translation_request = network<TranslationRequest>("translation request", sms, gmmu);
   translation_reply = network<TranslationReply>("translation reply", gmmu, sms);
+  order = network<uvm::Order>("order", dispatcher, gmmu);
+  order_done = network<OrderDone>("order done", gmmu, dispatcher);
   edges_.push_back({"translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB"});
   edges_.push_back({"translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown"});
 }
@@ -73,7 +75,8 @@ void Fabric::register_with(sim::Engine& engine) {
   for (sim::NetworkBase* n : std::initializer_list<sim::NetworkBase*>{
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
-           copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get()})
+           copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(), order.get(),
+           order_done.get()})
     if (n) engine.add(*n);
 }
 

@@ -10,6 +10,7 @@
 #include "icnt/ports.hpp"
 #include "sim/engine.hpp"
 #include "sim/network.hpp"
+#include "uvm/order.hpp"
 #include "uvm/tlb.hpp"
 
 namespace lockstep::icnt {
@@ -63,6 +64,11 @@ struct TranslationReply {
   std::uint64_t tree = 0;   // kShootdown: the pages to forget
   std::uint16_t first = 0, pages = 0;
   uvm::Granule granule = uvm::Granule::kPage;  // kAnswer: what a TLB entry may cover
+};
+
+/// Dispatcher -> GMMU: the host's order; GMMU -> dispatcher: it is complete.
+struct OrderDone {
+  std::uint32_t index = 0;  // of the command in the trace
 };
 
 /// Domain ids in the order in which the machine adds its domains to the engine.
@@ -135,6 +141,8 @@ class Fabric {
   std::unique_ptr<sim::Network<CopyDone>> copy_done;                      // 0 -> 0
   std::unique_ptr<sim::Network<TranslationRequest>> translation_request;  // SM -> 0; null without GMMU
   std::unique_ptr<sim::Network<TranslationReply>> translation_reply;      // 0 -> SM
+  std::unique_ptr<sim::Network<uvm::Order>> order;                        // 0 -> 0; null without GMMU
+  std::unique_ptr<sim::Network<OrderDone>> order_done;                    // 0 -> 0
 
  private:
   template <class T>

@@ -67,6 +67,36 @@ KernelHeader get_header(ByteReader& in) {
   return h;
 }
 
+void put_command(Bytes& out, const Command& command) {
+  using Kind = Command::Kind;
+  put_varint(out, static_cast<std::uint64_t>(command.kind));
+  if (command.kind == Kind::kKernel) return put_varint(out, command.kernel);
+  put_varint(out, command.address);
+  put_varint(out, command.bytes);
+  if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
+  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch) put_varint(out, command.host ? 1 : 0);
+  if (command.kind == Kind::kHostAccess) put_varint(out, command.write ? 1 : 0);
+}
+
+Command get_command(ByteReader& in, std::uint64_t kernels) {
+  using Kind = Command::Kind;
+  constexpr std::uint64_t kMaxAdvice = 6;
+  Command command;
+  command.kind = static_cast<Kind>(in.number(Command::kKinds - 1, "the kind of a command"));
+  if (command.kind == Kind::kKernel) {
+    command.kernel = static_cast<std::uint32_t>(in.number(kernels - 1, "the kernel of a command"));
+    return command;
+  }
+  command.address = in.varint();
+  command.bytes = in.varint();
+  if (command.kind == Kind::kAdvise)
+    command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
+  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch)
+    command.host = in.number(1, "the place of a command") == 1;
+  if (command.kind == Kind::kHostAccess) command.write = in.number(1, "the sort of an access") == 1;
+  return command;
+}
+
 void put_kernel(Bytes& out, const KernelEntry& kernel) {
   put_header(out, kernel.header);
   put_varint(out, kernel.remarks.size());
@@ -113,15 +143,7 @@ void encode_directory(const CompactDirectory& directory, Bytes& out) {
   put_varint(out, directory.kernels.size());
   for (const KernelEntry& kernel : directory.kernels) put_kernel(out, kernel);
   put_varint(out, directory.commands.size());
-  for (const Command& command : directory.commands) {
-    put_varint(out, static_cast<std::uint64_t>(command.kind));
-    if (command.kind == Command::Kind::kKernel) {
-      put_varint(out, command.kernel);
-    } else {
-      put_varint(out, command.address);
-      put_varint(out, command.bytes);
-    }
-  }
+  for (const Command& command : directory.commands) put_command(out, command);
 }
 
 CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
@@ -132,18 +154,8 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
   for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
     directory.kernels.push_back(get_kernel(in));
   if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
-  for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
-    Command command;
-    command.kind = static_cast<Command::Kind>(in.number(3, "the kind of a command"));
-    if (command.kind == Command::Kind::kKernel) {
-      command.kernel =
-          static_cast<std::uint32_t>(in.number(directory.kernels.size() - 1, "the kernel of a command"));
-    } else {
-      command.address = in.varint();
-      command.bytes = in.varint();
-    }
-    directory.commands.push_back(command);
-  }
+  for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n)
+    directory.commands.push_back(get_command(in, directory.kernels.size()));
   in.expect_end("the directory");
   return directory;
 }

@@ -151,12 +151,25 @@ class CtaFeed {
 
 /// A host command of the trace, in list order.
 struct Command {
-  /// kWait: the host waits here until all commands before are complete (cudaDeviceSynchronize and the like;
-  /// the compact format only).
-  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait } kind = Kind::kKernel;
-  Address address = 0;       // copies
-  std::uint64_t bytes = 0;   // copies
+  /// All but copies and kernels are in the compact format only.
+  enum class Kind : std::uint8_t {
+    kCopyToDevice,
+    kCopyToHost,
+    kKernel,
+    kWait,       // the host waits here until all commands before are complete (cudaDeviceSynchronize and the like)
+    kManage,     // a managed allocation begins (cudaMallocManaged, __managed__)
+    kRelease,    // it ends (cudaFree): its pages are nowhere
+    kAdvise,     // cudaMemAdvise
+    kPrefetch,   // cudaMemPrefetchAsync
+    kHostAccess  // the host reads or writes managed memory
+  } kind = Kind::kKernel;
+  static constexpr std::uint64_t kKinds = 9;
+  Address address = 0;       // all but kernels and waits: a range of memory
+  std::uint64_t bytes = 0;   // of it
   std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
+  std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
+  bool host = false;         // kAdvise, kPrefetch: the place that is named is the host; else the device
+  bool write = false;        // kHostAccess
 };
 
 /// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and

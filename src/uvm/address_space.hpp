@@ -64,6 +64,8 @@ class AddressSpace {
   [[nodiscard]] std::size_t owner(TreeId tree) const;
 
   [[nodiscard]] const std::vector<Allocation>& allocations() const { return allocations_; }
+  /// Indices into allocations(), ascending by address.
+  [[nodiscard]] const std::vector<std::uint32_t>& by_base() const { return by_base_; }
   /// Bytes of all allocations as rounded up: what device memory is compared with.
   [[nodiscard]] std::uint64_t footprint() const { return footprint_; }
   [[nodiscard]] TreeId trees() const { return trees_; }

@@ -34,6 +34,8 @@ struct Counters {
   std::uint64_t thrashed_pages = 0;  // arrivals of a page that had been evicted
   std::uint64_t read_busy_cycles = 0, write_busy_cycles = 0, fault_handling_cycles = 0;
   std::uint64_t peak_resident_pages = 0, oversubscribed = 0;
+  // The host's orders.
+  std::uint64_t user_prefetched_pages = 0, advised_pages = 0, host_faults = 0, synchronise_cycles = 0;
   std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
   std::array<std::uint64_t, 8>
       transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two

@@ -79,7 +79,7 @@ bool DeviceMemory::evict_with(const EvictionRules& rules, Cycle now) {
   std::vector<Run> runs;
   if (!evict(*evictor_, list_, table_, rules, random_, runs)) return false;
   ++counters_.evictions;
-  for (const Run& run : runs) add_write_back(run, now);
+  for (const Run& run : runs) add_write_back(run, droppable(run), true, now);
   changed_ = true;
   return true;
 }
@@ -110,29 +110,31 @@ bool DeviceMemory::droppable(const Run& run) const {
   }
 }
 
-void DeviceMemory::add_write_back(const Run& run, Cycle now) {
+void DeviceMemory::add_write_back(const Run& run, bool drop, bool evicted, Cycle now) {
   leaving_pages_ += run.pages;
-  WriteBack entry{run, droppable(run), next_shootdown_, settings_.sources, now};
+  WriteBack entry{run, drop, evicted, next_shootdown_, settings_.sources, now};
   if (settings_.parameters.early_reuse) {
     writes_.push_back(entry);
     return;
   }
-  invalidate(run);
+  invalidate(entry);
   entry.not_before = now + settings_.parameters.l2_shootdown;
   awaiting_.push_back(entry);
 }
 
 /// The pages are no longer in the page table; the TLBs are told.
-void DeviceMemory::invalidate(const Run& run) {
+void DeviceMemory::invalidate(const WriteBack& entry) {
+  const Run& run = entry.run;
   Tree& tree = table_[run.tree];
   const std::uint64_t dirty = (tree.dirty & run.set()).count();
-  counters_.evicted_dirty_pages += dirty;
-  counters_.evicted_clean_pages += run.pages - dirty;
   tree.resident -= run.set();
   tree.dirty -= run.set();
   tree.untouched -= run.set();
-  tree.evicted |= run.set();
   shootdowns_.push_back({next_shootdown_++, tree.id, run.first, run.pages});
+  if (!entry.evicted) return;
+  counters_.evicted_dirty_pages += dirty;
+  counters_.evicted_clean_pages += run.pages - dirty;
+  tree.evicted |= run.set();
 }
 
 void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
@@ -143,6 +145,63 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
   writes_.push_back(*entry);
   awaiting_.erase(entry);
   changed_ = true;
+}
+
+// --- Orders of the host ---
+
+void DeviceMemory::expel(TreeIndex index, const PageSet& pages, bool drop, Cycle now) {
+  Tree& tree = table_[index];
+  const PageSet here = (tree.resident - tree.leaving) & pages;
+  if (here.empty()) return;
+  tree.counted -= here;
+  tree.leaving |= here;
+  list_.left(index, tree.resident - tree.leaving);
+  here.for_each_run([&](unsigned first, unsigned count) {
+    const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
+    add_write_back(run, drop, false, now);
+  });
+  changed_ = true;
+}
+
+void DeviceMemory::advise(TreeIndex, const PageSet& pages, Advice, bool) {
+  counters_.advised_pages += pages.count();
+}
+
+Cycle DeviceMemory::synchronise_cycles() const {
+  if (!settings_.parameters.synchronise_copies) return 0;
+  std::uint64_t pages = 0;
+  for (TreeIndex t = 0; t < table_.size(); ++t) pages += table_[t].dirty.count();
+  return uvm::synchronise_cycles(link_, pages * kPageBytes);
+}
+
+void DeviceMemory::synchronise(Cycle now) {
+  if (!settings_.parameters.synchronise_copies) return;
+  const Cycle cycles = synchronise_cycles();
+  counters_.synchronise_cycles += cycles;
+  for (TreeIndex t = 0; t < table_.size(); ++t) {
+    Tree& tree = table_[t];
+    tree.dirty.for_each_run([&](unsigned first, unsigned count) {
+      const Run run{t, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
+      note(Event::Kind::kSynchronise, now - cycles, now, run);
+      counters_.bytes_to_host += run.bytes();
+      invalidate({run, false, false, 0, 0, now});
+    });
+    list_.left(t, PageSet());
+    tree.counted = tree.incoming;
+    tree.accesses = 0;
+    tree.written = false;
+  }
+  free_ = frames_ - taken_for_reads();
+  oversubscribed_ = false;
+  changed_ = true;
+}
+
+/// Frames of transfers to the device that are under way, or staged with their frames.
+std::uint64_t DeviceMemory::taken_for_reads() const {
+  std::uint64_t pages = read_.busy && reading_.handling == 0 ? reading_.transfer.run.pages : 0;
+  for (const Read& r : reads_)
+    if (r.frames_taken && r.handling == 0) pages += r.transfer.run.pages;
+  return pages;
 }
 
 // --- Lane to the host ---
@@ -159,7 +218,7 @@ void DeviceMemory::finish_write() {
   leaving_pages_ -= writing_.run.pages;
   if (settings_.parameters.early_reuse) return;
   table_[writing_.run.tree].leaving -= writing_.run.set();
-  free_ += writing_.run.pages;
+  give_frames(writing_.run.pages);
   gone_ = true;
 }
 
@@ -171,8 +230,8 @@ void DeviceMemory::start_write(Cycle now) {
   note(writing_.drop ? Event::Kind::kDrop : Event::Kind::kWriteBack, now, now + cycles, run);
   if (settings_.parameters.early_reuse) {
     table_[run.tree].leaving -= run.set();
-    invalidate(run);
-    free_ += run.pages;
+    invalidate(writing_);
+    give_frames(run.pages);
   }
   write_ = {true, now, now + cycles};
   changed_ = true;

@@ -12,6 +12,7 @@
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/link.hpp"
+#include "uvm/order.hpp"
 #include "uvm/page_table.hpp"
 #include "uvm/parameters.hpp"
 #include "uvm/prefetcher.hpp"
@@ -63,6 +64,16 @@ class DeviceMemory {
   [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return shootdowns_; }
   void clear_shootdowns() { shootdowns_.clear(); }
 
+  // --- Orders of the host ---
+  /// The resident pages of the set leave: to the host, or without a copy (`drop`).
+  void expel(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
+  void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
+  /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
+  /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
+  /// pages stay valid (spec B.11).
+  [[nodiscard]] Cycle synchronise_cycles() const;
+  void synchronise(Cycle now);
+
   // --- Lanes ---
   void step_write(Cycle now);
   void step_read(Cycle now);
@@ -111,7 +122,7 @@ class DeviceMemory {
   };
   struct WriteBack {
     Run run;
-    bool drop = false;
+    bool drop = false, evicted = true;  // evicted: to make room
     std::uint32_t shootdown = 0, acknowledgements = 0;  // still to come
     Cycle not_before = 0;
   };
@@ -125,15 +136,16 @@ class DeviceMemory {
   }
   [[nodiscard]] const PrefetchPolicy& prefetcher() const;
   [[nodiscard]] bool evict_with(const EvictionRules& rules, Cycle now);
-  void add_write_back(const Run& run, Cycle now);
-  void count_victims(const Run& run);
+  void add_write_back(const Run& run, bool drop, bool evicted, Cycle now);
   [[nodiscard]] bool droppable(const Run& run) const;
   void start_write(Cycle now);
-  void invalidate(const Run& run);
+  void invalidate(const WriteBack& entry);
   void start_read(Cycle now);
   void finish_read();
   void finish_write();
   [[nodiscard]] bool stuck() const;
+  void give_frames(std::uint64_t pages) { free_ = std::min(frames_, free_ + pages); }
+  [[nodiscard]] std::uint64_t taken_for_reads() const;
   void take_back(TreeIndex tree, unsigned page);
   [[nodiscard]] EvictionRules rules() const;
 

@@ -17,6 +17,7 @@ struct Event {
     kDrop,
     kFaultHandling,
     kBatch,
+    kSynchronise,
     kCount
   };
   Kind kind = Kind::kTransfer;

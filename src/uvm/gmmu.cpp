@@ -11,7 +11,9 @@ std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * 
 }  // namespace
 
 Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
-    : memory_(settings, space), walks_(memory_.parameters(), memory_.table()), arriving_(settings.sources) {
+    : memory_(settings, space),
+      orders_(memory_),
+      walks_(memory_.parameters(), memory_.table()), arriving_(settings.sources) {
   if (memory_.parameters().fault_mode == FaultMode::kDriver) driver_ = std::make_unique<Driver>(memory_);
 }
 
@@ -43,6 +45,7 @@ void Gmmu::tick(Cycle now) {
     stage_faults_of_cycle(now);
   }
   accept(now);
+  orders_.step(now);
   if (memory_.take_changed()) again_ = true;
   for (const Shootdown& s : memory_.shootdowns())
     (void)walks_.forget(s.tree, s.first, s.pages, memory_.parameters().shootdown);
@@ -50,7 +53,7 @@ void Gmmu::tick(Cycle now) {
 
 Cycle Gmmu::next() const {
   if (again_ || !with_arrivals_.empty()) return now_ + 1;
-  const Cycle next = std::min({walks_.next(), memory_.next_event(), driver_ ? driver_->next() : kNever});
+  const Cycle next = std::min({walks_.next(), memory_.next_event(), orders_.next(), driver_ ? driver_->next() : kNever});
   return next == kNever ? kNever : std::max(next, now_ + 1);
 }
 
@@ -161,7 +164,7 @@ void Gmmu::answer(Cycle now, const Access& access) {
 
 bool Gmmu::idle() const {
   return with_arrivals_.empty() && walks_.size() == 0 && waiting_count_ == 0 && on_way_out_.empty() &&
-         memory_.lanes_idle() && (!driver_ || driver_->idle());
+         memory_.lanes_idle() && orders_.idle() && (!driver_ || driver_->idle());
 }
 
 const Counters& Gmmu::counters() {

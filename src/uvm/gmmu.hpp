@@ -10,6 +10,7 @@
 
 #include "uvm/device_memory.hpp"
 #include "uvm/driver.hpp"
+#include "uvm/host_orders.hpp"
 #include "uvm/walk_pool.hpp"
 
 namespace lockstep::uvm {
@@ -43,6 +44,12 @@ class Gmmu {
     again_ = true;
   }
 
+  /// Carried out in the order of the calls.
+  void order(const Order& order) {
+    orders_.add(order);
+    again_ = true;
+  }
+
   void tick(Cycle now);
   /// Earliest cycle after the last tick at which something is due; kNever.
   [[nodiscard]] Cycle next() const;
@@ -50,8 +57,11 @@ class Gmmu {
   // Since they were cleared last.
   [[nodiscard]] const std::vector<Answer>& answers() const { return answers_; }
   [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns(); }
+  /// Orders that are complete, by their index.
+  [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return orders_.completed(); }
   void clear_output() {
     answers_.clear();
+    orders_.clear_completed();
     memory_.clear_shootdowns();
   }
 
@@ -76,6 +86,7 @@ class Gmmu {
   [[nodiscard]] Granule granule_of(const Tree& tree, unsigned page) const;
 
   DeviceMemory memory_;
+  HostOrders orders_;
   WalkPool walks_;
   std::unique_ptr<Driver> driver_;            // FaultMode::kDriver
   std::vector<std::deque<Access>> arriving_;  // by source

@@ -19,6 +19,12 @@ TreeIndex PageTable::touch(TreeId id) {
   }
 }
 
+std::optional<TreeIndex> PageTable::find(TreeId id) const {
+  for (std::size_t i = home(id); slots_[i] != kNone; i = (i + 1) & (slots_.size() - 1))
+    if (trees_[slots_[i]].id == id) return slots_[i];
+  return std::nullopt;
+}
+
 void PageTable::grow() {
   slots_.assign(slots_.size() * 2, kNone);
   for (TreeIndex t = 0; t < trees_.size(); ++t) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "uvm/address_space.hpp"
@@ -38,6 +39,8 @@ class PageTable {
 
   /// The tree; made when it was not there.
   [[nodiscard]] TreeIndex touch(TreeId id);
+  /// The tree, where it was touched before.
+  [[nodiscard]] std::optional<TreeIndex> find(TreeId id) const;
   [[nodiscard]] Tree& operator[](TreeIndex i) { return trees_[i]; }
   [[nodiscard]] const Tree& operator[](TreeIndex i) const { return trees_[i]; }
   [[nodiscard]] TreeIndex size() const { return static_cast<TreeIndex>(trees_.size()); }

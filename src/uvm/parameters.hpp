@@ -48,6 +48,9 @@ struct Parameters {
   ReplayPolicy replay = ReplayPolicy::kBatchFlush;
   std::uint32_t interrupt_ns = 4000, batch_ns = 12000, block_ns = 0, evict_ns = 47000;
   std::uint32_t kib_ps = 53500;
+  // The host.
+  std::uint32_t host_fault_ns = 16000;
+  bool synchronise_copies = false;
 };
 
 }  // namespace lockstep::uvm

@@ -1,0 +1,55 @@
+// The host's part in managed memory: advice, explicit prefetches, accesses of its own, synchronisation.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "uvm/device_memory.hpp"
+#include "uvm/order.hpp"
+
+namespace lockstep::uvm {
+
+/// Orders are carried out one after another (spec B.11: one engine for all streams).
+///
+/// kPrefetch to the device: pages that are neither there nor on their way, in runs up to 2 MB from the start
+/// of the allocation, each one transfer; the next begins when it has arrived. Page trees do not count them.
+/// Pages that are just leaving are left out. kPrefetch to the host and the host's accesses: host_fault_ns
+/// (once for an access of pages that are on the device), then what is on the device leaves, tree by tree.
+/// kRelease: the pages are dropped. kSynchronise: DeviceMemory::synchronise.
+class HostOrders {
+ public:
+  explicit HostOrders(DeviceMemory& memory) : memory_(&memory) {}
+
+  void add(const Order& order) { waiting_.push_back(order); }
+  /// What is due at `now`; again at the same time without effect.
+  void step(Cycle now);
+  /// When there is something to do that no change of the device's memory announces; kNever.
+  [[nodiscard]] Cycle next() const { return busy_ && due_ > now_ ? due_ : kNever; }
+  [[nodiscard]] bool idle() const { return !busy_ && waiting_.empty(); }
+
+  /// Orders that have been completed since they were cleared last.
+  [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return completed_; }
+  void clear_completed() { completed_.clear(); }
+
+ private:
+  void begin(Cycle now);
+  [[nodiscard]] bool work(Cycle now);
+  [[nodiscard]] bool bring(Cycle now, const PageRange& range);
+  void fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages);
+  [[nodiscard]] bool take_back(Cycle now, const PageRange& range);
+  [[nodiscard]] bool any_on_device() const;
+  [[nodiscard]] static PageSet pages_of(const PageRange& r) { return PageSet::range(r.first, r.pages); }
+
+  DeviceMemory* memory_;
+  std::deque<Order> waiting_;
+  bool busy_ = false, opened_ = false, evicting_ = false;
+  Order order_;                    // the one in work
+  std::vector<PageRange> ranges_;  // its pages
+  std::size_t at_ = 0;
+  PageSet left_;  // of ranges_[at_], when it is opened
+  Cycle due_ = 0, now_ = 0;
+  std::vector<std::uint32_t> completed_;
+};
+
+}  // namespace lockstep::uvm

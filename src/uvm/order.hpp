@@ -1,0 +1,48 @@
+// What the host asks of managed memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "uvm/address_space.hpp"
+
+namespace lockstep::uvm {
+
+/// cudaMemoryAdvise, with its values.
+enum class Advice : std::uint8_t {
+  kNone,
+  kSetReadMostly,
+  kUnsetReadMostly,
+  kSetPreferredLocation,
+  kUnsetPreferredLocation,
+  kSetAccessedBy,
+  kUnsetAccessedBy
+};
+
+struct Order {
+  enum class Kind : std::uint8_t {
+    kAdvise,
+    kPrefetch,     // bring the range to the device, or to the host
+    kHostRead,     // the host reads the range: what is on the device comes back first
+    kHostWrite,
+    kRelease,      // the range is freed: its pages are nowhere, nothing is copied
+    kSynchronise,  // cudaDeviceSynchronize
+    kCount
+  } kind = Kind::kAdvise;
+  Advice advice = Advice::kNone;
+  bool host = false;         // kAdvise, kPrefetch: the place that is named is the host, else the device
+  std::uint32_t index = 0;   // the sender's own, returned when the order is complete
+  Address address = 0;       // all but kSynchronise; not rounded
+  std::uint64_t bytes = 0;
+};
+
+/// Pages [first, first + pages) of one tree.
+struct PageRange {
+  TreeId tree = 0;
+  std::uint16_t first = 0, pages = 0;
+};
+/// The managed pages that [address, address + bytes) touches, in ascending order of addresses, cut at trees.
+/// Empty where nothing of it is managed.
+[[nodiscard]] std::vector<PageRange> pages_in(const AddressSpace& space, Address address, std::uint64_t bytes);
+
+}  // namespace lockstep::uvm
