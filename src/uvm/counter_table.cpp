@@ -73,7 +73,7 @@ constexpr std::array kRows{
                AT(gmmu.thrashed_pages)},
     CounterRow{"user_prefetched_pages", "pages", "pages brought by cudaMemPrefetchAsync",
                AT(gmmu.user_prefetched_pages)},
-    CounterRow{"advised_pages", "pages", "pages named by cudaMemAdvise, each time", AT(gmmu.advised_pages)},
+    CounterRow{"advised_pages", "pages", "pages named by cudaMemAdvise, counted each time", AT(gmmu.advised_pages)},
     CounterRow{"host_faults", "accesses", "accesses of the host that found pages on the device",
                AT(gmmu.host_faults)},
     CounterRow{"synchronise_cycles", "core cycles",

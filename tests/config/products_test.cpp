@@ -350,16 +350,16 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x7db7802f0e652817);
-  CHECK(hash(resolve("rtx3080ti")) == 0x166709e415d0aa5e);
-  CHECK(hash(resolve("a100")) == 0x65b4ae62b34a869c);
-  CHECK(hash(resolve("h100_pcie")) == 0xbcfaa85fda4ef31c);
-  CHECK(hash(resolve("v100_sxm2")) == 0x2be7015d37a38569);
-  CHECK(hash(resolve("qv100")) == 0xa40f6ce0b115ebb4);
-  CHECK(hash(resolve("gtx1080ti")) == 0x31098f4c1b5172e4);
-  CHECK(hash(resolve("rtx2080ti")) == 0x80bbe7ac2db5d238);
-  CHECK(hash(resolve("rtxa6000")) == 0x9611e0ff6945f8a6);
-  CHECK(hash(resolve("h200")) == 0x54dd9ad70c94c499);
-  CHECK(hash(resolve("sst_v100")) == 0x91281c0213058934);
-  CHECK(hash(resolve("sst_p100")) == 0x5d59973e835910d0);
+  CHECK(hash(resolve("v100")) == 0x8ae27a8084e343cb);
+  CHECK(hash(resolve("rtx3080ti")) == 0x89deafbc53a4414);
+  CHECK(hash(resolve("a100")) == 0xf77a67ccb2dbef6a);
+  CHECK(hash(resolve("h100_pcie")) == 0x675e529946e8148a);
+  CHECK(hash(resolve("v100_sxm2")) == 0x686f8bd5f25bf835);
+  CHECK(hash(resolve("qv100")) == 0xc8f83a91742192d2);
+  CHECK(hash(resolve("gtx1080ti")) == 0x655e9abb93fdc622);
+  CHECK(hash(resolve("rtx2080ti")) == 0xbdacc6060999a07e);
+  CHECK(hash(resolve("rtxa6000")) == 0xa1366dedcd2cc48c);
+  CHECK(hash(resolve("h200")) == 0x662a9bc7d7971a6d);
+  CHECK(hash(resolve("sst_v100")) == 0xc48fc8f886acdb52);
+  CHECK(hash(resolve("sst_p100")) == 0x57b86c9e50fc9ea6);
 }

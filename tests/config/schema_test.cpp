@@ -252,6 +252,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(uvm, block_ns),
       FIELD(uvm, evict_ns),
       FIELD(uvm, kib_ps),
+      FIELD(uvm, host_fault_ns),
       {"dram.latency_ps", [](const GpuConfig& c) { return std::uint64_t{c.dram.latency_ns_x1000}; }}};
   std::set<std::string> seen;
   for (const Field& f : fields) {
