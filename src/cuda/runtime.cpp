@@ -142,6 +142,7 @@ void Runtime::set_limit(int limit, std::size_t value) {
 }
 
 void Runtime::reset() {
+  note_host_accesses();
   heap_.reset();
   arrays.clear();
   for (const exec::Allocation& allocation : memory.allocations())
