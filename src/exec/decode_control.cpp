@@ -18,6 +18,7 @@ Runtime runtime_of(std::string_view name) {
   if (name == "__assertfail") return Runtime::kAssertfail;
   if (name == "malloc") return Runtime::kMalloc;
   if (name == "free") return Runtime::kFree;
+  if (name == "cudaGraphSetConditional") return Runtime::kSetConditional;
   return Runtime::kNone;
 }
 

@@ -31,7 +31,9 @@ struct Launch {
 };
 
 /// Where %clock, %clock64 and %globaltimer come from. Reads of one warp are numbered from 0. Without one,
-/// clocks give the warp instructions executed so far by the grid, and the timer the same in ns.
+/// clocks give the warp instructions executed so far by the grid, and the timer the same in ns; from a warp's
+/// 65th read on, each puts them forward twice as far as the one before, so that a kernel that waits by them
+/// ends.
 struct ClockSource {
   void* context = nullptr;
   std::uint64_t (*cycle)(void* context, std::uint64_t cta, std::uint32_t warp, std::uint64_t read) = nullptr;

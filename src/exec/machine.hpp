@@ -27,6 +27,7 @@ struct Machine {
   Address workspace = 0;           // of a cooperative launch
   std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic
   RunCounts counts;
+  std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;

@@ -162,7 +162,7 @@ struct CallValue {
 };
 
 /// Functions that the device's runtime provides, by name.
-enum class Runtime : std::uint8_t { kNone, kVprintf, kAssertfail, kMalloc, kFree };
+enum class Runtime : std::uint8_t { kNone, kVprintf, kAssertfail, kMalloc, kFree, kSetConditional };
 
 struct CallSite {
   std::uint32_t function = ~0u;  // index into Executable::functions(); ~0: indirect, target is a register

@@ -38,8 +38,16 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
 
 void Warp::fill_fixed() {
   const auto& fixed = machine_->kernel.fixed();
-  for (std::size_t i = 0; i < fixed.size(); ++i)
-    for (std::uint32_t l = 0; l < kWarpSize; ++l) file_[i].lane[l] = fixed_value(fixed[i], l);
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    if (fixed[i].special == ptx::Special::kTid) {
+      fill_thread_ids(fixed[i].index, file_[i]);
+    } else if (differs_by_lane(fixed[i].special)) {
+      for (std::uint32_t l = 0; l < kWarpSize; ++l) file_[i].lane[l] = fixed_value(fixed[i], l);
+    } else {
+      const std::uint64_t value = fixed_value(fixed[i], 0);
+      for (auto& slot : file_[i].lane) slot = value;
+    }
+  }
 }
 
 /// Takes the next split that can run, together with those that stand at the same place.
@@ -207,6 +215,7 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
 void Warp::lane(const Operation& op, LaneMask active) {
   LaneArgs args;
   const Slot* slot = slots_ + op.operands;
+  args.dst[1] = nullptr;  // a second result that the instruction does not name
   for (unsigned i = 0; i < op.destinations; ++i, ++slot) args.dst[i] = slot->exists() ? at(*slot) : nullptr;
   for (unsigned i = 0; i < op.sources; ++i, ++slot) args.src[i] = at(*slot);
   args.mask = active;

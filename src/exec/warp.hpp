@@ -60,6 +60,9 @@ struct Frame {
   LaneMask lanes = 0;  // 0: not in use
 };
 
+/// Special registers that have a value of its own for each lane.
+[[nodiscard]] bool differs_by_lane(ptx::Special special);
+
 class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
@@ -108,6 +111,7 @@ class Warp {
   void fill_fixed();
   [[nodiscard]] std::uint64_t fixed_value(const FixedSlot& fixed, std::uint32_t lane) const;
   void refresh_clocks();
+  void fill_thread_ids(std::uint32_t index, LaneSlots& out) const;
   void note(LaneMask active);
   void note(LaneMask active, const Addresses& addresses);
   void note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock);
@@ -155,6 +159,7 @@ class Warp {
   void resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                Pointers& out);
   void resolve_global(LaneMask active, std::uint32_t bytes, const Addresses& addresses, Pointers& out) const;
+  void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
   void store(const Operation& op, LaneMask active);

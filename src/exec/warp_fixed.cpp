@@ -1,4 +1,6 @@
 // Special registers (PTX ISA 9.0, chapter 10).
+#include <algorithm>
+
 #include "exec/cta.hpp"
 #include "exec/warp.hpp"
 
@@ -7,6 +9,9 @@ namespace lockstep::exec {
 using ptx::Special;
 
 namespace {
+
+constexpr std::uint64_t kClockWaits = 64;  // a warp that has read the clocks so often waits by them
+constexpr std::uint64_t kClockStep = 24;   // log2 of the longest step by which a read puts the clocks forward
 
 std::uint32_t component(const Dim3& d, std::uint32_t index) {
   return index == 0 ? d.x : index == 1 ? d.y : index == 2 ? d.z : 0;
@@ -51,6 +56,34 @@ std::uint64_t cluster_value(Special special, std::uint32_t index, const Dim3& ct
 }
 
 }  // namespace
+
+bool differs_by_lane(Special special) {
+  switch (special) {
+    case Special::kTid:
+    case Special::kLaneid:
+    case Special::kLanemaskEq:
+    case Special::kLanemaskLe:
+    case Special::kLanemaskLt:
+    case Special::kLanemaskGe:
+    case Special::kLanemaskGt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Warp::fill_thread_ids(std::uint32_t index, LaneSlots& out) const {
+  const Dim3& block = machine_->launch.block;
+  Dim3 id = machine_->thread_id(index_ * kWarpSize);
+  for (auto& slot : out.lane) {
+    slot = component(id, index);
+    if (++id.x < block.x) continue;
+    id.x = 0;
+    if (++id.y < block.y) continue;
+    id.y = 0;
+    ++id.z;
+  }
+}
 
 std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) const {
   const Launch& launch = machine_->launch;
@@ -107,7 +140,9 @@ std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) cons
 void Warp::refresh_clocks() {
   const ClockSource& source = machine_->options.clock;
   const std::uint64_t read = clock_reads_++;
-  const std::uint64_t count = machine_->counts.warp_instructions;
+  if (!source.cycle && !source.nanosecond && read >= kClockWaits)
+    machine_->clock_ahead += std::uint64_t{1} << std::min<std::uint64_t>(read - kClockWaits, kClockStep);
+  const std::uint64_t count = machine_->counts.warp_instructions + machine_->clock_ahead;
   const std::uint64_t cycle =
       source.cycle ? source.cycle(source.context, cta_->index(), index_, read) : count;
   const std::uint64_t ns =

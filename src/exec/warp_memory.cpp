@@ -142,9 +142,30 @@ void Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
   });
 }
 
+/// A parameter at a fixed place, which every lane finds there.
+void Warp::load_parameter(const Operation& op, const MemoryForm& form, LaneMask active) {
+  const auto lane = static_cast<std::uint32_t>(std::countr_zero(active));
+  const auto at_byte = static_cast<std::uint64_t>(form.offset) & 0xffffffffu;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  if ((at_byte & (std::bit_floor(bytes) - 1)) != 0)
+    fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, at_byte, {});
+  const std::byte* const from = resolve_one(Reach::kParameter, lane, bytes, at_byte);
+  if (!from) fault(FaultKind::kIllegalAddress, LaneMask{1} << lane, at_byte, {});
+  const Slot* slot = slots_ + op.operands;
+  for (unsigned i = 0; i < form.count; ++i, ++slot) {
+    if (!slot->exists()) continue;
+    LaneSlots* const to = at(*slot);
+    const std::uint64_t value = read_bits(from + i * form.bytes, form.bytes);
+    for_lanes(active, [&](int l) { to->lane[l] = value; });
+    if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
+  }
+}
+
 void Warp::load(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   Addresses a;
+  if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
+    return load_parameter(op, form, active);
   addresses(form, active, a);
   if (record_) note(active, a);
   if (active == 0) return;

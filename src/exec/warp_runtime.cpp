@@ -1,4 +1,4 @@
-// Functions that the device's runtime provides: vprintf, __assertfail, malloc, free.
+// Functions that the device's runtime provides: vprintf, __assertfail, malloc, free, cudaGraphSetConditional.
 #include <fmt/format.h>
 
 #include <bit>
@@ -78,6 +78,16 @@ void Warp::call_runtime(const CallSite& site, LaneMask lanes) {
     case Runtime::kAssertfail:
       expect(5);
       assertion(site, lanes);
+    case Runtime::kSetConditional:
+      expect(2);
+      for_lanes(lanes, [&](std::uint32_t l) {
+        const Address handle = argument(site.arguments[0], l);  // of a word of device memory
+        std::byte* const word = resolve_one(Reach::kGlobal, l, sizeof(std::uint32_t), handle);
+        if (!word) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, handle, "a graph condition's handle");
+        const auto value = static_cast<std::uint32_t>(argument(site.arguments[1], l));
+        std::memcpy(word, &value, sizeof value);
+      });
+      return;
     case Runtime::kNone:
       return;
   }

@@ -70,10 +70,13 @@ void Warp::fetch_texels(const TextureForm& form, const Operation& op, LaneMask a
   const Slot* const sources = results + op.destinations;
   Addresses where{};
   LaneSlots values[4];
+  const Texture* texture = nullptr;
+  std::uint64_t last = 0;  // the handle that `texture` belongs to
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t handle = at(sources[0])->lane[l];
-    const Texture* const texture =
-        machine_->options.textures ? machine_->options.textures->texture(handle) : nullptr;
+    if (!texture || handle != last)
+      texture = machine_->options.textures ? machine_->options.textures->texture(handle) : nullptr;
+    last = handle;
     if (!texture) fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture object");
     const Fetch f = fetch_of(form, sources, l, *texture);
     Address bad = 0;
@@ -81,7 +84,7 @@ void Warp::fetch_texels(const TextureForm& form, const Operation& op, LaneMask a
                             ? gather(*texture, f, form.channel, machine_->memory, bad)
                             : fetch(*texture, f, machine_->memory, bad);
     if (bad != 0) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
-    where.lane[l] = nearest_texel(*texture, f);
+    if (record_) where.lane[l] = nearest_texel(*texture, f);
     for (unsigned c = 0; c < 4; ++c) values[c].lane[l] = texels[c];
   });
   if (record_) note(active, where);

@@ -59,6 +59,34 @@ TEST_CASE("a record has each instruction with its lanes and addresses") {
   }
 }
 
+TEST_CASE("without a source a kernel that waits by the clock ends soon, and its clock never goes back") {
+  Device device(R"(
+.visible .entry wait(.param .u64 out, .param .u64 until) {
+  .reg .pred %p<3>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u64 %rd2, [until];
+  mov.u64 %rd3, 0;
+  mov.u64 %rd4, 0;
+$WAIT:
+  mov.u64 %rd5, %clock64;
+  setp.lt.u64 %p1, %rd5, %rd3;
+  @%p1 add.u64 %rd4, %rd4, 1;
+  mov.u64 %rd3, %rd5;
+  setp.lt.u64 %p2, %rd5, %rd2;
+  @%p2 bra $WAIT;
+  st.global.u64 [%rd1], %rd4;
+  st.global.u64 [%rd1+8], %rd5;
+  ret;
+})");
+  const Address out = device.zeros<std::uint64_t>(2);
+  const std::uint64_t until = 1'000'000'000;
+  const RunCounts counts = device.run("wait", {1, 1, 1}, {1, 1, 1}, Arguments(out, until));
+  const auto seen = device.read<std::uint64_t>(out, 2);
+  CHECK(seen[0] == 0);
+  CHECK(seen[1] >= until);
+  CHECK(counts.warp_instructions < 2000);
+}
+
 TEST_CASE("clocks come from the source that is given") {
   Device device(R"(
 .visible .entry run(.param .u64 out) {

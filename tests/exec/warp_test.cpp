@@ -150,5 +150,66 @@ $JOIN:
   CHECK(counts.warp_instructions == 4 + 32 * 3 + 2 + 3 + 5);
 }
 
+// Lanes of equal keys find each other; the form has one result, so nothing else may be written.
+constexpr const char* kMatch = R"(
+.visible .entry groups(.param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %laneid;
+  shfl.sync.idx.b32 %r2|%p, %r1, 0, 31, 0xffffffff;
+  rem.u32 %r3, %r1, 3;
+  cvt.u64.u32 %rd2, %r3;
+  match.any.sync.b64 %r4, %rd2, 0xffffffff;
+  match.any.sync.b32 %r5, %r3, 0xffffffff;
+  mul.wide.u32 %rd3, %r1, 8;
+  add.s64 %rd4, %rd1, %rd3;
+  st.global.v2.u32 [%rd4], {%r4, %r5};
+  ret;
+})";
+
+TEST_CASE("match.any with its one result: lanes with the same key") {
+  Device device(kMatch);
+  const Address out = device.zeros<std::uint32_t>(64);
+  device.run("groups", {1, 1, 1}, {32, 1, 1}, Arguments(out));
+  const auto found = device.read<std::uint32_t>(out, 64);
+  constexpr std::uint32_t kEveryThird = 0x49249249;  // bits 0, 3, ... 30
+  for (std::uint32_t l = 0; l < 32; ++l) {
+    REQUIRE(found[2 * l] == (l % 3 == 2 ? kEveryThird << 2 & 0xffffffff : kEveryThird << l % 3));
+    REQUIRE(found[2 * l + 1] == found[2 * l]);
+  }
+}
+
+// Every lane's registers of position, in a block whose rows are narrower than a warp.
+constexpr const char* kPositions = R"(
+.visible .entry positions(.param .u64 out) {
+  .reg .b32 %r<12>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %tid.y;
+  mov.u32 %r3, %tid.z;
+  mov.u32 %r4, %ntid.x;
+  mov.u32 %r5, %ntid.y;
+  mad.lo.u32 %r6, %r3, %r5, %r2;
+  mad.lo.u32 %r6, %r6, %r4, %r1;
+  mul.wide.u32 %rd2, %r6, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  shl.b32 %r2, %r2, 8;
+  shl.b32 %r3, %r3, 16;
+  or.b32 %r1, %r1, %r2;
+  or.b32 %r1, %r1, %r3;
+  st.global.u32 [%rd3], %r1;
+  ret;
+})";
+
+TEST_CASE("thread numbers in a block of 5 x 3 x 7") {
+  Device device(kPositions);
+  const Address out = device.zeros<std::uint32_t>(105);
+  device.run("positions", {1, 1, 1}, {5, 3, 7}, Arguments(out));
+  const auto seen = device.read<std::uint32_t>(out, 105);
+  for (std::uint32_t z = 0, i = 0; z < 7; ++z)
+    for (std::uint32_t y = 0; y < 3; ++y)
+      for (std::uint32_t x = 0; x < 5; ++x, ++i) REQUIRE(seen[i] == (x | y << 8 | z << 16));
+}
+
 }  // namespace
 }  // namespace lockstep::exec::test
