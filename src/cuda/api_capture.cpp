@@ -7,7 +7,7 @@ namespace {
 
 enum CaptureStatus { kNone, kActive };
 
-int begin(abi::Stream handle, void* graph) {
+int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
   return api([&](Runtime& rt) {
     require(handle != nullptr, Status::kErrorStreamCaptureUnsupported);
     StreamState& stream = rt.stream(handle);
@@ -19,16 +19,16 @@ int begin(abi::Stream handle, void* graph) {
     }
     stream.capture = &rt.graph(graph);
     stream.capture_origin = true;
-    stream.capture_tail.clear();
+    stream.capture_tail = std::move(after);
+    for (const GraphNode* node : stream.capture_tail) require(stream.capture->contains(node));
   });
 }
 
 int end(abi::Stream handle, void** graph) {
   return api([&](Runtime& rt) {
     StreamState& stream = rt.stream(handle);
-    require(graph != nullptr && stream.capture != nullptr && stream.capture_origin,
-            Status::kErrorIllegalState);
-    *graph = stream.capture;
+    require(stream.capture != nullptr && stream.capture_origin, Status::kErrorIllegalState);
+    if (graph != nullptr) *graph = stream.capture;
     rt.end_capture(stream.capture);
   });
 }
@@ -40,6 +40,45 @@ int is_capturing(abi::Stream handle, int* status) {
   });
 }
 
+int begin_to_graph(abi::Stream handle, void* graph, GraphNode* const* after, std::size_t count) {
+  if (graph == nullptr || (count > 0 && after == nullptr)) return finish(Status::kErrorInvalidValue);
+  return begin(handle, graph, {after, after + count});
+}
+
+/// Outputs that are null are left out.
+struct CaptureInfo {
+  int* status;
+  unsigned long long* id;
+  void** graph;
+  GraphNode* const** dependencies;
+  const void** edges;
+  std::size_t* count;
+};
+int info_of(abi::Stream handle, const CaptureInfo& out) {
+  return api([&](Runtime& rt) {
+    const StreamState& stream = rt.stream(handle);
+    require(out.status != nullptr);
+    *out.status = stream.capture != nullptr ? kActive : kNone;
+    if (stream.capture == nullptr) return;
+    if (out.id != nullptr) *out.id = reinterpret_cast<std::uintptr_t>(stream.capture);
+    if (out.graph != nullptr) *out.graph = stream.capture;
+    if (out.dependencies != nullptr) *out.dependencies = stream.capture_tail.data();
+    if (out.edges != nullptr) *out.edges = nullptr;  // no edge carries data
+    if (out.count != nullptr) *out.count = stream.capture_tail.size();
+  });
+}
+int update(abi::Stream handle, GraphNode* const* nodes, std::size_t count, unsigned flags) {
+  return api([&](Runtime& rt) {
+    constexpr unsigned kSet = 1;
+    StreamState& stream = rt.stream(handle);
+    require(stream.capture != nullptr, Status::kErrorIllegalState);
+    require((count == 0 || nodes != nullptr) && flags <= kSet);
+    for (std::size_t i = 0; i < count; ++i) require(stream.capture->contains(nodes[i]));
+    if (flags == kSet) stream.capture_tail.clear();
+    stream.capture_tail.insert(stream.capture_tail.end(), nodes, nodes + count);
+  });
+}
+
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaStreamBeginCapture(abi::Stream s, int) { return begin(s, nullptr); }
@@ -48,5 +87,31 @@ LOCKSTEP_CUDA_API cudaStreamEndCapture(abi::Stream s, void** graph) { return end
 LOCKSTEP_CUDA_API cudaStreamEndCapture_ptsz(abi::Stream s, void** graph) { return end(s, graph); }
 LOCKSTEP_CUDA_API cudaStreamIsCapturing(abi::Stream s, int* status) { return is_capturing(s, status); }
 LOCKSTEP_CUDA_API cudaStreamIsCapturing_ptsz(abi::Stream s, int* status) { return is_capturing(s, status); }
+LOCKSTEP_CUDA_API cudaStreamBeginCaptureToGraph(abi::Stream s, void* graph, GraphNode* const* after,
+                                                const void*, std::size_t count, int) {
+  return begin_to_graph(s, graph, after, count);
+}
+LOCKSTEP_CUDA_API cudaStreamBeginCaptureToGraph_ptsz(abi::Stream s, void* graph, GraphNode* const* after,
+                                                     const void*, std::size_t count, int) {
+  return begin_to_graph(s, graph, after, count);
+}
+LOCKSTEP_CUDA_API cudaStreamGetCaptureInfo(abi::Stream s, int* status, unsigned long long* id, void** graph,
+                                           GraphNode* const** dependencies, const void** edges,
+                                           std::size_t* count) {
+  return info_of(s, {status, id, graph, dependencies, edges, count});
+}
+LOCKSTEP_CUDA_API cudaStreamGetCaptureInfo_ptsz(abi::Stream s, int* status, unsigned long long* id,
+                                                void** graph, GraphNode* const** dependencies,
+                                                const void** edges, std::size_t* count) {
+  return info_of(s, {status, id, graph, dependencies, edges, count});
+}
+LOCKSTEP_CUDA_API cudaStreamUpdateCaptureDependencies(abi::Stream s, GraphNode* const* nodes, const void*,
+                                                      std::size_t count, unsigned flags) {
+  return update(s, nodes, count, flags);
+}
+LOCKSTEP_CUDA_API cudaStreamUpdateCaptureDependencies_ptsz(abi::Stream s, GraphNode* const* nodes,
+                                                           const void*, std::size_t count, unsigned flags) {
+  return update(s, nodes, count, flags);
+}
 
 }  // namespace lockstep::cuda

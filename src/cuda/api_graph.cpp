@@ -3,52 +3,17 @@
 #include <cstring>
 
 #include "cuda/api.hpp"
+#include "cuda/graph_params.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
-
-/// cudaKernelNodeParams, cudaMemsetParams, cudaHostNodeParams: measured, see abi.hpp.
-struct KernelNodeParams {
-  void* func;
-  abi::dim3 gridDim, blockDim;
-  unsigned sharedMemBytes;
-  void** kernelParams;
-  void** extra;
-};
-static_assert(sizeof(KernelNodeParams) == 56);
-struct MemsetParams {
-  void* dst;
-  std::size_t pitch;
-  unsigned value, elementSize;
-  std::size_t width, height;
-};
-static_assert(sizeof(MemsetParams) == 40);
-struct HostNodeParams {
-  abi::HostFn fn;
-  void* userData;
-};
 
 using Node = GraphNode*;
 
 std::vector<Node> dependencies(const Node* nodes, std::size_t count) {
   require(count == 0 || nodes != nullptr);
   return {nodes, nodes + count};
-}
-
-KernelLaunch kernel_launch(Runtime& rt, const KernelNodeParams& p) {
-  KernelLaunch launch;
-  launch.grid = p.gridDim;
-  launch.block = p.blockDim;
-  launch.dynamic_shared = p.sharedMemBytes;
-  require(p.extra == nullptr);
-  return rt.prepare(p.func, std::move(launch), p.kernelParams);
-}
-
-Fill fill(const MemsetParams& p) {
-  require(p.elementSize == 1 || p.elementSize == 2 || p.elementSize == 4);
-  return {static_cast<std::byte*>(p.dst),     p.pitch, p.pitch * p.height, p.value, p.elementSize, p.width,
-          std::max<std::size_t>(p.height, 1), 1};
 }
 
 int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto& operation) {
@@ -58,15 +23,15 @@ int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto
   });
 }
 
-template <class Made>
-int instantiate(void** exec, void* graph, const Made& made) {
+int instantiate(void** exec, void* graph, unsigned long long flags) {
   return api([&](Runtime& rt) {
-    require(exec != nullptr);
+    constexpr unsigned long long kAutoFreeOnLaunch = 1, kAllFlags = 15;
+    require(exec != nullptr && flags <= kAllFlags);
     Graph& source = rt.graph(graph);
     (void)source.ordered();  // no cycles
     auto result = std::make_unique<GraphExec>();
     result->graph = source.clone();
-    made(*result);
+    result->frees_at_launch = (flags & kAutoFreeOnLaunch) != 0;
     *exec = result.get();
     rt.graph_execs[result.get()] = std::move(result);
   });
@@ -74,7 +39,15 @@ int instantiate(void** exec, void* graph, const Made& made) {
 
 int launch(void* exec, abi::Stream stream) {
   return api([&](Runtime& rt) {
-    rt.graph_exec(exec).graph->for_each([&](const Operation& operation) { rt.submit(stream, operation); });
+    GraphExec& launched = rt.graph_exec(exec);
+    require(rt.stream(stream).capture == nullptr || !launched.graph->has_choices(),
+            Status::kErrorStreamCaptureUnsupported);
+    if (launched.frees_at_launch)
+      launched.graph->for_each_allocation(
+          [&](const GraphAllocation& memory) { (void)rt.graph_memory.end_use(memory.address()); });
+    for (const auto& condition : launched.graph->conditions)
+      if (condition->assigned_at_launch) condition->set(condition->initial_value);
+    launched.graph->for_each([&](const Operation& operation) { rt.submit(stream, operation); });
   });
 }
 
@@ -119,7 +92,7 @@ LOCKSTEP_CUDA_API cudaGraphAddKernelNode(Node* node, void* graph, const Node* de
                                          const KernelNodeParams* p) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     require(p != nullptr);
-    return Operation{kernel_launch(rt, *p)};
+    return kernel_operation(rt, *p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode(Node* node, void* graph, const Node* deps, std::size_t count,
@@ -145,14 +118,14 @@ LOCKSTEP_CUDA_API cudaGraphAddMemsetNode(Node* node, void* graph, const Node* de
                                          const MemsetParams* p) {
   return add(node, graph, deps, count, [&](Runtime&) {
     require(p != nullptr);
-    return Operation{fill(*p)};
+    return fill_operation(*p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddHostNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                        const HostNodeParams* p) {
   return add(node, graph, deps, count, [&](Runtime&) {
-    require(p != nullptr && p->fn != nullptr);
-    return Operation{HostCall{p->fn, p->userData}};
+    require(p != nullptr);
+    return host_operation(*p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddEventRecordNode(Node* node, void* graph, const Node* deps, std::size_t count,
@@ -173,10 +146,7 @@ LOCKSTEP_CUDA_API cudaGraphAddChildGraphNode(Node* node, void* graph, const Node
                                              void* child) {
   return api([&](Runtime& rt) {
     require(node != nullptr);
-    Graph& parent = rt.graph(graph);
-    std::shared_ptr<const Graph> copy = rt.graph(child).clone();
-    *node = parent.add(Nothing{}, dependencies(deps, count));
-    (*node)->child = std::move(copy);
+    *node = add_child_node(rt, rt.graph(graph), dependencies(deps, count), child);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphDestroyNode(Node node) {
@@ -196,11 +166,11 @@ LOCKSTEP_CUDA_API cudaGraphGetNodes(void* graph, Node* nodes, std::size_t* count
   });
 }
 
-LOCKSTEP_CUDA_API cudaGraphInstantiate(void** exec, void* graph, unsigned long long) {
-  return instantiate(exec, graph, [](GraphExec&) {});
+LOCKSTEP_CUDA_API cudaGraphInstantiate(void** exec, void* graph, unsigned long long flags) {
+  return instantiate(exec, graph, flags);
 }
-LOCKSTEP_CUDA_API cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long) {
-  return instantiate(exec, graph, [](GraphExec&) {});
+LOCKSTEP_CUDA_API cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags) {
+  return instantiate(exec, graph, flags);
 }
 LOCKSTEP_CUDA_API cudaGraphExecDestroy(void* exec) {
   return api([&](Runtime& rt) { rt.graph_execs.erase(&rt.graph_exec(exec)); });
@@ -237,25 +207,25 @@ LOCKSTEP_CUDA_API cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* inf
 LOCKSTEP_CUDA_API cudaGraphExecKernelNodeSetParams(void* exec, Node node, const KernelNodeParams* p) {
   return api([&](Runtime& rt) {
     require(p != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = kernel_launch(rt, *p);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = kernel_operation(rt, *p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphKernelNodeSetParams(Node node, const KernelNodeParams* p) {
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    node->operation = kernel_launch(rt, *p);
+    node->operation = kernel_operation(rt, *p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphExecMemsetNodeSetParams(void* exec, Node node, const MemsetParams* p) {
   return api([&](Runtime& rt) {
     require(p != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = fill(*p);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = fill_operation(*p);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphExecHostNodeSetParams(void* exec, Node node, const HostNodeParams* p) {
   return api([&](Runtime& rt) {
-    require(p != nullptr && p->fn != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = HostCall{p->fn, p->userData};
+    require(p != nullptr);
+    twin_of(*rt.graph_exec(exec).graph, node)->operation = host_operation(*p);
   });
 }
 

@@ -30,6 +30,7 @@ void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
 void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
   if (pointer == nullptr) return;
   const auto address = reinterpret_cast<Address>(pointer);
+  if (rt.graph_memory.end_use(address)) return;
   const auto found = rt.memory.find(address);
   require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
   const bool managed = found->kind == MemoryKind::kManaged;

@@ -17,7 +17,11 @@ Pool default_pool;
 int malloc_async(void** pointer, std::size_t bytes, abi::Stream handle) {
   return api([&](Runtime& rt) {
     require(pointer != nullptr && bytes > 0);
-    require(rt.stream(handle).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    if (rt.stream(handle).capture != nullptr) {
+      auto memory = std::make_shared<const GraphAllocation>(rt.memory, bytes);
+      *pointer = reinterpret_cast<void*>(memory->address());
+      return rt.submit(handle, AllocateMemory{std::move(memory)});
+    }
     const auto address = rt.memory.allocate(bytes);
     require(address.has_value(), Status::kErrorMemoryAllocation);
     *pointer = reinterpret_cast<void*>(*address);
@@ -85,6 +89,17 @@ LOCKSTEP_CUDA_API cudaMemPoolSetAttribute(void* pool, int attribute, void* value
     if (attribute == kReleaseThreshold)
       std::memcpy(&default_pool.release_threshold, value, sizeof default_pool.release_threshold);
     require(attribute <= kReuseLast || attribute == kReleaseThreshold, Status::kErrorNotSupported);
+  });
+}
+/// cudaMemAccessDesc: the one device reaches its pool anyway.
+struct AccessDescription {
+  abi::MemLocation location;
+  int flags;
+};
+LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* pool, const AccessDescription* access, std::size_t count) {
+  return api([&](Runtime&) {
+    require(pool == &default_pool && (count == 0 || access != nullptr));
+    for (std::size_t i = 0; i < count; ++i) require(access[i].location.id == 0, Status::kErrorInvalidDevice);
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t) {

@@ -21,3 +21,9 @@ endforeach()
 add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp
             ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/touch.cpp)
 target_link_libraries(lockstep_hook PRIVATE lockstep_flags ${CMAKE_DL_LIBS})
+# The driver API's name for the same library: programs that are linked with it or that load it find all its functions
+# in what it depends on.
+add_library(cuda_driver SHARED ${CMAKE_BINARY_DIR}/empty.cpp)
+target_link_libraries(cuda_driver PRIVATE -Wl,--no-as-needed cudart_13)
+target_link_options(cuda_driver PRIVATE -Wl,-soname,libcuda.so.1)
+set_target_properties(cuda_driver PROPERTIES OUTPUT_NAME cuda SUFFIX .so.1 BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN")

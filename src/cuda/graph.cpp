@@ -1,11 +1,21 @@
 #include "cuda/graph.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "cuda/error.hpp"
 
 namespace lockstep::cuda {
+
+std::uint32_t GraphCondition::value() const {
+  std::uint32_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(memory.address()), sizeof value);
+  return value;
+}
+void GraphCondition::set(std::uint32_t value) const {
+  std::memcpy(reinterpret_cast<void*>(memory.address()), &value, sizeof value);
+}
 
 GraphNode* Graph::add(Operation operation, std::vector<GraphNode*> dependencies) {
   for (const GraphNode* d : dependencies)
@@ -27,12 +37,33 @@ bool Graph::contains(const GraphNode* node) const {
   return std::ranges::any_of(nodes, [node](const auto& n) { return n.get() == node; });
 }
 
+Graph* Graph::find(const void* handle) {
+  if (handle == this) return this;
+  for (const auto& node : nodes) {
+    if (!node->choice) continue;
+    for (const auto& body : node->choice->bodies)
+      if (Graph* found = body->find(handle)) return found;
+  }
+  return nullptr;
+}
+
+bool Graph::has_choices() const {
+  return std::ranges::any_of(nodes, [](const auto& node) {
+    return node->choice != nullptr || (node->child != nullptr && node->child->has_choices());
+  });
+}
+
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
+  copy->conditions = conditions;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes) {
     auto twin = std::make_unique<GraphNode>(*node);
     twin->original = node.get();
+    if (node->choice) {
+      twin->choice = std::make_shared<GraphChoice>(*node->choice);
+      for (auto& body : twin->choice->bodies) body = body->clone();
+    }
     copies[node.get()] = twin.get();
     copy->nodes.push_back(std::move(twin));
   }

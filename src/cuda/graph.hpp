@@ -11,9 +11,42 @@ namespace lockstep::cuda {
 
 struct Graph;
 
+/// A value that kernels set (cudaGraphSetConditional) and conditional nodes read. Its handle is the address
+/// of four bytes of device memory.
+struct GraphCondition {
+  GraphCondition(exec::DeviceMemory& device, std::uint32_t initial, bool assign)
+      : memory(device, sizeof(std::uint32_t)), initial_value(initial), assigned_at_launch(assign) {}
+  GraphAllocation memory;
+  std::uint32_t initial_value;
+  bool assigned_at_launch;
+  [[nodiscard]] std::uint32_t value() const;
+  void set(std::uint32_t value) const;
+};
+
+/// A conditional node: which of its body graphs runs, and how often (cudaGraphConditionalNodeType).
+struct GraphChoice {
+  enum Type { kIf, kWhile, kSwitch };
+  Type type = kIf;
+  std::shared_ptr<const GraphCondition> condition;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::vector<Graph*> handles;  // of the bodies, as the program sees them
+
+  /// Calls run(body) as the condition says, which the bodies may change.
+  template <class Run>
+  void perform(Run&& run) const {
+    if (type == kWhile) {
+      while (condition->value() != 0) run(*bodies[0]);
+      return;
+    }
+    const std::size_t chosen = type == kSwitch ? condition->value() : condition->value() != 0 ? 0 : 1;
+    if (chosen < bodies.size()) run(*bodies[chosen]);
+  }
+};
+
 struct GraphNode {
   Operation operation;
   std::shared_ptr<const Graph> child;    // a child graph's node performs all of it, as it was when added
+  std::shared_ptr<GraphChoice> choice;   // a conditional node
   std::vector<GraphNode*> dependencies;  // each once, in the order given
   const GraphNode* original = nullptr;   // in a clone: the node it was copied from
   bool enabled = true;
@@ -22,22 +55,35 @@ struct GraphNode {
 /// Nodes have stable addresses: they are the program's handles.
 struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
+  std::vector<std::shared_ptr<const GraphCondition>> conditions;
 
   GraphNode* add(Operation operation, std::vector<GraphNode*> dependencies);
   void remove(GraphNode* node);
   [[nodiscard]] bool contains(const GraphNode* node) const;
+  /// This graph or a body of its conditional nodes, to any depth, by address; nullptr where there is none.
+  [[nodiscard]] Graph* find(const void* handle);
+  [[nodiscard]] bool has_choices() const;
+  /// Calls visit(allocation) for the memory that its own nodes allocate.
+  template <class Visit>
+  void for_each_allocation(Visit&& visit) const {
+    for (const auto& node : nodes)
+      if (const auto* a = std::get_if<AllocateMemory>(&node->operation)) visit(*a->memory);
+  }
   /// A copy whose nodes name these as their originals.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
   /// All nodes, dependences first, otherwise in the order of adding. Throws ApiError(InvalidValue) on a
   /// cycle.
   [[nodiscard]] std::vector<const GraphNode*> ordered() const;
-  /// Calls visit(operation) for the enabled nodes in order, child graphs unfolded.
+  /// Calls visit(operation) for the enabled nodes in order, child graphs unfolded, conditional nodes as their
+  /// conditions then say.
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (const GraphNode* node : ordered()) {
       if (!node->enabled) continue;
       if (node->child)
         node->child->for_each(visit);
+      else if (node->choice)
+        node->choice->perform([&](const Graph& body) { body.for_each(visit); });
       else
         visit(node->operation);
     }

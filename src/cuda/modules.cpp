@@ -41,12 +41,12 @@ Module::Module(std::string name, std::vector<std::span<const std::byte>> fatbins
                exec::DeviceMemory& memory)
     : name_(std::move(name)), fatbins_(std::move(fatbins)), arch_(arch), memory_(&memory) {}
 
-Module::Module(std::string name, std::string ptx, exec::DeviceMemory& memory)
+Module::Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory)
     : name_(std::move(name)), ptx_(std::move(ptx)), memory_(&memory) {}
 
 std::vector<ptx::Module> Module::parse() const {
   std::vector<ptx::Module> modules;
-  if (!ptx_.empty()) modules.push_back(ptx::parse(ptx_, name_));
+  for (const std::string& text : ptx_) modules.push_back(ptx::parse(text, name_));
   bool any = false;
   for (const auto& fatbin : fatbins_) {
     const auto images = read_fatbin(fatbin, name_);

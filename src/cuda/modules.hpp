@@ -45,8 +45,8 @@ class Module {
   /// `fatbins`: one, or with RDC those of all objects. `arch`: compute capability * 10 of the configured GPU.
   Module(std::string name, std::vector<std::span<const std::byte>> fatbins, std::uint32_t arch,
          exec::DeviceMemory& memory);
-  /// PTX text by itself.
-  Module(std::string name, std::string ptx, exec::DeviceMemory& memory);
+  /// PTX texts, which are linked.
+  Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory);
 
   /// Loads it where that has not happened yet.
   [[nodiscard]] const exec::ProgramImage& image();
@@ -67,7 +67,7 @@ class Module {
 
   std::string name_;
   std::vector<std::span<const std::byte>> fatbins_;
-  std::string ptx_;
+  std::vector<std::string> ptx_;
   std::uint32_t arch_ = 0;
   exec::DeviceMemory* memory_;
   std::unique_ptr<ptx::Program> program_;

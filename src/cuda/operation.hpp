@@ -3,11 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "cuda/abi.hpp"
+#include "cuda/graph_memory.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::cuda {
@@ -51,6 +53,10 @@ struct RecordEvent {
 struct WaitEvent {
   abi::Event event = nullptr;
 };
+/// A graph's allocation comes into use; FreeMemory ends it, as that of every other allocation.
+struct AllocateMemory {
+  std::shared_ptr<const GraphAllocation> memory;
+};
 struct FreeMemory {
   void* address = nullptr;
 };
@@ -62,7 +68,7 @@ struct PrefetchMemory {
 };
 struct Nothing {};
 
-using Operation =
-    std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent, FreeMemory, PrefetchMemory>;
+using Operation = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent,
+                               AllocateMemory, FreeMemory, PrefetchMemory>;
 
 }  // namespace lockstep::cuda

@@ -80,7 +80,9 @@ void Runtime::to_device(const Operation& operation, const StreamState& stream) {
       rt.note_host_accesses();
       rt.record_managed({trace::Command::Kind::kPrefetch, p.address, p.bytes, 0, 0, p.to_host});
     }
+    void operator()(const AllocateMemory& a) const { rt.graph_memory.begin_use(a.memory); }
     void operator()(const FreeMemory& f) const {
+      if (rt.graph_memory.end_use(reinterpret_cast<Address>(f.address))) return;
       if (!rt.memory.release(reinterpret_cast<Address>(f.address)))
         throw ApiError(Status::kErrorInvalidValue);
     }

@@ -52,7 +52,17 @@ StreamState& Runtime::stream(abi::Stream handle) {
 EventState& Runtime::event(abi::Event handle) {
   return owned(events_, handle, Status::kErrorInvalidResourceHandle);
 }
-Graph& Runtime::graph(void* handle) { return owned(graphs, handle, Status::kErrorInvalidValue); }
+Graph& Runtime::graph(void* handle) {
+  for (const auto& [address, graph] : graphs)
+    if (Graph* found = graph->find(handle)) return *found;
+  throw ApiError(Status::kErrorInvalidValue);
+}
+std::shared_ptr<const GraphCondition> Runtime::condition(Address handle) {
+  for (const auto& [address, graph] : graphs)
+    for (const auto& condition : graph->conditions)
+      if (condition->memory.address() == handle) return condition;
+  throw ApiError(Status::kErrorInvalidValue);
+}
 GraphExec& Runtime::graph_exec(void* handle) {
   return owned(graph_execs, handle, Status::kErrorInvalidValue);
 }
@@ -145,6 +155,9 @@ void Runtime::reset() {
   note_host_accesses();
   heap_.reset();
   arrays.clear();
+  graph_memory.clear();
+  graph_execs.clear();
+  graphs.clear();
   for (const exec::Allocation& allocation : memory.allocations())
     if (!modules.owns(allocation.begin)) memory.release(allocation.begin);
   modules.reset();

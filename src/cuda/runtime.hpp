@@ -14,6 +14,7 @@
 #include "cuda/array.hpp"
 #include "cuda/error.hpp"
 #include "cuda/graph.hpp"
+#include "cuda/graph_memory.hpp"
 #include "cuda/host_pages.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
@@ -47,6 +48,7 @@ struct EventState {
 
 struct GraphExec {
   std::unique_ptr<Graph> graph;
+  bool frees_at_launch = false;  // what the launch before allocated and did not free
 };
 
 class Runtime {
@@ -60,6 +62,7 @@ class Runtime {
   exec::DeviceMemory memory;
   exec::TextureTable textures;
   Modules modules;
+  GraphMemory graph_memory;
   Status sticky = Status::kSuccess;  // after a fault every call fails with it until cudaDeviceReset
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
@@ -95,6 +98,8 @@ class Runtime {
   Array& array(void* handle);
   Graph& graph(void* handle);
   GraphExec& graph_exec(void* handle);
+  /// By the handle of a conditional value. Throws ApiError(InvalidValue).
+  [[nodiscard]] std::shared_ptr<const GraphCondition> condition(Address handle);
 
   /// One line on stderr for each function, and its name in the report.
   void warn_unsupported(const char* function);

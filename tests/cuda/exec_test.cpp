@@ -81,6 +81,17 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
   CHECK(unsupported.err.find("cudaGraphDebugDotPrint is not supported") != std::string::npos);
 }
 
+TEST_CASE("a program of the driver API: modules, launches, linking, graphs with conditions and memory") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const Finished functional = start({"exec", "--functional", "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
+  CHECK(functional.out == "PASS\n");
+  CHECK(functional.code == 0);
+  CHECK(functional.err.find("cuStreamBatchMemOp_v2 is not supported") != std::string::npos);
+  const Folder folder;
+  CHECK(start({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out == "PASS\n");
+  CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
+}
+
 TEST_CASE("bad usage of exec and record") {
   CHECK(start({"exec"}).code == 2);
   CHECK(start({"exec", "--functional"}).err.find("no program") != std::string::npos);

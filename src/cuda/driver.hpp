@@ -1,0 +1,83 @@
+// The driver API (cu...) on top of the runtime: contexts are names for the one device, modules and functions
+// the runtime's, result codes the same numbers but for a few. CUDA driver API 13, x86-64.
+#pragma once
+
+#include "cuda/api.hpp"
+
+namespace lockstep::cuda {
+
+using DevicePointer = unsigned long long;  // CUdeviceptr
+
+/// The driver's code of a result of the runtime.
+[[nodiscard]] int driver_result(int status);
+
+/// Runs `call()`, which gives a result of the runtime, without touching the thread's last runtime error.
+template <class Call>
+int driver(Call&& call) noexcept {
+  const Status before = peek_last_error();
+  const int status = call();
+  (void)finish(before);
+  return driver_result(status);
+}
+
+/// Runs `body(runtime)`, see api().
+template <class Body>
+int driver_api(Body&& body) noexcept {
+  return driver([&] { return api(body); });
+}
+
+}  // namespace lockstep::cuda
+
+// Functions of the runtime that functions of the driver API call.
+extern "C" {
+int cudaGetDeviceCount(int*);
+int cudaDeviceGetAttribute(int*, int, int);
+int cudaDeviceCanAccessPeer(int*, int, int);
+int cudaDeviceGetPCIBusId(char*, int, int);
+int cudaDeviceSynchronize();
+int cudaDeviceReset();
+int cudaDeviceSetLimit(int, std::size_t);
+int cudaDeviceGetLimit(std::size_t*, int);
+int cudaDeviceGetStreamPriorityRange(int*, int*);
+int cudaDriverGetVersion(int*);
+int cudaFuncGetAttributes(lockstep::cuda::abi::FuncAttributes*, const void*);
+int cudaFuncSetAttribute(const void*, int, int);
+int cudaFuncSetCacheConfig(const void*, int);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
+int cudaLaunchKernelExC(const lockstep::cuda::abi::LaunchConfig*, const void*, void**);
+int cudaLaunchHostFunc(lockstep::cuda::abi::Stream, lockstep::cuda::abi::HostFn, void*);
+int cudaMalloc(void**, std::size_t);
+int cudaFree(void*);
+int cudaMallocManaged(void**, std::size_t, unsigned);
+int cudaMallocPitch(void**, std::size_t*, std::size_t, std::size_t);
+int cudaHostAlloc(void**, std::size_t, unsigned);
+int cudaFreeHost(void*);
+int cudaHostRegister(void*, std::size_t, unsigned);
+int cudaHostUnregister(void*);
+int cudaHostGetDevicePointer(void**, void*, unsigned);
+int cudaMallocAsync(void**, std::size_t, lockstep::cuda::abi::Stream);
+int cudaFreeAsync(void*, lockstep::cuda::abi::Stream);
+int cudaMemGetInfo(std::size_t*, std::size_t*);
+int cudaMemcpyAsync(void*, const void*, std::size_t, int, lockstep::cuda::abi::Stream);
+int cudaMemcpy(void*, const void*, std::size_t, int);
+int cudaStreamCreateWithPriority(lockstep::cuda::abi::Stream*, unsigned, int);
+int cudaStreamDestroy(lockstep::cuda::abi::Stream);
+int cudaStreamSynchronize(lockstep::cuda::abi::Stream);
+int cudaStreamQuery(lockstep::cuda::abi::Stream);
+int cudaStreamWaitEvent(lockstep::cuda::abi::Stream, lockstep::cuda::abi::Event, unsigned);
+int cudaStreamGetPriority(lockstep::cuda::abi::Stream, int*);
+int cudaStreamGetFlags(lockstep::cuda::abi::Stream, unsigned*);
+int cudaStreamAddCallback(lockstep::cuda::abi::Stream, lockstep::cuda::abi::StreamCallback, void*, unsigned);
+int cudaEventCreateWithFlags(lockstep::cuda::abi::Event*, unsigned);
+int cudaEventDestroy(lockstep::cuda::abi::Event);
+int cudaEventRecord(lockstep::cuda::abi::Event, lockstep::cuda::abi::Stream);
+int cudaEventSynchronize(lockstep::cuda::abi::Event);
+int cudaEventQuery(lockstep::cuda::abi::Event);
+int cudaEventElapsedTime(float*, lockstep::cuda::abi::Event, lockstep::cuda::abi::Event);
+int cudaCreateTextureObject(unsigned long long*, const lockstep::cuda::abi::ResourceDesc*,
+                            const lockstep::cuda::abi::TextureDesc*, const void*);
+int cudaDestroyTextureObject(unsigned long long);
+int cudaMallocArray(void**, const lockstep::cuda::abi::ChannelFormatDesc*, std::size_t, std::size_t,
+                    unsigned);
+int cudaFreeArray(void*);
+}

@@ -1,0 +1,253 @@
+// Devices, contexts, errors.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "cuda/device.hpp"
+#include "cuda/driver.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+/// A context is nothing but its address: the device has one state.
+struct Context {
+  unsigned flags = 0;
+  unsigned users = 0;  // of the primary context
+};
+Context primary;
+thread_local std::vector<Context*> current;  // the calling thread's stack of contexts
+
+void only_device(int device) { require(device == 0, Status::kErrorInvalidDevice); }
+
+int create(void** context, unsigned flags, int device) {
+  return driver_api([&](Runtime&) {
+    require(context != nullptr);
+    only_device(device);
+    current.push_back(new Context{flags, 0});
+    *context = current.back();
+  });
+}
+
+/// cuda.h: enum CUresult, what the functions here give.
+struct ResultName {
+  int number;
+  const char* name;
+};
+constexpr ResultName kResultNames[] = {{0, "CUDA_SUCCESS"},
+                                       {1, "CUDA_ERROR_INVALID_VALUE"},
+                                       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                       {3, "CUDA_ERROR_NOT_INITIALIZED"},
+                                       {100, "CUDA_ERROR_NO_DEVICE"},
+                                       {101, "CUDA_ERROR_INVALID_DEVICE"},
+                                       {200, "CUDA_ERROR_INVALID_IMAGE"},
+                                       {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                       {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+                                       {218, "CUDA_ERROR_INVALID_PTX"},
+                                       {301, "CUDA_ERROR_FILE_NOT_FOUND"},
+                                       {400, "CUDA_ERROR_INVALID_HANDLE"},
+                                       {500, "CUDA_ERROR_NOT_FOUND"},
+                                       {600, "CUDA_ERROR_NOT_READY"},
+                                       {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                       {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
+                                       {710, "CUDA_ERROR_ASSERT"},
+                                       {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+                                       {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+                                       {719, "CUDA_ERROR_LAUNCH_FAILED"},
+                                       {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+                                       {801, "CUDA_ERROR_NOT_SUPPORTED"},
+                                       {999, "CUDA_ERROR_UNKNOWN"}};
+
+int name_of(int result, const char** text, const auto& words) {
+  if (text == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
+  for (const ResultName& row : kResultNames)
+    if (row.number == result) {
+      *text = words(row);
+      return 0;
+    }
+  *text = nullptr;
+  return static_cast<int>(Status::kErrorInvalidValue);
+}
+
+}  // namespace
+
+// Where the driver counts otherwise (cuda.h): a launch's geometry is a value, a missing name is not found, a
+// function that is none is a bad handle.
+int driver_result(int status) {
+  constexpr int kInvalidValue = 1, kInvalidHandle = 400, kNotFound = 500;
+  switch (static_cast<Status>(status)) {
+    case Status::kErrorInvalidConfiguration:
+      return kInvalidValue;
+    case Status::kErrorInvalidSymbol:
+      return kNotFound;
+    case Status::kErrorInvalidDeviceFunction:
+      return kInvalidHandle;
+    default:
+      return status;
+  }
+}
+
+LOCKSTEP_CUDA_API cuInit(unsigned flags) {
+  return driver_api([&](Runtime&) { require(flags == 0); });
+}
+LOCKSTEP_CUDA_API cuDriverGetVersion(int* version) {
+  return driver([&] { return cudaDriverGetVersion(version); });
+}
+LOCKSTEP_CUDA_API cuGetErrorName(int result, const char** text) {
+  return name_of(result, text, [](const ResultName& row) { return row.name; });
+}
+LOCKSTEP_CUDA_API cuGetErrorString(int result, const char** text) {
+  return name_of(result, text,
+                 [](const ResultName& row) { return status_text(static_cast<Status>(row.number)); });
+}
+
+LOCKSTEP_CUDA_API cuDeviceGetCount(int* count) {
+  return driver([&] { return cudaGetDeviceCount(count); });
+}
+LOCKSTEP_CUDA_API cuDeviceGet(int* device, int ordinal) {
+  return driver_api([&](Runtime&) {
+    require(device != nullptr);
+    only_device(ordinal);
+    *device = 0;
+  });
+}
+LOCKSTEP_CUDA_API cuDeviceGetName(char* name, int bytes, int device) {
+  return driver_api([&](Runtime& rt) {
+    require(name != nullptr && bytes > 0);
+    only_device(device);
+    std::strncpy(name, device_properties(rt.settings.gpu).name, static_cast<std::size_t>(bytes) - 1);
+    name[bytes - 1] = '\0';
+  });
+}
+LOCKSTEP_CUDA_API cuDeviceGetUuid_v2(char* uuid, int device) {
+  return driver_api([&](Runtime& rt) {
+    require(uuid != nullptr);
+    only_device(device);
+    const auto properties = device_properties(rt.settings.gpu);
+    std::memcpy(uuid, properties.uuid, sizeof properties.uuid);
+  });
+}
+LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
+  return driver_api([&](Runtime& rt) {
+    require(bytes != nullptr);
+    only_device(device);
+    *bytes = rt.memory.capacity();
+  });
+}
+LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return driver([&] { return cudaDeviceGetAttribute(value, attribute, device); });
+}
+LOCKSTEP_CUDA_API cuDeviceComputeCapability(int* major, int* minor, int device) {
+  return driver_api([&](Runtime& rt) {
+    require(major != nullptr && minor != nullptr);
+    only_device(device);
+    *major = static_cast<int>(rt.settings.gpu.gpu.arch / 10);
+    *minor = static_cast<int>(rt.settings.gpu.gpu.arch % 10);
+  });
+}
+LOCKSTEP_CUDA_API cuDeviceCanAccessPeer(int* can, int device, int peer) {
+  return driver([&] { return cudaDeviceCanAccessPeer(can, device, peer); });
+}
+LOCKSTEP_CUDA_API cuDeviceGetPCIBusId(char* text, int bytes, int device) {
+  return driver([&] { return cudaDeviceGetPCIBusId(text, bytes, device); });
+}
+
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxRetain(void** context, int device) {
+  return driver_api([&](Runtime&) {
+    require(context != nullptr);
+    only_device(device);
+    ++primary.users;
+    *context = &primary;
+  });
+}
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxRelease_v2(int device) {
+  return driver_api([&](Runtime&) {
+    only_device(device);
+    if (primary.users > 0) --primary.users;
+  });
+}
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
+  return device == 0 ? driver([] { return cudaDeviceReset(); })
+                     : static_cast<int>(Status::kErrorInvalidDevice);
+}
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+  return driver_api([&](Runtime&) {
+    only_device(device);
+    primary.flags = flags;
+  });
+}
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+  return driver_api([&](Runtime&) {
+    require(flags != nullptr && active != nullptr);
+    only_device(device);
+    *flags = primary.flags;
+    *active = primary.users > 0 ? 1 : 0;
+  });
+}
+
+LOCKSTEP_CUDA_API cuCtxCreate_v2(void** context, unsigned flags, int device) {
+  return create(context, flags, device);
+}
+LOCKSTEP_CUDA_API cuCtxCreate_v4(void** context, const void*, unsigned flags, int device) {
+  return create(context, flags, device);
+}
+LOCKSTEP_CUDA_API cuCtxDestroy_v2(void* context) {
+  return driver_api([&](Runtime&) {
+    auto* gone = static_cast<Context*>(context);
+    require(gone != nullptr && gone != &primary, Status::kErrorDeviceUninitialized);
+    std::erase(current, gone);
+    delete gone;
+  });
+}
+LOCKSTEP_CUDA_API cuCtxPushCurrent_v2(void* context) {
+  return driver_api([&](Runtime&) {
+    require(context != nullptr);
+    current.push_back(static_cast<Context*>(context));
+  });
+}
+LOCKSTEP_CUDA_API cuCtxPopCurrent_v2(void** context) {
+  return driver_api([&](Runtime&) {
+    require(!current.empty(), Status::kErrorDeviceUninitialized);
+    if (context != nullptr) *context = current.back();
+    current.pop_back();
+  });
+}
+LOCKSTEP_CUDA_API cuCtxSetCurrent(void* context) {
+  return driver_api([&](Runtime&) {
+    if (!current.empty()) current.pop_back();
+    if (context != nullptr) current.push_back(static_cast<Context*>(context));
+  });
+}
+LOCKSTEP_CUDA_API cuCtxGetCurrent(void** context) {
+  return driver_api([&](Runtime&) {
+    require(context != nullptr);
+    *context = current.empty() ? nullptr : current.back();
+  });
+}
+LOCKSTEP_CUDA_API cuCtxGetDevice(int* device) {
+  return driver_api([&](Runtime&) {
+    require(device != nullptr);
+    require(!current.empty(), Status::kErrorDeviceUninitialized);
+    *device = 0;
+  });
+}
+LOCKSTEP_CUDA_API cuCtxGetFlags(unsigned* flags) {
+  return driver_api([&](Runtime&) {
+    require(flags != nullptr);
+    *flags = current.empty() ? primary.flags : current.back()->flags;
+  });
+}
+LOCKSTEP_CUDA_API cuCtxSynchronize() {
+  return driver([] { return cudaDeviceSynchronize(); });
+}
+LOCKSTEP_CUDA_API cuCtxSetLimit(int limit, std::size_t value) {
+  return driver([&] { return cudaDeviceSetLimit(limit, value); });
+}
+LOCKSTEP_CUDA_API cuCtxGetLimit(std::size_t* value, int limit) {
+  return driver([&] { return cudaDeviceGetLimit(value, limit); });
+}
+LOCKSTEP_CUDA_API cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return driver([&] { return cudaDeviceGetStreamPriorityRange(least, greatest); });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,137 @@
+// Launches and occupancy.
+#include <algorithm>
+#include <array>
+
+#include "cuda/driver.hpp"
+#include "cuda/launch.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+/// CUlaunchConfig: the runtime's but for the sizes, which are no dim3 there, and a 32-bit shared size.
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  abi::LaunchAttribute* attrs;
+  unsigned count;
+};
+static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
+
+/// `extra`: pairs of a key and a value up to a null key, the parameters as one buffer.
+std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra) {
+  std::byte* buffer = nullptr;
+  std::size_t bytes = 0;
+  for (; extra[0] != nullptr; extra += 2) {
+    constexpr std::uintptr_t kBuffer = 1, kSize = 2;
+    const auto key = reinterpret_cast<std::uintptr_t>(extra[0]);
+    require(key == kBuffer || key == kSize);
+    if (key == kBuffer) buffer = static_cast<std::byte*>(extra[1]);
+    if (key == kSize) bytes = *static_cast<const std::size_t*>(extra[1]);
+  }
+  std::vector<void*> arguments;
+  for (const auto& parameter : rt.modules.kernel(f).function().parameters) {
+    require(buffer != nullptr && parameter.offset + parameter.size <= bytes);
+    arguments.push_back(buffer + parameter.offset);
+  }
+  return arguments;
+}
+
+int launch(void* f, KernelLaunch l, void** args, void** extra, void* stream) {
+  return driver_api([&](Runtime& rt) {
+    std::vector<void*> in_buffer;
+    if (args == nullptr && extra != nullptr) {
+      in_buffer = arguments_in_buffer(rt, f, extra);
+      args = in_buffer.data();
+    }
+    const auto handle = static_cast<abi::Stream>(stream);
+    rt.submit(handle, rt.prepare(f, std::move(l), args));
+  });
+}
+
+KernelLaunch geometry(const unsigned* grid, const unsigned* block, unsigned shared) {
+  KernelLaunch l;
+  l.grid = {grid[0], grid[1], grid[2]};
+  l.block = {block[0], block[1], block[2]};
+  l.dynamic_shared = shared;
+  return l;
+}
+
+int most_ctas(int* ctas, void* f, int threads, std::size_t shared) {
+  return driver([&] { return cudaOccupancyMaxActiveBlocksPerMultiprocessor(ctas, f, threads, shared); });
+}
+
+/// The CTA size, in warps, with the most threads on an SM, the largest of equals.
+int best_block(int* grid, int* block, void* f, std::size_t (*dynamic)(int), std::size_t shared, int limit) {
+  return driver_api([&](Runtime& rt) {
+    require(grid != nullptr && block != nullptr);
+    const Kernel& kernel = rt.modules.kernel(f);
+    constexpr int kWarp = static_cast<int>(kWarpSize);
+    int most = 0;
+    const int widest =
+        limit > 0 ? std::min<int>(limit, kMaxThreadsPerCta) : static_cast<int>(kMaxThreadsPerCta);
+    for (int threads = widest / kWarp * kWarp; threads > 0; threads -= kWarp) {
+      KernelLaunch l;
+      l.block.x = static_cast<unsigned>(threads);
+      l.dynamic_shared = dynamic != nullptr ? dynamic(threads) : shared;
+      const int ctas = static_cast<int>(ctas_per_sm(kernel, l, rt.settings.gpu));
+      if (ctas * threads <= most) continue;
+      most = ctas * threads;
+      *block = threads;
+      *grid = ctas * static_cast<int>(rt.settings.gpu.gpu.sms);
+    }
+    require(most > 0, Status::kErrorLaunchOutOfResources);
+  });
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cuLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                 unsigned bz, unsigned shared, void* stream, void** args, void** extra) {
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  return launch(f, geometry(grid, block, shared), args, extra, stream);
+}
+LOCKSTEP_CUDA_API cuLaunchCooperativeKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                            unsigned by, unsigned bz, unsigned shared, void* stream,
+                                            void** args) {
+  const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
+  KernelLaunch l = geometry(grid, block, shared);
+  l.cooperative = true;
+  return launch(f, std::move(l), args, nullptr, stream);
+}
+LOCKSTEP_CUDA_API cuLaunchKernelEx(const LaunchConfig* c, void* f, void** args, void** extra) {
+  if (c == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
+  if (args == nullptr && extra != nullptr)
+    return launch(f, geometry(c->grid, c->block, c->shared), args, extra, c->stream);
+  abi::LaunchConfig config{{c->grid[0], c->grid[1], c->grid[2]},
+                           {c->block[0], c->block[1], c->block[2]},
+                           c->shared,
+                           c->stream,
+                           c->attrs,
+                           c->count};
+  return driver([&] { return cudaLaunchKernelExC(&config, f, args); });
+}
+LOCKSTEP_CUDA_API cuLaunchHostFunc(void* stream, abi::HostFn call, void* data) {
+  return driver([&] { return cudaLaunchHostFunc(static_cast<abi::Stream>(stream), call, data); });
+}
+
+LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* ctas, void* f, int threads,
+                                                              std::size_t shared) {
+  return most_ctas(ctas, f, threads, shared);
+}
+LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* ctas, void* f, int threads,
+                                                                       std::size_t shared, unsigned) {
+  return most_ctas(ctas, f, threads, shared);
+}
+LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* f,
+                                                   std::size_t (*dynamic)(int), std::size_t shared,
+                                                   int limit) {
+  return best_block(grid, block, f, dynamic, shared, limit);
+}
+LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, void* f,
+                                                            std::size_t (*dynamic)(int), std::size_t shared,
+                                                            int limit, unsigned) {
+  return best_block(grid, block, f, dynamic, shared, limit);
+}
+
+}  // namespace lockstep::cuda

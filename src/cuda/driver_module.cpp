@@ -1,0 +1,235 @@
+// Modules and libraries, what they contain, and linking PTX at run time.
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "cuda/driver.hpp"
+#include "cuda/fatbin.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr std::uint32_t kFatbinMagic = 0xBA55ED50, kWrapperMagic = 0x466243B1, kElfMagic = 0x464C457F;
+
+/// A linker in progress. Its result is an image that only this library understands: its own address.
+struct Linker {
+  std::uint32_t magic = 0x4C4E4B52;
+  std::vector<std::string> texts;
+};
+std::map<const void*, Linker*> linkers;
+
+std::uint32_t word_at(const void* image) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, image, sizeof word);
+  return word;
+}
+
+std::span<const std::byte> whole_fatbin(const void* image) {
+  if (word_at(image) == kWrapperMagic) {
+    const std::byte* data = nullptr;
+    std::memcpy(&data, static_cast<const std::byte*>(image) + 8, sizeof data);
+    image = data;
+  }
+  const auto* data = static_cast<const std::byte*>(image);
+  return {data, fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes>(data, kFatbinHeaderBytes))};
+}
+
+std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
+  require(image != nullptr);
+  if (const auto linker = linkers.find(image); linker != linkers.end())
+    return std::make_unique<Module>("linked", linker->second->texts, rt.memory);
+  const std::uint32_t magic = word_at(image);
+  if (magic == kElfMagic)
+    throw ApiError(Status::kErrorNoKernelImageForDevice, "a module holds machine code; PTX is needed");
+  if (magic == kFatbinMagic || magic == kWrapperMagic)
+    return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.gpu.gpu.arch,
+                                    rt.memory);
+  return std::make_unique<Module>("module", std::vector<std::string>{static_cast<const char*>(image)},
+                                  rt.memory);
+}
+
+/// The image need not live on: it is read at once.
+int load(void** handle, const void* image) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr);
+    auto module = module_from(rt, image);
+    try {
+      (void)module->image();
+    } catch (const UserError& e) {
+      throw ApiError(Status::kErrorInvalidPtx, e.what());
+    }
+    *handle = &rt.modules.add(std::move(module));
+  });
+}
+
+int load_file(void** handle, const char* path) {
+  if (path == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return static_cast<int>(Status::kErrorFileNotFound);
+  std::string bytes((std::istreambuf_iterator<char>(file)), {});
+  bytes.push_back('\0');
+  if (bytes.size() < sizeof(std::uint32_t)) return static_cast<int>(Status::kErrorInvalidKernelImage);
+  return load(handle, bytes.data());
+}
+
+Module& module_of(Runtime& rt, void* handle) {
+  auto* module = static_cast<Module*>(handle);
+  require(rt.modules.contains(module), Status::kErrorInvalidResourceHandle);
+  return *module;
+}
+
+int unload(void* handle) {
+  return driver_api([&](Runtime& rt) { rt.modules.remove(&module_of(rt, handle)); });
+}
+
+int function(void** handle, void* module, const char* name) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr && name != nullptr);
+    Module& owner = module_of(rt, module);
+    require(owner.program().find_function(name).has_value(), Status::kErrorSymbolNotFound);
+    *handle = &rt.modules.kernel(owner, name);
+  });
+}
+
+int global(DevicePointer* address, std::size_t* bytes, void* module, const char* name) {
+  return driver_api([&](Runtime& rt) {
+    require(name != nullptr);
+    const auto found = module_of(rt, module).variable(name);
+    require(found.has_value(), Status::kErrorSymbolNotFound);
+    if (address != nullptr) *address = found->address;
+    if (bytes != nullptr) *bytes = found->bytes;
+  });
+}
+
+Linker& linker_of(void* state) {
+  const auto found = linkers.find(state);
+  require(found != linkers.end(), Status::kErrorInvalidResourceHandle);
+  return *found->second;
+}
+
+void add_text(void* state, int type, std::string text) {
+  constexpr int kPtx = 1;
+  if (type != kPtx) throw ApiError(Status::kErrorNotSupported, "only PTX can be linked at run time");
+  if (const std::size_t end = text.find('\0'); end != std::string::npos) text.resize(end);
+  linker_of(state).texts.push_back(std::move(text));
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cuModuleLoad(void** module, const char* path) { return load_file(module, path); }
+LOCKSTEP_CUDA_API cuModuleLoadData(void** module, const void* image) { return load(module, image); }
+LOCKSTEP_CUDA_API cuModuleLoadDataEx(void** module, const void* image, unsigned, const int*, void**) {
+  return load(module, image);
+}
+LOCKSTEP_CUDA_API cuModuleLoadFatBinary(void** module, const void* image) { return load(module, image); }
+LOCKSTEP_CUDA_API cuModuleUnload(void* module) { return unload(module); }
+LOCKSTEP_CUDA_API cuModuleGetFunction(void** f, void* module, const char* name) {
+  return function(f, module, name);
+}
+LOCKSTEP_CUDA_API cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* bytes, void* module,
+                                       const char* name) {
+  return global(address, bytes, module, name);
+}
+
+// A library is a module, a kernel a function: there is one context's worth of state.
+LOCKSTEP_CUDA_API cuLibraryLoadData(void** library, const void* image, const int*, void**, unsigned,
+                                    const int*, void**, unsigned) {
+  return load(library, image);
+}
+LOCKSTEP_CUDA_API cuLibraryLoadFromFile(void** library, const char* path, const int*, void**, unsigned,
+                                        const int*, void**, unsigned) {
+  return load_file(library, path);
+}
+LOCKSTEP_CUDA_API cuLibraryUnload(void* library) { return unload(library); }
+LOCKSTEP_CUDA_API cuLibraryGetKernel(void** kernel, void* library, const char* name) {
+  return function(kernel, library, name);
+}
+LOCKSTEP_CUDA_API cuLibraryGetGlobal(DevicePointer* address, std::size_t* bytes, void* library,
+                                     const char* name) {
+  return global(address, bytes, library, name);
+}
+LOCKSTEP_CUDA_API cuLibraryGetModule(void** module, void* library) {
+  return driver_api([&](Runtime& rt) {
+    require(module != nullptr);
+    *module = &module_of(rt, library);
+  });
+}
+LOCKSTEP_CUDA_API cuKernelGetFunction(void** f, void* kernel) {
+  return driver_api([&](Runtime& rt) {
+    require(f != nullptr);
+    *f = &rt.modules.kernel(kernel);
+  });
+}
+
+LOCKSTEP_CUDA_API cuFuncGetAttribute(int* value, int attribute, void* f) {
+  abi::FuncAttributes all;
+  if (const int result = driver([&] { return cudaFuncGetAttributes(&all, f); }); result != 0) return result;
+  const int values[] = {all.maxThreadsPerBlock,
+                        static_cast<int>(all.sharedSizeBytes),
+                        static_cast<int>(all.constSizeBytes),
+                        static_cast<int>(all.localSizeBytes),
+                        all.numRegs,
+                        all.ptxVersion,
+                        all.binaryVersion,
+                        all.cacheModeCA,
+                        all.maxDynamicSharedSizeBytes,
+                        all.preferredShmemCarveout};
+  if (value == nullptr || attribute < 0 || static_cast<std::size_t>(attribute) >= std::size(values))
+    return static_cast<int>(Status::kErrorInvalidValue);
+  *value = values[attribute];
+  return 0;
+}
+LOCKSTEP_CUDA_API cuFuncSetAttribute(void* f, int attribute, int value) {
+  return driver([&] { return cudaFuncSetAttribute(f, attribute, value); });
+}
+LOCKSTEP_CUDA_API cuFuncSetCacheConfig(void* f, int preference) {
+  return driver([&] { return cudaFuncSetCacheConfig(f, preference); });
+}
+LOCKSTEP_CUDA_API cuFuncGetModule(void** module, void* f) {
+  return driver_api([&](Runtime& rt) {
+    require(module != nullptr);
+    *module = rt.modules.kernel(f).module;
+  });
+}
+
+LOCKSTEP_CUDA_API cuLinkCreate_v2(unsigned, const int*, void**, void** state) {
+  return driver_api([&](Runtime&) {
+    require(state != nullptr);
+    auto* made = new Linker;
+    linkers[made] = made;
+    *state = made;
+  });
+}
+LOCKSTEP_CUDA_API cuLinkAddData_v2(void* state, int type, const void* data, std::size_t bytes, const char*,
+                                   unsigned, const int*, void**) {
+  return driver_api([&](Runtime&) {
+    require(data != nullptr);
+    add_text(state, type, std::string(static_cast<const char*>(data), bytes));
+  });
+}
+LOCKSTEP_CUDA_API cuLinkAddFile_v2(void* state, int type, const char* path, unsigned, const int*, void**) {
+  return driver_api([&](Runtime&) {
+    require(path != nullptr);
+    std::ifstream file(path, std::ios::binary);
+    require(static_cast<bool>(file), Status::kErrorFileNotFound);
+    add_text(state, type, std::string((std::istreambuf_iterator<char>(file)), {}));
+  });
+}
+LOCKSTEP_CUDA_API cuLinkComplete(void* state, void** image, std::size_t* bytes) {
+  return driver_api([&](Runtime&) {
+    require(image != nullptr);
+    *image = &linker_of(state);
+    if (bytes != nullptr) *bytes = sizeof(Linker);
+  });
+}
+LOCKSTEP_CUDA_API cuLinkDestroy(void* state) {
+  return driver_api([&](Runtime&) {
+    delete &linker_of(state);
+    linkers.erase(state);
+  });
+}
+
+}  // namespace lockstep::cuda

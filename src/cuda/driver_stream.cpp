@@ -1,0 +1,61 @@
+// Streams and events of the driver API.
+#include "cuda/driver.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+abi::Stream stream(void* handle) { return static_cast<abi::Stream>(handle); }
+abi::Event event(void* handle) { return static_cast<abi::Event>(handle); }
+}  // namespace
+
+LOCKSTEP_CUDA_API cuStreamCreate(abi::Stream* s, unsigned flags) {
+  return driver([&] { return cudaStreamCreateWithPriority(s, flags, 0); });
+}
+LOCKSTEP_CUDA_API cuStreamCreateWithPriority(abi::Stream* s, unsigned flags, int priority) {
+  return driver([&] { return cudaStreamCreateWithPriority(s, flags, priority); });
+}
+LOCKSTEP_CUDA_API cuStreamDestroy_v2(void* s) {
+  return driver([&] { return cudaStreamDestroy(stream(s)); });
+}
+LOCKSTEP_CUDA_API cuStreamSynchronize(void* s) {
+  return driver([&] { return cudaStreamSynchronize(stream(s)); });
+}
+LOCKSTEP_CUDA_API cuStreamQuery(void* s) {
+  return driver([&] { return cudaStreamQuery(stream(s)); });
+}
+LOCKSTEP_CUDA_API cuStreamWaitEvent(void* s, void* e, unsigned flags) {
+  return driver([&] { return cudaStreamWaitEvent(stream(s), event(e), flags); });
+}
+LOCKSTEP_CUDA_API cuStreamGetPriority(void* s, int* priority) {
+  return driver([&] { return cudaStreamGetPriority(stream(s), priority); });
+}
+LOCKSTEP_CUDA_API cuStreamGetFlags(void* s, unsigned* flags) {
+  return driver([&] { return cudaStreamGetFlags(stream(s), flags); });
+}
+LOCKSTEP_CUDA_API cuStreamAddCallback(void* s, abi::StreamCallback call, void* data, unsigned flags) {
+  return driver([&] { return cudaStreamAddCallback(stream(s), call, data, flags); });
+}
+
+LOCKSTEP_CUDA_API cuEventCreate(abi::Event* e, unsigned flags) {
+  return driver([&] { return cudaEventCreateWithFlags(e, flags); });
+}
+LOCKSTEP_CUDA_API cuEventDestroy_v2(void* e) {
+  return driver([&] { return cudaEventDestroy(event(e)); });
+}
+LOCKSTEP_CUDA_API cuEventRecord(void* e, void* s) {
+  return driver([&] { return cudaEventRecord(event(e), stream(s)); });
+}
+LOCKSTEP_CUDA_API cuEventSynchronize(void* e) {
+  return driver([&] { return cudaEventSynchronize(event(e)); });
+}
+LOCKSTEP_CUDA_API cuEventQuery(void* e) {
+  return driver([&] { return cudaEventQuery(event(e)); });
+}
+LOCKSTEP_CUDA_API cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+  return driver([&] { return cudaEventElapsedTime(milliseconds, event(from), event(to)); });
+}
+LOCKSTEP_CUDA_API cuEventElapsedTime_v2(float* milliseconds, void* from, void* to) {
+  return driver([&] { return cudaEventElapsedTime(milliseconds, event(from), event(to)); });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,88 @@
+// What programs describe graph nodes with, and the operations that come of it. Sizes and offsets were
+// measured on CUDA 13.0.
+#pragma once
+
+#include <vector>
+
+#include "cuda/abi.hpp"
+#include "cuda/runtime.hpp"
+
+namespace lockstep::cuda {
+
+struct KernelNodeParams {
+  void* func;
+  abi::dim3 gridDim, blockDim;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+};
+static_assert(sizeof(KernelNodeParams) == 56);
+
+struct MemsetParams {
+  void* dst;
+  std::size_t pitch;
+  unsigned value, elementSize;
+  std::size_t width, height;
+};
+static_assert(sizeof(MemsetParams) == 40);
+
+struct HostNodeParams {
+  abi::HostFn fn;
+  void* userData;
+};
+
+struct MemAllocNodeParams {
+  std::byte pool[88];
+  const void* accessDescs;
+  std::size_t accessDescCount, bytesize;
+  void* dptr;  // out
+};
+static_assert(sizeof(MemAllocNodeParams) == 120 && offsetof(MemAllocNodeParams, bytesize) == 104);
+
+struct ConditionalNodeParams {
+  unsigned long long handle;
+  int type;
+  unsigned size;
+  Graph** phGraph_out;  // out: an array of `size` handles that the node owns
+};
+static_assert(sizeof(ConditionalNodeParams) == 24 && offsetof(ConditionalNodeParams, phGraph_out) == 16);
+
+/// cudaGraphNodeParams.
+struct NodeParams {
+  int type;
+  int reserved0[3];
+  union {
+    long long reserved1[29];
+    KernelNodeParams kernel;
+    struct {
+      int flags, reserved[3];
+      abi::Memcpy3DParms copyParams;
+    } memcpy;
+    MemsetParams memset;
+    HostNodeParams host;
+    struct {
+      void* graph;
+    } graph;
+    struct {
+      abi::Event event;
+    } event;
+    MemAllocNodeParams alloc;
+    struct {
+      void* dptr;
+    } free;
+    ConditionalNodeParams conditional;
+  };
+  long long reserved2;
+};
+static_assert(sizeof(NodeParams) == 256 && offsetof(NodeParams, kernel) == 16);
+
+/// Each throws ApiError as the runtime function that takes the parameters does.
+[[nodiscard]] Operation kernel_operation(Runtime& rt, const KernelNodeParams& p);
+[[nodiscard]] Operation fill_operation(const MemsetParams& p);
+[[nodiscard]] Operation host_operation(const HostNodeParams& p);
+[[nodiscard]] Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p);
+
+/// Adds a node that performs a copy of `child`.
+GraphNode* add_child_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> dependencies, void* child);
+
+}  // namespace lockstep::cuda

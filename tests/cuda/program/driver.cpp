@@ -1,0 +1,231 @@
+// A program of the driver API, without a CUDA compiler: loads PTX (argv[1]: a file of kernels), launches, and
+// builds graphs by the runtime API in the same process. Prints PASS, or which check failed.
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+struct Dim3 {
+  unsigned x = 1, y = 1, z = 1;
+};
+struct KernelNode {
+  void* function;
+  Dim3 grid, block;
+  unsigned shared = 0;
+  void** parameters = nullptr;
+  void** extra = nullptr;
+};
+struct ConditionalNode {
+  unsigned long long handle;
+  int type;
+  unsigned size;
+  void** bodies;
+};
+struct AnyNode {
+  int type;
+  int reserved0[3] = {};
+  union {
+    long long reserved1[29] = {};
+    KernelNode kernel;
+    ConditionalNode conditional;
+  };
+  long long reserved2 = 0;
+};
+struct AllocNode {
+  std::byte pool[88] = {};
+  const void* access = nullptr;
+  std::size_t accesses = 0, bytes = 0;
+  void* pointer = nullptr;
+};
+
+extern "C" {
+int cuInit(unsigned);
+int cuDeviceGet(int*, int);
+int cuDeviceGetName(char*, int, int);
+int cuCtxCreate_v2(void**, unsigned, int);
+int cuCtxGetDevice(int*);
+int cuCtxDestroy_v2(void*);
+int cuModuleLoadDataEx(void**, const void*, unsigned, const int*, void**);
+int cuModuleGetFunction(void**, void*, const char*);
+int cuModuleGetGlobal_v2(unsigned long long*, std::size_t*, void*, const char*);
+int cuModuleUnload(void*);
+int cuLinkCreate_v2(unsigned, const int*, void**, void**);
+int cuLinkAddData_v2(void*, int, const void*, std::size_t, const char*, unsigned, const int*, void**);
+int cuLinkComplete(void*, void**, std::size_t*);
+int cuLinkDestroy(void*);
+int cuMemAlloc_v2(unsigned long long*, std::size_t);
+int cuMemFree_v2(unsigned long long);
+int cuMemcpyHtoD_v2(unsigned long long, const void*, std::size_t);
+int cuMemcpyDtoH_v2(void*, unsigned long long, std::size_t);
+int cuMemsetD32_v2(unsigned long long, unsigned, std::size_t);
+int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                   void**);
+int cuOccupancyMaxPotentialBlockSize(int*, int*, void*, std::size_t (*)(int), std::size_t, int);
+int cuGetErrorName(int, const char**);
+int cuGetProcAddress_v2(const char*, void**, int, unsigned long long, int*);
+int cuStreamBatchMemOp_v2();  // one that is not there
+int cudaGetLastError();
+int cudaGraphCreate(void**, unsigned);
+int cudaGraphAddNode(void**, void*, void* const*, const void*, std::size_t, AnyNode*);
+int cudaGraphAddMemAllocNode(void**, void*, void* const*, std::size_t, AllocNode*);
+int cudaGraphAddMemFreeNode(void**, void*, void* const*, std::size_t, void*);
+int cudaGraphConditionalHandleCreate(unsigned long long*, void*, unsigned, unsigned);
+int cudaGraphInstantiate(void**, void*, unsigned long long);
+int cudaGraphLaunch(void*, void*);
+int cudaGraphExecDestroy(void*);
+int cudaGraphDestroy(void*);
+int cudaDeviceGetGraphMemAttribute(int, int, std::uint64_t*);
+int cudaDeviceGraphMemTrim(int);
+int cudaFree(void*);
+}
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const char* what) {
+  if (holds) return;
+  std::printf("FAIL: %s\n", what);
+  ++failures;
+}
+
+void* function(void* module, const char* name) {
+  void* found = nullptr;
+  check(cuModuleGetFunction(&found, module, name) == 0, name);
+  return found;
+}
+
+void launches(void* module) {
+  void* scale = function(module, "scale");
+  unsigned long long data = 0;
+  const std::vector<unsigned> values{1, 2, 3, 4};
+  check(cuMemAlloc_v2(&data, 16) == 0 && cuMemcpyHtoD_v2(data, values.data(), 16) == 0, "memory");
+  unsigned factor = 3;
+  void* args[] = {&data, &factor};
+  check(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, args, nullptr) == 0, "launch");
+  struct {
+    unsigned long long data;
+    unsigned factor;
+  } buffer{data, 5};
+  std::size_t bytes = 12;
+  void* extra[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes, nullptr};
+  check(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra) == 0, "launch with a buffer");
+  std::vector<unsigned> result(4);
+  check(cuMemcpyDtoH_v2(result.data(), data, 16) == 0, "copy");
+  check(result == std::vector<unsigned>{15, 30, 45, 60}, "results");
+  check(cuMemsetD32_v2(data, 7, 4) == 0 && cuMemcpyDtoH_v2(result.data(), data, 16) == 0, "fill");
+  check(result == std::vector<unsigned>(4, 7), "filled values");
+  check(cuLaunchKernel(scale, 0, 1, 1, 4, 1, 1, 0, nullptr, args, nullptr) == 1, "bad geometry");
+  int grid = 0, block = 0;
+  check(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0) == 0 && block == 1024,
+        "occupancy");
+  check(cuMemFree_v2(data) == 0, "free");
+}
+
+void linking(const std::string& text) {
+  const std::string more =
+      ".version 8.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .u32 total;\n"
+      ".visible .entry raise() { .reg .b32 %r<2>; ld.global.u32 %r1, [total]; add.u32 %r1, %r1, 2; "
+      "st.global.u32 [total], %r1; ret; }";
+  void *state = nullptr, *image = nullptr, *module = nullptr;
+  check(cuLinkCreate_v2(0, nullptr, nullptr, &state) == 0, "linker");
+  for (const std::string& part : {text, more})
+    check(cuLinkAddData_v2(state, 1, part.c_str(), part.size() + 1, "part", 0, nullptr, nullptr) == 0,
+          "part");
+  check(cuLinkComplete(state, &image, nullptr) == 0, "linked");
+  check(cuModuleLoadDataEx(&module, image, 0, nullptr, nullptr) == 0, "linked module");
+  check(cuLinkDestroy(state) == 0, "linker's end");
+  check(cuLaunchKernel(function(module, "raise"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == 0,
+        "linked launch");
+  unsigned long long total = 0;
+  std::size_t bytes = 0;
+  unsigned value = 0;
+  check(cuModuleGetGlobal_v2(&total, &bytes, module, "total") == 0 && bytes == 4, "variable");
+  check(cuMemcpyDtoH_v2(&value, total, 4) == 0 && value == 42, "variable's value");
+  check(cuModuleUnload(module) == 0, "unload");
+}
+
+/// A loop whose body counts down, and says itself whether there is another round.
+void conditions(void* module) {
+  unsigned long long counter = 0, handle = 0;
+  check(cuMemAlloc_v2(&counter, 8) == 0 && cuMemsetD32_v2(counter, 0, 2) == 0, "counter");
+  void *graph = nullptr, *loop = nullptr, *body = nullptr, *exec = nullptr;
+  check(cudaGraphCreate(&graph, 0) == 0, "graph");
+  check(cudaGraphConditionalHandleCreate(&handle, graph, 1, 1) == 0, "condition");
+  AnyNode node{};
+  node.type = 13;
+  node.conditional = {handle, 1, 1, nullptr};
+  check(cudaGraphAddNode(&loop, graph, nullptr, nullptr, 0, &node) == 0, "conditional node");
+  void* inner = node.conditional.bodies[0];
+  void* args[] = {&counter, &handle};
+  AnyNode work{};
+  work.type = 0;
+  work.kernel = {function(module, "round"), {}, {}, 0, args, nullptr};
+  check(cudaGraphAddNode(&body, inner, nullptr, nullptr, 0, &work) == 0, "body");
+  check(cudaGraphInstantiate(&exec, graph, 0) == 0, "instance");
+  for (unsigned i = 1; i <= 2; ++i) {
+    check(cudaGraphLaunch(exec, nullptr) == 0, "graph launch");
+    unsigned rounds[2] = {};
+    check(cuMemcpyDtoH_v2(rounds, counter, 8) == 0 && rounds[0] == 5 * i, "rounds of the loop");
+  }
+  check(cudaGraphExecDestroy(exec) == 0 && cudaGraphDestroy(graph) == 0 && cuMemFree_v2(counter) == 0, "end");
+}
+
+std::uint64_t memory_of_graphs(int attribute) {
+  std::uint64_t bytes = 0;
+  check(cudaDeviceGetGraphMemAttribute(0, attribute, &bytes) == 0, "footprint");
+  return bytes;
+}
+
+void memory_nodes() {
+  void *graph = nullptr, *node = nullptr, *exec = nullptr, *again = nullptr;
+  AllocNode alloc;
+  alloc.bytes = 1 << 20;
+  check(cudaGraphCreate(&graph, 0) == 0 && cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, &alloc) == 0,
+        "allocation node");
+  check(cudaGraphInstantiate(&exec, graph, 0) == 0 && cudaGraphInstantiate(&again, graph, 1) == 0,
+        "instances");
+  check(memory_of_graphs(0) == 0, "nothing in use before the launch");
+  check(cudaGraphLaunch(exec, nullptr) == 0 && memory_of_graphs(0) == 1 << 20, "in use");
+  check(cudaGraphLaunch(exec, nullptr) == 1, "a second launch without a release");
+  check(cudaGraphLaunch(again, nullptr) == 0, "a launch that frees first");
+  check(cudaFree(alloc.pointer) == 0 && memory_of_graphs(0) == 0, "released");
+  check(memory_of_graphs(2) == 1 << 20 && cudaDeviceGraphMemTrim(0) == 0 && memory_of_graphs(2) == 0, "trim");
+  check(cudaGraphExecDestroy(exec) == 0 && cudaGraphExecDestroy(again) == 0 && cudaGraphDestroy(graph) == 0,
+        "end of memory nodes");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 3;
+  std::ifstream file(argv[1]);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  int device = -1;
+  char name[32] = {};
+  void *context = nullptr, *module = nullptr, *entry = nullptr;
+  check(cuInit(0) == 0 && cuDeviceGet(&device, 0) == 0 && cuDeviceGet(&device, 1) == 101, "device");
+  check(cuDeviceGetName(name, sizeof name, 0) == 0 && std::strlen(name) > 0, "name");
+  check(cuCtxGetDevice(&device) == 201, "no context");
+  check(cuCtxCreate_v2(&context, 0, 0) == 0 && cuCtxGetDevice(&device) == 0 && device == 0, "context");
+  check(cuModuleLoadDataEx(&module, "no PTX at all", 0, nullptr, nullptr) == 218, "text that is no PTX");
+  check(cuModuleLoadDataEx(&module, text.c_str(), 0, nullptr, nullptr) == 0, "module");
+  check(cuModuleGetFunction(&entry, module, "nowhere") == 500, "a kernel that is not there");
+  const char* word = nullptr;
+  check(cuGetErrorName(500, &word) == 0 && std::strcmp(word, "CUDA_ERROR_NOT_FOUND") == 0, "error's name");
+  check(cuGetProcAddress_v2("cuMemAlloc", &entry, 13000, 0, nullptr) == 0 &&
+            entry == reinterpret_cast<void*>(&cuMemAlloc_v2),
+        "entry point");
+  check(cuStreamBatchMemOp_v2() == 801, "what is not supported");
+  launches(module);
+  linking(text);
+  conditions(module);
+  memory_nodes();
+  check(cudaGetLastError() == 1, "the runtime's own last error");
+  check(cuCtxDestroy_v2(context) == 0, "end of the context");
+  if (failures == 0) std::puts("PASS");
+  return failures == 0 ? 0 : 1;
+}
