@@ -1,0 +1,27 @@
+"""Builds a program with nvcc, as its suite does: the defaults, and what its table adds."""
+import pathlib
+import subprocess
+
+
+def _newest(paths):
+    return max(path.stat().st_mtime for path in paths)
+
+
+def program(program, folder, nvcc):
+    """Makes folder/program where it is not there or older than its sources. The error's first line, or nothing."""
+    made = folder / "program"
+    sources = [program.folder / source for source in program.sources]
+    missing = [source for source in sources if not source.exists()]
+    if missing:
+        return f"{missing[0]} is not there"
+    if made.exists() and made.stat().st_mtime > _newest(sources):
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = [program.expand(flag) for flag in [*program.suite.flags, *program.flags]]
+    command = [nvcc, f"-arch=sm_{program.arch}", "-w", "-O3", *map(str, sources), *flags, "-o", str(made)]
+    result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=False)
+    (folder / "build.log").write_text(" ".join(command) + "\n" + result.stdout + result.stderr)
+    if result.returncode == 0:
+        return None
+    lines = [line for line in result.stderr.splitlines() if "error" in line or "undefined" in line]
+    return (lines or ["nvcc failed"])[0].replace(str(pathlib.Path(program.checkout)) + "/", "")[:160]

@@ -1,0 +1,165 @@
+"""Inputs of the form that the programs read, the same in every run. Each function writes `path` (a pathlib.Path)."""
+import math
+import random
+import struct
+
+
+def _random(path, *parameters):
+    return random.Random(f"{path.name} {parameters}")
+
+
+def _lines(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+def text(path, content):
+    path.write_text(content)
+
+
+def byte_values(path, count):
+    """Bytes with an uneven distribution, so that a code of variable length pays."""
+    values = _random(path, count)
+    path.write_bytes(bytes(min(255, int(values.expovariate(0.05))) for _ in range(count)))
+
+
+def pixels(path, side):
+    """Interleaved 8-bit RGB: gradients and noise."""
+    values = _random(path, side)
+    path.write_bytes(bytes(channel for y in range(side) for x in range(side)
+                           for channel in (x * 255 // side, y * 255 // side, values.randrange(256))))
+
+
+def graph(path, nodes):
+    """Rodinia's graphs: nodes, (first edge, edges) of each, source, edges, (target, weight) of each."""
+    values = _random(path, nodes)
+    targets = [[values.randrange(nodes) for _ in range(values.randrange(2, 10))] for _ in range(nodes)]
+    first, rows = 0, []
+    for node in targets:
+        rows.append(f"{first} {len(node)}")
+        first += len(node)
+    edges = [f"{target} {values.randrange(1, 10)}" for node in targets for target in node]
+    _lines(path, [nodes, *rows, "", 0, "", first, *edges])
+
+
+def keys(path, count):
+    """A count and so many different keys, in no order."""
+    order = list(range(count))
+    _random(path, count).shuffle(order)
+    _lines(path, [count, *order])
+
+
+def temperatures(path, side, layers=1):
+    values = _random(path, side, layers)
+    _lines(path, (f"{values.uniform(320, 345):.6f}" for _ in range(side * side * layers)))
+
+
+def powers(path, side, layers=1):
+    values = _random(path, side, layers)
+    _lines(path, (f"{values.uniform(0, 0.02):.6f}" for _ in range(side * side * layers)))
+
+
+def mesh(path, elements):
+    """A mesh of euler3d: volume, then neighbour and outer normal of each of four faces, of each element. A band of
+    quadrilaterals; the lowest row lies on a wall (neighbour 0), the outermost elements see the far field (-1)."""
+    width = 64
+    rows = elements // width
+    normals = ((1, 0), (-1, 0), (0, 1), (0, -1))
+    lines = [width * rows]
+    for element in range(width * rows):
+        x, y = element % width, element // width
+        faces = []
+        for dx, dy in normals:
+            inside = 0 <= x + dx < width and 0 <= y + dy < rows
+            neighbour = element + dx + dy * width + 1 if inside else 0 if y + dy < 0 else -1
+            faces.append(f"{neighbour} {dx * 0.1:.4f} {dy * 0.1:.4f} 0.0")
+        lines.append("0.01 " + " ".join(faces))
+    _lines(path, lines)
+
+
+def _disc(values, x, y, columns, rows, frame):
+    """Brightness of a dim picture with bright rings that move a little from frame to frame."""
+    near = min(math.hypot(x - cx - frame, y - cy - frame) for cx, cy in ((columns * 0.3, rows * 0.5),
+                                                                         (columns * 0.6, rows * 0.4)))
+    return int(60 + 120 * math.exp(-((near - 12) / 4) ** 2)) + values.randrange(20)
+
+
+def image(path, columns, rows):
+    """An ASCII PGM."""
+    values = _random(path, columns, rows)
+    rows_of = (" ".join(str(_disc(values, x, y, columns, rows, 0)) for x in range(columns)) for y in range(rows))
+    _lines(path, ["P2", f"{columns} {rows}", "255", *rows_of])
+
+
+def video(path, frames, rows, columns):
+    """An AVI of uncompressed 8-bit frames with an index."""
+    def chunk(name, data):
+        return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
+
+    def group(name, *parts):
+        return chunk(b"LIST", name + b"".join(parts))
+
+    values = _random(path, frames, rows, columns)
+    size = rows * columns
+    noise = [values.randrange(20) for _ in range(4096)]
+    pictures = []
+    for frame in range(frames):
+        picture = bytearray(60 + noise[(i * 7 + frame) % 4096] for i in range(size))
+        for cx, cy in ((0.3, 0.5), (0.6, 0.4), (0.45, 0.6)):
+            centre_x, centre_y = int(columns * cx) + frame, int(rows * cy) + frame
+            for y in range(max(0, centre_y - 20), min(rows, centre_y + 21)):
+                for x in range(max(0, centre_x - 20), min(columns, centre_x + 21)):
+                    near = math.hypot(x - centre_x, y - centre_y)
+                    picture[y * columns + x] += int(120 * math.exp(-((near - 12) / 4) ** 2))
+        pictures.append(bytes(picture))
+    header = struct.pack("<14I", 40000, size * 25, 0, 0x10, frames, 0, 1, size, columns, rows, 0, 0, 0, 0)
+    stream = struct.pack("<4s4sIIIIIIIIIIII", b"vids", b"DIB ", 0, 0, 0, 1, 25, 0, frames, size, 0, 0, 0, 0)
+    layout = struct.pack("<IiiHHIIiiII", 40, columns, rows, 1, 8, 0, size, 0, 0, 256, 0)
+    lists = group(b"hdrl", chunk(b"avih", header), group(b"strl", chunk(b"strh", stream), chunk(b"strf", layout)))
+    movie = group(b"movi", *(chunk(b"00db", picture) for picture in pictures))
+    index = b"".join(b"00db" + struct.pack("<III", 0x10, 4 + i * (size + size % 2 + 8), size) for i in range(frames))
+    path.write_bytes(chunk(b"RIFF", b"AVI " + lists + movie + chunk(b"idx1", index)))
+
+
+def features(path, points, dimensions):
+    """Points around five centres: a number, then the coordinates."""
+    values = _random(path, points, dimensions)
+    centres = [[values.uniform(0, 100) for _ in range(dimensions)] for _ in range(5)]
+    _lines(path, (f"{i} " + " ".join(f"{values.gauss(c, 3):.4f}" for c in centres[i % 5]) for i in range(points)))
+
+
+def genome(path, bases):
+    values = _random(path, bases)
+    sequence = "".join(values.choice("ACGT") for _ in range(bases))
+    _lines(path, [">reference", *(sequence[i:i + 70] for i in range(0, bases, 70))])
+
+
+def reads(path, source, count):
+    """Reads of 30 bases from `source`, beside `path`."""
+    values = _random(path, count)
+    sequence = "".join((path.parent / source).read_text().splitlines()[1:])
+    lines = []
+    for i in range(count):
+        start = values.randrange(len(sequence) - 30)
+        lines += [f">read{i}", sequence[start:start + 30]]
+    _lines(path, lines)
+
+
+def hurricanes(path, count):
+    """Records of nn, of 48 characters each, in one file that `path` names."""
+    values = _random(path, count)
+    database = path.with_name(path.name + "_db")
+    _lines(database, (f"{values.randrange(1950, 2010)} {values.randrange(1, 13):2} {values.randrange(1, 29):2} "
+                      f"{values.randrange(24):2} {i % 100:2} {'NAME':9} {values.uniform(10, 60):5.1f} "
+                      f"{values.uniform(0, 360):5.1f} {values.randrange(30, 160):4} {values.randrange(900):4}"
+                      for i in range(count)))
+    path.write_text(database.name + "\n")
+
+
+def numbers(path, count, low, high):
+    values = _random(path, count)
+    _lines(path, (f"{values.uniform(low, high):.6f}" for _ in range(count)))
+
+
+KINDS = {maker.__name__: maker for maker in (
+    text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, video, features, genome, reads,
+    hurricanes, numbers)}

@@ -1,0 +1,71 @@
+"""Results of all programs as a file, and as the page docs/compatibility.md."""
+import dataclasses
+import fcntl
+import json
+
+MEANING = [("passes", "exit code 0, and its own check, or that of an independent program, holds"),
+           ("skipped", "it ends by itself: the configured machine has not what it needs"),
+           ("wrong", "it ran, and its results are not right"),
+           ("error", "it did not run to its end"),
+           ("too slow", "it was stopped"),
+           ("not built", "nvcc 13 does not build it")]
+
+
+class Results:
+    def __init__(self, path):
+        self.path = path
+        self.rows = json.loads(path.read_text()) if path.exists() else {}
+
+    def put(self, program, outcome):
+        row = dataclasses.asdict(outcome)
+        row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
+        row["config"] = program.config
+        row["note"] = program.note
+        row["adapted"] = program.adapted
+        with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.rows = json.loads(self.path.read_text()) if self.path.exists() else {}
+            self.rows.setdefault(program.suite.key, {})[program.name] = row
+            self.path.write_text(json.dumps(self.rows, indent=1, sort_keys=True))
+
+    def outcomes(self, suite):
+        """(name, row) of the suite's programs that have run, in the order of its table."""
+        rows = self.rows.get(suite.key, {})
+        return [(program["name"], rows[program["name"]]) for program in suite.programs if program["name"] in rows]
+
+
+def _table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+
+
+def _checked_by(row):
+    return row["checked"] or "its own check"
+
+
+def _suite(results, suite):
+    outcomes = results.outcomes(suite)
+    passed = sum(row["result"] == "passes" for _, row in outcomes)
+    lines = ["", f"## {suite.title}: {passed} of {len(outcomes)} pass", "", f"From {suite.origin}. {suite.note}".strip(), ""]
+    return lines + _table(
+        ["program", "arguments", "GPU", "result", "checked by", "s", "with timing", "reason or note"],
+        [[name, f"`{row['arguments']}`" if row["arguments"] else "", row["config"], row["result"], _checked_by(row),
+          f"{row['seconds']:.0f}", row["timed"], " ".join(filter(None, [row["reason"], row["note"]]))]
+         for name, row in outcomes])
+
+
+def render(results, suites):
+    """The page, from all results that there are."""
+    lines = ["# Public programs under `lockstep exec`", "",
+             "Public CUDA programs, built with nvcc 13 (its defaults, and what their own makefiles add) and run with "
+             "`lockstep exec --functional`. This page is what `tools/compatibility.py` wrote; its tables "
+             "(`tools/compatibility/*.toml`) say how each program is built, what input it gets and what its output must "
+             "say. Seconds are those of one thread on a shared machine.", ""]
+    lines += _table(["result", "means"], MEANING)
+    lines += [""] + _table(["suite", "programs", *(result for result, _ in MEANING)], [
+        [suite.title, len(results.outcomes(suite)),
+         *(sum(row["result"] == result for _, row in results.outcomes(suite)) for result, _ in MEANING)]
+        for suite in suites])
+    for suite in suites:
+        lines += _suite(results, suite)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,63 @@
+"""Checks results against another program that computes the same on the CPU: Rodinia's OpenMP versions.
+
+`compare` of a program: folder, sources, flags, args of the other program; `files` that both write, or nothing for
+what both print; `lines` (only lines that match take part); `tolerance` (relative, of numbers that are not whole, and of
+the largest number of the line).
+"""
+import re
+import subprocess
+
+NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf)"
+
+
+def _build(program, folder):
+    compare = program.compare
+    sources = [str(program.checkout / compare["folder"] / source) for source in compare["sources"]]
+    flags = [program.expand(flag) for flag in compare.get("flags", [])]
+    compiler = "gcc" if all(source.endswith(".c") for source in sources) else "g++"
+    command = [compiler, "-O2", "-w", "-fopenmp", *sources, *flags, "-o", str(folder / "reference"), "-lm"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return None if result.returncode == 0 else result.stderr.strip().splitlines()[0]
+
+
+def _words(text, lines):
+    """Per line that takes part: its numbers, and the rest."""
+    kept = [line for line in text.splitlines() if line.strip() and (not lines or re.search(lines, line))]
+    return [([float(n) for n in re.findall(NUMBER, line)], re.sub(NUMBER, "#", line).split()) for line in kept]
+
+
+def _difference(ours, theirs, tolerance):
+    if not theirs:
+        return "the reference program's results are empty"
+    if len(ours) != len(theirs):
+        return f"{len(ours)} lines of results, the reference program has {len(theirs)}"
+    for line, ((numbers, rest), (expected, expected_rest)) in enumerate(zip(ours, theirs), 1):
+        if rest != expected_rest or len(numbers) != len(expected):
+            return f"line {line} of the results has another form than the reference program's"
+        scale = max((abs(number) for number in expected), default=0)
+        for number, right in zip(numbers, expected):
+            if not abs(number - right) <= tolerance * max(abs(right), 0.01 * scale):
+                return f"line {line} of the results: {number:g}, the reference program has {right:g}"
+    return ""
+
+
+def compare(program, folder, run, output, prepare):
+    """The first difference, or nothing. `run`: where the program ran; `prepare()` makes another such folder."""
+    if error := _build(program, folder):
+        return f"the reference program is not built: {error}"
+    how = program.compare
+    kept = {name: (run / name).read_text(errors="replace") for name in how.get("files", []) if (run / name).exists()}
+    run = prepare()
+    command = [str(folder / "reference"), *map(str, how.get("args", program.args))]
+    result = subprocess.run(command, cwd=run, capture_output=True, text=True, errors="replace", timeout=600,
+                            check=False)
+    tolerance = how.get("tolerance", 1e-4)
+    for name in how.get("files", []):
+        if name not in kept or not (run / name).exists():
+            return f"{name} was not written" + ("" if name not in kept else " by the reference program")
+        ours, theirs = (_words(text, how.get("lines")) for text in (kept[name], (run / name).read_text(errors="replace")))
+        if difference := _difference(ours, theirs, tolerance):
+            return f"{name}: {difference}"
+    if not how.get("files"):
+        return _difference(_words(output, how.get("lines")), _words(result.stdout, how.get("lines")), tolerance)
+    return ""

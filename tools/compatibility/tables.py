@@ -1,0 +1,64 @@
+"""The tables of programs: one TOML file for each suite."""
+import dataclasses
+import pathlib
+import tomllib
+
+ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh"]
+
+
+@dataclasses.dataclass
+class Suite:
+    key: str
+    title: str
+    checkout: str
+    origin: str
+    programs: list
+    flags: list = dataclasses.field(default_factory=list)
+    note: str = ""
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    folder: pathlib.Path
+    sources: list
+    suite: Suite = None
+    checkout: pathlib.Path = None
+    flags: list = dataclasses.field(default_factory=list)
+    arch: int = 75
+    config: str = "v100"
+    args: list = dataclasses.field(default_factory=list)
+    runs: list = None
+    inputs: list = dataclasses.field(default_factory=list)
+    links: list = dataclasses.field(default_factory=lambda: ["data"])
+    compare: dict = None
+    adapted: bool = False
+    timed: bool = False
+    note: str = ""
+    checked: str = ""  # by what, where it is not by the program itself
+    passes: str = ""  # `pass` and `fail` of the table
+    fails: str = ""
+
+    def expand(self, text):
+        return text.format(folder=self.folder, checkout=self.checkout, checkouts=self.checkout.parent,
+                           tools=pathlib.Path(__file__).parent)
+
+
+def suite_keys():
+    here = pathlib.Path(__file__).parent
+    return [key for key in ORDER if (here / f"{key}.toml").exists()]
+
+
+def suites():
+    here = pathlib.Path(__file__).parent
+    return [Suite(key=key, **tomllib.loads((here / f"{key}.toml").read_text())) for key in suite_keys()]
+
+
+def programs(checkouts):
+    """All programs, in the order of the tables."""
+    for suite in suites():
+        checkout = checkouts / suite.checkout
+        for row in suite.programs:
+            row = {{"pass": "passes", "fail": "fails"}.get(key, key): value for key, value in row.items()}
+            row["folder"] = checkout / row["folder"]
+            yield Program(suite=suite, checkout=checkout, **row)
