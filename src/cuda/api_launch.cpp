@@ -47,6 +47,14 @@ int launch_extended(const abi::LaunchConfig* config, const void* function, void*
   });
 }
 
+/// "sm_90a": 90. What cudaFuncAttributes calls the PTX version is this, and not that of the language.
+int virtual_architecture(const std::string& target) {
+  int number = 0;
+  for (const char c : target)
+    if (c >= '0' && c <= '9') number = 10 * number + (c - '0');
+  return number;
+}
+
 enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
 
 }  // namespace
@@ -95,7 +103,7 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
         most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u))
                     : static_cast<int>(kMaxThreadsPerCta);
     const auto& module = kernel.module->program().modules.at(kernel.function().module);
-    attributes->ptxVersion = static_cast<int>(module.major * 10 + module.minor);
+    attributes->ptxVersion = virtual_architecture(module.target);
     attributes->binaryVersion = static_cast<int>(rt.settings.gpu.gpu.arch);
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(kernel.max_dynamic_shared);
     attributes->preferredShmemCarveout = kernel.carveout;

@@ -90,11 +90,18 @@ Module& Modules::add(std::unique_ptr<Module> module) {
 }
 
 void Modules::remove(Module* module) {
-  std::erase_if(named_, [module](const auto& entry) { return entry.first.first == module; });
   std::erase_if(handles_, [module](const auto& entry) { return entry.first->module == module; });
-  std::erase_if(kernels_, [module](const auto& entry) { return entry.second->module == module; });
   std::erase_if(variables_, [module](const auto& entry) { return entry.second.module == module; });
-  std::erase_if(modules_, [module](const auto& owned) { return owned.get() == module; });
+  const auto retire = [module, this](auto& kernels) {
+    for (auto& [key, kernel] : kernels)
+      if (kernel && kernel->module == module) retired_kernels_.push_back(std::move(kernel));
+    std::erase_if(kernels, [](const auto& entry) { return entry.second == nullptr; });
+  };
+  retire(named_);
+  retire(kernels_);
+  for (auto& owned : modules_)
+    if (owned.get() == module) retired_modules_.push_back(std::move(owned));
+  std::erase(modules_, nullptr);
 }
 
 bool Modules::contains(const Module* module) const {

@@ -81,6 +81,7 @@ class Module {
 class Modules {
  public:
   Module& add(std::unique_ptr<Module> module);
+  /// Its handles are gone; what it was stays, since records and graphs may name its kernels.
   void remove(Module* module);
   [[nodiscard]] bool contains(const Module* module) const;
 
@@ -103,7 +104,8 @@ class Modules {
     Module* module;
     std::string name;
   };
-  std::vector<std::unique_ptr<Module>> modules_;
+  std::vector<std::unique_ptr<Module>> modules_, retired_modules_;
+  std::vector<std::unique_ptr<Kernel>> retired_kernels_;
   std::map<const void*, std::unique_ptr<Kernel>> kernels_;  // by host stub
   std::map<const Kernel*, Kernel*> handles_;
   std::map<std::pair<Module*, std::string>, std::unique_ptr<Kernel>> named_;

@@ -39,7 +39,10 @@ void shfl(const LaneArgs& args, u64 mode) {
                                      : low | (offset & ~segment);
     const bool valid = mode == kUp ? from >= high : from <= high;
     if (valid) in_range |= 1u << lane;
-    value[lane] = static_cast<u32>(source.lane[valid ? from : lane]);
+    const int given = valid ? from : lane;
+    // What a lane gives that takes no part is left open by the ISA; programs made for the hardware count on
+    // 0.
+    value[lane] = (args.mask >> given & 1) != 0 ? static_cast<u32>(source.lane[given]) : 0;
   });
   each(args.mask, [&](int lane) {
     put(args.dst[0], lane, value[lane]);

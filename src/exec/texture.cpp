@@ -94,6 +94,11 @@ class Reader {
       fault_ = at;
       return Texel{};
     }
+    if (format.bits == 32) {  // as it is, whatever the kind
+      for (unsigned c = 0; c < format.channels; ++c)
+        std::memcpy(&value[c], reinterpret_cast<const std::byte*>(at) + c * sizeof value[c], sizeof value[c]);
+      return value;
+    }
     for (unsigned c = 0; c < format.channels; ++c) {
       std::uint32_t raw = 0;
       std::memcpy(&raw, reinterpret_cast<const std::byte*>(at) + c * (format.bits / 8u), format.bits / 8u);
@@ -153,6 +158,7 @@ Spot spot_of(const Texture& texture, const Fetch& f, const Image& image) {
 
 std::int64_t floor_index(double value) {
   constexpr double kFar = 1e15;  // beyond any image, and exact in 64 bits
+  if (value >= 0 && value < kFar) return static_cast<std::int64_t>(value);
   return std::isnan(value) ? 0 : static_cast<std::int64_t>(std::floor(std::clamp(value, -kFar, kFar)));
 }
 
@@ -169,8 +175,26 @@ Tap tap_of(double at) {
   return {{i, i + 1}, {1 - weight, weight}};
 }
 
+/// At the texel's centre in every dimension: it alone counts, and a negative zero becomes a positive one as
+/// in a sum.
+Texel centre(Reader& reader, const Tap* taps, unsigned dimensions, std::uint64_t slice) {
+  std::array<std::int64_t, 3> index{};
+  for (unsigned d = 0; d < dimensions; ++d) index[d] = taps[d].index[0];
+  Texel texel = reader.read(index, slice);
+  for (auto& channel : texel)
+    channel = std::bit_cast<std::uint32_t>(
+        static_cast<float>(0.0 + static_cast<double>(std::bit_cast<float>(channel))));
+  return texel;
+}
+
 Texel filter(Reader& reader, const Spot& spot, unsigned dimensions) {
-  const Tap taps[3] = {tap_of(spot.at[0]), tap_of(spot.at[1]), tap_of(spot.at[2])};
+  Tap taps[3] = {};
+  bool between = false;
+  for (unsigned d = 0; d < dimensions; ++d) {
+    taps[d] = tap_of(spot.at[d]);
+    between = between || taps[d].weight[1] != 0;
+  }
+  if (!between) return centre(reader, taps, dimensions, spot.slice);
   double sum[4] = {};
   for (unsigned corner = 0; corner < 1u << dimensions; ++corner) {
     std::array<std::int64_t, 3> index{};
@@ -198,7 +222,9 @@ Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const De
   const Spot spot = spot_of(t, f, image);
   if (t.linear_filter && !f.integer && reads_floats(t))
     return filter(reader, spot, dimensions_of(f.geometry));
-  return reader.read({floor_index(spot.at[0]), floor_index(spot.at[1]), floor_index(spot.at[2])}, spot.slice);
+  std::array<std::int64_t, 3> index{};
+  for (unsigned d = 0; d < dimensions_of(f.geometry); ++d) index[d] = floor_index(spot.at[d]);
+  return reader.read(index, spot.slice);
 }
 
 }  // namespace

@@ -211,5 +211,35 @@ TEST_CASE("thread numbers in a block of 5 x 3 x 7") {
       for (std::uint32_t x = 0; x < 5; ++x, ++i) REQUIRE(seen[i] == (x | y << 8 | z << 16));
 }
 
+// Eight lanes add up by shuffles with strides of 16 to 1: those that they reach beyond themselves count
+// nothing.
+constexpr const char* kFewLanes = R"(
+.visible .entry few(.param .u64 out) {
+  .reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %laneid;
+  add.u32 %r2, %r1, 1;
+  setp.ge.u32 %p1, %r1, 8;
+  @%p1 bra $END;
+  mov.u32 %r3, 16;
+$LOOP:
+  shfl.sync.down.b32 %r4, %r2, %r3, 31, 0xff;
+  add.u32 %r2, %r2, %r4;
+  shr.u32 %r3, %r3, 1;
+  setp.ne.u32 %p2, %r3, 0;
+  @%p2 bra $LOOP;
+  setp.eq.u32 %p2, %r1, 0;
+  @%p2 st.global.u32 [%rd1], %r2;
+$END:
+  ret;
+})";
+
+TEST_CASE("a shuffle from a lane that takes no part gives 0") {
+  Device device(kFewLanes);
+  const Address out = device.zeros<std::uint32_t>(1);
+  device.run("few", {1, 1, 1}, {32, 1, 1}, Arguments(out));
+  CHECK(device.read<std::uint32_t>(out, 1)[0] == 36);  // 1 + 2 + ... + 8
+}
+
 }  // namespace
 }  // namespace lockstep::exec::test

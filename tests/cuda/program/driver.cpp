@@ -64,6 +64,7 @@ int cuMemsetD32_v2(unsigned long long, unsigned, std::size_t);
 int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                    void**);
 int cuOccupancyMaxPotentialBlockSize(int*, int*, void*, std::size_t (*)(int), std::size_t, int);
+int cuFuncGetAttribute(int*, int, void*);
 int cuGetErrorName(int, const char**);
 int cuGetProcAddress_v2(const char*, void**, int, unsigned long long, int*);
 int cuStreamBatchMemOp_v2();  // one that is not there
@@ -122,6 +123,9 @@ void launches(void* module) {
   int grid = 0, block = 0;
   check(cuOccupancyMaxPotentialBlockSize(&grid, &block, scale, nullptr, 0, 0) == 0 && block == 1024,
         "occupancy");
+  int most_threads = 0, architecture = 0;
+  check(cuFuncGetAttribute(&most_threads, 0, scale) == 0 && most_threads == 1024, "threads of a CTA");
+  check(cuFuncGetAttribute(&architecture, 5, scale) == 0 && architecture == 70, "architecture of the PTX");
   check(cuMemFree_v2(data) == 0, "free");
 }
 
