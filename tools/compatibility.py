@@ -9,6 +9,7 @@ results.json. A run with --only replaces the results of those programs; the page
 
 Keys of a program in a table: name; folder (in the checkout; {folder} in flags and args); sources (in the folder);
 flags (of nvcc); arch (virtual architecture, default 75); config (default v100); args; runs (several lists of args);
+reduce ([file, text, its replacement]: sizes and counts of repetitions for which there is no argument);
 inputs (what tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); links (what of
 the folder the program expects in its working directory); compare (how results are checked against an independent
 program: see reference.py); pass (regular expression that the output must match); fail (one that it must not match);

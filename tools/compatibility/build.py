@@ -1,10 +1,24 @@
 """Builds a program with nvcc, as its suite does: the defaults, and what its table adds."""
 import pathlib
+import shutil
 import subprocess
 
 
 def _newest(paths):
     return max(path.stat().st_mtime for path in paths)
+
+
+def _reduced(program, folder):
+    """A copy of the program's folder with smaller numbers where its table says so. Raises ValueError."""
+    copy = folder / "source"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(program.folder, copy)
+    for name, old, new in program.reduce:
+        text = (copy / name).read_text(errors="surrogateescape")
+        if old not in text:
+            raise ValueError(f"{name} has no `{old}`")
+        (copy / name).write_text(text.replace(old, new), errors="surrogateescape")
+    return copy
 
 
 def program(program, folder, nvcc):
@@ -17,6 +31,12 @@ def program(program, folder, nvcc):
     if made.exists() and made.stat().st_mtime > _newest(sources):
         return None
     folder.mkdir(parents=True, exist_ok=True)
+    if program.reduce:
+        try:
+            copy = _reduced(program, folder)
+        except ValueError as error:
+            return str(error)
+        sources = [copy / source for source in program.sources]
     flags = [program.expand(flag) for flag in [*program.suite.flags, *program.flags]]
     command = [nvcc, f"-arch=sm_{program.arch}", "-w", "-O3", *map(str, sources), *flags, "-o", str(made)]
     result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ class Results:
         row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
         row["config"] = program.config
         row["note"] = program.note
-        row["adapted"] = program.adapted
+        row["reduced"] = ", ".join(new for _, _, new in program.reduce)
         with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.rows = json.loads(self.path.read_text()) if self.path.exists() else {}
@@ -43,6 +43,11 @@ def _checked_by(row):
     return row["checked"] or "its own check"
 
 
+def _remarks(row):
+    smaller = f"smaller than in the source: `{row['reduced']}`" if row.get("reduced") else ""
+    return "; ".join(filter(None, [row["reason"], row["note"], smaller]))
+
+
 def _suite(results, suite):
     outcomes = results.outcomes(suite)
     passed = sum(row["result"] == "passes" for _, row in outcomes)
@@ -50,7 +55,7 @@ def _suite(results, suite):
     return lines + _table(
         ["program", "arguments", "GPU", "result", "checked by", "s", "with timing", "reason or note"],
         [[name, f"`{row['arguments']}`" if row["arguments"] else "", row["config"], row["result"], _checked_by(row),
-          f"{row['seconds']:.0f}", row["timed"], " ".join(filter(None, [row["reason"], row["note"]]))]
+          f"{row['seconds']:.0f}", row["timed"], _remarks(row)]
          for name, row in outcomes])
 
 
