@@ -9,10 +9,10 @@ results.json. A run with --only replaces the results of those programs; the page
 
 Keys of a program in a table: name; folder (in the checkout; {folder} in flags and args); sources (in the folder);
 flags (of nvcc); arch (virtual architecture, default 75); config (default v100); args; runs (several lists of args);
-reduce ([file, text, its replacement]: sizes and counts of repetitions for which there is no argument);
+replace ([file, text, other text]: sizes for which there is no argument, and what CUDA no longer takes);
 inputs (what tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); links (what of
 the folder the program expects in its working directory); compare (how results are checked against an independent
-program: see reference.py); pass (regular expression that the output must match); fail (one that it must not match);
+program: see reference.py); check (a function of checks.py); pass (regular expression that the output must match); fail (one that it must not match);
 timed (run with the timing model as well); note (for the page).
 A program passes when its exit code is 0 and its output says what it must; it is skipped when it says itself that it
 needs what the machine does not have.
@@ -38,7 +38,8 @@ def main():
     parser.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
     parser.add_argument("--only", metavar="REGEX", action="append", help="names of programs; may be repeated")
     parser.add_argument("--suite", action="append", choices=tables.suite_keys(), help="may be repeated")
-    parser.add_argument("--limit", metavar="SECONDS", type=float, default=600, help="for each run (default 600)")
+    parser.add_argument("--limit", metavar="SECONDS", type=int, default=300,
+                        help="of processor time for each run (default 300)")
     parser.add_argument("--build-only", action="store_true")
     parser.add_argument("--page", metavar="FILE", type=pathlib.Path, help="write the page")
     arguments = parser.parse_args()

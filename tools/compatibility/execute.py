@@ -2,14 +2,17 @@
 import dataclasses
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
-import time
 
-from . import inputs, reference
+from . import checks, inputs, reference
 
 WAIVED = 2  # EXIT_WAIVED of cuda-samples
+STILL = 10  # wall-clock seconds of a second of processor time, at most
+OUT_OF_TIME = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)
+KEYS = 1000 * "\n"  # for programs that wait for a key
 FAILURE = r"(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*not supported|\bmismatch)"
 
 
@@ -38,18 +41,22 @@ def _prepare(program, folder):
 
 
 def _command(command, run, limit):
-    """Exit code (None: out of time), output, seconds. Ends all processes that the command has left."""
-    start = time.monotonic()
-    process = subprocess.Popen(command, cwd=run, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    """Exit code (None: out of time), output, seconds of processor time. `limit`: such seconds of one process. Ends all
+    processes that the command has left when it stands still."""
+    start = resource.getrusage(resource.RUSAGE_CHILDREN)
+    process = subprocess.Popen(command, cwd=run, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2)))
     try:
-        output, _ = process.communicate(timeout=limit)
+        output, _ = process.communicate(input=KEYS, timeout=STILL * limit)
         code = process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         output, _ = process.communicate()
         code = None
-    return code, output, time.monotonic() - start
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
+    return None if code in OUT_OF_TIME else code, output, seconds
 
 
 def _first(pattern, output):
@@ -59,7 +66,7 @@ def _first(pattern, output):
 
 def _judge(program, code, output, limit):
     if code is None:
-        return "too slow", f"more than {limit:.0f} s"
+        return "too slow", f"more than {limit} s"
     if code == WAIVED and not program.compare:
         return "skipped", (output.strip().splitlines() or ["exit code 2"])[-1][:160]
     complaint = _first(r"lockstep: ", output)
@@ -72,8 +79,14 @@ def _judge(program, code, output, limit):
     return "passes", ""
 
 
+def _checked_by(program):
+    if program.compare:
+        return "a program for the CPU"
+    return "tools/compatibility/checks.py" if program.check else program.checked
+
+
 def program(program, folder, lockstep, limit):
-    outcome = Outcome("passes", checked="a program for the CPU" if program.compare else program.checked)
+    outcome = Outcome("passes", checked=_checked_by(program))
     for number, args in enumerate(program.runs or [program.args]):
         run = _prepare(program, folder)
         tail = ["--", str(folder / "program"), *(program.expand(str(arg)) for arg in args)]
@@ -83,6 +96,9 @@ def program(program, folder, lockstep, limit):
         outcome.result, outcome.reason = _judge(program, code, output, limit)
         if outcome.result == "passes" and program.compare:
             outcome.reason = reference.compare(program, folder, run, output, lambda: _prepare(program, folder))
+            outcome.result = "wrong" if outcome.reason else "passes"
+        if outcome.result == "passes" and program.check:
+            outcome.reason = checks.KINDS[program.check](run, output, args)
             outcome.result = "wrong" if outcome.reason else "passes"
         if outcome.result != "passes":
             return outcome

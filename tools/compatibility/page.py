@@ -21,7 +21,7 @@ class Results:
         row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
         row["config"] = program.config
         row["note"] = program.note
-        row["reduced"] = ", ".join(new for _, _, new in program.reduce)
+        row["changed"] = ", ".join(new for _, _, new in program.replace)
         with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.rows = json.loads(self.path.read_text()) if self.path.exists() else {}
@@ -44,8 +44,8 @@ def _checked_by(row):
 
 
 def _remarks(row):
-    smaller = f"smaller than in the source: `{row['reduced']}`" if row.get("reduced") else ""
-    return "; ".join(filter(None, [row["reason"], row["note"], smaller]))
+    changed = f"changed in the source: `{row['changed']}`" if row.get("changed") else ""
+    return "; ".join(filter(None, [row["reason"], row["note"], changed]))
 
 
 def _suite(results, suite):
@@ -65,7 +65,7 @@ def render(results, suites):
              "Public CUDA programs, built with nvcc 13 (its defaults, and what their own makefiles add) and run with "
              "`lockstep exec --functional`. This page is what `tools/compatibility.py` wrote; its tables "
              "(`tools/compatibility/*.toml`) say how each program is built, what input it gets and what its output must "
-             "say. Seconds are those of one thread on a shared machine.", ""]
+             "say. Seconds are of processor time, of the whole program.", ""]
     lines += _table(["result", "means"], MEANING)
     lines += [""] + _table(["suite", "programs", *(result for result, _ in MEANING)], [
         [suite.title, len(results.outcomes(suite)),

@@ -1,7 +1,8 @@
 """Checks results against another program that computes the same on the CPU: Rodinia's OpenMP versions.
 
 `compare` of a program: folder, sources, flags, args of the other program; `files` that both write, or nothing for
-what both print; `lines` (only lines that match take part); `tolerance` (relative, of numbers that are not whole, and of
+what both print; `lines` (only lines that match take part); `numbers` (the words between the numbers may differ);
+`unordered` (the lines may stand in another order); `tolerance` (relative, of numbers that are not whole, and of
 the largest number of the line).
 """
 import re
@@ -26,13 +27,15 @@ def _words(text, lines):
     return [([float(n) for n in re.findall(NUMBER, line)], re.sub(NUMBER, "#", line).split()) for line in kept]
 
 
-def _difference(ours, theirs, tolerance):
+def _difference(ours, theirs, tolerance, words=True, unordered=False):
+    if unordered:
+        ours, theirs = sorted(ours), sorted(theirs)
     if not theirs:
         return "the reference program's results are empty"
     if len(ours) != len(theirs):
         return f"{len(ours)} lines of results, the reference program has {len(theirs)}"
     for line, ((numbers, rest), (expected, expected_rest)) in enumerate(zip(ours, theirs), 1):
-        if rest != expected_rest or len(numbers) != len(expected):
+        if (words and rest != expected_rest) or len(numbers) != len(expected):
             return f"line {line} of the results has another form than the reference program's"
         scale = max((abs(number) for number in expected), default=0)
         for number, right in zip(numbers, expected):
@@ -49,15 +52,17 @@ def compare(program, folder, run, output, prepare):
     kept = {name: (run / name).read_text(errors="replace") for name in how.get("files", []) if (run / name).exists()}
     run = prepare()
     command = [str(folder / "reference"), *map(str, how.get("args", program.args))]
-    result = subprocess.run(command, cwd=run, capture_output=True, text=True, errors="replace", timeout=600,
+    result = subprocess.run(command, cwd=run, input=1000 * "\n", capture_output=True, text=True, errors="replace", timeout=600,
                             check=False)
     tolerance = how.get("tolerance", 1e-4)
     for name in how.get("files", []):
         if name not in kept or not (run / name).exists():
             return f"{name} was not written" + ("" if name not in kept else " by the reference program")
         ours, theirs = (_words(text, how.get("lines")) for text in (kept[name], (run / name).read_text(errors="replace")))
-        if difference := _difference(ours, theirs, tolerance):
+        if difference := _difference(ours, theirs, tolerance, not how.get("numbers")):
             return f"{name}: {difference}"
     if not how.get("files"):
-        return _difference(_words(output, how.get("lines")), _words(result.stdout, how.get("lines")), tolerance)
+        printed = result.stdout + result.stderr
+        return _difference(_words(output, how.get("lines")), _words(printed, how.get("lines")), tolerance,
+                           not how.get("numbers"), bool(how.get("unordered")))
     return ""

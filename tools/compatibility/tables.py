@@ -32,7 +32,8 @@ class Program:
     inputs: list = dataclasses.field(default_factory=list)
     links: list = dataclasses.field(default_factory=lambda: ["data"])
     compare: dict = None
-    reduce: list = dataclasses.field(default_factory=list)
+    check: str = ""
+    replace: list = dataclasses.field(default_factory=list)
     timed: bool = False
     note: str = ""
     checked: str = ""  # by what, where it is not by the program itself
