@@ -37,6 +37,9 @@ inline constexpr Address kLocalWindow = 0x7000'0000;
 inline constexpr Address kParamWindow = 0x7200'0000;
 inline constexpr Address kSharedWindow = 0x8000'0000;
 
+/// Local memory of alloca lies from here on in the thread's window, behind frames.
+inline constexpr Address kStackOffset = Address{1} << (kLocalWindowBits - 1);
+
 /// Shared memory of a cluster: addresses below 2^24 are the CTA's own, those of rank r begin at (r + 1)
 /// << 24.
 inline constexpr unsigned kSharedRankShift = 24;

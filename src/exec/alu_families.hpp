@@ -23,6 +23,8 @@ LaneOp select_approx(const Form& form);
 LaneOp select_convert(const Form& form);
 LaneOp select_warp(const Form& form);
 LaneOp select_matrix(const Form& form);
+/// mma.m8n8k4 of f16: a product for each pair of quads.
+LaneOp select_quad_pairs(const Form& form);
 LaneOp select_video(const Form& form);
 LaneOp select_move(const Form& form);
 

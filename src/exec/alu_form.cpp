@@ -29,7 +29,6 @@ FormError::FormError(const ptx::Instruction& instruction, const std::string& why
 }  // namespace lockstep::exec
 
 namespace lockstep::exec::alu {
-namespace {
 
 bool has_wide_lanes() {
 #if defined(__x86_64__)
@@ -41,6 +40,8 @@ bool has_wide_lanes() {
   return false;
 #endif
 }
+
+namespace {
 
 bool is_group(const Operand& operand) {
   return operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair;

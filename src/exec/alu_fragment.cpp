@@ -33,6 +33,15 @@ constexpr ShapeRow kMma[] = {
     {Type::kE5m2, {16, 8, 16}}, {Type::kE5m2, {16, 8, 32}},
 };
 
+constexpr ShapeRow kSparse[] = {
+    {Type::kF16, {16, 8, 16}},  {Type::kF16, {16, 8, 32}}, {Type::kBf16, {16, 8, 16}},
+    {Type::kBf16, {16, 8, 32}}, {Type::kTf32, {16, 8, 8}}, {Type::kTf32, {16, 8, 16}},
+    {Type::kS8, {16, 8, 32}},   {Type::kS8, {16, 8, 64}},  {Type::kU8, {16, 8, 32}},
+    {Type::kU8, {16, 8, 64}},   {Type::kS4, {16, 8, 64}},  {Type::kS4, {16, 8, 128}},
+    {Type::kU4, {16, 8, 64}},   {Type::kU4, {16, 8, 128}}, {Type::kE4m3, {16, 8, 64}},
+    {Type::kE5m2, {16, 8, 64}},
+};
+
 bool has_shape(std::span<const ShapeRow> rows, ptx::Shape shape, MatrixRole role, Type type) {
   for (const ShapeRow& row : rows)
     if (row.shape == shape && (role == MatrixRole::kAccumulator || row.type == type)) return true;
@@ -62,6 +71,15 @@ std::optional<Fragment> wmma_fragment(MatrixRole role, ptx::Shape shape, Type ty
 
 std::optional<Fragment> mma_fragment(MatrixRole role, ptx::Shape shape, Type type) {
   return fragment(kMma, role, shape, type);
+}
+
+std::optional<Fragment> sparse_fragment(MatrixRole role, ptx::Shape shape, Type type) {
+  std::optional<Fragment> out = fragment(kSparse, role, shape, type);
+  if (out && role == MatrixRole::kA) {
+    out->columns /= 2;
+    out->registers = out->distinct();
+  }
+  return out;
 }
 
 }  // namespace lockstep::exec

@@ -54,6 +54,10 @@ std::optional<Fragment> wmma_fragment(MatrixRole role, ptx::Shape shape, ptx::Ty
 /// Fragments of mma.sync.
 std::optional<Fragment> mma_fragment(MatrixRole role, ptx::Shape shape, ptx::Type type);
 
+/// Fragments of mma.sp; `shape` has the k of the whole matrices. The fragment of A is that of its elements
+/// that are stored, half as many columns.
+std::optional<Fragment> sparse_fragment(MatrixRole role, ptx::Shape shape, ptx::Type type);
+
 /// ldmatrix and stmatrix .m8n8 .b16, movmatrix: register i of a lane holds two neighbours of a row of matrix
 /// i (with .trans of a column); lanes 8i to 8i+7 give the addresses of its rows.
 inline constexpr Fragment kLdmatrix{MatrixRole::kAccumulator, 8, 8, 16, 1};

@@ -147,6 +147,9 @@ LOCKSTEP_WIDE void lanes_wide(const LaneArgs& args, u64 immediate) {
   run_lanes<F>(args, immediate);
 }
 
+/// Does this host have AVX2 and FMA?
+[[nodiscard]] bool has_wide_lanes();
+
 /// A lane kernel for any x86-64 host and for those with AVX2 and FMA.
 struct Kernel {
   LaneFn base = nullptr;

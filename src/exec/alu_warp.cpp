@@ -115,6 +115,24 @@ void redux(const LaneArgs& args, u64 op) {
   each(args.mask, [&](int lane) { put(args.dst[0], lane, static_cast<u32>(result)); });
 }
 
+// The constant of redux on f32: maximum or minimum, of magnitudes, NaN where any is one.
+enum ReduxFloat : u64 { kMaximum = 1, kMagnitudes = 2, kAnyNan = 4 };
+void redux_float(const LaneArgs& args, u64 how) {
+  constexpr u32 kNan = 0x7fffffff, kSign = 0x80000000;
+  const auto key = [](u32 bits) { return (bits & kSign) != 0 ? ~bits : bits | kSign; };  // orders -0 below 0
+  u32 best = kNan;
+  bool any_nan = false;
+  each(members(args, 1), [&](int lane) {
+    const u32 bits = (how & kMagnitudes) != 0 ? word(args.src[0], lane) & ~kSign : word(args.src[0], lane);
+    const bool nan = (bits & ~kSign) > 0x7f800000;
+    any_nan |= nan;
+    const bool better = (how & kMaximum) != 0 ? key(bits) > key(best) : key(bits) < key(best);
+    if (!nan && (best == kNan || better)) best = bits;
+  });
+  if (any_nan && (how & kAnyNan) != 0) best = kNan;
+  each(args.mask, [&](int lane) { put(args.dst[0], lane, best); });
+}
+
 void activemask(const LaneArgs& args, u64) {
   each(args.mask, [&](int lane) { put(args.dst[0], lane, args.mask); });
 }
@@ -161,7 +179,19 @@ LaneOp select_match(const Form& form) {
   return form.use(warp_kernel(wide ? &match<u64> : &match<u32>, bits == 6 ? 2 : 1, 2), bits == 6 ? 1 : 0);
 }
 
+LaneOp select_redux_float(const Form& form) {
+  constexpr ModBit kMods[] = {{Mod::kMax, kMaximum},
+                              {Mod::kAbs, kMagnitudes},
+                              {Mod::kNaN, kAnyNan},
+                              {Mod::kSync, 8},
+                              {Mod::kMin, 16}};
+  const unsigned bits = form.only(kMods);
+  if ((bits & 8) == 0 || ((bits & kMaximum) != 0) == ((bits & 16) != 0)) form.fail("no such redux");
+  return form.use(warp_kernel(&redux_float, 1, 2), bits & 7);
+}
+
 LaneOp select_redux(const Form& form) {
+  if (form.type() == Type::kF32) return select_redux_float(form);
   constexpr ModBit kMods[] = {{Mod::kSync, 64}, {Mod::kAdd, 1}, {Mod::kMin, 2}, {Mod::kMax, 4},
                               {Mod::kAnd, 8},   {Mod::kOr, 16}, {Mod::kXor, 32}};
   const unsigned bits = form.only(kMods), op = bits & 63;

@@ -72,6 +72,8 @@ class Decoder {
   void decode_load(const Inst& inst, Operation& op);
   void decode_store(const Inst& inst, Operation& op);
   void decode_atomic(const Inst& inst, Operation& op);
+  void decode_stack(const Inst& inst, Operation& op);
+  [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
   void decode_convert_address(const Inst& inst, Operation& op);
 
   // decode_control.cpp
@@ -88,6 +90,13 @@ class Decoder {
   void decode_mbarrier(const Inst& inst, Operation& op);
   void decode_matrix_move(const Inst& inst, Operation& op);
   void decode_wmma_move(const Inst& inst, Operation& op);
+
+  // decode_tensor.cpp
+  void decode_tensor_copy(const Inst& inst, Operation& op);
+  void decode_tensor_map(const Inst& inst, Operation& op);
+
+  // decode_warpgroup.cpp
+  void decode_warpgroup(const Inst& inst, Operation& op);
 
   // decode_texture.cpp
   bool decode_texture_group(const Inst& inst, Operation& op);

@@ -29,10 +29,15 @@ bool Decoder::decode_async_group(const Inst& inst, Operation& op) {
     case Opcode::kCp:
       if (only_orders(inst)) return op.handler = Handler::kNothing, true;
       if (inst.has(Mod::kMbarrier)) return decode_mbarrier(inst, op), true;
+      if (inst.has(Mod::kTensor)) return decode_tensor_copy(inst, op), true;
       if (inst.has(Mod::kBulk)) return decode_bulk_copy(inst, op), true;
       return decode_copy(inst, op), true;
     case Opcode::kMbarrier:
       return decode_mbarrier(inst, op), true;
+    case Opcode::kTensormap:
+      return decode_tensor_map(inst, op), true;
+    case Opcode::kWgmma:
+      return decode_warpgroup(inst, op), true;
     case Opcode::kLdmatrix:
     case Opcode::kStmatrix:
       return decode_matrix_move(inst, op), true;
@@ -68,7 +73,7 @@ void Decoder::decode_copy(const Inst& inst, Operation& op) {
 }
 
 void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
-  if (inst.has(Mod::kTensor) || inst.has(Mod::kReduce)) fail("this form of bulk copy is not supported");
+  if (inst.has(Mod::kCpMask) || inst.has(Mod::kIgnoreOob)) fail("needs a GPU later than sm_90");
   if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   CopyForm form;
   MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
@@ -87,6 +92,12 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   if (inst.has(Mod::kMulticastCluster)) {
     if (inst.operands.size() <= next) fail("the mask of CTAs is missing");
     form.multicast = slot_of(inst.operands[next], ptx::Type::kU16, op);
+  }
+  if (inst.has(Mod::kReduce)) {
+    const auto fn = atomic_function(inst.form, true);
+    if (!fn || !*fn) fail("this reduction is not supported");
+    form.reduction = *fn;
+    form.element = static_cast<std::uint8_t>(ptx::bytes(inst.form.last_type()));
   }
   op.handler = Handler::kCopyBulk;
   op.detail = push(out_.copies_, form);

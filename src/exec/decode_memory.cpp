@@ -1,6 +1,8 @@
 // Loads, stores, atomics and conversions of addresses.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "exec/decode.hpp"
 
 namespace lockstep::exec {
@@ -92,6 +94,10 @@ bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
     case Opcode::kAtom:
     case Opcode::kRed:
       return decode_atomic(inst, op), true;
+    case Opcode::kAlloca:
+    case Opcode::kStacksave:
+    case Opcode::kStackrestore:
+      return decode_stack(inst, op), true;
     case Opcode::kCvta:
     case Opcode::kIsspacep:
     case Opcode::kMapa:
@@ -175,8 +181,19 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
   set_operands(op, destinations, {});
 }
 
+/// The mbarrier that st.async and red.async tell: a MemoryForm, ~0 for the other forms.
+std::uint32_t Decoder::told_mbarrier(const Inst& inst, Operation& op) {
+  if (!inst.has(Mod::kMbarrierCompleteTxBytes)) return ~0u;
+  if (inst.operands.size() < 3) fail("the mbarrier is missing");
+  MemoryForm place = address_form(inst.operands[2], ptx::Space::kSharedCluster, op);
+  place.bytes = 8;
+  return add_memory(place);
+}
+
 void Decoder::decode_store(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 2) fail("an operand is missing");
+  if (inst.has(Mod::kBulk)) fail("needs a GPU later than sm_90");
+  op.second = told_mbarrier(inst, op);
   MemoryForm form = address_form(inst.operands[0], inst.form.space(), op);
   const ptx::Type type = inst.form.last_type();
   std::vector<Slot> sources;
@@ -210,13 +227,32 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   op.handler = Handler::kAtomic;
   op.detail = add_memory(form);
   op.second = static_cast<std::uint32_t>(out_.atomics_.size());
-  out_.atomics_.push_back({*fn, *global, compare, returns});
+  out_.atomics_.push_back({*fn, *global, compare, returns, returns ? ~0u : told_mbarrier(inst, op)});
+  set_operands(op, destinations, sources);
+}
+
+/// `detail`: 0 alloca, 1 stacksave, 2 stackrestore.
+void Decoder::decode_stack(const Inst& inst, Operation& op) {
+  constexpr std::uint64_t kDefaultAlign = 8;
+  op.handler = Handler::kStack;
+  op.detail = inst.op() == Opcode::kAlloca ? 0 : inst.op() == Opcode::kStacksave ? 1 : 2;
+  op.immediate = kDefaultAlign;
+  if (inst.operands.size() < (op.detail == 0 ? 2u : 1u)) fail("an operand is missing");
+  if (op.detail == 0 && inst.operands.size() > 2) {
+    op.immediate = inst.operands[2].bits;
+    if (inst.operands[2].kind != OperandKind::kImmediate || !std::has_single_bit(op.immediate))
+      fail("the alignment must be a power of two");
+  }
+  std::vector<Slot> destinations, sources;
+  if (op.detail != 2) destinations.push_back(slot_of(inst.operands[0], ptx::Type::kU64, op));
+  if (op.detail != 1) sources.push_back(slot_of(inst.operands[op.detail == 0 ? 1 : 0], ptx::Type::kU64, op));
+  out_.allocates_ = true;
   set_operands(op, destinations, sources);
 }
 
 void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
   std::vector<Slot> sources;
-  for (std::size_t i = 1; i < inst.operands.size(); ++i)
+  for (std::size_t i = 1; i < inst.operands.size() && inst.op() != Opcode::kCreatepolicy; ++i)
     sources.push_back(slot_of(inst.operands[i], ptx::Type::kU64, op));
   const ptx::Space space = inst.form.space();
   op.handler = Handler::kLane;
@@ -244,7 +280,6 @@ void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
     }
     default:  // createpolicy: hints have no effect on values
       op.fn = write_immediate;
-      sources.clear();
   }
   set_operands(op, {slot_of(inst.operands[0], ptx::Type::kU64, op)}, sources);
 }

@@ -131,6 +131,10 @@ ptx::Type Decoder::source_type(std::size_t operand) const {
       return form.last_type();
     case ptx::Opcode::kSlct:
       return operand == 3 ? form.last_type() : form.type();
+    case ptx::Opcode::kRedux:
+      return operand == 2 ? ptx::Type::kU32 : form.type();  // the member mask
+    case ptx::Opcode::kMma:
+      return operand > 3 ? ptx::Type::kU32 : form.type();  // sparsity: metadata, selector
     default:
       return form.type();
   }

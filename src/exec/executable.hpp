@@ -53,6 +53,11 @@ class Executable {
   [[nodiscard]] const std::vector<MbarrierForm>& mbarriers() const { return mbarriers_; }
   [[nodiscard]] const std::vector<CopyForm>& copies() const { return copies_; }
   [[nodiscard]] const std::vector<MatrixForm>& matrices() const { return matrices_; }
+  [[nodiscard]] const std::vector<WarpgroupForm>& warpgroups() const { return warpgroups_; }
+  [[nodiscard]] const std::vector<TensorForm>& tensors() const { return tensors_; }
+  [[nodiscard]] const std::vector<TensorMapForm>& tensor_maps() const { return tensor_maps_; }
+  /// Does any of its functions take local memory by alloca?
+  [[nodiscard]] bool allocates() const { return allocates_; }
   [[nodiscard]] const std::vector<TextureForm>& textures() const { return textures_; }
 
  private:
@@ -72,6 +77,10 @@ class Executable {
   std::vector<MbarrierForm> mbarriers_;
   std::vector<CopyForm> copies_;
   std::vector<MatrixForm> matrices_;
+  std::vector<WarpgroupForm> warpgroups_;
+  std::vector<TensorForm> tensors_;
+  std::vector<TensorMapForm> tensor_maps_;
+  bool allocates_ = false;
   std::vector<TextureForm> textures_;
   std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, dynamic_shared_ = 0;
 };

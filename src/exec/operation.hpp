@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "exec/alu_fragment.hpp"
+#include "exec/alu_warpgroup.hpp"
 #include "exec/lane_op.hpp"
+#include "exec/tensor_map.hpp"
 #include "exec/texture.hpp"
 #include "ptx/ir.hpp"
 #include "util/types.hpp"
@@ -55,6 +57,10 @@ enum class Handler : std::uint8_t {
   kCopyBulk,   // cp.async.bulk
   kMbarrier,
   kMatrixMove,  // ldmatrix, stmatrix, wmma.load, wmma.store
+  kWarpgroup,   // wgmma.mma_async
+  kTensorCopy,  // cp.async.bulk.tensor, cp.reduce.async.bulk.tensor
+  kTensorMap,   // tensormap.replace, tensormap.cp_fenceproxy
+  kStack,       // alloca, stacksave, stackrestore
   kTexture,     // tex, tld4, suld, sust, sured, txq, suq
 };
 
@@ -86,6 +92,7 @@ struct AtomicForm {
   AtomicFn fn = nullptr, global = nullptr;  // nullptr: 128-bit exch or cas; `global`: on global memory
   bool compare = false;                     // cas: the first operand is compared, the second stored
   bool returns = false;
+  std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
 };
 
 struct BarrierForm {
@@ -110,6 +117,29 @@ struct CopyForm {
   Slot size = Slot::none();                        // bytes to read: the rest of cp.async's are zeros
   Slot ignore = Slot::none();                      // cp.async's predicate to write zeros
   Slot multicast = Slot::none();                   // mask of the cluster's CTAs
+  AtomicFn reduction = nullptr;                    // cp.reduce.async.bulk, on elements of `element` bytes
+  std::uint8_t element = 0;
+};
+
+/// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: sources are the coordinates.
+struct TensorForm {
+  std::uint32_t map = 0, shared = 0, mbarrier = ~0u;  // MemoryForms
+  std::uint8_t rank = 0;
+  bool store = false, reduces = false;
+  ptx::ShortList<ptx::Mod, 2> reduction;
+  Slot multicast = Slot::none();  // mask of the cluster's CTAs
+  /// Of the reduction on elements of a type; nullptr where there is none.
+  [[nodiscard]] AtomicFn function(ptx::Type type) const;
+};
+
+/// tensormap.replace of a field, or a copy of the whole object.
+struct TensorMapForm {
+  std::uint32_t object = 0, from = 0;  // MemoryForms
+  bool copies = false;
+  TensorField field = TensorField::kAddress;
+  std::uint8_t number = 0;  // dimension
+  std::uint8_t value_bytes = 8;
+  Slot value = Slot::none();
 };
 
 /// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.
@@ -120,6 +150,18 @@ struct MatrixForm {
   Fragment fragment;           // wmma: 0 registers in the others
   bool by_columns = false;     // .col: elements of a column are neighbours in memory
   Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
+};
+
+/// wgmma.mma_async. Slots of the operation: registers of the result, then the first matrix.
+struct WarpgroupForm {
+  WarpgroupProduct product;
+  std::uint8_t results = 0;                 // registers
+  bool a_in_registers = false;              // four of them, otherwise one with a descriptor
+  bool a_across = false, b_across = false;  // elements of one k are neighbours in shared memory
+  Slot b = Slot::none();                    // descriptor
+  Slot metadata = Slot::none();
+  Slot accumulates = Slot::none();  // predicate; none: yes
+  bool accumulates_negated = false;
 };
 
 /// tex, tld4, suld, sust, sured, txq, suq. Sources: the handle, coordinates, then what follows.

@@ -13,8 +13,8 @@ namespace lockstep::exec {
 /// except for branches, where it is all lanes that met the branch. Instructions that access memory carry one
 /// address for each lane of the mask, in trace::Record's form: of the first byte, in the space the access
 /// went to as Executable says - global addresses are device addresses, shared ones offsets in the CTA, local
-/// ones offsets in the thread's memory; generic accesses give the generic address. cp.async gives two sets:
-/// the source's, then the destination's.
+/// ones offsets in the thread's memory; generic accesses give the generic address. Copies give
+/// the source's; bulk tensor copies none.
 struct WarpRecord {
   std::vector<trace::Record> records;
   std::vector<std::uint64_t> words;

@@ -24,6 +24,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   if (file_.size() < first_row_ + entry.slots) file_.resize(first_row_ + entry.slots);
   local_stride_ = entry.frame_bytes;
   local_.assign(std::size_t{local_stride_} * kWarpSize, std::byte{0});
+  stack_tops_ = {};
   splits_.clear();
   meetings_.assign(1, Meeting{kNowhere, 0, 0, live_, 0});
   frames_.assign(1, Frame{0, 0, 0, 0, 0, live_});
@@ -131,6 +132,10 @@ Warp::Stop Warp::run_split() {
       case Handler::kCopyBulk:
       case Handler::kMbarrier:
       case Handler::kMatrixMove:
+      case Handler::kWarpgroup:
+      case Handler::kTensorCopy:
+      case Handler::kTensorMap:
+      case Handler::kStack:
       case Handler::kTexture:
         step_async(op, active);
         ++now_.pc;
@@ -154,6 +159,14 @@ void Warp::step_async(const Operation& op, LaneMask active) {
       return copy_bulk(op, active);
     case Handler::kMbarrier:
       return mbarrier(op, active);
+    case Handler::kWarpgroup:
+      return warpgroup(op, active);
+    case Handler::kTensorCopy:
+      return tensor_copy(op, active);
+    case Handler::kTensorMap:
+      return change_tensor_map(op, active);
+    case Handler::kStack:
+      return stack(op, active);
     case Handler::kTexture:
       return texture(op, active);
     default:

@@ -20,6 +20,7 @@
 namespace lockstep::exec {
 
 class Cta;
+struct SharedMatrix;
 struct Mbarrier;
 
 inline constexpr LaneMask kAllLanes = ~LaneMask{0};
@@ -51,6 +52,11 @@ struct Meeting {
   std::uint32_t at = kNowhere;  // operation, or kAtReturn
   std::uint32_t frame = 0, parent = 0;
   LaneMask expected = 0, arrived = 0;  // expected 0: not in use
+};
+
+/// Bytes that each lane's alloca has taken.
+struct LaneTops {
+  std::uint32_t lane[kLanes];
 };
 
 struct Frame {
@@ -154,6 +160,13 @@ class Warp {
   std::uint64_t print(const CallSite& site, std::uint32_t lane);
   [[noreturn]] void assertion(const CallSite& site, LaneMask lanes);
 
+  // warp_stack.cpp: local memory of alloca
+  void stack(const Operation& op, LaneMask active);
+  [[nodiscard]] std::byte* stack_memory(std::uint32_t lane, Address offset, std::uint32_t bytes);
+  void widen_stack(std::uint32_t highest);
+  void keep_stack(std::uint32_t frame);
+  void drop_stack(const Split& split);
+
   // warp_memory.cpp
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
   void resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
@@ -170,13 +183,31 @@ class Warp {
   void copy_async(const Operation& op, LaneMask active);
   void copy_bulk(const Operation& op, LaneMask active);
   void copy_lines(const CopyForm& form, std::uint32_t lane, Address to, Address from, std::uint64_t bytes);
-  void note_copy(LaneMask active, const Addresses& from, const Addresses& to);
   void mbarrier(const Operation& op, LaneMask active);
   static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
   void matrix_move(const Operation& op, LaneMask active);
   void wmma_move(const Operation& op, LaneMask active);
   void wmma_register(const MatrixForm& form, const MemoryForm& place, std::uint32_t lane, Address base,
                      std::uint64_t stride, int reg, std::uint64_t& bits);
+
+  // warp_tensor.cpp
+  void tensor_copy(const Operation& op, LaneMask active);
+  [[nodiscard]] TensorMap tensor_map(const TensorForm& form, std::uint32_t lane, Address at);
+  void tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* unit, Address row_address,
+                   std::int64_t x, bool row_inside, AtomicFn fn);
+  std::uint32_t copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t lane, Address shared,
+                          const std::int64_t* first);
+  void tell_mbarriers(std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
+  void complete_bytes(std::uint32_t mbarrier, std::uint32_t lane, Address where, std::uint32_t bytes);
+  void change_tensor_map(const Operation& op, LaneMask active);
+
+  // warp_warpgroup.cpp
+  void warpgroup(const Operation& op, LaneMask active);
+  template <class Put>
+  void read_matrix(const SharedMatrix& matrix, ptx::Type type, unsigned first, unsigned lines, unsigned along,
+                   Put put);
+  void read_warpgroup_a(const WarpgroupForm& form, const Slot* slots, WarpgroupOperands& operands);
+  void read_warpgroup_b(const WarpgroupForm& form, WarpgroupOperands& operands);
 
   // warp_texture.cpp
   void texture(const Operation& op, LaneMask active);
@@ -209,9 +240,13 @@ class Warp {
   std::uint32_t first_row_ = 0;
   std::vector<std::byte> local_;
   std::uint32_t local_stride_ = 0;
-  LaneSlots* bases_[4] = {};       // by Home
-  Split now_;                      // the split that runs
-  std::uint32_t meet_ = kNowhere;  // where now_ must stop: its meeting's operation, in its frame
+  std::vector<std::byte> stack_;  // what alloca gave, lane by lane
+  std::uint32_t stack_stride_ = 0;
+  LaneTops stack_tops_{};
+  std::vector<LaneTops> stack_kept_;  // by frame: where its lanes' stacks were at its call
+  LaneSlots* bases_[4] = {};          // by Home
+  Split now_;                         // the split that runs
+  std::uint32_t meet_ = kNowhere;     // where now_ must stop: its meeting's operation, in its frame
   std::uint32_t frame_local_ = 0;
   std::vector<Split> splits_;  // the others, the next to run last
   std::vector<Meeting> meetings_;

@@ -28,7 +28,7 @@ void Warp::copy_async(const Operation& op, LaneMask active) {
   Addresses from, to;
   addresses(from_form, active, from);
   addresses(to_form, active, to);
-  if (record_) note_copy(active, from, to);
+  if (record_) note(active, from);
   if (active == 0) return;
   Pointers target, source;
   resolve(to_form, active, form.bytes, to, target);
@@ -59,7 +59,14 @@ void Warp::copy_lines(const CopyForm& form, std::uint32_t l, Address to, Address
     if (!source) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
     std::byte* const target = resolve_one(to_reach, l, kRowBytes, to + done);
     if (!target) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
-    std::memmove(target, source, kRowBytes);
+    if (!form.reduction) std::memmove(target, source, kRowBytes);
+    for (unsigned i = 0; form.reduction && i < kRowBytes; i += form.element) {
+      std::uint64_t old = 0, value = 0;
+      std::memcpy(&old, target + i, form.element);
+      std::memcpy(&value, source + i, form.element);
+      value = form.reduction(old, value, value);
+      std::memcpy(target + i, &value, form.element);
+    }
   }
 }
 
@@ -70,7 +77,7 @@ void Warp::copy_bulk(const Operation& op, LaneMask active) {
   addresses(memory[form.from], active, from);
   addresses(memory[form.to], active, to);
   if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
-  if (record_) note_copy(active, from, to);
+  if (record_) note(active, from);
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t bytes = static_cast<std::uint32_t>(at(form.size)->lane[l]);
     const LaneMask self = LaneMask{1} << l;
@@ -80,9 +87,7 @@ void Warp::copy_bulk(const Operation& op, LaneMask active) {
     const auto deliver = [&](Address target, Address tell) {
       copy_lines(form, l, target, from.lane[l], bytes);
       if (form.mbarrier == ~0u) return;
-      std::byte* const where = resolve_one(memory[form.mbarrier].reach, l, 8, tell);
-      if (!where) fault(FaultKind::kIllegalAddress, self, tell, "the mbarrier");
-      update_mbarrier(where, [&](Mbarrier& b) { b.complete(static_cast<std::uint32_t>(bytes)); });
+      complete_bytes(form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes));
     };
     if (!form.multicast.exists()) return deliver(to.lane[l], barrier.lane[l]);
     constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
@@ -91,11 +96,6 @@ void Warp::copy_bulk(const Operation& op, LaneMask active) {
       deliver(base | (to.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
     });
   });
-}
-
-void Warp::note_copy(LaneMask active, const Addresses& from, const Addresses& to) {
-  note(active, from);
-  note(active, to);
 }
 
 void Warp::mbarrier(const Operation& op, LaneMask active) {

@@ -165,6 +165,7 @@ void Warp::call_function(const CallSite& site, std::uint32_t function, LaneMask 
   for (std::size_t i = 0; i < to.parameters.size(); ++i)
     move_in(site.arguments[i], to.parameters[i], caller, callee, lanes);
   split.frame = new_frame(callee);
+  if (kernel.allocates()) keep_stack(split.frame);
   split.pc = to.first;
 }
 
@@ -191,6 +192,7 @@ bool Warp::ret(LaneMask active) {
 void Warp::leave_frame(Split& split) {
   Frame& callee = frames_[split.frame];
   const Frame& caller = frames_[callee.parent];
+  if (machine_->kernel.allocates()) drop_stack(split);
   const Executable& kernel = machine_->kernel;
   const FunctionCode& code = kernel.functions()[callee.function];
   const CallSite& site = kernel.calls()[operations_[callee.return_pc - 1].detail];

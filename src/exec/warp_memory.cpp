@@ -87,6 +87,7 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
     }
     case Reach::kLocal:
     case Reach::kFrame:
+      if (a >= kStackOffset) return stack_memory(l, a - kStackOffset, bytes);
       return a + bytes <= local_stride_ ? local(l, a) : nullptr;
     case Reach::kParameter:
       return a + bytes <= machine_->parameters.size() ? machine_->parameters.data() + a : nullptr;
@@ -204,6 +205,7 @@ void Warp::store(const Operation& op, LaneMask active) {
     });
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
+  if (op.second != ~0u) tell_mbarriers(op.second, active, std::uint32_t{form.bytes} * form.count);
 }
 
 void Warp::atomic(const Operation& op, LaneMask active) {
@@ -232,6 +234,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
     if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
   }
   if (what.returns) note_poll(active, a, old, what.compare);
+  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, std::uint32_t{form.bytes} * form.count);
 }
 
 /// atom.exch and atom.cas of 128 bits.

@@ -1,0 +1,138 @@
+#include "exec/tensor_map.hpp"
+
+#include <cstring>
+
+namespace lockstep::exec {
+
+using ptx::Type;
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x70616d726f736e74;  // "tnsormap"
+
+/// The object in memory.
+struct Packed {
+  std::uint64_t magic = kMagic;
+  std::uint64_t address = 0;
+  std::uint64_t strides[kMaxTensorRank - 1] = {};
+  std::uint64_t dims[kMaxTensorRank] = {};
+  std::uint16_t box[kMaxTensorRank] = {};
+  std::uint8_t step[kMaxTensorRank] = {};
+  std::uint8_t type = 0, rank = 0, swizzle = 0;
+};
+static_assert(sizeof(Packed) <= kTensorMapBytes);
+
+constexpr std::uint64_t kMostDim = std::uint64_t{1} << 32, kMostStride = std::uint64_t{1} << 40;
+constexpr std::uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16;
+
+// CUtensorMapDataType of cuda.h.
+constexpr Type kTypes[] = {Type::kU8,  Type::kU16,  Type::kU32, Type::kS32, Type::kU64,
+                           Type::kS64, Type::kF16,  Type::kF32, Type::kF64, Type::kBf16,
+                           Type::kF32, Type::kTf32, Type::kTf32};
+// "PTX ISA 9.0", 9.7.9.28 tensormap.replace: values of .elemtype.
+constexpr Type kReplacedTypes[] = {Type::kU8,   Type::kU16,  Type::kU32, Type::kS32, Type::kU64,
+                                   Type::kS64,  Type::kF16,  Type::kF32, Type::kF32, Type::kF64,
+                                   Type::kBf16, Type::kTf32, Type::kTf32};
+
+}  // namespace
+
+std::optional<Type> tensor_type(unsigned number) {
+  if (number >= std::size(kTypes)) return std::nullopt;
+  return kTypes[number];
+}
+
+bool TensorMap::valid() const {
+  if (rank == 0 || rank > kMaxTensorRank || swizzle_bits > 3 || address % kUnit != 0) return false;
+  if (row_bytes() % kUnit != 0 || step[0] != 1) return false;
+  if (swizzle_bits != 0 && row_bytes() > kUnit << swizzle_bits) return false;
+  for (unsigned d = 0; d < rank; ++d) {
+    const bool fits = dim[d] != 0 && dim[d] <= kMostDim && box[d] != 0 && box[d] <= kMostBox &&
+                      step[d] != 0 && step[d] <= kMostStep;
+    if (!fits || (d > 0 && (stride[d] % kUnit != 0 || stride[d] >= kMostStride))) return false;
+  }
+  return true;
+}
+
+void TensorMap::pack(std::byte* to) const {
+  Packed p;
+  p.address = address;
+  for (unsigned d = 0; d < kMaxTensorRank; ++d) {
+    if (d > 0) p.strides[d - 1] = stride[d];
+    p.dims[d] = dim[d];
+    p.box[d] = static_cast<std::uint16_t>(box[d]);
+    p.step[d] = static_cast<std::uint8_t>(step[d]);
+  }
+  p.type = static_cast<std::uint8_t>(type);
+  p.rank = static_cast<std::uint8_t>(rank);
+  p.swizzle = static_cast<std::uint8_t>(swizzle_bits);
+  std::memset(to, 0, kTensorMapBytes);
+  std::memcpy(to, &p, sizeof p);
+}
+
+std::optional<TensorMap> TensorMap::unpack(const std::byte* from) {
+  Packed p;
+  std::memcpy(&p, from, sizeof p);
+  if (p.magic != kMagic || p.rank == 0 || p.rank > kMaxTensorRank) return std::nullopt;
+  bool known = false;
+  for (const Type t : kTypes) known |= p.type == static_cast<std::uint8_t>(t);
+  if (!known) return std::nullopt;
+  TensorMap map;
+  map.type = static_cast<Type>(p.type);
+  map.rank = p.rank;
+  map.swizzle_bits = p.swizzle;
+  map.address = p.address;
+  map.stride[0] = map.element_bytes();
+  for (unsigned d = 0; d < p.rank; ++d) {  // the others keep one element
+    if (d > 0) map.stride[d] = p.strides[d - 1];
+    map.dim[d] = p.dims[d];
+    map.box[d] = p.box[d];
+    map.step[d] = d == 0 ? 1 : p.step[d];
+  }
+  if (!map.valid()) return std::nullopt;
+  return map;
+}
+
+bool replace_tensor_field(std::byte* object, TensorField field, unsigned number, std::uint64_t value) {
+  Packed p;
+  std::memcpy(&p, object, sizeof p);
+  if (p.magic != kMagic || number >= kMaxTensorRank) return false;
+  switch (field) {
+    case TensorField::kAddress:
+      p.address = value;
+      break;
+    case TensorField::kRank:
+      if (value >= kMaxTensorRank) return false;
+      p.rank = static_cast<std::uint8_t>(value + 1);
+      break;
+    case TensorField::kBox:
+      if (value > kMostBox) return false;
+      p.box[number] = static_cast<std::uint16_t>(value);
+      break;
+    case TensorField::kDim:
+      p.dims[number] = value;
+      break;
+    case TensorField::kStride:
+      if (number + 1 >= kMaxTensorRank) return false;
+      p.strides[number] = value;
+      break;
+    case TensorField::kStep:
+      if (value > kMostStep) return false;
+      p.step[number] = static_cast<std::uint8_t>(value);
+      break;
+    case TensorField::kType:
+      if (value >= std::size(kReplacedTypes)) return false;
+      p.type = static_cast<std::uint8_t>(kReplacedTypes[value]);
+      break;
+    case TensorField::kSwizzle:
+      if (value > 3) return false;
+      p.swizzle = static_cast<std::uint8_t>(value);
+      break;
+    case TensorField::kInterleave:
+    case TensorField::kFill:
+      return value == 0;
+  }
+  std::memcpy(object, &p, sizeof p);
+  return true;
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,183 @@
+// Bulk tensor copies. They are complete when their instruction is.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "exec/cta.hpp"
+#include "exec/mbarrier.hpp"
+#include "exec/shared_matrix.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr std::uint32_t kUnitBytes = 16;
+constexpr Address kTileAlign = 128;  // "PTX ISA 9.0", 9.7.9.25.5.2: of the place in shared memory
+constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
+
+template <class F>
+void for_lanes(LaneMask mask, F&& f) {
+  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
+}
+
+/// A row of the tile: coordinates of its first element, and whether the row lies in the tensor.
+struct Row {
+  std::int64_t at[kMaxTensorRank] = {};
+  bool inside = true;
+};
+
+Row row_of(const TensorMap& map, const std::int64_t* first, std::uint32_t number) {
+  Row row;
+  row.at[0] = first[0];
+  for (unsigned d = 1; d < kMaxTensorRank; ++d) {
+    row.at[d] = first[d] + std::int64_t{number % map.count(d)} * map.step[d];
+    number /= map.count(d);
+    row.inside &= row.at[d] >= 0 && static_cast<std::uint64_t>(row.at[d]) < map.dim[d];
+  }
+  return row;
+}
+
+Address address_of(const TensorMap& map, const Row& row, std::int64_t x) {
+  auto a = map.address + static_cast<std::uint64_t>(x) * map.element_bytes();
+  for (unsigned d = 1; d < map.rank; ++d) a += static_cast<std::uint64_t>(row.at[d]) * map.stride[d];
+  return a;
+}
+
+}  // namespace
+
+TensorMap Warp::tensor_map(const TensorForm& form, std::uint32_t l, Address at_byte) {
+  const LaneMask self = LaneMask{1} << l;
+  if (at_byte % kTensorMapAlign != 0) fault(FaultKind::kMisalignedAddress, self, at_byte, "the tensor map");
+  const std::byte* const object =
+      resolve_one(machine_->kernel.memory()[form.map].reach, l, kTensorMapBytes, at_byte);
+  if (!object) fault(FaultKind::kIllegalAddress, self, at_byte, "the tensor map");
+  const auto map = TensorMap::unpack(object);
+  if (!map) fault(FaultKind::kIllegalInstruction, self, at_byte, "there is no tensor map here");
+  if (map->rank != form.rank)
+    fault(FaultKind::kIllegalInstruction, self, at_byte, "the tensor map has another number of dimensions");
+  return *map;
+}
+
+/// One 16-byte unit between shared memory and elements [x, ...) of a row. Outside of the tensor loads give
+/// zeros and stores do nothing.
+void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* unit, Address row_address,
+                       std::int64_t x, bool row_inside, AtomicFn fn) {
+  const std::uint32_t size = map.element_bytes();
+  const auto each = static_cast<std::int64_t>(kUnitBytes / size);
+  const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, each),
+                     end = std::clamp<std::int64_t>(static_cast<std::int64_t>(map.dim[0]) - x, begin, each);
+  if (!form.store) std::memset(unit, 0, kUnitBytes);
+  if (!row_inside || begin == end) return;
+  const auto skip = static_cast<std::uint64_t>(begin) * size,
+             bytes = static_cast<std::uint64_t>(end - begin) * size;
+  const Address global = row_address + static_cast<std::uint64_t>(begin) * size;
+  if (!machine_->memory.accessible(global, bytes))
+    fault(FaultKind::kIllegalAddress, now_.mask, global, "an element of the tensor");
+  auto* const there = reinterpret_cast<std::byte*>(global);
+  if (!form.store) return void(std::memcpy(unit + skip, there, bytes));
+  if (!fn) return void(std::memcpy(there, unit + skip, bytes));
+  for (std::uint64_t i = 0; i < bytes; i += size) {
+    std::uint64_t old = 0, value = 0;
+    std::memcpy(&old, there + i, size);
+    std::memcpy(&value, unit + skip + i, size);
+    value = fn(old, value, value);
+    std::memcpy(there + i, &value, size);
+  }
+}
+
+/// Returns the bytes that an mbarrier hears of.
+std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t l, Address shared,
+                              const std::int64_t* first) {
+  const LaneMask self = LaneMask{1} << l;
+  if (shared % kTileAlign != 0)
+    fault(FaultKind::kMisalignedAddress, self, shared, "the tile in shared memory");
+  const Reach reach = machine_->kernel.memory()[form.shared].reach;
+  const AtomicFn fn = form.reduces ? form.function(map.type) : nullptr;
+  if (form.reduces && !fn)
+    fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
+  const auto per_unit = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
+  for (std::uint32_t r = 0; r < map.rows(); ++r) {
+    const Row row = row_of(map, first, r);
+    for (std::uint32_t u = 0; u < map.row_bytes() / kUnitBytes; ++u) {
+      const Address offset =
+          swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
+      const Address at_byte = (shared & ~kOffset) + offset;
+      std::byte* const unit = resolve_one(reach, l, kUnitBytes, at_byte);
+      if (!unit) fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
+      const std::int64_t x = row.at[0] + u * per_unit;
+      tensor_unit(form, map, unit, address_of(map, row, x), x, row.inside, fn);
+    }
+  }
+  return map.rows() * map.row_bytes();
+}
+
+void Warp::tensor_copy(const Operation& op, LaneMask active) {
+  const TensorForm& form = machine_->kernel.tensors()[op.detail];
+  const auto& memory = machine_->kernel.memory();
+  if (record_) note(active);
+  if (active == 0) return;
+  Addresses maps, shared, barrier;
+  addresses(memory[form.map], active, maps);
+  addresses(memory[form.shared], active, shared);
+  if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
+  for_lanes(active, [&](std::uint32_t l) {
+    const TensorMap map = tensor_map(form, l, maps.lane[l]);
+    std::int64_t first[kMaxTensorRank] = {};
+    for (unsigned d = 0; d < form.rank; ++d)
+      first[d] = static_cast<std::int32_t>(at(slots_[op.operands + d])->lane[l]);
+    const auto deliver = [&](Address to, Address tell) {
+      const std::uint32_t bytes = copy_tile(form, map, l, to, first);
+      if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes);
+    };
+    if (!form.multicast.exists()) return deliver(shared.lane[l], form.mbarrier != ~0u ? barrier.lane[l] : 0);
+    for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
+      const Address base = (Address{rank} + 1) << kSharedRankShift;
+      deliver(base | (shared.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
+    });
+  });
+}
+
+/// Tells the mbarrier at `where` that bytes have come.
+void Warp::complete_bytes(std::uint32_t mbarrier, std::uint32_t l, Address where, std::uint32_t bytes) {
+  std::byte* const object =
+      resolve_one(machine_->kernel.memory()[mbarrier].reach, l, sizeof(std::uint64_t), where);
+  if (!object) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, where, "the mbarrier");
+  update_mbarrier(object, [&](Mbarrier& b) { b.complete(bytes); });
+}
+
+/// st.async and red.async: each lane's bytes have come.
+void Warp::tell_mbarriers(std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes) {
+  Addresses where;
+  addresses(machine_->kernel.memory()[mbarrier], active, where);
+  for_lanes(active, [&](std::uint32_t l) { complete_bytes(mbarrier, l, where.lane[l], bytes); });
+}
+
+void Warp::change_tensor_map(const Operation& op, LaneMask active) {
+  const TensorMapForm& form = machine_->kernel.tensor_maps()[op.detail];
+  const auto& memory = machine_->kernel.memory();
+  if (record_) note(active);
+  if (active == 0) return;
+  Addresses objects, from;
+  addresses(memory[form.object], active, objects);
+  if (form.copies) addresses(memory[form.from], active, from);
+  const auto object_at = [&](std::uint32_t l, std::uint32_t place, Address a) {
+    std::byte* const object = resolve_one(memory[place].reach, l, kTensorMapBytes, a);
+    if (!object) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a, "the tensor map");
+    return object;
+  };
+  for_lanes(active, [&](std::uint32_t l) {
+    std::byte* const object = object_at(l, form.object, objects.lane[l]);
+    if (form.copies) {
+      std::memmove(object, object_at(l, form.from, from.lane[l]), kTensorMapBytes);
+      return;
+    }
+    const std::uint64_t bits = at(form.value)->lane[l];
+    const std::uint64_t value = form.value_bytes == 8 ? bits : bits & 0xffffffffu;
+    if (!replace_tensor_field(object, form.field, form.number, value))
+      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, objects.lane[l],
+            "no tensor map, or a value that is not supported");
+  });
+}
+
+}  // namespace lockstep::exec
