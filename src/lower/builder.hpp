@@ -41,6 +41,12 @@ class Builder {
   void copy_async(const Instruction& i);
   void barrier(const Instruction& i);
   void fence(const Instruction& i);
+
+  // builder_async.cpp: asynchronous copies, mbarriers, warpgroups
+  [[nodiscard]] bool asynchronous_form(const Instruction& i);
+  void warpgroup(const Instruction& i);
+  void mbarrier(const Instruction& i);
+  void bulk_copy(const Instruction& i);
   void texture(const Instruction& i);
 
   void sequence(const Instruction& i);

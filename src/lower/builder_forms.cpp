@@ -97,12 +97,12 @@ bool Builder::special_form(const Instruction& i) {
     case Opcode::kLdmatrix:
     case Opcode::kStmatrix:
       return matrix_move(i), true;
-    case Opcode::kCp:
-      return copy_async(i), true;
     case Opcode::kTex:
     case Opcode::kTld4:
     case Opcode::kSuld:
     case Opcode::kSust:
+    case Opcode::kSured:
+    case Opcode::kTxq:
       return texture(i), true;
     case Opcode::kRet:
       return emit(function_->entry ? "EXIT" : "RET.REL.NODEC", {}, {}), true;
@@ -110,7 +110,7 @@ bool Builder::special_form(const Instruction& i) {
     case Opcode::kPrefetchu:
       return emit("CCTL.E.PF2", {}, places(i.operands[0])), true;
     default:
-      return false;
+      return asynchronous_form(i);
   }
 }
 
@@ -144,7 +144,7 @@ void Builder::memory(const Instruction& i) {
   // Parameters: a kernel's lie in the constant bank, a function's are passed in registers.
   if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) return;
   const unsigned bytes = access_bytes(i.form);
-  std::string opcode = store ? "ST" : "LD";
+  std::string opcode = i.has(Mod::kAsync) ? "STA" : store ? "ST" : "LD";
   if (space == Space::kConst) {
     return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data),
                 places(address));  // no address in traces
@@ -177,9 +177,10 @@ void Builder::atomic(const Instruction& i) {
   static constexpr std::pair<Mod, const char*> kNames[] = {
       {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"}, {Mod::kInc, "INC"},   {Mod::kDec, "DEC"},
       {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"}, {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
-  std::string opcode = shared    ? "ATOMS"
-                       : returns ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E"
-                                 : "RED.E";
+  std::string opcode = i.has(Mod::kAsync) ? "REDAS"
+                       : shared           ? "ATOMS"
+                       : returns          ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E"
+                                          : "RED.E";
   for (const auto& [mod, text] : kNames)
     if (i.has(mod)) opcode += std::string(".") + text;
   const unsigned bytes = access_bytes(i.form);
@@ -222,7 +223,20 @@ void Builder::matrix(const Instruction& i) {
     std::uint64_t work;
   };
   const auto choose = [&]() -> Machine {
+    const bool sparse = i.has(Mod::kSp) || i.has(Mod::kSpOrderedMetadata);
     if (type == ptx::Type::kF64) return {"DMMA.884", 8 * 8 * 4};
+    if (type == ptx::Type::kB1) return {"BMMA.168256.AND.POPC", 16 * 8 * 256};
+    if (type == ptx::Type::kS4 || type == ptx::Type::kU4)
+      return sparse ? Machine{"IMMA.SP.168128.S4.S4", 16 * 8 * 128}
+                    : Machine{"IMMA.16864.S4.S4", 16 * 8 * 64};
+    if (type == ptx::Type::kE4m3 || type == ptx::Type::kE5m2)
+      return sparse ? Machine{"QMMA.SP.16864.F32.E4M3.E4M3", 16 * 8 * 64}
+                    : Machine{"QMMA.16832.F32.E4M3.E4M3", 16 * 8 * 32};
+    if (sparse && (type == ptx::Type::kS8 || type == ptx::Type::kU8))
+      return {"IMMA.SP.16864.S8.S8", 16 * 8 * 64};
+    if (sparse && type == ptx::Type::kTf32) return {"HMMA.SP.16816.F32.TF32", 16 * 8 * 16};
+    if (sparse && type == ptx::Type::kBf16) return {"HMMA.SP.16832.F32.BF16", 16 * 8 * 32};
+    if (sparse) return {"HMMA.SP.16832.F32", 16 * 8 * 32};
     if (type == ptx::Type::kS8 || type == ptx::Type::kU8)
       return arch_ >= 80 ? Machine{"IMMA.16832.S8.S8", 16 * 8 * 32} : Machine{"IMMA.8816.S8.S8", 8 * 8 * 16};
     if (type == ptx::Type::kTf32) return {"HMMA.1688.F32.TF32", 16 * 8 * 8};
@@ -271,26 +285,6 @@ void Builder::matrix_move(const Instruction& i) {
     if (n < data.size()) (store ? sources : destinations).push_back(data[n]);
     emit(opcode + width_suffix(bytes), destinations, sources, bytes, Carries::kFirst);
   }
-}
-
-void Builder::copy_async(const Instruction& i) {
-  if (i.has(Mod::kCommitGroup)) return emit("LDGDEPBAR", {}, {});
-  if (i.has(Mod::kWaitGroup) || i.has(Mod::kWaitAll)) {
-    const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
-    return emit("DEPBAR.LE", {}, {}, 0, Carries::kNothing,
-                count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
-  }
-  if (i.has(Mod::kBulk)) {
-    remark("cp.async.bulk: no addresses, a fixed time");
-    return emit("UBLKCP", {}, {});
-  }
-  const unsigned bytes = i.operands.size() > 2 && i.operands[2].kind == OperandKind::kImmediate
-                             ? static_cast<unsigned>(i.operands[2].bits)
-                             : 16;
-  auto sources = places(i.operands[0]);
-  for (const std::uint8_t p : places(i.operands[1])) sources.push_back(p);
-  emit(fmt::format("LDGSTS.E{}{}", i.has(Mod::kCg) ? ".BYPASS" : "", width_suffix(bytes)), {}, sources, bytes,
-       Carries::kFirst);
 }
 
 void Builder::texture(const Instruction& i) {

@@ -1,5 +1,4 @@
-// Bulk tensor copies against plain loops over coordinates; fields of tensor maps; what tells mbarriers;
-// alloca.
+// Bulk tensor copies against plain loops over coordinates; fields of tensor maps.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

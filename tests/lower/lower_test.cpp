@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <map>
 
+#include "exec/device_memory.hpp"
+#include "exec/image.hpp"
 #include "lower/code.hpp"
 #include "lower/registers.hpp"
 #include "lower/sequences.hpp"
@@ -90,4 +92,47 @@ TEST_CASE("a move whose source dies in it is no instruction, one whose source li
       "ld.global.u32 %r1, [%d1];\nmov.u32 %r2, %r1;\nadd.s32 %r2, %r2, 1;\nst.global.u32 [%d1], %r2;\n"
       "st.global.u32 [%d1+4], %r1;\n");
   CHECK_FALSE(RegisterAssignment(lives).folded(2));
+}
+
+TEST_CASE("forms of newer GPUs become instructions that traces have, with their work") {
+  // Shapes and opcodes as cuobjdump shows them for Hopper: "CUDA Binary Utilities", instruction set
+  // reference.
+  const std::string text =
+      ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+      ".reg .b32 %r<90>;\n.reg .f32 %f<40>;\n.reg .b64 %d<9>;\n.reg .pred %p<3>;\nld.param.u64 %d1, [p];\n"
+      "wgmma.fence.sync.aligned;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %d1, %d2, %p1, 1, 1, 0, 0;\n"
+      "wgmma.mma_async.sp.sync.aligned.m64n8k64.s32.s8.u8 {%r1, %r2, %r3, %r4}, %d1, %d2, %r5, 0, %p1;\n"
+      "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e5m2 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, %d2, "
+      "%p1, 1, 1;\n"
+      "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 1;\n"
+      "mbarrier.init.shared::cta.b64 [%r1], 1;\nmbarrier.arrive.shared::cta.b64 %d3, [%r1];\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2;\n"
+      "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, {%r2}], "
+      "[%r3];\n"
+      "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [%d1, {%r2}], [%r1];\n"
+      "cp.async.bulk.commit_group;\n"
+      "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4},"
+      " {%r5, %r6, %r7, %r8}, {%f1, %f2, %f3, %f4}, %r9, 0;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];\n"
+      "griddepcontrol.wait;\nret;\n}\n";
+  std::vector<ptx::Module> modules;
+  modules.push_back(ptx::parse(text, "test"));
+  const ptx::Program program = ptx::link(std::move(modules));
+  exec::DeviceMemory memory(std::uint64_t{1} << 22);
+  const exec::ProgramImage image(program, memory);
+  const exec::Executable kernel(image, program.find_function("k").value());
+  const Code code(kernel, 90);
+  std::vector<std::string> opcodes;
+  for (const MachineInstruction& i : code.instructions()) {
+    const auto decoded = trace::decode_traced({i.pc, i.text, i.immediate}, 90);
+    CAPTURE(i.text);
+    CHECK(decoded.known);
+    opcodes.emplace_back(trace::opcode_of(i.text));
+  }
+  CHECK(opcodes == std::vector<std::string>{"WARPGROUP.ARRIVE", "HGMMA.64x8x16.F32", "IGMMA.SP.64x8x64.S8.U8",
+                                            "QGMMA.64x8x32.F32.E4M3.E5M2", "WARPGROUP.DEPBAR.LE",
+                                            "SYNCS.EXCH.64", "SYNCS.ARRIVE.TRANS64",
+                                            "SYNCS.PHASECHK.TRANS64.TRYWAIT", "UTMALDG", "UTMASTG",
+                                            "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
 }

@@ -1,0 +1,117 @@
+// PTX forms of asynchronous work: copies, mbarriers, products of warpgroups. Opcodes: NVIDIA "CUDA Binary
+// Utilities", Hopper's instruction set.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lower/builder.hpp"
+
+namespace lockstep::lower {
+
+using ptx::Mod;
+using ptx::Opcode;
+using ptx::OperandKind;
+
+bool Builder::asynchronous_form(const Instruction& i) {
+  switch (i.op()) {
+    case Opcode::kCp:
+      return copy_async(i), true;
+    case Opcode::kMbarrier:
+      return mbarrier(i), true;
+    case Opcode::kWgmma:
+      return warpgroup(i), true;
+    case Opcode::kTensormap:
+      return emit("UTMACCTL.IV", {}, places(i.operands[0])), true;
+    case Opcode::kGriddepcontrol:
+      return emit(i.has(Mod::kWait) ? "ACQBULK" : "PREEXIT", {}, {}), true;
+    default:
+      return false;
+  }
+}
+
+void Builder::copy_async(const Instruction& i) {
+  if (i.has(Mod::kMbarrier)) return emit("ARRIVES.LDGSTSBAR.64", {}, places(i.operands[0]));
+  if (i.has(Mod::kCommitGroup)) return emit(i.has(Mod::kBulk) ? "UTMACMDFLUSH" : "LDGDEPBAR", {}, {});
+  if (i.has(Mod::kWaitGroup) || i.has(Mod::kWaitAll)) {
+    const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
+    return emit("DEPBAR.LE", {}, {}, 0, Carries::kNothing,
+                count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
+  }
+  if (i.has(Mod::kBulk)) return bulk_copy(i);
+  const unsigned bytes = i.operands.size() > 2 && i.operands[2].kind == OperandKind::kImmediate
+                             ? static_cast<unsigned>(i.operands[2].bits)
+                             : 16;
+  auto sources = places(i.operands[0]);
+  for (const std::uint8_t p : places(i.operands[1])) sources.push_back(p);
+  emit(fmt::format("LDGSTS.E{}{}", i.has(Mod::kCg) ? ".BYPASS" : "",
+                   bytes == 8    ? ".64"
+                   : bytes == 16 ? ".128"
+                                 : ""),
+       {}, sources, bytes, Carries::kFirst);
+}
+
+/// Bulk copies have no addresses in traces: they take a fixed time.
+void Builder::bulk_copy(const Instruction& i) {
+  remark("cp.async.bulk: no addresses, a fixed time");
+  const bool tensor = i.has(Mod::kTensor), store = i.form.space() == ptx::Space::kGlobal;
+  if (i.has(Mod::kPrefetch)) return emit(tensor ? "UTMAPF" : "UBLKPF", {}, {});
+  if (!tensor) return emit(i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP", {}, {});
+  emit(i.has(Mod::kReduce) ? "UTMAREDG" : store ? "UTMASTG" : "UTMALDG", {}, {});
+}
+
+void Builder::mbarrier(const Instruction& i) {
+  const bool tests = i.has(Mod::kTestWait) || i.has(Mod::kTryWait);
+  const bool answers = tests || i.has(Mod::kArrive) || i.has(Mod::kArriveDrop) || i.has(Mod::kPendingCount);
+  std::vector<std::uint8_t> sources;
+  for (std::size_t o = answers ? 1 : 0; o < i.operands.size(); ++o)
+    for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
+  if (i.has(Mod::kPendingCount)) return emit("LOP3.LUT", places(i.operands[0]), sources);
+  const auto results = answers && !tests ? places(i.operands[0]) : std::vector<std::uint8_t>{};
+  emit(tests                ? "SYNCS.PHASECHK.TRANS64.TRYWAIT"
+       : i.has(Mod::kInit)  ? "SYNCS.EXCH.64"
+       : i.has(Mod::kInval) ? "SYNCS.CCTL.IV"
+                            : "SYNCS.ARRIVE.TRANS64",
+       results, sources);
+}
+
+/// One machine instruction for a product: its parts go through the tensor core one after another there.
+void Builder::warpgroup(const Instruction& i) {
+  if (i.has(Mod::kFence)) return emit("WARPGROUP.ARRIVE", {}, {});
+  if (i.has(Mod::kCommitGroup)) return;  // a bit of the last product
+  if (i.has(Mod::kWaitGroup)) {
+    const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
+    return emit("WARPGROUP.DEPBAR.LE", {}, {}, 0, Carries::kNothing,
+                count ? static_cast<std::int64_t>(i.operands[0].bits) : 0);
+  }
+  const ptx::Type a = i.form.types[1], b = i.form.types[2];
+  const auto upper = [](ptx::Type type) {
+    std::string text(ptx::name(type));
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+  };
+  const bool integer = a == ptx::Type::kS8 || a == ptx::Type::kU8;
+  std::string opcode = a == ptx::Type::kB1 ? "BGMMA"
+                       : integer           ? "IGMMA"
+                       : ptx::bits(a) == 8 ? "QGMMA"
+                                           : "HGMMA";
+  if (i.has(Mod::kSp)) opcode += ".SP";
+  opcode += fmt::format(".{}x{}x{}", i.form.shape.m, i.form.shape.n, i.form.shape.k);
+  if (a == ptx::Type::kB1)
+    opcode += ".AND.POPC";
+  else if (integer)
+    opcode += "." + upper(a) + "." + upper(b);
+  else
+    opcode += "." + upper(i.form.type()) +
+              (a == ptx::Type::kF16 ? ""
+               : ptx::bits(a) == 8  ? "." + upper(a) + "." + upper(b)
+                                    : "." + upper(a));
+  const auto results = places(i.operands[0]);
+  auto sources =
+      i.operands[1].kind == OperandKind::kVector ? places(i.operands[1]) : std::vector<std::uint8_t>{};
+  sources.resize(std::min<std::size_t>(sources.size(), 1));
+  if (!results.empty()) sources.push_back(results.front());
+  emit(opcode, results.empty() ? results : std::vector{results.front()}, sources);
+}
+
+}  // namespace lockstep::lower
