@@ -138,8 +138,11 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
     heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
   options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
+  std::vector<exec::ChildLaunch> children;
+  options.children = &children;
   const exec::RunCounts counts = execute(launch, l, stream, options);
   ticks_ += counts.warp_instructions;
+  if (!children.empty()) run_children(children, l, stream);
 }
 
 exec::RunCounts Runtime::execute(const exec::Launch& launch, const KernelLaunch& l, const StreamState& stream,

@@ -113,6 +113,9 @@ class Runtime {
   void to_device(const Operation& operation, const StreamState& stream);
   void note_allocations();
   void run_kernel(const KernelLaunch& launch, const StreamState& stream);
+  void run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
+                    const StreamState& stream);
+  void run_child(const exec::ChildLaunch& child, const KernelLaunch& parent, const StreamState& stream);
   exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
                           const exec::RunOptions& options);
   void copy(const Copy& copy);
@@ -126,7 +129,7 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
-  std::uint32_t last_stream_ = 0;  // of the latest recorded command
+  std::uint32_t last_stream_ = 0;             // of the latest recorded command
   std::uint32_t next_stream_ = 1;
   std::uint64_t ticks_ = 0;             // without a timing model: executed warp instructions and copied lines
   std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize

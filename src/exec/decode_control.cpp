@@ -13,7 +13,46 @@ using ptx::OperandKind;
 
 namespace {
 
+/// The device runtime's functions of dynamic parallelism, without "__cudaCDP2" and "_ptsz".
+struct DeviceRuntime {
+  std::string_view name;
+  Runtime runtime;
+  std::size_t arguments;
+};
+constexpr DeviceRuntime kDeviceRuntime[] = {
+    {"GetParameterBufferV2", Runtime::kParameterBuffer, 4},
+    {"LaunchDeviceV2", Runtime::kLaunchDevice, 2},
+    {"MemcpyAsync", Runtime::kMemcpyAsync, 5},
+    {"MemsetAsync", Runtime::kMemsetAsync, 4},
+    {"GetLastError", Runtime::kTakeError, 0},
+    {"PeekAtLastError", Runtime::kPeekError, 0},
+    {"GetErrorString", Runtime::kErrorText, 1},
+    {"GetErrorName", Runtime::kErrorText, 1},
+    {"Malloc", Runtime::kDeviceMalloc, 2},
+    {"Free", Runtime::kDeviceFree, 1},
+    {"StreamCreateWithFlags", Runtime::kCreateHandle, 2},
+    {"EventCreateWithFlags", Runtime::kCreateHandle, 2},
+    {"GetDevice", Runtime::kGetDevice, 1},
+    {"GetDeviceCount", Runtime::kDeviceCount, 1},
+    {"RuntimeGetVersion", Runtime::kVersion, 1},
+    {"StreamDestroy", Runtime::kOrders, 1},
+    {"StreamWaitEvent", Runtime::kOrders, 3},
+    {"EventRecord", Runtime::kOrders, 2},
+    {"EventRecordWithFlags", Runtime::kOrders, 3},
+    {"EventDestroy", Runtime::kOrders, 1},
+};
+
+const DeviceRuntime* device_runtime(std::string_view name) {
+  constexpr std::string_view kPrefix = "__cudaCDP2", kSuffix = "_ptsz";
+  if (!name.starts_with(kPrefix)) return nullptr;
+  name.remove_prefix(kPrefix.size());
+  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+  const auto* const found = std::ranges::find(kDeviceRuntime, name, &DeviceRuntime::name);
+  return found == std::end(kDeviceRuntime) ? nullptr : found;
+}
+
 Runtime runtime_of(std::string_view name) {
+  if (const DeviceRuntime* const device = device_runtime(name)) return device->runtime;
   if (name == "vprintf") return Runtime::kVprintf;
   if (name == "__assertfail") return Runtime::kAssertfail;
   if (name == "malloc") return Runtime::kMalloc;
@@ -159,6 +198,10 @@ void Decoder::decode_call(const Inst& inst, Operation& op) {
   };
   collect(inst.operands[1], formal_results, site.results);
   collect(inst.operands[2], formals, site.arguments);
+  const DeviceRuntime* const device =
+      site.runtime == Runtime::kNone ? nullptr : device_runtime(program_.functions[target.symbol.id].name);
+  if (device && site.arguments.size() != device->arguments)
+    fail(fmt::format("{} takes {} values", program_.functions[target.symbol.id].name, device->arguments));
   op.handler = Handler::kCall;
   op.detail = static_cast<std::uint32_t>(out_.calls_.size());
   op.meet = code_->first + static_cast<std::uint32_t>(&inst - function_->instructions.data()) + 1;

@@ -94,6 +94,8 @@ Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options
 }
 
 Grid::~Grid() {
+  if (state_)
+    for (const auto& [at, child] : state_->machine.buffers) state_->machine.memory.release(at);
   if (state_ && state_->machine.workspace != 0) state_->machine.memory.release(state_->machine.workspace);
 }
 Grid::Grid(Grid&&) noexcept = default;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "exec/device_heap.hpp"
 #include "exec/device_memory.hpp"
@@ -41,6 +42,19 @@ struct ClockSource {
                               std::uint64_t read) = nullptr;
 };
 
+/// What a kernel asks the device to do after it (CUDA dynamic parallelism): a kernel, or a copy or fill of
+/// memory.
+struct ChildLaunch {
+  enum class Kind : std::uint8_t { kKernel, kCopy, kFill } kind = Kind::kKernel;
+  std::uint32_t function = 0;  // ptx::Program::functions
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::byte> parameters;
+  Address to = 0, from = 0;
+  std::uint64_t bytes = 0, value = 0;
+  bool tail = false;  // in the stream of tail launches: after all others
+};
+
 struct RunOptions {
   const TextureTable* textures = nullptr;
   ClockSource clock;
@@ -51,6 +65,7 @@ struct RunOptions {
   std::uint32_t stack_bytes = 64 * 1024;               // local memory of a thread for called functions
   std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
+  std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
 };
 

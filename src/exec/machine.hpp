@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exec/device_heap.hpp"
@@ -29,6 +31,11 @@ struct Machine {
   RunCounts counts;
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
+  // Dynamic parallelism: parameters of launches to come, last errors by CTA and thread, streams and events
+  // made.
+  std::map<Address, ChildLaunch> buffers;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> last_errors;
+  std::uint64_t handles = 0;
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;

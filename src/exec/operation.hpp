@@ -204,7 +204,28 @@ struct CallValue {
 };
 
 /// Functions that the device's runtime provides, by name.
-enum class Runtime : std::uint8_t { kNone, kVprintf, kAssertfail, kMalloc, kFree, kSetConditional };
+enum class Runtime : std::uint8_t {
+  kNone,
+  kVprintf,
+  kAssertfail,
+  kMalloc,
+  kFree,
+  kSetConditional,
+  kParameterBuffer,
+  kLaunchDevice,
+  kMemcpyAsync,
+  kMemsetAsync,
+  kTakeError,
+  kPeekError,
+  kErrorText,
+  kDeviceMalloc,
+  kDeviceFree,
+  kCreateHandle,
+  kGetDevice,
+  kDeviceCount,
+  kVersion,
+  kOrders,  // functions of streams and events that only order
+};
 
 struct CallSite {
   std::uint32_t function = ~0u;  // index into Executable::functions(); ~0: indirect, target is a register

@@ -160,6 +160,18 @@ class Warp {
   std::uint64_t print(const CallSite& site, std::uint32_t lane);
   [[noreturn]] void assertion(const CallSite& site, LaneMask lanes);
 
+  // warp_children.cpp: dynamic parallelism
+  [[nodiscard]] std::uint64_t device_runtime(const CallSite& site, std::uint32_t lane);
+  [[nodiscard]] Dim3 dim3_argument(const CallValue& value, std::uint32_t lane);
+  [[nodiscard]] Address parameter_buffer(const CallSite& site, std::uint32_t lane);
+  std::uint32_t launch_child(const CallSite& site, std::uint32_t lane);
+  std::uint32_t child_copy(const CallSite& site, std::uint32_t lane, bool fill);
+  void add_child(ChildLaunch child);
+  std::uint32_t note_error(std::uint32_t lane, std::uint32_t error);
+  [[nodiscard]] std::uint32_t last_error(std::uint32_t lane, bool take);
+  [[nodiscard]] Address error_text(std::uint32_t error);
+  void put_result(std::uint32_t lane, Address to, std::uint64_t value, std::uint32_t bytes);
+
   // warp_stack.cpp: local memory of alloca
   void stack(const Operation& op, LaneMask active);
   [[nodiscard]] std::byte* stack_memory(std::uint32_t lane, Address offset, std::uint32_t bytes);

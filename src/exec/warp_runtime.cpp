@@ -90,6 +90,9 @@ void Warp::call_runtime(const CallSite& site, LaneMask lanes) {
       return;
     case Runtime::kNone:
       return;
+    default:
+      for_lanes(lanes, [&](std::uint32_t l) { answer(l, device_runtime(site, l)); });
+      return;
   }
 }
 

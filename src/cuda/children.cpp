@@ -1,0 +1,44 @@
+// What a kernel launched: run after it, in the order of the launches, tail launches last (CUDA C++
+// programming guide, dynamic parallelism, "Order and concurrency": nothing else is promised, as a parent
+// cannot wait for its children). Each with its own children before the next.
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/runtime.hpp"
+
+namespace lockstep::cuda {
+
+void Runtime::run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
+                           const StreamState& stream) {
+  for (const bool tail : {false, true})
+    for (const exec::ChildLaunch& child : children)
+      if (child.tail == tail) run_child(child, parent, stream);
+}
+
+void Runtime::run_child(const exec::ChildLaunch& child, const KernelLaunch& parent,
+                        const StreamState& stream) {
+  using Kind = exec::ChildLaunch::Kind;
+  if (child.kind != Kind::kKernel) {
+    const bool fill = child.kind == Kind::kFill;
+    const bool reachable = memory.accessible(child.to, std::max<std::uint64_t>(child.bytes, 1)) &&
+                           (fill || memory.accessible(child.from, std::max<std::uint64_t>(child.bytes, 1)));
+    if (!reachable) throw ApiError(Status::kErrorIllegalAddress);
+    auto* const to = reinterpret_cast<void*>(child.to);
+    if (fill)
+      std::memset(to, static_cast<int>(child.value & 0xff), child.bytes);
+    else
+      std::memmove(to, reinterpret_cast<const void*>(child.from), child.bytes);
+    return;
+  }
+  Module& module = *parent.kernel->module;
+  KernelLaunch launch;
+  launch.kernel = &modules.kernel(module, module.program().functions[child.function].name);
+  launch.grid = {child.grid.x, child.grid.y, child.grid.z};
+  launch.block = {child.block.x, child.block.y, child.block.z};
+  launch.cluster = {1, 1, 1};
+  launch.dynamic_shared = child.dynamic_shared_bytes;
+  launch.parameters = child.parameters;
+  run_kernel(launch, stream);
+}
+
+}  // namespace lockstep::cuda
