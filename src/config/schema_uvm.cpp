@@ -3,6 +3,7 @@
 #include "uvm/evictor.hpp"
 #include "uvm/link.hpp"
 #include "uvm/prefetcher.hpp"
+#include "uvm/remote.hpp"
 
 namespace lockstep::config {
 namespace {
@@ -14,6 +15,7 @@ constexpr std::string_view kFaultCosts[] = {"additive", "inline"};
 constexpr std::string_view kReplays[] = {"block", "batch", "batch_flush", "once"};
 constexpr std::string_view kCleanDrops[] = {"never", "read_only_trees", "clean"};
 constexpr std::string_view kScopes[] = {"entry", "all"};
+constexpr std::string_view kRemotePaths[] = {"link", "slot"};
 constexpr std::uint64_t kManyCycles = 1000000, kManyNs = 100000000;
 
 template <auto Field>
@@ -88,8 +90,55 @@ Rows translation_rows() {
              field<&Uvm::shootdown>()),
       cycles("uvm.l1_shootdown", 0, "an SM's TLB forgets and answers", field<&Uvm::l1_shootdown>()),
       cycles("uvm.l2_shootdown", 0, "the GPU's TLB forgets", field<&Uvm::l2_shootdown>()),
+      cycles("uvm.l1_flush", 0, "an SM's TLB forgets everything and answers", field<&Uvm::l1_flush>()),
+      cycles("uvm.l2_flush", 0, "the GPU's TLB forgets everything", field<&Uvm::l2_flush>()),
+      flag("uvm.blocking_misses", "a miss blocks the SM's TLB until it is answered, its far fault included",
+           field<&Uvm::blocking_misses>()),
       cycles("uvm.touch_interval", 0, "an SM reports its accesses to a page at most so often",
              field<&Uvm::touch_interval>()),
+  };
+}
+
+Rows remote_rows() {
+  using M = Measure;
+  const auto count = [](std::string key, std::uint64_t low, std::uint64_t high, std::string help, Binding b) {
+    return integer(std::move(key), M::kNone, low, high, std::move(help), b);
+  };
+  return {
+      choice("uvm.remote", uvm::remote_policy_names(),
+             "when the device accesses a page on the host instead of bringing it", field<&Uvm::remote>()),
+      count("uvm.remote_threshold", 1, 65535, "accesses to 64 KB with which it migrates",
+            field<&Uvm::remote_threshold>()),
+      count("uvm.remote_penalty", 1, 65535,
+            "adaptive: factor of the threshold once memory is over-subscribed",
+            field<&Uvm::remote_penalty>()),
+      choice("uvm.remote_path", kRemotePaths,
+             "remote accesses: packets on the host link, or UVMSmart's slot of constant length, after which "
+             "the page is treated as local",
+             field<&Uvm::remote_path>()),
+      integer("uvm.remote_slot", M::kCoreCycles, 1, kManyCycles, "length of such a slot",
+              field<&Uvm::remote_slot>()),
+      integer("uvm.remote_latency_ns", M::kNanoseconds, 0, kManyNs,
+              "from a remote request's packet to its answer's", field<&Uvm::remote_latency_ns>()),
+      count("uvm.remote_header_bytes", 0, 4096, "header of a packet", field<&Uvm::remote_header_bytes>()),
+      count("uvm.remote_outstanding", 1, 1048576, "remote requests that wait for an answer, at most",
+            field<&Uvm::remote_outstanding>()),
+      flag("uvm.smart_runtime", "detects access patterns, and changes evictor and remote policy by them",
+           field<&Uvm::smart_runtime>()),
+      flag("uvm.thrashing", "driver: detects pages that go to and fro, throttles and pins them",
+           field<&Uvm::thrashing>()),
+      integer("uvm.thrashing_lapse_ns", M::kNanoseconds, 1, kManyNs,
+              "migrations of a page that follow one another within it count, and the nap of a throttled one",
+              field<&Uvm::thrashing_lapse_ns>()),
+      count("uvm.thrashing_threshold", 1, 255, "so many of them in a row: the page thrashes",
+            field<&Uvm::thrashing_threshold>()),
+      count("uvm.thrashing_throttles", 0, 65535, "throttled faults after which a page is pinned",
+            field<&Uvm::thrashing_throttles>()),
+      count("uvm.thrashing_pin_lapses", 0, 1000000, "lapses that it stays pinned; 0 = for ever",
+            field<&Uvm::thrashing_pin_lapses>()),
+      count("uvm.thrashing_epoch_lapses", 1, 1000000, "quiet lapses after which 2 MB are forgotten",
+            field<&Uvm::thrashing_epoch_lapses>()),
+      count("uvm.thrashing_resets", 0, 65535, "how often, at most", field<&Uvm::thrashing_resets>()),
   };
 }
 
@@ -112,6 +161,11 @@ Rows cost_rows() {
               field<&Uvm::batch_faults>()),
       integer("uvm.batches_per_run", M::kNone, 1, 65536, "driver: batches before it must be woken again",
               field<&Uvm::batches_per_run>()),
+      integer("uvm.throttled_batches_per_run", M::kNone, 1, 65536,
+              "driver: the same once a fault has been throttled", field<&Uvm::throttled_batches_per_run>()),
+      integer("uvm.put_update_percent", M::kNone, 0, 100,
+              "driver: with more duplicates in a batch its flush takes in what has come meanwhile",
+              field<&Uvm::put_update_percent>()),
       choice("uvm.replay", kReplays, "driver: when stalled accesses try again", field<&Uvm::replay>()),
       ns("uvm.interrupt_ns", "driver: from the first fault to the fetch of a batch",
          field<&Uvm::interrupt_ns>()),
@@ -131,7 +185,7 @@ Rows cost_rows() {
 
 Rows uvm_rows() {
   Rows all = policy_rows();
-  for (Rows& part : std::vector<Rows>{translation_rows(), cost_rows()})
+  for (Rows& part : std::vector<Rows>{translation_rows(), remote_rows(), cost_rows()})
     for (Parameter& row : part) all.push_back(std::move(row));
   return all;
 }

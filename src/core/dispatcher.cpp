@@ -142,6 +142,11 @@ void Dispatcher::start(Cycle now, std::uint8_t index, const HostQueue::Ready& re
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
   active_.push_back(index);
+  if (fabric_->order) {
+    uvm::Order notice;
+    notice.kind = uvm::Order::Kind::kKernel;
+    fabric_->order->send(0, 0, now + copy_command_cycles_, notice);
+  }
   const auto before = [&](std::uint8_t a, std::uint8_t b) {
     return std::pair(slots_[a].due, slots_[a].command) < std::pair(slots_[b].due, slots_[b].command);
   };

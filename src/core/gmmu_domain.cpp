@@ -12,6 +12,13 @@ namespace {
 
 constexpr Cycle kSlack = 1024 + 2;  // a request may be sent at the end of the longest window
 
+icnt::TranslationReply::Kind kind_of(uvm::Answer::Kind kind) {
+  using Reply = icnt::TranslationReply::Kind;
+  return kind == uvm::Answer::Kind::kLocal    ? Reply::kAnswer
+         : kind == uvm::Answer::Kind::kRemote ? Reply::kRemote
+                                              : Reply::kDone;
+}
+
 }  // namespace
 
 GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
@@ -40,7 +47,10 @@ Cycle GmmuDomain::advance(Cycle from, Cycle to) {
 
 void GmmuDomain::tick(Cycle now) {
   requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { hear(sm, r, now); });
-  orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) { gmmu_.order(order); });
+  orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) {
+    if (order.kind == uvm::Order::Kind::kKernel) return gmmu_.kernel_begins();
+    gmmu_.order(order);
+  });
   gmmu_.tick(now);
   send_answers(now);
 }
@@ -49,6 +59,8 @@ void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle
   switch (r.kind) {
     case icnt::TranslationRequest::Kind::kMiss:
       return gmmu_.request(sm, r.token, {r.tree, r.page}, r.write);
+    case icnt::TranslationRequest::Kind::kRemote:
+      return gmmu_.remote_request(sm, r.token, {r.tree, r.page}, r.bytes, r.write, r.answered);
     case icnt::TranslationRequest::Kind::kAccessed:
       return gmmu_.accessed({r.tree, r.page}, r.write);
     case icnt::TranslationRequest::Kind::kForgotten:
@@ -59,13 +71,15 @@ void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle
 void GmmuDomain::send_answers(Cycle now) {
   icnt::TranslationReply reply;
   for (const uvm::Answer& a : gmmu_.answers()) {
-    reply.kind = icnt::TranslationReply::Kind::kAnswer;
+    reply.kind = kind_of(a.kind);
+    reply.read_only = a.read_only;
     reply.token = static_cast<std::uint32_t>(a.token);
     reply.granule = a.granule;
     fabric_->translation_reply->send(0, a.source, now + reply_latency_, reply);
   }
   for (const uvm::Shootdown& s : gmmu_.shootdowns()) {
-    reply = {icnt::TranslationReply::Kind::kShootdown, s.id, s.tree, s.first, s.pages, uvm::Granule::kPage};
+    reply = {
+        icnt::TranslationReply::Kind::kShootdown, false, s.id, s.tree, s.first, s.pages, uvm::Granule::kPage};
     for (std::uint32_t sm = 0; sm < sms_; ++sm)
       fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
   }

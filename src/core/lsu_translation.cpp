@@ -16,6 +16,10 @@ unsigned count(SectorMask sectors) { return static_cast<unsigned>(std::popcount(
 bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked) {
   const bool write = current_.kind == LineKind::kStore || current_.kind == LineKind::kAtomic ||
                      current_.kind == LineKind::kReduction;
+  if (translator_->blocks()) {
+    current_.blocked = Blocked::kTranslation;
+    return false;
+  }
   if (!current_.parking && translator_->translate(now, access.line, write)) {
     current_.untranslated = current_.next + 1;
     return true;
@@ -36,6 +40,7 @@ bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked
   line.kernel = current_.kernel;
   line.evict_first = current_.evict_first;
   line.write = write;
+  line.answered = current_.kind != LineKind::kStore && current_.kind != LineKind::kReduction;
   translator_->park(now, line);
   parked = true;
   return true;
@@ -44,8 +49,22 @@ bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked
 /// What has come from the GMMU, in order. A line needs a place in the tag stage that no operation wants.
 void MemoryPipeline::serve_translations(Cycle now) {
   translator_->receive(now);
-  while (translator_->has_work())
-    if (!(translator_->next_is_line() ? try_line_again(now) : shoot_down(now))) return;
+  while (translator_->has_work()) {
+    if (translator_->next_is_done()) {
+      finish_remote_line(now);
+    } else if (!(translator_->next_is_line() ? try_line_again(now) : shoot_down(now))) {
+      return;
+    }
+  }
+}
+
+/// A line that was read or written on the host: like one that comes back from the L2.
+void MemoryPipeline::finish_remote_line(Cycle now) {
+  const ParkedLine& line = translator_->line();
+  const std::uint16_t entry = line.entry;
+  const unsigned sectors = count(line.access.sectors);
+  translator_->remote_done();
+  sectors_back(now, entry, sectors);
 }
 
 /// True when it is done: no fill of its pages is under way.
@@ -63,7 +82,8 @@ bool MemoryPipeline::shoot_down(Cycle now) {
 /// One look-up for the line whose turn it is; true when it went through. An operation that waits for a table
 /// stands aside: the table may be full of lines like this one.
 bool MemoryPipeline::try_line_again(Cycle now) {
-  if (current_.active && current_.blocked != Blocked::kTable) return false;
+  const bool stands = current_.blocked == Blocked::kTable || current_.blocked == Blocked::kTranslation;
+  if (current_.active && !stands) return false;
   if (tag_cycle_ != now) {
     tag_cycle_ = now;
     tags_used_ = 0;

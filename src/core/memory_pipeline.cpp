@@ -102,7 +102,9 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
     next = now + 1;  // blocked by a table: a reply frees it
   if (translator_) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
-    const bool turn = !current_.active || current_.blocked == Blocked::kTable;
+    const bool waits = current_.blocked == Blocked::kTranslation;
+    if (current_.active && waits && !translator_->blocks()) next = now + 1;
+    const bool turn = !current_.active || waits || current_.blocked == Blocked::kTable;
     if (turn && translator_->has_work() && translator_->next_is_line()) next = now + 1;
   }
   return next;

@@ -103,7 +103,7 @@ class MemoryPipeline {
 
  private:
   enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction };
-  enum class Blocked : std::uint8_t { kNo, kPort, kTable };
+  enum class Blocked : std::uint8_t { kNo, kPort, kTable, kTranslation };
   /// The operation in the tag stage: its lines from `next` on are to be looked up.
   struct Current {
     bool active = false, evict_first = false;
@@ -148,6 +148,7 @@ class MemoryPipeline {
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
   [[nodiscard]] bool translate(Cycle now, const LineAccess& access, bool& parked);
   void serve_translations(Cycle now);
+  void finish_remote_line(Cycle now);
   [[nodiscard]] bool shoot_down(Cycle now);
   [[nodiscard]] bool try_line_again(Cycle now);
   [[nodiscard]] bool load_line(Cycle now, const LineAccess& access);

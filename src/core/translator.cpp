@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <iterator>
+#include <utility>
 
 namespace lockstep::core {
 namespace {
@@ -21,10 +23,12 @@ Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
       sm_(sm),
       request_latency_(config.uvm.request_latency),
       touch_interval_(config.uvm.touch_interval),
-      shootdown_cycles_(config.uvm.l1_shootdown),
+      shootdown_cycles_(config.uvm.shootdown == uvm::ShootdownScope::kAll ? config.uvm.l1_flush
+                                                                          : config.uvm.l1_shootdown),
       merge_(config.uvm.merge_misses),
       forget_all_(config.uvm.shootdown == uvm::ShootdownScope::kAll),
       acknowledge_(!config.uvm.early_reuse),
+      blocking_(config.uvm.blocking_misses),
       tlb_({config.uvm.l1_tlb_entries, config.uvm.l1_tlb_entries},
            {config.uvm.l1_tlb_large_entries, config.uvm.l1_tlb_large_entries}),
       last_(&managed.allocations().front()),
@@ -35,9 +39,12 @@ bool Translator::look_up(Cycle now, uvm::Place place, bool write) {
   ++counters_.accesses;
   if (!tlb_.lookup(place)) {
     ++counters_.misses;
+    if (!limits_.empty()) limits_.erase(page_number(place));
     return false;
   }
   ++counters_.hits;
+  const Limits limits = limits_of(page_number(place));
+  if (limits.remote || (limits.read_only && write)) return false;
   report(now, place, write);
   return true;
 }
@@ -60,14 +67,11 @@ void Translator::report(Cycle now, uvm::Place place, bool write) {
 void Translator::park(Cycle now, const ParkedLine& line) {
   const uvm::Place place = managed_->place(line.access.line);
   ++waiting_;
-  if (merge_) {
-    const auto asked = asked_.find(page_number(place));
-    if (asked != asked_.end()) {
-      ++counters_.merged;
-      waits_[asked->second].lines.push_back(line);
-      return;
-    }
-  }
+  if (limits_of(page_number(place)).remote) return ask_remote(now, line, place);
+  ask(now, line, place);
+}
+
+std::uint32_t Translator::take_wait(uvm::Place place, const ParkedLine& line) {
   std::uint32_t token = static_cast<std::uint32_t>(waits_.size());
   if (free_waits_.empty()) {
     waits_.emplace_back();
@@ -77,7 +81,20 @@ void Translator::park(Cycle now, const ParkedLine& line) {
   }
   waits_[token].place = place;
   waits_[token].lines.assign(1, line);
-  if (merge_) asked_.emplace(page_number(place), token);
+  return token;
+}
+
+/// For the page's translation, unless that is asked for already.
+void Translator::ask(Cycle now, const ParkedLine& line, uvm::Place place) {
+  const auto asked = merge_ ? asked_.find(page_number(place)) : asked_.end();
+  if (asked != asked_.end()) {
+    ++counters_.merged;
+    waits_[asked->second].lines.push_back(line);
+    return;
+  }
+  const std::uint32_t token = take_wait(place, line);
+  waits_[token].merges = merge_;
+  if (merge_) asked_[page_number(place)] = token;
   icnt::TranslationRequest request;
   request.kind = icnt::TranslationRequest::Kind::kMiss;
   request.tree = place.tree;
@@ -87,43 +104,84 @@ void Translator::park(Cycle now, const ParkedLine& line) {
   send(now, request);
 }
 
+/// For the line itself, on the host.
+void Translator::ask_remote(Cycle now, const ParkedLine& line, uvm::Place place) {
+  icnt::TranslationRequest request;
+  request.kind = icnt::TranslationRequest::Kind::kRemote;
+  request.token = take_wait(place, line);
+  waits_[request.token].merges = false;
+  request.tree = place.tree;
+  request.page = static_cast<std::uint16_t>(place.page);
+  request.bytes =
+      static_cast<std::uint16_t>(static_cast<unsigned>(std::popcount(line.access.sectors)) * kSectorBytes);
+  request.write = line.write;
+  request.answered = line.answered;
+  send(now, request);
+}
+
 void Translator::receive(Cycle now) {
   replies_.drain(now, [&](std::uint32_t, const icnt::TranslationReply& reply) {
-    if (reply.kind == icnt::TranslationReply::Kind::kShootdown) {
-      forget(reply);
-      Work work;
-      work.is_shootdown = true;
-      work.shootdown = reply;
-      work_.push_back(work);
-      return;
-    }
-    Wait& wait = waits_[reply.token];
-    for (const ParkedLine& line : wait.lines) {
-      Work work;
-      work.line = line;
-      work.place = wait.place;
-      work.granule = reply.granule;
-      work_.push_back(work);
-    }
-    if (merge_) asked_.erase(page_number(wait.place));
-    free_waits_.push_back(reply.token);
+    if (reply.kind != icnt::TranslationReply::Kind::kShootdown) return hear(now, reply);
+    forget(reply);
+    Work work;
+    work.kind = Work::Kind::kShootdown;
+    work.shootdown = reply;
+    work_.push_back(work);
   });
 }
 
+void Translator::hear(Cycle now, const icnt::TranslationReply& reply) {
+  using Kind = icnt::TranslationReply::Kind;
+  const uvm::Place place = waits_[reply.token].place;
+  const std::vector<ParkedLine> lines = std::exchange(waits_[reply.token].lines, {});
+  const std::uint64_t page = page_number(place);
+  if (waits_[reply.token].merges) asked_.erase(page);
+  free_waits_.push_back(reply.token);
+  if (reply.kind != Kind::kDone) set_limits(page, {reply.kind == Kind::kRemote, reply.read_only});
+  if (reply.kind == Kind::kRemote) add_tlb_entry(place, uvm::Granule::kPage);
+  for (const ParkedLine& line : lines) {
+    Work work;
+    work.kind = reply.kind == Kind::kDone ? Work::Kind::kDone : Work::Kind::kLine;
+    work.line = line;
+    work.place = place;
+    work.granule = reply.granule;
+    if (reply.kind == Kind::kRemote) {
+      ask_remote(now, line, place);
+    } else if (reply.read_only && line.write) {
+      ask(now, line, place);
+    } else {
+      work_.push_back(work);
+    }
+  }
+}
+
+void Translator::set_limits(std::uint64_t page, Limits limits) {
+  if (limits.remote || limits.read_only) {
+    limits_[page] = limits;
+  } else if (!limits_.empty()) {
+    limits_.erase(page);
+  }
+}
+
+void Translator::add_tlb_entry(uvm::Place place, uvm::Granule granule) {
+  if (tlb_.lookup(place)) return;
+  ++counters_.inserts;
+  counters_.evictions += tlb_.insert(place, granule) ? 1 : 0;
+}
+
 void Translator::line_done() {
-  const Work& work = work_.front();
   --waiting_;
   ++counters_.replays;
-  if (!tlb_.lookup(work.place)) {
-    ++counters_.inserts;
-    counters_.evictions += tlb_.insert(work.place, work.granule) ? 1 : 0;
-  }
+  add_tlb_entry(work_.front().place, work_.front().granule);
   work_.pop_front();
 }
 
 /// Entries may have come back with lines that were answered before the shootdown.
 void Translator::forget(const icnt::TranslationReply& s) {
   counters_.shot_down += forget_all_ ? tlb_.clear() : tlb_.invalidate(s.tree, s.first, s.pages);
+  if (limits_.empty()) return;
+  for (std::uint32_t page = s.first; page < std::uint32_t{s.first} + s.pages; ++page)
+    limits_.erase(page_number({s.tree, page}));
 }
 
 void Translator::finish_shootdown(Cycle now) {

@@ -27,6 +27,7 @@ struct ParkedLine {
   std::uint16_t extra = 0;
   std::uint8_t kind = 0, kernel = 0;
   bool evict_first = false, write = false;
+  bool answered = true;  // data come back: not a store or a reduction
 };
 
 /// Part of an SM. Managed addresses are looked up in the SM's TLB, in the cycle of the L1 tags. A miss is
@@ -59,9 +60,18 @@ class Translator {
   void receive(Cycle now);
   /// Work that is next in turn: a line to try again, or a shootdown.
   [[nodiscard]] bool has_work() const { return !work_.empty(); }
-  [[nodiscard]] bool next_is_line() const { return !work_.front().is_shootdown; }
+  [[nodiscard]] bool next_is_line() const { return work_.front().kind == Work::Kind::kLine; }
+  [[nodiscard]] bool next_is_done() const { return work_.front().kind == Work::Kind::kDone; }
   [[nodiscard]] const ParkedLine& line() const { return work_.front().line; }
   void line_done();
+  /// The remote line in turn has got through.
+  void remote_done() {
+    --waiting_;
+    ++counters_.remote_lines;
+    work_.pop_front();
+  }
+  /// With uvm.blocking_misses: a miss is not answered yet, so the TLB is not looked up.
+  [[nodiscard]] bool blocks() const { return blocking_ && waiting_ > 0; }
   [[nodiscard]] const icnt::TranslationReply& shootdown() const { return work_.front().shootdown; }
   /// First byte of its pages.
   [[nodiscard]] Address shootdown_base() const {
@@ -79,7 +89,7 @@ class Translator {
 
  private:
   struct Work {
-    bool is_shootdown = false;
+    enum class Kind : std::uint8_t { kLine, kDone, kShootdown } kind = Kind::kLine;
     ParkedLine line;
     uvm::Place place;
     uvm::Granule granule = uvm::Granule::kPage;
@@ -88,6 +98,7 @@ class Translator {
   struct Wait {
     uvm::Place place;
     std::vector<ParkedLine> lines;
+    bool merges = false;  // asked_ leads here
   };
   struct Report {  // accesses to a page that were told last
     std::uint64_t page = ~std::uint64_t{0};
@@ -95,6 +106,22 @@ class Translator {
     bool write = false;
   };
 
+  /// What a TLB entry does not allow: of the page that is on the host, and of a store to a duplicate.
+  struct Limits {
+    bool remote = false, read_only = false;
+  };
+
+  [[nodiscard]] Limits limits_of(std::uint64_t page) const {
+    if (limits_.empty()) return {};
+    const auto found = limits_.find(page);
+    return found == limits_.end() ? Limits{} : found->second;
+  }
+  void set_limits(std::uint64_t page, Limits limits);
+  [[nodiscard]] std::uint32_t take_wait(uvm::Place place, const ParkedLine& line);
+  void ask(Cycle now, const ParkedLine& line, uvm::Place place);
+  void ask_remote(Cycle now, const ParkedLine& line, uvm::Place place);
+  void hear(Cycle now, const icnt::TranslationReply& reply);
+  void add_tlb_entry(uvm::Place place, uvm::Granule granule);
   [[nodiscard]] bool look_up(Cycle now, uvm::Place place, bool write);
   void report(Cycle now, uvm::Place place, bool write);
   void forget(const icnt::TranslationReply& shootdown);
@@ -106,13 +133,14 @@ class Translator {
   const uvm::AddressSpace* managed_;
   std::uint32_t sm_;
   Cycle request_latency_, touch_interval_, shootdown_cycles_;
-  bool merge_, forget_all_, acknowledge_;
+  bool merge_, forget_all_, acknowledge_, blocking_;
   uvm::Tlb tlb_;
   const uvm::Allocation* last_;
   sim::Inbox<icnt::TranslationReply> replies_;
   std::vector<Wait> waits_;  // by token
   std::vector<std::uint32_t> free_waits_;
   std::unordered_map<std::uint64_t, std::uint32_t> asked_;  // page -> token; never walked over
+  std::unordered_map<std::uint64_t, Limits> limits_;        // by page; never walked over
   std::size_t waiting_ = 0;                                 // lines
   std::deque<Work> work_;
   std::vector<Report> reports_;  // by page number

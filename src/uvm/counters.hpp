@@ -11,6 +11,7 @@ struct TlbCounters {
   std::uint64_t accesses = 0, hits = 0, misses = 0;  // lines of managed memory
   std::uint64_t merged = 0;                          // misses of a page that was asked for already
   std::uint64_t inserts = 0, evictions = 0, shot_down = 0, replays = 0;
+  std::uint64_t remote_lines = 0;  // got through to the host
 };
 
 /// Of the GMMU. Only std::uint64_t inside, so that it can be walked as an array.
@@ -34,6 +35,12 @@ struct Counters {
   std::uint64_t thrashed_pages = 0;  // arrivals of a page that had been evicted
   std::uint64_t read_busy_cycles = 0, write_busy_cycles = 0, fault_handling_cycles = 0;
   std::uint64_t peak_resident_pages = 0, oversubscribed = 0;
+  // Pages that stay on the host, and those that both have.
+  std::uint64_t remote_reads = 0, remote_writes = 0;  // accesses of lines over the link, or in slots
+  std::uint64_t remote_bytes_to_device = 0, remote_bytes_to_host = 0;
+  std::uint64_t counted_migrations = 0;  // faults of pages that had been let stay
+  std::uint64_t duplicated_pages = 0, collapsed_pages = 0;
+  std::uint64_t throttled_faults = 0, pinned_pages = 0, policy_changes = 0;
   // The host's orders.
   std::uint64_t user_prefetched_pages = 0, advised_pages = 0, host_faults = 0, synchronise_cycles = 0;
   std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults

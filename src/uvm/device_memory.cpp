@@ -10,21 +10,26 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
       table_(space),
       evictor_(evictors()[settings.parameters.evictor]),
       list_(evictor_->unit, evictor_->follows_accesses),
+      remote_(settings.parameters, cycles_of_ns(settings.parameters.thrashing_lapse_ns)),
+      chunks_(settings.parameters.fault_mode == FaultMode::kDriver && evictor_ == &kDriverChunk &&
+              settings.frames >= kPagesPerTree),
       link_(*link_models()[settings.parameters.link], link_parameters()),
       frames_(settings.frames),
       free_(settings.frames) {
   assert(frames_ > 0);
+  if (settings.parameters.smart_runtime) patterns_.emplace(space.allocations().size());
 }
 
 // --- Faults ---
 
 const PrefetchPolicy& DeviceMemory::prefetcher() const {
   const Parameters& p = settings_.parameters;
-  return *prefetchers()[oversubscribed_ ? p.prefetcher_oversubscribed : p.prefetcher];
+  const bool other = oversubscribed_ && !p.smart_runtime;  // which looks at its policies instead
+  return *prefetchers()[other ? p.prefetcher_oversubscribed : p.prefetcher];
 }
 
 std::vector<Transfer> DeviceMemory::stage(TreeIndex index, const PageSet& faults, CutRule rule) {
-  PrefetchContext context{random_, settings_.parameters.prefetch_threshold};
+  PrefetchContext context = prefetch_context(index, faults);
   const bool together = rule == CutRule::kAtCauseChange;  // all of them need frames at once
   const Tree before = table_[index];
   std::vector<Transfer> transfers;
@@ -34,7 +39,10 @@ std::vector<Transfer> DeviceMemory::stage(TreeIndex index, const PageSet& faults
     largest = std::max<std::uint64_t>(largest, t.run.pages);
     sum += t.run.pages;
   }
-  if ((together ? sum : largest) <= frames_) return transfers;
+  if ((together ? sum : largest) <= frames_) {
+    note_pattern(transfers);
+    return transfers;
+  }
   PageSet some;
   unsigned taken = 0;
   faults.for_each([&](unsigned page) {
@@ -42,11 +50,26 @@ std::vector<Transfer> DeviceMemory::stage(TreeIndex index, const PageSet& faults
   });
   table_[index] = before;
   transfers.clear();
+  context.along = {};
   stage_faults(kNoPrefetch, table_, index, some, rule, context, transfers);
+  note_pattern(transfers);
   return transfers;
 }
 
+/// The driver brings all of a block that prefers the device with its first page (spec D.2).
+PrefetchContext DeviceMemory::prefetch_context(TreeIndex index, const PageSet& faults) {
+  PrefetchContext context{random_, settings_.parameters.prefetch_threshold};
+  context.barred = remote_.barred(index);
+  const Tree& tree = table_[index];
+  const PageSet preferred = remote_.advice.of(index).prefer_device & tree.all();
+  if ((faults & preferred).empty() || !(tree.resident & preferred).empty()) return context;
+  if (settings_.parameters.fault_mode == FaultMode::kDriver) context.along = preferred;
+  return context;
+}
+
 void DeviceMemory::queue_read(const Transfer& transfer, bool frames_taken) {
+  if (!(table_[transfer.run.tree].remote & transfer.run.set()).empty())
+    unmap_remote(transfer.run.tree, transfer.run.set());
   reads_.push_back({transfer, 0, frames_taken});
   if (!frames_taken) staged_ += transfer.run.pages;
   changed_ = true;
@@ -62,11 +85,7 @@ void DeviceMemory::note_oversubscription(std::uint64_t staged_before, std::uint6
   if (!eviction_due(0, frames_, free_, staged_now, settings_.parameters.free_buffer_percent)) return;
   oversubscribed_ = true;
   counters_.oversubscribed = 1;
-}
-
-void DeviceMemory::take_frames(std::uint64_t pages) {
-  assert(pages <= free_);
-  free_ -= pages;
+  apply_smart_choice();
 }
 
 // --- Eviction ---
@@ -76,10 +95,11 @@ EvictionRules DeviceMemory::rules() const {
 }
 
 bool DeviceMemory::evict_with(const EvictionRules& rules, Cycle now) {
+  apply_smart_choice();
   std::vector<Run> runs;
   if (!evict(*evictor_, list_, table_, rules, random_, runs)) return false;
   ++counters_.evictions;
-  for (const Run& run : runs) add_write_back(run, droppable(run), true, now);
+  for (const Run& run : runs) queue_leaving(run, droppable(run), true, now);
   changed_ = true;
   return true;
 }
@@ -110,15 +130,18 @@ bool DeviceMemory::droppable(const Run& run) const {
   }
 }
 
-void DeviceMemory::add_write_back(const Run& run, bool drop, bool evicted, Cycle now) {
-  leaving_pages_ += run.pages;
-  WriteBack entry{run, drop, evicted, next_shootdown_, settings_.sources, now};
+void DeviceMemory::add_write_back(WriteBack entry, Cycle now) {
+  leaving_pages_ += entry.run.pages;
+  entry.shootdown = next_shootdown_;
+  entry.acknowledgements = settings_.sources;
+  entry.not_before = now;
   if (settings_.parameters.early_reuse) {
     writes_.push_back(entry);
     return;
   }
   invalidate(entry);
-  entry.not_before = now + settings_.parameters.l2_shootdown;
+  const Parameters& p = settings_.parameters;
+  entry.not_before = now + (p.shootdown == ShootdownScope::kAll ? p.l2_flush : p.l2_shootdown);
   awaiting_.push_back(entry);
 }
 
@@ -130,6 +153,7 @@ void DeviceMemory::invalidate(const WriteBack& entry) {
   tree.resident -= run.set();
   tree.dirty -= run.set();
   tree.untouched -= run.set();
+  tree.duplicated -= run.set();
   shootdowns_.push_back({next_shootdown_++, tree.id, run.first, run.pages});
   if (!entry.evicted) return;
   counters_.evicted_dirty_pages += dirty;
@@ -149,24 +173,6 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
 
 // --- Orders of the host ---
 
-void DeviceMemory::expel(TreeIndex index, const PageSet& pages, bool drop, Cycle now) {
-  Tree& tree = table_[index];
-  const PageSet here = (tree.resident - tree.leaving) & pages;
-  if (here.empty()) return;
-  tree.counted -= here;
-  tree.leaving |= here;
-  list_.left(index, tree.resident - tree.leaving);
-  here.for_each_run([&](unsigned first, unsigned count) {
-    const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
-    add_write_back(run, drop, false, now);
-  });
-  changed_ = true;
-}
-
-void DeviceMemory::advise(TreeIndex, const PageSet& pages, Advice, bool) {
-  counters_.advised_pages += pages.count();
-}
-
 Cycle DeviceMemory::synchronise_cycles() const {
   if (!settings_.parameters.synchronise_copies) return 0;
   std::uint64_t pages = 0;
@@ -184,7 +190,7 @@ void DeviceMemory::synchronise(Cycle now) {
       const Run run{t, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
       note(Event::Kind::kSynchronise, now - cycles, now, run);
       counters_.bytes_to_host += run.bytes();
-      invalidate({run, false, false, 0, 0, now});
+      invalidate({run, false, false});
     });
     list_.left(t, PageSet());
     tree.counted = tree.incoming;
@@ -192,6 +198,7 @@ void DeviceMemory::synchronise(Cycle now) {
     tree.written = false;
   }
   free_ = frames_ - taken_for_reads();
+  has_chunk_.assign(has_chunk_.size(), false);
   oversubscribed_ = false;
   changed_ = true;
 }
@@ -216,10 +223,21 @@ void DeviceMemory::finish_write() {
   changed_ = true;
   fruitless_ = false;
   leaving_pages_ -= writing_.run.pages;
-  if (settings_.parameters.early_reuse) return;
-  table_[writing_.run.tree].leaving -= writing_.run.set();
-  give_frames(writing_.run.pages);
+  const bool left = settings_.parameters.early_reuse && !writing_.keep;  // when it began
+  if (left) return;
+  Tree& tree = table_[writing_.run.tree];
+  const PageSet pages = writing_.run.set();
+  tree.leaving -= pages;
   gone_ = true;
+  if (writing_.keep) {
+    tree.resident |= pages;
+    tree.counted |= pages;
+    tree.duplicated |= pages;
+    list_.arrived(writing_.run.tree, pages);
+    return;
+  }
+  give_frames(writing_.run);
+  tree.remote |= pages & remote_.advice.of(writing_.run.tree).accessed_by;
 }
 
 void DeviceMemory::start_write(Cycle now) {
@@ -229,10 +247,11 @@ void DeviceMemory::start_write(Cycle now) {
   const Cycle cycles = writing_.drop ? 0 : link_.cycles(Direction::kToHost, run.pages);
   note(writing_.drop ? Event::Kind::kDrop : Event::Kind::kWriteBack, now, now + cycles, run);
   if (settings_.parameters.early_reuse) {
-    table_[run.tree].leaving -= run.set();
+    if (!writing_.keep) table_[run.tree].leaving -= run.set();
     invalidate(writing_);
-    give_frames(run.pages);
+    if (!writing_.keep) give_frames(run);
   }
+  if (remote_.by_counters()) remote_.counters.round_trip(run.tree, table_[run.tree].leaves());
   write_ = {true, now, now + cycles};
   changed_ = true;
   if (writing_.drop) {
@@ -264,11 +283,18 @@ void DeviceMemory::take_back(TreeIndex index, unsigned page) {
 
 // --- Lane to the device ---
 
+/// Slots go first, once there is room for the transfer at the front (spec A.5.6).
 void DeviceMemory::step_read(Cycle now) {
   if (read_.busy && read_.end <= now) finish_read();
-  if (read_.busy || reads_.empty()) return;
-  const Read& front = reads_.front();
-  if (front.frames_taken || front.transfer.run.pages <= free_) {
+  if (read_.busy || (reads_.empty() && slots_waiting_ == 0)) return;
+  const bool room = reads_.empty() || reads_.front().frames_taken || needed(reads_.front()) <= free_;
+  if (room && slots_waiting_ > 0) {
+    --slots_waiting_;
+    reading_ = {{}, settings_.parameters.remote_slot, true, true};
+    read_ = {true, now, now + reading_.handling};
+    counters_.read_busy_cycles += reading_.handling;
+    changed_ = true;
+  } else if (room) {
     start_read(now);
   } else if (stuck()) {
     (void)evict_now(now);
@@ -293,7 +319,7 @@ void DeviceMemory::start_read(Cycle now) {
   const Cycle cycles = link_.cycles(Direction::kToDevice, run.pages);
   read_ = {true, now, now + cycles};
   if (!reading_.frames_taken) {
-    free_ -= run.pages;
+    take_frames(run.tree, run.pages);
     staged_ -= run.pages;
   }
   ++counters_.transfers;
@@ -307,6 +333,7 @@ void DeviceMemory::start_read(Cycle now) {
 void DeviceMemory::finish_read() {
   read_.busy = false;
   changed_ = true;
+  if (reading_.slot) ++slots_done_;
   if (reading_.handling > 0) return;
   fruitless_ = false;
   const Run& run = reading_.transfer.run;
@@ -319,6 +346,10 @@ void DeviceMemory::finish_read() {
   tree.untouched |= unasked;
   counters_.prefetched_pages += unasked.count();
   counters_.thrashed_pages += (tree.evicted & pages).count();
+  const PageSet read_mostly = remote_.advice.of(run.tree).read_mostly & pages;
+  tree.duplicated |= read_mostly - tree.wanted_to_write;
+  counters_.duplicated_pages += (read_mostly - tree.wanted_to_write).count();
+  tree.wanted_to_write -= pages;
   list_.arrived(run.tree, pages);
   counters_.peak_resident_pages = std::max(counters_.peak_resident_pages, frames_ - free_);
   arrived_.push_back(run);

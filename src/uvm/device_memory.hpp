@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "util/types.hpp"
+#include "uvm/access_pattern.hpp"
 #include "uvm/counters.hpp"
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
@@ -16,6 +18,8 @@
 #include "uvm/page_table.hpp"
 #include "uvm/parameters.hpp"
 #include "uvm/prefetcher.hpp"
+#include "uvm/remote_control.hpp"
+#include "uvm/remote_port.hpp"
 
 namespace lockstep::uvm {
 
@@ -40,6 +44,10 @@ struct Shootdown {
 /// it back; when it starts, its pages become invalid, their frames free, and the TLBs forget them at once. In
 /// the safe order: with the decision the pages become invalid and the TLBs are told; when all have
 /// acknowledged it may start; its frames are free when it has ended.
+///
+/// With the driver and its evictor, memory is given out in root chunks: a tree with a page on the device
+/// holds frames for all of its pages, until the last one has left (spec D.3). Not where less than 2 MB are
+/// there.
 class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
@@ -67,12 +75,41 @@ class DeviceMemory {
   // --- Orders of the host ---
   /// The resident pages of the set leave: to the host, or without a copy (`drop`).
   void expel(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
+  /// The resident pages of the set are copied to the host and stay, as duplicates; accesses wait meanwhile.
+  void copy_to_host(TreeIndex tree, const PageSet& pages, Cycle now);
   void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
   /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
   /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
   /// pages stay valid (spec B.11).
   [[nodiscard]] Cycle synchronise_cycles() const;
   void synchronise(Cycle now);
+
+  // --- Pages that stay on the host ---
+  /// An access of the device to the page is counted; `remote`: it crossed the link.
+  void count_access(TreeIndex tree, unsigned page, bool remote);
+  /// By the access counters the absent page does not migrate yet.
+  [[nodiscard]] bool too_early(TreeIndex tree, unsigned page, bool write) const;
+  /// The device maps the page on the host.
+  void map_remote(TreeIndex tree, unsigned page) { table_[tree].remote.insert(page); }
+  /// The device forgets its mappings of pages on the host.
+  void unmap_remote(TreeIndex tree, const PageSet& pages);
+  /// A slot of the link to the device (RemotePath::kSlot); they end in order.
+  void queue_slot() {
+    ++slots_waiting_;
+    changed_ = true;
+  }
+  [[nodiscard]] std::uint32_t take_slots_done() { return std::exchange(slots_done_, 0); }
+  /// Packets of remote accesses have held the direction: what is under way ends later.
+  void delay(Direction direction, Cycle cycles);
+  [[nodiscard]] RemotePortSettings port_settings() const;
+  /// The device writes to a page that the host has too: the host's copy is no longer valid.
+  void collapse(TreeIndex tree, unsigned page);
+  [[nodiscard]] RemoteControl& remote() { return remote_; }
+  [[nodiscard]] const RemoteControl& remote() const { return remote_; }
+  /// A kernel begins (the smart runtime wants to know).
+  void kernel_begins() {
+    if (patterns_) patterns_->kernel_begins();
+  }
 
   // --- Lanes ---
   void step_write(Cycle now);
@@ -88,14 +125,22 @@ class DeviceMemory {
   void accessed(TreeIndex tree, unsigned page, bool write);
 
   [[nodiscard]] PageTable& table() { return table_; }
+  [[nodiscard]] const PageTable& table() const { return table_; }
   [[nodiscard]] std::uint64_t free_frames() const { return free_; }
   [[nodiscard]] std::uint64_t frames() const { return frames_; }
-  void take_frames(std::uint64_t pages);
+  /// Frames that bringing so many pages of the tree takes.
+  [[nodiscard]] std::uint64_t frames_for(TreeIndex tree, std::uint64_t pages) const {
+    if (!chunks_) return pages;
+    const bool held = tree < has_chunk_.size() && has_chunk_[tree];
+    return held ? 0 : table_[tree].pages;
+  }
+  void take_frames(TreeIndex tree, std::uint64_t pages);
   [[nodiscard]] std::uint64_t staged_pages() const { return staged_; }
   [[nodiscard]] bool lanes_idle() const {
-    return !read_.busy && !write_.busy && reads_.empty() && writes_.empty() && awaiting_.empty();
+    return !read_.busy && reads_.empty() && slots_waiting_ == 0 && !write_.busy && writes_.empty() &&
+           awaiting_.empty();
   }
-  [[nodiscard]] bool reads_idle() const { return !read_.busy && reads_.empty(); }
+  [[nodiscard]] bool reads_idle() const { return (!read_.busy || reading_.slot) && reads_.empty(); }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   /// When the link has something to do next by itself; kNever.
   [[nodiscard]] Cycle next_event() const {
@@ -117,12 +162,13 @@ class DeviceMemory {
  private:
   struct Read {
     Transfer transfer;
-    Cycle handling = 0;  // > 0: handling of a fault, no data
-    bool frames_taken = false;
+    Cycle handling = 0;  // > 0: handling of a fault, or a slot: no data
+    bool frames_taken = false, slot = false;
   };
   struct WriteBack {
     Run run;
-    bool drop = false, evicted = true;  // evicted: to make room
+    bool drop = false, evicted = true;                  // evicted: to make room
+    bool keep = false;                                  // the device keeps its copy: a duplicate
     std::uint32_t shootdown = 0, acknowledgements = 0;  // still to come
     Cycle not_before = 0;
   };
@@ -136,7 +182,8 @@ class DeviceMemory {
   }
   [[nodiscard]] const PrefetchPolicy& prefetcher() const;
   [[nodiscard]] bool evict_with(const EvictionRules& rules, Cycle now);
-  void add_write_back(const Run& run, bool drop, bool evicted, Cycle now);
+  void queue_leaving(const Run& run, bool drop, bool evicted, Cycle now);
+  void add_write_back(WriteBack entry, Cycle now);
   [[nodiscard]] bool droppable(const Run& run) const;
   void start_write(Cycle now);
   void invalidate(const WriteBack& entry);
@@ -144,7 +191,16 @@ class DeviceMemory {
   void finish_read();
   void finish_write();
   [[nodiscard]] bool stuck() const;
-  void give_frames(std::uint64_t pages) { free_ = std::min(frames_, free_ + pages); }
+  void give_frames(const Run& run);
+  [[nodiscard]] std::uint64_t needed(const Read& read) const {
+    return frames_for(read.transfer.run.tree, read.transfer.run.pages);
+  }
+  [[nodiscard]] RemoteContext remote_context(TreeIndex tree, unsigned page) const;
+  [[nodiscard]] PrefetchContext prefetch_context(TreeIndex tree, const PageSet& faults);
+  void note_pattern(const std::vector<Transfer>& transfers);
+  void apply_smart_choice();
+  void change_evictor(const EvictionPolicy& policy);
+  void leave(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
   [[nodiscard]] std::uint64_t taken_for_reads() const;
   void take_back(TreeIndex tree, unsigned page);
   [[nodiscard]] EvictionRules rules() const;
@@ -153,6 +209,11 @@ class DeviceMemory {
   PageTable table_;
   const EvictionPolicy* evictor_;
   EvictionList list_;
+  RemoteControl remote_;
+  std::optional<AccessPatterns> patterns_;  // with the smart runtime
+  bool chunks_;
+  std::vector<bool> has_chunk_;  // by tree
+  std::uint32_t slots_waiting_ = 0, slots_done_ = 0;
   LinkTimes link_;
   Random random_;
   std::uint64_t frames_, free_, staged_ = 0, leaving_pages_ = 0;

@@ -22,8 +22,18 @@ void Driver::fault(const Access& access, Cycle now) {
     return;
   }
   ++c.buffer_entries;
-  buffer_.push_back({access.tree, access.page, access.source});
+  buffer_.push_back({access.tree, access.page, access.source, access.write});
+  wake(now);
+}
+
+void Driver::notify(TreeIndex tree, unsigned leaf, Cycle now) {
+  notified_.push_back({tree, static_cast<std::uint16_t>(leaf), 0, false});
+  wake(now);
+}
+
+void Driver::wake(Cycle now) {
   if (state_ != State::kAsleep) return;
+  throttled_ = false;
   state_ = State::kWaking;
   batches_in_run_ = 0;
   due_ = now + interrupt_;
@@ -34,7 +44,10 @@ Cycle Driver::next() const {
     case State::kAsleep:
       return kNever;
     case State::kMakingRoom:  // a write-back's end, or the end of the eviction's own work
-      return pages_ <= memory_->free_frames() || !evicting_ || memory_->lanes_idle() ? due_ : kNever;
+      return memory_->frames_for(tree_, pages_) <= memory_->free_frames() || !evicting_ ||
+                     memory_->lanes_idle()
+                 ? due_
+                 : kNever;
     case State::kCopying:
       return memory_->reads_idle() ? due_ : kNever;
     default:
@@ -71,17 +84,34 @@ bool Driver::advance(Cycle now, std::vector<Access>& replayed, std::vector<std::
   }
 }
 
-void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
-  Counters& c = memory_->counters();
-  const auto size = std::min<std::size_t>(buffer_.size(), memory_->parameters().batch_faults);
+Driver::Block& Driver::block_of(TreeIndex tree) {
+  auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.tree == tree; });
+  return block != blocks_.end() ? *block : blocks_.emplace_back(Block{tree, {}, {}, {}});
+}
+
+/// Entries up to the driver's copy of the buffer's write position, which it reads when it has used that up.
+std::size_t Driver::fetch_faults() {
+  if (known_ == 0) known_ = buffer_.size();
+  const auto size = std::min<std::size_t>(known_, memory_->parameters().batch_faults);
   for (std::size_t i = 0; i < size; ++i) {
     const Entry e = buffer_.front();
     buffer_.pop_front();
-    auto block =
-        std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.tree == e.tree; });
-    if (block == blocks_.end()) block = blocks_.insert(blocks_.end(), {e.tree, {}});
-    if (block->faults.contains(e.page)) ++c.batch_duplicates;
-    block->faults.insert(e.page);
+    Block& block = block_of(e.tree);
+    if (block.faults.contains(e.page)) ++batch_duplicates_;
+    block.faults.insert(e.page);
+    if (e.write) block.writes.insert(e.page);
+  }
+  known_ -= size;
+  return size;
+}
+
+void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
+  Counters& c = memory_->counters();
+  batch_duplicates_ = 0;
+  const std::size_t size = fetch_faults();
+  for (std::uint32_t i = 0; i < memory_->parameters().batch_faults && !notified_.empty(); ++i) {
+    block_of(notified_.front().tree).counted |= PageSet::leaf(notified_.front().page);
+    notified_.pop_front();
   }
   const PageTable& table = memory_->table();
   std::sort(blocks_.begin(), blocks_.end(),
@@ -92,27 +122,58 @@ void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
   c.batch_blocks += blocks_.size();
   c.largest_batch = std::max<std::uint64_t>(c.largest_batch, size);
   batch_sizes.push_back(static_cast<std::uint32_t>(size));
+  batch_size_ = size;
   batch_start_ = now;
   batch_run_ = {blocks_.empty() ? 0 : blocks_.front().tree, 0, static_cast<std::uint16_t>(size)};
   state_ = State::kServing;
   due_ = now + batch_;
 }
 
+/// Of the block's pages that are absent, those that move; the others are put off or mapped where they are.
+PageSet Driver::to_be_brought(const Block& block, Cycle now) {
+  const Tree& tree = memory_->table()[block.tree];
+  RemoteControl& remote = memory_->remote();
+  PageSet missing = block.faults - tree.resident - tree.incoming - tree.leaving;
+  const PageSet faults = missing;
+  faults.for_each([&](unsigned page) {
+    using Hint = Thrashing::Hint;
+    const Hint hint =
+        remote.thrashing ? remote.thrashing->hint(block.tree, page, Processor::kDevice, now) : Hint::kNone;
+    if (hint == Hint::kThrottle) {
+      ++memory_->counters().throttled_faults;
+      throttled_ = true;
+      missing.erase(page);
+    } else if (remote.kept(block.tree, page, block.writes.contains(page), now)) {
+      if (hint == Hint::kPin) ++memory_->counters().pinned_pages;
+      memory_->map_remote(block.tree, page);
+      missing.erase(page);
+    }
+  });
+  const PageSet counted = block.counted & tree.all();
+  return missing | (counted - tree.resident - tree.incoming - tree.leaving);
+}
+
 /// Pages that have come since they faulted are duplicates; the others decide what is copied.
-void Driver::open_block(Cycle) {
+void Driver::open_block(Cycle now) {
   const Block block = blocks_.front();
   blocks_.pop_front();
+  Counters& c = memory_->counters();
   const Tree& tree = memory_->table()[block.tree];
-  const PageSet missing = block.faults - tree.resident - tree.incoming - tree.leaving;
-  memory_->counters().batch_duplicates += (block.faults & tree.resident).count();
+  const PageSet written = block.writes & tree.duplicated;
+  written.for_each([&](unsigned page) { memory_->collapse(block.tree, page); });
+  batch_duplicates_ += ((block.faults & tree.resident) - written).count();
+  const PageSet missing = to_be_brought(block, now);
   if (missing.empty()) return;
+  tree_ = block.tree;
   transfers_ = memory_->stage(block.tree, missing, CutRule::kAtCauseChange);
   pages_ = 0;
   for (const Transfer& t : transfers_) {
     pages_ += t.run.pages;
-    if (t.faulted) memory_->counters().faults += t.run.pages;
+    if (!t.faulted) continue;
+    c.faults += (t.run.set() & block.faults).count();
+    if (memory_->remote().by_counters()) c.counted_migrations += t.run.pages;
   }
-  memory_->note_oversubscription(0, pages_);
+  memory_->note_oversubscription(0, memory_->frames_for(tree_, pages_));
   state_ = State::kMakingRoom;
   evicting_ = false;
 }
@@ -120,7 +181,7 @@ void Driver::open_block(Cycle) {
 /// Evicts until the block fits; each eviction costs the driver evict_ns, and frames come when the write-back
 /// has ended. True when the state has changed.
 bool Driver::make_room(Cycle now) {
-  if (pages_ <= memory_->free_frames()) {
+  if (memory_->frames_for(tree_, pages_) <= memory_->free_frames()) {
     copy_block(now);
     return true;
   }
@@ -132,8 +193,14 @@ bool Driver::make_room(Cycle now) {
 }
 
 void Driver::copy_block(Cycle now) {
-  memory_->take_frames(pages_);
-  for (const Transfer& t : transfers_) memory_->queue_read(t, true);
+  memory_->take_frames(tree_, pages_);
+  PageSet brought;
+  for (const Transfer& t : transfers_) {
+    memory_->queue_read(t, true);
+    brought |= t.run.set();
+  }
+  if (memory_->remote().thrashing)
+    memory_->remote().thrashing->migrated(tree_, brought, Processor::kDevice, now);
   const std::uint64_t kib = pages_ * (kPageBytes / 1024);
   due_ = now + block_ + memory_->cycles_of_ns(kib * memory_->parameters().kib_ps / 1000);
   state_ = State::kCopying;
@@ -142,13 +209,20 @@ void Driver::copy_block(Cycle now) {
 void Driver::end_batch(Cycle now, std::vector<Access>& replayed) {
   const ReplayPolicy policy = memory_->parameters().replay;
   memory_->note(Event::Kind::kBatch, batch_start_, now, batch_run_);
-  if (policy == ReplayPolicy::kBatchFlush) {
-    memory_->counters().buffer_flushed += buffer_.size();
-    buffer_.clear();
-  }
+  memory_->counters().batch_duplicates += batch_duplicates_;
+  if (policy == ReplayPolicy::kBatchFlush) flush();
   const bool now_or_never = policy == ReplayPolicy::kBatch || policy == ReplayPolicy::kBatchFlush;
   if (now_or_never || (buffer_.empty() && !stalled_.empty())) replay(replayed);
   sleep_or_go_on(now);
+}
+
+/// What lies up to the known write position; with many duplicates the driver reads that anew first.
+void Driver::flush() {
+  if (batch_duplicates_ * 100 > batch_size_ * memory_->parameters().put_update_percent)
+    known_ = buffer_.size();
+  memory_->counters().buffer_flushed += known_;
+  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(known_));
+  known_ = 0;
 }
 
 void Driver::replay(std::vector<Access>& replayed) {
@@ -159,14 +233,16 @@ void Driver::replay(std::vector<Access>& replayed) {
 }
 
 void Driver::sleep_or_go_on(Cycle now) {
-  if (buffer_.empty()) {
+  if (buffer_.empty() && notified_.empty()) {
     state_ = State::kAsleep;
     return;
   }
   state_ = State::kWaking;
   due_ = now;
-  if (batches_in_run_ < memory_->parameters().batches_per_run) return;
+  const Parameters& p = memory_->parameters();
+  if (batches_in_run_ < (throttled_ ? p.throttled_batches_per_run : p.batches_per_run)) return;
   batches_in_run_ = 0;
+  throttled_ = false;
   due_ = now + interrupt_;
 }
 

@@ -23,12 +23,16 @@ class Driver {
 
   /// The access has missed; it stalls until a replay.
   void fault(const Access& access, Cycle now);
+  /// The access counter of a 64 KB has reached its threshold: they are to be brought.
+  void notify(TreeIndex tree, unsigned leaf, Cycle now);
   /// What is due at `now`. Accesses that try again are appended to `replayed`.
   void step(Cycle now, std::vector<Access>& replayed, std::vector<std::uint32_t>& batch_sizes);
   /// Earliest time at which step() has something to do by itself; kNever.
   [[nodiscard]] Cycle next() const;
   [[nodiscard]] std::size_t stalled() const { return stalled_.size(); }
-  [[nodiscard]] bool idle() const { return state_ == State::kAsleep && stalled_.empty() && buffer_.empty(); }
+  [[nodiscard]] bool idle() const {
+    return state_ == State::kAsleep && stalled_.empty() && buffer_.empty() && notified_.empty();
+  }
 
  private:
   enum class State : std::uint8_t { kAsleep, kWaking, kServing, kMakingRoom, kCopying };
@@ -36,19 +40,26 @@ class Driver {
     TreeIndex tree;
     std::uint16_t page;
     std::uint32_t source;
+    bool write;
   };
   struct Block {
     TreeIndex tree;
-    PageSet faults;
+    PageSet faults, writes;  // writes: of the faults
+    PageSet counted;         // asked for by access counters
   };
 
   [[nodiscard]] bool advance(Cycle now, std::vector<Access>& replayed,
                              std::vector<std::uint32_t>& batch_sizes);
+  void wake(Cycle now);
+  [[nodiscard]] Block& block_of(TreeIndex tree);
+  [[nodiscard]] std::size_t fetch_faults();
+  [[nodiscard]] PageSet to_be_brought(const Block& block, Cycle now);
   void fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes);
   void open_block(Cycle now);
   [[nodiscard]] bool make_room(Cycle now);
   void copy_block(Cycle now);
   void end_batch(Cycle now, std::vector<Access>& replayed);
+  void flush();
   void replay(std::vector<Access>& replayed);
   void sleep_or_go_on(Cycle now);
 
@@ -59,7 +70,12 @@ class Driver {
   bool evicting_ = false;
   std::uint32_t batches_in_run_ = 0;
   std::deque<Entry> buffer_;
-  std::deque<Block> blocks_;  // of the batch, still to be served
+  std::deque<Block> blocks_;    // of the batch, still to be served
+  std::deque<Entry> notified_;  // page: the leaf
+  std::size_t known_ = 0;       // entries of the buffer up to the driver's copy of its write position
+  std::uint64_t batch_size_ = 0, batch_duplicates_ = 0;
+  bool throttled_ = false;  // a fault of this run was put off
+  TreeIndex tree_ = 0;      // of transfers_
   std::vector<Transfer> transfers_;
   std::uint64_t pages_ = 0;  // of transfers_
   Run batch_run_;

@@ -13,19 +13,24 @@ std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * 
 Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
     : memory_(settings, space),
       orders_(memory_),
-      walks_(memory_.parameters(), memory_.table()), arriving_(settings.sources) {
+      walks_(memory_.parameters(), memory_.table()),
+      port_(memory_.port_settings()),
+      arriving_(settings.sources) {
   if (memory_.parameters().fault_mode == FaultMode::kDriver) driver_ = std::make_unique<Driver>(memory_);
 }
 
 void Gmmu::request(std::uint32_t source, std::uint64_t token, Place place, bool write) {
   const TreeIndex tree = memory_.table().touch(place.tree);
+  memory_.count_access(tree, place.page, false);
   if (arriving_[source].empty()) with_arrivals_.push_back(source);
   arriving_[source].push_back({source, token, tree, static_cast<std::uint16_t>(place.page), write, 0});
   again_ = true;
 }
 
 void Gmmu::accessed(Place place, bool write) {
-  memory_.accessed(memory_.table().touch(place.tree), place.page, write);
+  const TreeIndex tree = memory_.table().touch(place.tree);
+  memory_.count_access(tree, place.page, false);
+  memory_.accessed(tree, place.page, write);
   again_ = true;
 }
 
@@ -36,6 +41,8 @@ void Gmmu::tick(Cycle now) {
   memory_.step_write(now);
   memory_.step_read(now);
   wake_arrived(now);
+  finish_remote(now);
+  serve_remote(now);
   finish_walks(now);
   if (driver_) {
     std::vector<Access> replayed;
@@ -46,6 +53,7 @@ void Gmmu::tick(Cycle now) {
   }
   accept(now);
   orders_.step(now);
+  for (const Direction d : {Direction::kToDevice, Direction::kToHost}) memory_.delay(d, port_.taken(d));
   if (memory_.take_changed()) again_ = true;
   for (const Shootdown& s : memory_.shootdowns())
     (void)walks_.forget(s.tree, s.first, s.pages, memory_.parameters().shootdown);
@@ -53,7 +61,8 @@ void Gmmu::tick(Cycle now) {
 
 Cycle Gmmu::next() const {
   if (again_ || !with_arrivals_.empty()) return now_ + 1;
-  const Cycle next = std::min({walks_.next(), memory_.next_event(), orders_.next(), driver_ ? driver_->next() : kNever});
+  const Cycle next = std::min({walks_.next(), memory_.next_event(), port_.next(), orders_.next(),
+                               driver_ ? driver_->next() : kNever});
   return next == kNever ? kNever : std::max(next, now_ + 1);
 }
 
@@ -80,7 +89,9 @@ void Gmmu::finish_walks(Cycle now) {
 
 void Gmmu::finish_walk(Cycle now, const Access& access) {
   const Tree& tree = memory_.table()[access.tree];
-  if (tree.resident.contains(access.page)) {
+  const bool forbidden = access.write && tree.duplicated.contains(access.page);
+  if (tree.resident.contains(access.page) && (!forbidden || !driver_)) {
+    if (forbidden) memory_.collapse(access.tree, access.page);
     ++totals_.page_hits;
     return answer(now, access);
   }
@@ -93,10 +104,15 @@ void Gmmu::finish_walk(Cycle now, const Access& access) {
 
 void Gmmu::miss(Cycle now, const Access& access) {
   ++totals_.page_misses;
+  Tree& tree = memory_.table()[access.tree];
+  const bool under_way = tree.incoming.contains(access.page);
+  if (!under_way && !tree.resident.contains(access.page) && remains(access, now))
+    return let_stay(now, access);
   Access missed = access;
+  missed.remote = false;
   if (missed.faulted_at == 0) missed.faulted_at = now;
+  if (access.write) tree.wanted_to_write.insert(access.page);
   if (driver_) return driver_->fault(missed, now);
-  const bool under_way = memory_.table()[access.tree].incoming.contains(access.page);
   std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];
   waiters.push_back(missed);
   ++waiting_count_;
@@ -105,6 +121,7 @@ void Gmmu::miss(Cycle now, const Access& access) {
     return;
   }
   ++totals_.faults;
+  if (memory_.remote().by_counters()) ++totals_.counted_migrations;
   auto fault =
       std::find_if(faults_.begin(), faults_.end(), [&](const Fault& f) { return f.tree == access.tree; });
   if (fault == faults_.end()) fault = faults_.insert(faults_.end(), {access.tree, {}});
@@ -148,7 +165,7 @@ void Gmmu::wake_arrived(Cycle now) {
 }
 
 Granule Gmmu::granule_of(const Tree& tree, unsigned page) const {
-  if (!memory_.parameters().large_entries) return Granule::kPage;
+  if (!memory_.parameters().large_entries || !tree.duplicated.empty()) return Granule::kPage;
   if (tree.pages == kPagesPerTree && tree.resident.count() == kPagesPerTree) return Granule::kTree;
   return tree.resident.in_leaf(page / kPagesPerLeaf) == kPagesPerLeaf ? Granule::kLeaf : Granule::kPage;
 }
@@ -159,12 +176,14 @@ void Gmmu::answer(Cycle now, const Access& access) {
   memory_.accessed(access.tree, access.page, access.write);
   const Granule granule = granule_of(tree, access.page);
   walks_.learn({tree.id, access.page}, granule);
-  answers_.push_back({access.source, access.token, granule});
+  answers_.push_back(
+      {access.source, access.token, granule, Answer::Kind::kLocal, tree.duplicated.contains(access.page)});
 }
 
 bool Gmmu::idle() const {
   return with_arrivals_.empty() && walks_.size() == 0 && waiting_count_ == 0 && on_way_out_.empty() &&
-         memory_.lanes_idle() && orders_.idle() && (!driver_ || driver_->idle());
+         memory_.lanes_idle() && port_.idle() && remote_arrivals_.empty() && orders_.idle() &&
+         (!driver_ || driver_->idle());
 }
 
 const Counters& Gmmu::counters() {
@@ -173,6 +192,11 @@ const Counters& Gmmu::counters() {
   c.page_misses = totals_.page_misses;
   if (!driver_) c.faults = totals_.faults;
   c.pending = totals_.pending;
+  if (!driver_) c.counted_migrations = totals_.counted_migrations;
+  c.remote_reads = totals_.remote_reads;
+  c.remote_writes = totals_.remote_writes;
+  c.remote_bytes_to_device = port_.bytes(Direction::kToDevice);
+  c.remote_bytes_to_host = port_.bytes(Direction::kToHost);
   c.fault_latency_cycles = totals_.fault_latency_cycles;
   c.walks = walks_.walks;
   c.l2_tlb_hits = walks_.l2_hits;

@@ -17,9 +17,16 @@ namespace lockstep::uvm {
 
 /// To a TLB that asked.
 struct Answer {
+  enum class Kind : std::uint8_t {
+    kLocal,   // the page is on the device
+    kRemote,  // it stays on the host: its accesses are to be sent as remote ones
+    kDone     // a remote access has got through
+  };
   std::uint32_t source = 0;
   std::uint64_t token = 0;
   Granule granule = Granule::kPage;
+  Kind kind = Kind::kLocal;
+  bool read_only = false;  // kLocal: a store must ask again
 };
 
 /// A machine with its own clock of core cycles, driven by whoever owns it: hand in what has arrived, call
@@ -37,6 +44,10 @@ class Gmmu {
 
   /// An access that missed its TLB; accepted at the next tick, one of a source a cycle.
   void request(std::uint32_t source, std::uint64_t token, Place place, bool write);
+  /// An access to a page that an earlier answer said to be on the host. It crosses the link (kDone), or is
+  /// answered like any other when the page has moved or moves now.
+  void remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes, bool write,
+                      bool answered);
   /// An SM's report of an access that hit its TLB.
   void accessed(Place place, bool write);
   void acknowledge(std::uint32_t shootdown, Cycle now) {
@@ -44,6 +55,7 @@ class Gmmu {
     again_ = true;
   }
 
+  void kernel_begins() { memory_.kernel_begins(); }
   /// Carried out in the order of the calls.
   void order(const Order& order) {
     orders_.add(order);
@@ -76,6 +88,11 @@ class Gmmu {
   [[nodiscard]] const std::vector<std::uint32_t>& batch_sizes() const { return batch_sizes_; }
 
  private:
+  void serve_remote(Cycle now);
+  void finish_remote(Cycle now);
+  void let_stay(Cycle now, const Access& access);
+  [[nodiscard]] bool remains(const Access& access, Cycle now) const;
+  void cross_link(Cycle now, const Access& access);
   void finish_walks(Cycle now);
   void finish_walk(Cycle now, const Access& access);
   void miss(Cycle now, const Access& access);
@@ -88,6 +105,9 @@ class Gmmu {
   DeviceMemory memory_;
   HostOrders orders_;
   WalkPool walks_;
+  RemotePort port_;
+  std::vector<Access> remote_arrivals_;
+  std::deque<Access> in_slots_;
   std::unique_ptr<Driver> driver_;            // FaultMode::kDriver
   std::vector<std::deque<Access>> arriving_;  // by source
   std::vector<std::uint32_t> with_arrivals_;  // sources that have some, ascending when accepted

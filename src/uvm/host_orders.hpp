@@ -16,7 +16,8 @@ namespace lockstep::uvm {
 /// of the allocation, each one transfer; the next begins when it has arrived. Page trees do not count them.
 /// Pages that are just leaving are left out. kPrefetch to the host and the host's accesses: host_fault_ns
 /// (once for an access of pages that are on the device), then what is on the device leaves, tree by tree.
-/// kRelease: the pages are dropped. kSynchronise: DeviceMemory::synchronise.
+/// A read of read-mostly pages leaves them on the device, as duplicates. An access of pages that thrash waits
+/// for the device's nap. kRelease: the pages are dropped. kSynchronise: DeviceMemory::synchronise.
 class HostOrders {
  public:
   explicit HostOrders(DeviceMemory& memory) : memory_(&memory) {}
@@ -34,6 +35,7 @@ class HostOrders {
 
  private:
   void begin(Cycle now);
+  [[nodiscard]] Cycle nap_end(Cycle now);
   [[nodiscard]] bool work(Cycle now);
   [[nodiscard]] bool bring(Cycle now, const PageRange& range);
   void fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages);

@@ -22,17 +22,18 @@ enum class Advice : std::uint8_t {
 struct Order {
   enum class Kind : std::uint8_t {
     kAdvise,
-    kPrefetch,     // bring the range to the device, or to the host
-    kHostRead,     // the host reads the range: what is on the device comes back first
+    kPrefetch,  // bring the range to the device, or to the host
+    kHostRead,  // the host reads the range: what is on the device comes back first
     kHostWrite,
     kRelease,      // the range is freed: its pages are nowhere, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
+    kKernel,       // no order but a notice, never completed: a kernel begins
     kCount
   } kind = Kind::kAdvise;
   Advice advice = Advice::kNone;
-  bool host = false;         // kAdvise, kPrefetch: the place that is named is the host, else the device
-  std::uint32_t index = 0;   // the sender's own, returned when the order is complete
-  Address address = 0;       // all but kSynchronise; not rounded
+  bool host = false;        // kAdvise, kPrefetch: the place that is named is the host, else the device
+  std::uint32_t index = 0;  // the sender's own, returned when the order is complete
+  Address address = 0;      // all but kSynchronise; not rounded
   std::uint64_t bytes = 0;
 };
 
@@ -43,6 +44,7 @@ struct PageRange {
 };
 /// The managed pages that [address, address + bytes) touches, in ascending order of addresses, cut at trees.
 /// Empty where nothing of it is managed.
-[[nodiscard]] std::vector<PageRange> pages_in(const AddressSpace& space, Address address, std::uint64_t bytes);
+[[nodiscard]] std::vector<PageRange> pages_in(const AddressSpace& space, Address address,
+                                              std::uint64_t bytes);
 
 }  // namespace lockstep::uvm

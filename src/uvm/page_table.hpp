@@ -20,12 +20,15 @@ struct Tree {
   std::uint32_t pages = kPagesPerTree;  // a power of two from 16
   PageSet resident;                     // valid in the page table
   PageSet incoming;                     // a transfer to the device is staged or under way
-  PageSet leaving;    // a write-back is decided and has not begun (UVMSmart) or not ended (safe order)
-  PageSet counted;    // "to be valid": what the nodes count; from staging to the eviction decision
-  PageSet wanted;     // incoming because of a fault
-  PageSet dirty;      // written since it arrived
-  PageSet untouched;  // arrived without a fault and not accessed yet
-  PageSet evicted;    // has left before, for the count of thrashed pages
+  PageSet leaving;          // a write-back is decided and has not begun (UVMSmart) or not ended (safe order)
+  PageSet counted;          // "to be valid": what the nodes count; from staging to the eviction decision
+  PageSet wanted;           // incoming because of a fault
+  PageSet wanted_to_write;  // of these, because of a store
+  PageSet dirty;            // written since it arrived
+  PageSet untouched;        // arrived without a fault and not accessed yet
+  PageSet evicted;          // has left before, for the count of thrashed pages
+  PageSet duplicated;       // resident, and the host's copy is valid too: read-only, leaves without a copy
+  PageSet remote;           // on the host, and the device maps it there
   std::uint32_t accesses = 0;  // of the whole tree, for LFU
   bool written = false;        // not only read
   [[nodiscard]] unsigned leaves() const { return pages / kPagesPerLeaf; }

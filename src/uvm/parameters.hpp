@@ -14,6 +14,9 @@ enum class ReplayPolicy : std::uint8_t { kBlock, kBatch, kBatchFlush, kOnce };
 /// Which victims are dropped instead of written back.
 enum class CleanDrop : std::uint8_t { kNever, kReadOnlyTrees, kClean };
 enum class ShootdownScope : std::uint8_t { kEntry, kAll };
+/// How an access to a page that stays on the host gets there: packets over the host link, or as in UVMSmart a
+/// slot of constant length on the link to the device, after which the page is treated as local.
+enum class RemotePath : std::uint8_t { kLink, kSlot };
 
 struct Parameters {
   FaultMode fault_mode = FaultMode::kDriver;
@@ -37,8 +40,10 @@ struct Parameters {
   bool merge_misses = true;   // an SM asks once for a page; walks of one page are shared
   std::uint32_t request_latency = 40, reply_latency = 40;  // SM to GMMU and back
   ShootdownScope shootdown = ShootdownScope::kEntry;
-  std::uint32_t l1_shootdown = 15, l2_shootdown = 200;
-  std::uint32_t touch_interval = 10000;  // an SM reports accesses to a page at most so often
+  std::uint32_t l1_shootdown = 15, l2_shootdown = 200;  // entries of a range
+  std::uint32_t l1_flush = 15, l2_flush = 200;          // everything
+  bool blocking_misses = false;                         // a miss blocks the SM's TLB until it is answered
+  std::uint32_t touch_interval = 10000;                 // an SM reports accesses to a page at most so often
 
   // Cost of a fault.
   FaultCost fault_cost = FaultCost::kAdditive;
@@ -48,6 +53,17 @@ struct Parameters {
   ReplayPolicy replay = ReplayPolicy::kBatchFlush;
   std::uint32_t interrupt_ns = 4000, batch_ns = 12000, block_ns = 0, evict_ns = 47000;
   std::uint32_t kib_ps = 53500;
+  std::uint32_t throttled_batches_per_run = 5, put_update_percent = 50;
+  // Remote access, thrashing, access patterns.
+  std::uint8_t remote = 0;  // index into the registry
+  std::uint32_t remote_threshold = 256, remote_penalty = 2;
+  RemotePath remote_path = RemotePath::kLink;
+  std::uint32_t remote_slot = 200;
+  std::uint32_t remote_latency_ns = 1000, remote_header_bytes = 18, remote_outstanding = 256;
+  bool thrashing = true;
+  std::uint32_t thrashing_lapse_ns = 500000, thrashing_threshold = 3, thrashing_throttles = 10;
+  std::uint32_t thrashing_pin_lapses = 300, thrashing_epoch_lapses = 2000, thrashing_resets = 4;
+  bool smart_runtime = false;
   // The host.
   std::uint32_t host_fault_ns = 16000;
   bool synchronise_copies = false;

@@ -30,13 +30,15 @@ void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex inde
                   CutRule rule, PrefetchContext& context, std::vector<Transfer>& transfers) {
   std::vector<PageSet> lists;
   policy.choose(table[index], faults, context, lists);
+  if (!context.along.empty()) lists.push_back(context.along);
   Tree& tree = table[index];
   if (rule == CutRule::kAtCauseChange)  // the driver copies all of a block at once
     lists = {std::accumulate(lists.begin(), lists.end(), PageSet(),
                              [](PageSet a, const PageSet& b) { return a | b; })};
   for (const PageSet& list : lists) {
-    const PageSet moved = list - tree.resident - tree.incoming - tree.leaving;
-    tree.counted |= list - tree.leaving;
+    const PageSet barred = context.barred - faults;
+    const PageSet moved = list - tree.resident - tree.incoming - tree.leaving - barred;
+    tree.counted |= list - tree.leaving - barred;
     tree.incoming |= moved;
     tree.wanted |= moved & faults;
     cut(index, moved, faults, rule, transfers);

@@ -15,6 +15,8 @@ namespace lockstep::uvm {
 struct PrefetchContext {
   Random& random;
   unsigned threshold_percent = 51;  // of the driver's rule (uvm_perf_prefetch_threshold)
+  PageSet barred = {};              // these do not come along: stage_faults() leaves them out
+  PageSet along = {};               // these come along whatever the policy says
 };
 
 /// One policy. `choose` appends lists of pages, each to be cut by itself; together they hold every faulting

@@ -22,6 +22,9 @@ struct Access {
   std::uint16_t page = 0;
   bool write = false;
   Cycle faulted_at = 0;  // the end of the walk that missed
+  // Of an access to a page that its source believes on the host.
+  bool remote = false, answered = true;  // answered: data come back
+  std::uint16_t bytes = 0;
 };
 
 /// Every access ends its translation some time after it came in; ends of one cycle come in the order of

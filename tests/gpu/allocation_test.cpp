@@ -23,13 +23,14 @@ std::atomic<std::uint64_t> allocations{0};
 }
 
 // Counts every allocation of this test program.
-void* operator new(std::size_t size) {
+// Not inlined: gcc would take free() for the wrong partner of a new that it still sees as a call.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(size ? size : 1)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace lockstep::test {
 namespace {

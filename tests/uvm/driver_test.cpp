@@ -113,5 +113,19 @@ TEST_CASE("the driver's prefetch rule works on the whole batch") {
   CHECK(rig.gmmu.counters().batches == 1);
 }
 
+TEST_CASE("a flush takes what had come by the fetch; with many duplicates also what has come since (spec D.1)") {
+  for (const unsigned pages : {10u, 4u}) {  // 10 faults: without duplicates, and with 6
+    Parameters p;
+    p.prefetcher = 0;
+    Rig rig(p, {64 << 20}, 1 << 18, 15);
+    for (unsigned s = 0; s < 10; ++s) rig.at(2, s % pages, false, s);
+    for (unsigned s = 10; s < 15; ++s) rig.at(10000, 2000 + s, false, s);  // while the batch is served
+    REQUIRE(rig.run());
+    CHECK(rig.gmmu.batch_sizes().front() == 10);
+    CHECK(rig.gmmu.counters().buffer_flushed == (pages == 4 ? 5u : 0u));
+    CHECK(rig.answered.size() == 15);
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::uvm

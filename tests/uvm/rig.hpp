@@ -29,6 +29,8 @@ inline Parameters smart() {
   p.walk_levels = 1;
   p.walk_step = 100;
   p.large_entries = p.merge_misses = false;
+  p.remote_threshold = 8;
+  p.remote_path = RemotePath::kSlot;
   return p;
 }
 
@@ -58,11 +60,20 @@ struct Rig {
   void hit_at(Cycle when, std::uint64_t page, bool write = false) {
     inputs.emplace(when, Input{page, write, 0, 0, true});
   }
+  /// An order of the host for whole pages; complete when `completed` has its number.
+  std::uint32_t order_at(Cycle when, Order::Kind kind, std::uint64_t page, std::uint64_t pages,
+                         Advice advice = Advice::kNone, bool host = false) {
+    const auto index = static_cast<std::uint32_t>(orders.size());
+    orders.push_back({kind, advice, host, index, 0xc000'0000 + page * kPageBytes, pages * kPageBytes});
+    inputs.emplace(when, Input{0, false, 0, 0, false, static_cast<int>(index)});
+    return index;
+  }
 
   /// Until nothing is due any more; `every`: each cycle is visited. False after `limit` cycles.
   bool run(bool every = false, Cycle limit = 2'000'000'000) {
     while (now <= limit) {
-      const Cycle next = std::min(gmmu.next(), inputs.empty() ? kNever : inputs.begin()->first);
+      Cycle next = std::min(gmmu.next(), inputs.empty() ? kNever : inputs.begin()->first);
+      if (!lines.empty()) next = now + 1;
       if (next == kNever) return gmmu.idle();
       now = every ? now + 1 : std::max(now + 1, next);
       step();
@@ -71,16 +82,36 @@ struct Rig {
   }
   void step() {
     for (; !inputs.empty() && inputs.begin()->first <= now; inputs.erase(inputs.begin())) {
-      const Input& in = inputs.begin()->second;
+      const Input in = inputs.begin()->second;
+      if (in.order >= 0) {
+        gmmu.order(orders[static_cast<std::size_t>(in.order)]);
+        continue;
+      }
       const Place place{in.page / kPagesPerTree, static_cast<std::uint32_t>(in.page % kPagesPerTree)};
       if (in.hit) {
         gmmu.accessed(place, in.write);
       } else {
+        asked[in.token] = {place, in.write};
         gmmu.request(in.source, in.token, place, in.write);
       }
     }
+    for (const Line& line : lines)
+      gmmu.remote_request(line.source, line.token, line.place, 32, line.write, !line.write);
+    lines.clear();
     gmmu.tick(now);
-    for (const Answer& a : gmmu.answers()) answered[a.token] = now;
+    for (const Answer& a : gmmu.answers()) {
+      if (a.kind == Answer::Kind::kRemote) {  // the source asks for its line in the next cycle
+        lines.push_back({a.source, a.token, asked.at(a.token).first, asked.at(a.token).second});
+        mapped[a.token] = now;
+      } else if (a.read_only && asked.at(a.token).second) {
+        const Place place = asked.at(a.token).first;
+        inputs.emplace(now + 1,
+                       Input{place.tree * kPagesPerTree + place.page, true, a.source, a.token, false});
+      } else {
+        answered[a.token] = now;
+      }
+    }
+    for (const std::uint32_t index : gmmu.completed()) completed[index] = now;
     const std::vector<Shootdown> shot = gmmu.shootdowns();
     shootdowns.insert(shootdowns.end(), shot.begin(), shot.end());
     gmmu.clear_output();
@@ -108,6 +139,13 @@ struct Rig {
     std::uint32_t source;
     std::uint64_t token;
     bool hit;
+    int order = -1;
+  };
+  struct Line {
+    std::uint32_t source;
+    std::uint64_t token;
+    Place place;
+    bool write;
   };
   AddressSpace space;
   Gmmu gmmu;
@@ -116,6 +154,11 @@ struct Rig {
   std::vector<Shootdown> shootdowns;
   std::multimap<Cycle, Input> inputs;
   std::map<std::uint64_t, Cycle> answered;  // token -> time
+  std::map<std::uint64_t, Cycle> mapped;    // token -> time at which it was told that its page is remote
+  std::map<std::uint64_t, std::pair<Place, bool>> asked;  // token -> page, store
+  std::vector<Line> lines;                                // to be asked for on the host
+  std::vector<Order> orders;
+  std::map<std::uint32_t, Cycle> completed;  // order -> time
   std::uint64_t tokens = 0;
   Cycle now = 0;
 };

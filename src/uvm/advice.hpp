@@ -1,0 +1,45 @@
+// What cudaMemAdvise has said of pages, and where a page goes because of it (spec D.6).
+#pragma once
+
+#include <unordered_map>
+
+#include "uvm/order.hpp"
+#include "uvm/page_table.hpp"
+
+namespace lockstep::uvm {
+
+/// Advice for the pages of one tree.
+struct AdvisedPages {
+  PageSet read_mostly;
+  PageSet prefer_host, prefer_device;  // disjoint
+  PageSet accessed_by;                 // the device
+};
+
+/// What the device's fault on a page of the host leads to.
+enum class Placement : std::uint8_t {
+  kMigrate,    // to the device
+  kDuplicate,  // a copy on the device, read-only; the host keeps its own
+  kRemote      // the page stays, the device maps it
+};
+
+class AdviceTable {
+ public:
+  /// `host`: the processor named is the host, else the device. The host's being named by accessed-by has no
+  /// effect: over a host link it cannot map memory of the device.
+  void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
+  [[nodiscard]] const AdvisedPages& of(TreeIndex tree) const {
+    static const AdvisedPages kNone;
+    if (trees_.empty()) return kNone;
+    const auto found = trees_.find(tree);
+    return found == trees_.end() ? kNone : found->second;
+  }
+  /// Read-mostly: reads duplicate, writes collapse to the writer. Else the preferred location: the device's
+  /// own attracts the page, the host's keeps it. Else accessed-by keeps it.
+  [[nodiscard]] Placement placement(TreeIndex tree, unsigned page, bool write) const;
+  [[nodiscard]] bool empty() const { return trees_.empty(); }
+
+ private:
+  std::unordered_map<TreeIndex, AdvisedPages> trees_;  // never walked over
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,101 @@
+// Managed memory in tests of the whole machine: small traces, UVMSmart's machine, options.
+#pragma once
+
+#include <fstream>
+
+#include "end_to_end.hpp"
+#include "uvm/evictor.hpp"
+#include "uvm/prefetcher.hpp"
+
+namespace lockstep::test {
+
+inline constexpr Address kBase = 0x7f8000000000;
+
+/// Loads from random places of 256 KB.
+inline const SmallTrace kSmallRandom{
+    "random", "random", {{"ctas", "2"}, {"threads", "32"}, {"loads", "1"}, {"footprint", "262144"}}};
+inline constexpr const char* kTable = "0x7fa000000000+256KiB";
+
+/// A kernel of one warp whose loads wait for one another.
+class LoadChain {
+ public:
+  explicit LoadChain(const std::vector<Address>& addresses) {
+    const auto path = folder_.path();
+    std::ofstream(path / "kernelslist.g") << "MemcpyHtoD,0x7f8000000000,65536\nkernel-1.traceg\n";
+    std::ofstream out(path / "kernel-1.traceg");
+    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
+           "-nregs = 32\n-binary version = 61\n-cuda stream id = 0\n-shmem base_addr = 0x0\n"
+           "-local mem base_addr = 0x0\n-nvbit version = 1.7\n-accelsim tracer version = 3\n\n"
+           "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+           "[adrrescompress?] "
+           "[mem_addresses]\n\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = "
+        << addresses.size() + 1 << "\n";
+    out << std::hex;
+    std::uint32_t pc = 0x10;
+    for (const Address a : addresses) {
+      out << pc << " ffffffff 1 R4 LDG.E 1 R4 4 1 0x" << a << " 4\n";
+      pc += 0x10;
+    }
+    out << pc << " ffffffff 0 EXIT 0 0\n\n#END_TB\n";
+    out.close();
+    trace_ = trace::open_trace(path.string());
+  }
+  [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<trace::TraceSet> trace_;
+};
+
+/// UVMSmart's settings on a small GPU with one clock of 1481 MHz, so that nothing depends on phases, and with
+/// all code in the instruction caches, so that no read-ahead of code is what a kernel ends with.
+inline config::GpuConfig smart_gpu(const std::vector<std::string>& more = {}) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "gpu.ini").string();
+  std::ofstream(file) << "include = gtx1080ti\ninclude = uvmsmart\n";
+  std::vector<std::string> set = {"clock.core_khz=1481000", "clock.icnt_khz=1481000", "clock.l2_khz=1481000",
+                                  "frontend.launch_prefetch=8KiB"};
+  set.insert(set.end(), more.begin(), more.end());
+  config::GpuConfig config = config::resolve(file, set);
+  config.gpu.sms = 4;
+  config.gpu.gpcs = 2;
+  return config;
+}
+
+inline gpu::RunOptions managed_options(const config::GpuConfig& config, const char* managed,
+                                       const char* memory = "") {
+  gpu::RunOptions options;
+  options.config = config;
+  options.managed = gpu::parse_managed(managed);
+  if (*memory) options.managed.memory = gpu::parse_gpu_memory(memory);
+  return options;
+}
+
+inline const uvm::RunCounters& counters(const gpu::RunResult& result) {
+  return result.report.managed->counters;
+}
+
+struct Way {
+  unsigned threads;
+  Cycle window;
+  bool skip, shuffle, dynamic;
+};
+inline constexpr Way kWays[] = {{1, 1, true, true, true},  {2, 1, false, false, false},
+                                {2, 0, true, true, false}, {3, 2, true, false, true},
+                                {3, 0, false, true, true}, {4, 0, true, true, true}};
+
+/// All statistics of a run in that way.
+inline std::string bytes_of(const trace::TraceSet& trace, gpu::RunOptions options, bool smart,
+                            const Way& way) {
+  options.threads = way.threads;
+  options.window = smart && way.window > 1 ? 1 : way.window;
+  options.skip = way.skip;
+  options.schedule = way.dynamic ? gpu::Schedule::kDynamic : gpu::Schedule::kStatic;
+  if (way.shuffle) options.shuffle = 42;
+  options.interval = 1000;
+  const auto result = gpu::simulate(trace, options);
+  if (result.outcome != gpu::Outcome::kDone) return "not done";
+  return stats::to_json(result.report) + stats::intervals_csv(result.report);
+}
+
+}  // namespace lockstep::test
