@@ -117,7 +117,7 @@ TEST_CASE("a flush takes what had come by the fetch; with many duplicates also w
   for (const unsigned pages : {10u, 4u}) {  // 10 faults: without duplicates, and with 6
     Parameters p;
     p.prefetcher = 0;
-    Rig rig(p, {64 << 20}, 1 << 18, 15);
+    Rig rig(p, 64 << 20, 1 << 18, 15);
     for (unsigned s = 0; s < 10; ++s) rig.at(2, s % pages, false, s);
     for (unsigned s = 10; s < 15; ++s) rig.at(10000, 2000 + s, false, s);  // while the batch is served
     REQUIRE(rig.run());
