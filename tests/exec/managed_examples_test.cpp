@@ -115,7 +115,7 @@ TEST_CASE("managed examples: backprop") {
              delta = Table{numbers<float>(kRow, 8, 10)};
   const Address in = device.array(input.all), w = device.array(weights.all), old = device.array(before.all),
                 sums = device.zeros<float>(kInputs);
-  device.run("_Z7forwardPKfS0_Pf", {kInputs / 16, 1, 1}, {16, 16, 1}, Arguments(in, w, sums));
+  device.run("_Z7forwardPKfPfS1_", {kInputs / 16, 1, 1}, {16, 16, 1}, Arguments(in, w, sums));
   device.run("_Z6adjustPKfS0_PfS1_", {kInputs / 16, 1, 1}, {16, 16, 1},
              Arguments(device.array(delta.all), in, w, old));
   const auto changed = Table{device.read<float>(w, weights.all.size())},
@@ -123,12 +123,12 @@ TEST_CASE("managed examples: backprop") {
   for (int row = 1; row <= kInputs; ++row)
     for (int j = 1; j < kRow; ++j) {
       const int i = row * kRow + j;
-      REQUIRE(changed[i] == weights[i] + (0.25f * delta[j] * input[row] + 0.25f * before[i]));
+      REQUIRE(changed[i] == 0.5f * weights[i] + (0.25f * delta[j] * input[row] + 0.25f * before[i]));
     }
   for (int b = 0; b < kInputs / 16; ++b)
     for (int j = 1; j < kRow; ++j) {
       float sum = 0;
-      for (int r = 1; r <= 16; ++r) sum += weights[(b * 16 + r) * kRow + j] * input[b * 16 + r];
+      for (int r = 1; r <= 16; ++r) sum += 0.5f * weights[(b * 16 + r) * kRow + j] * input[b * 16 + r];
       REQUIRE(found[b * 16 + j - 1] == sum);
     }
 }
