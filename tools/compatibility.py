@@ -8,7 +8,8 @@ the page names where they come from). Everything that is made lies in DIR: progr
 results.json. A run with --only replaces the results of those programs; the page always shows all of results.json.
 
 Keys of a program in a table: name; folder (in the checkout; {folder} in flags and args); sources (in the folder);
-flags (of nvcc); arch (virtual architecture, default 75); config (default v100); args; runs (several lists of args);
+flags (of nvcc); arch (virtual architecture, default 75); modules ([source, file]:
+PTX or fatbins that it loads); config (default v100); args; runs (several lists of args);
 replace ([file, text, other text]: sizes for which there is no argument, and what CUDA no longer takes);
 inputs (what tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); links (what of
 the folder the program expects in its working directory); compare (how results are checked against an independent
@@ -34,7 +35,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkouts", metavar="CHECKOUTS", type=pathlib.Path)
     parser.add_argument("--work", metavar="DIR", type=pathlib.Path, required=True)
-    parser.add_argument("--lockstep", metavar="PROGRAM", type=pathlib.Path, default="build/release/lockstep")
+    parser.add_argument("--lockstep", metavar="PROGRAM", type=pathlib.Path, default=pathlib.Path("build/release/lockstep"))
     parser.add_argument("--nvcc", default="/usr/local/cuda/bin/nvcc")
     parser.add_argument("--only", metavar="REGEX", action="append", help="names of programs; may be repeated")
     parser.add_argument("--suite", action="append", choices=tables.suite_keys(), help="may be repeated")
@@ -48,6 +49,7 @@ def main():
     for program in tables.programs(arguments.checkouts.resolve()):
         if not wanted(program, arguments):
             continue
+        program.libraries = arguments.lockstep.resolve().parent
         folder = arguments.work.resolve() / program.suite.key / program.name
         error = build.program(program, folder, arguments.nvcc)
         if arguments.build_only:

@@ -26,7 +26,7 @@ def program(program, folder, nvcc):
     if missing:
         return f"{missing[0]} is not there"
     flags = [program.expand(flag) for flag in [*program.suite.flags, *program.flags]]
-    made_of = json.dumps([nvcc, program.arch, flags, program.sources, program.replace])
+    made_of = json.dumps([nvcc, program.arch, flags, program.sources, program.replace, *program.modules])
     record = folder / "made_of.json"
     if made.exists() and record.exists() and record.read_text() == made_of:
         return None
@@ -42,6 +42,12 @@ def program(program, folder, nvcc):
     command = [nvcc, f"-arch=sm_{program.arch}", "-w", "-O3", *map(str, sources), *flags, "-o", str(made)]
     result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=False)
     (folder / "build.log").write_text(" ".join(command) + "\n" + result.stdout + result.stderr)
+    for source, name in program.modules:
+        if result.returncode == 0:
+            kind = "-ptx" if name.endswith(".ptx") else "-fatbin"
+            command = [nvcc, kind, f"-arch=compute_{program.arch}", "-w", str(program.folder / source), "-o",
+                       str(folder / name), *[flag for flag in flags if flag.startswith(("-I", "-std"))]]
+            result = subprocess.run(command, cwd=program.folder, capture_output=True, text=True, check=False)
     if result.returncode == 0:
         record.write_text(made_of)
         return None

@@ -34,6 +34,28 @@ def hotspot(run, _output, args):
     return "" if len(found) == len(temperature) else f"{len(found)} cells"
 
 
+def gaussian(_run, output, args):
+    """The printed solution of the system that the program makes itself: 10 exp(-|i - j| / 100) x = 1."""
+    size = args[1]
+    rows = [[10 * math.exp(-abs(i - j) / 100) for j in range(size)] + [1.0] for i in range(size)]
+    for i in range(size):
+        for below in rows[i + 1:]:
+            factor = below[i] / rows[i][i]
+            for j in range(i, size + 1):
+                below[j] -= factor * rows[i][j]
+    solution = [0.0] * size
+    for i in reversed(range(size)):
+        known = sum(rows[i][j] * solution[j] for j in range(i + 1, size))
+        solution[i] = (rows[i][size] - known) / rows[i][i]
+    printed = output.partition("The final solution is:")[2].split()[:size]
+    if len(printed) != size:
+        return "no solution is printed"
+    for i, (text, right) in enumerate(zip(printed, solution)):
+        if abs(float(text) - right) > 2e-5:
+            return f"unknown {i}: {text}, by elimination in double precision {right:.7f}"
+    return ""
+
+
 def kmeans(run, output, _args):
     """Each printed centre is the mean of the points that are nearest to it."""
     points = [[float(word) for word in line.split()[1:]] for line in (run / "points.txt").read_text().splitlines()]
@@ -99,4 +121,30 @@ def srad_v1(run, _output, args):
     return ""
 
 
-KINDS = {check.__name__: check for check in (hotspot, kmeans, srad_v1)}
+def _c_random(seed, count):
+    """rand() of the GNU C library."""
+    state = [seed]
+    for i in range(1, 31):
+        state.append(16807 * state[i - 1] % 0x7fffffff)
+    state += state[:3]
+    while len(state) < count + 344:
+        state.append((state[-31] + state[-3]) & 0xffffffff)
+    return [value >> 1 for value in state[344:344 + count]]
+
+
+def srad_v2(_run, output, args):
+    """The printed image by the same iterations in double precision."""
+    rows, columns, rate, iterations = args[0], args[1], args[6], args[7]
+    image = [math.exp(value / 0x7fffffff) for value in _c_random(7, rows * columns)]
+    for _ in range(iterations):
+        image = _srad_step(image, rows, columns, rate)
+    found = [float(word) for word in output.partition("Printing Output:")[2].partition("Computation")[0].split()]
+    if len(found) != len(image):
+        return f"{len(found)} pixels"
+    for i, (ours, right) in enumerate(zip(found, image)):
+        if abs(ours - right) > 1e-3:
+            return f"pixel {i}: {ours}, in double precision {right:.5f}"
+    return ""
+
+
+KINDS = {check.__name__: check for check in (gaussian, hotspot, kmeans, srad_v1, srad_v2)}

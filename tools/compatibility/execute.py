@@ -13,7 +13,7 @@ WAIVED = 2  # EXIT_WAIVED of cuda-samples
 STILL = 10  # wall-clock seconds of a second of processor time, at most
 OUT_OF_TIME = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)
 KEYS = 1000 * "\n"  # for programs that wait for a key
-FAILURE = r"(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*not supported|\bmismatch)"
+FAILURE = r"(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*(?:not supported|illegal address|misaligned|deadlock)|\bmismatch)"
 
 
 @dataclasses.dataclass
@@ -33,6 +33,8 @@ def _prepare(program, folder):
     for link in program.links:
         if (program.folder / link).exists():
             (run / link).symlink_to(program.folder / link)
+    for _, name in program.modules:
+        (run / name).symlink_to(folder / name)
     for kind, name, *arguments in program.inputs:
         path = (run / name).resolve()
         path.parent.mkdir(parents=True, exist_ok=True)

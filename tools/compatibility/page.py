@@ -3,12 +3,15 @@ import dataclasses
 import fcntl
 import json
 
-MEANING = [("passes", "exit code 0, and its own check, or that of an independent program, holds"),
+MEANING = [("passes", "exit code 0, and what checks it says that its results are right"),
            ("skipped", "it ends by itself: the configured machine has not what it needs"),
            ("wrong", "it ran, and its results are not right"),
            ("error", "it did not run to its end"),
            ("too slow", "it was stopped"),
-           ("not built", "nvcc 13 does not build it")]
+           ("not built", "nvcc 13 does not build it"),
+           ("not run", "not in the runs that this page is of")]
+NOT_RUN = {"result": "not run", "reason": "", "seconds": 0, "timed": "", "checked": "", "arguments": "", "config": "",
+           "note": "", "changed": ""}
 
 
 class Results:
@@ -29,9 +32,9 @@ class Results:
             self.path.write_text(json.dumps(self.rows, indent=1, sort_keys=True))
 
     def outcomes(self, suite):
-        """(name, row) of the suite's programs that have run, in the order of its table."""
+        """(name, row) of the suite's programs, in the order of its table."""
         rows = self.rows.get(suite.key, {})
-        return [(program["name"], rows[program["name"]]) for program in suite.programs if program["name"] in rows]
+        return [(program["name"], rows.get(program["name"], NOT_RUN)) for program in suite.programs]
 
 
 def _table(head, rows):

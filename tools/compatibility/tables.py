@@ -33,6 +33,7 @@ class Program:
     links: list = dataclasses.field(default_factory=lambda: ["data"])
     compare: dict = None
     check: str = ""
+    modules: list = dataclasses.field(default_factory=list)
     replace: list = dataclasses.field(default_factory=list)
     timed: bool = False
     note: str = ""
@@ -40,9 +41,11 @@ class Program:
     passes: str = ""  # `pass` and `fail` of the table
     fails: str = ""
 
+    libraries = ""  # where the libraries of lockstep are
+
     def expand(self, text):
         return text.format(folder=self.folder, checkout=self.checkout, checkouts=self.checkout.parent,
-                           tools=pathlib.Path(__file__).parent)
+                           tools=pathlib.Path(__file__).parent, libraries=self.libraries)
 
 
 def suite_keys():

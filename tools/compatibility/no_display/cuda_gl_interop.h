@@ -1,0 +1,1 @@
+// Empty: for programs that include the header and use nothing of it.
