@@ -44,6 +44,18 @@ Module::Module(std::string name, std::vector<std::span<const std::byte>> fatbins
 Module::Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory)
     : name_(std::move(name)), ptx_(std::move(ptx)), memory_(&memory) {}
 
+namespace {
+
+/// Programs that launch kernels in kernels carry the device's part of the runtime (libcudadevrt): the
+/// executor has it itself.
+bool is_device_runtime(const ptx::Module& module) {
+  return std::ranges::any_of(module.functions, [](const ptx::Function& f) {
+    return f.has_body && f.name == "__cudaCDP2LaunchDeviceV2";
+  });
+}
+
+}  // namespace
+
 std::vector<ptx::Module> Module::parse() const {
   std::vector<ptx::Module> modules;
   for (const std::string& text : ptx_) modules.push_back(ptx::parse(text, name_));
@@ -53,6 +65,7 @@ std::vector<ptx::Module> Module::parse() const {
     any = any || !images.empty();
     if (const FatbinImage* ptx = choose_ptx(images, arch_)) modules.push_back(ptx::parse(ptx->bytes, name_));
   }
+  std::erase_if(modules, is_device_runtime);
   if (any && modules.empty())
     throw ApiError(
         Status::kErrorNoKernelImageForDevice,

@@ -39,6 +39,7 @@ bool Decoder::decode_texture_group(const Inst& inst, Operation& op) {
       break;
     case Opcode::kTxq:
     case Opcode::kSuq:
+    case Opcode::kIstypep:
       decode_query(inst, op, form);
       break;
     default:
@@ -137,29 +138,52 @@ void Decoder::decode_surface(const Inst& inst, Operation& op, TextureForm& form)
   set_operands(op, destinations, sources);
 }
 
+struct QueryWord {
+  Mod mod;
+  TextureForm::Query query;
+  bool texture, surface;  // txq, suq
+};
+constexpr QueryWord kQueries[] = {
+    {Mod::kWidth, TextureForm::Query::kWidth, true, true},
+    {Mod::kHeight, TextureForm::Query::kHeight, true, true},
+    {Mod::kDepth, TextureForm::Query::kDepth, true, true},
+    {Mod::kArraySize, TextureForm::Query::kLayers, true, true},
+    {Mod::kNumMipmapLevels, TextureForm::Query::kLevels, true, false},
+    {Mod::kNormalizedCoords, TextureForm::Query::kNormalized, true, false},
+    {Mod::kChannelDataType, TextureForm::Query::kChannelType, true, true},
+    {Mod::kChannelOrder, TextureForm::Query::kChannelOrder, true, true},
+    {Mod::kFilterMode, TextureForm::Query::kFilter, true, false},
+    {Mod::kAddrMode0, TextureForm::Query::kAddress0, true, false},
+    {Mod::kAddrMode1, TextureForm::Query::kAddress1, true, false},
+    {Mod::kAddrMode2, TextureForm::Query::kAddress2, true, false},
+    {Mod::kMemoryLayout, TextureForm::Query::kMemoryLayout, false, true},
+};
+
+/// txq, suq, and istypep, which asks what a handle is.
 void Decoder::decode_query(const Inst& inst, Operation& op, TextureForm& form) {
   using Query = TextureForm::Query;
   form.kind = TextureForm::Kind::kQuery;
   form.surface = inst.op() == Opcode::kSuq;
-  if (inst.has(Mod::kWidth))
-    form.query = Query::kWidth;
-  else if (inst.has(Mod::kHeight))
-    form.query = Query::kHeight;
-  else if (inst.has(Mod::kDepth))
-    form.query = Query::kDepth;
-  else if (inst.has(Mod::kArraySize))
-    form.query = Query::kLayers;
-  else if (inst.has(Mod::kNumMipmapLevels) && !form.surface)
-    form.query = Query::kLevels;
-  else if (inst.has(Mod::kNormalizedCoords) && !form.surface)
-    form.query = Query::kNormalized;
-  else
-    fail("this query is not supported");
-  if (inst.has(Mod::kLevel)) fail("queries of a level are not supported");
+  if (inst.op() == Opcode::kIstypep) {
+    const ptx::Type type = inst.form.type();
+    form.query = type == ptx::Type::kTexref    ? Query::kIsTexture
+                 : type == ptx::Type::kSurfref ? Query::kIsSurface
+                                               : Query::kIsSampler;
+    const Slot handle = slot_of(inst.operands.at(1), ptx::Type::kB64, op);
+    return set_operands(op, {slot_of(inst.operands[0], ptx::Type::kPred, op)}, {handle});
+  }
+  const QueryWord* found = nullptr;
+  for (const QueryWord& word : kQueries)
+    if (inst.has(word.mod) && (form.surface ? word.surface : word.texture)) found = &word;
+  if (!found) fail("this query is not supported");
+  form.query = found->query;
+  form.of_level = inst.has(Mod::kLevel);
   const Op& object = inst.operands.at(1);
   if (object.kind != OperandKind::kAddress || object.base != ptx::AddressBase::kRegister)
     fail("expected a texture or surface object in a register");
-  set_operands(op, {slot_of(inst.operands[0], ptx::Type::kB32, op)}, {register_slot(object.reg)});
+  std::vector<Slot> sources{register_slot(object.reg)};
+  if (form.of_level) sources.push_back(slot_of(inst.operands.at(2), ptx::Type::kB32, op));
+  set_operands(op, {slot_of(inst.operands[0], ptx::Type::kB32, op)}, sources);
 }
 
 }  // namespace lockstep::exec

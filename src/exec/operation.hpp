@@ -190,9 +190,20 @@ struct TextureForm {
     kDepth,
     kLayers,
     kLevels,
-    kNormalized
+    kNormalized,
+    kChannelType,
+    kChannelOrder,
+    kFilter,
+    kAddress0,
+    kAddress1,
+    kAddress2,
+    kMemoryLayout,
+    kIsTexture,
+    kIsSurface,
+    kIsSampler
   } query = Query::kWidth;
-  bool surface = false;  // a query of a surface
+  bool of_level = false;  // a query of the level that the second source names
+  bool surface = false;   // a query of a surface
 };
 
 /// One argument or result of a call: a .param variable of the caller, or a register or immediate.

@@ -160,25 +160,97 @@ void Warp::access_surface(const TextureForm& form, const Operation& op, LaneMask
     });
 }
 
+namespace {
+
+// "PTX ISA 9.0", 5.3.2 channel data type and channel order fields.
+constexpr std::uint64_t kSignedInt8 = 0x10d7, kUnsignedInt8 = 0x10da, kHalfFloat = 0x10dd, kFloat32 = 0x10de;
+constexpr std::uint64_t kOrderR = 0x10b0, kOrderRg = 0x10b2, kOrderRgba = 0x10b5;
+
+std::uint64_t channel_type(const TexelFormat& format) {
+  if (format.kind == TexelKind::kFloat) return format.bits == 16 ? kHalfFloat : kFloat32;
+  const std::uint64_t width = format.bits == 8 ? 0 : format.bits == 16 ? 1 : 2;
+  return (format.kind == TexelKind::kSigned ? kSignedInt8 : kUnsignedInt8) + width;
+}
+
+/// "PTX ISA 9.0", 9.7.11.3 txq: wrap, mirror, clamp_ogl, clamp_to_edge, clamp_to_border.
+std::uint64_t address_mode(AddressMode mode) {
+  switch (mode) {
+    case AddressMode::kWrap:
+      return 0;
+    case AddressMode::kMirror:
+      return 1;
+    case AddressMode::kClamp:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+/// What both kinds of objects have.
+std::uint64_t image_value(TextureForm::Query query, const Image& image) {
+  using Query = TextureForm::Query;
+  switch (query) {
+    case Query::kWidth:
+      return image.width;
+    case Query::kHeight:
+      return image.height;
+    case Query::kDepth:
+      return image.depth;
+    case Query::kLayers:
+      return image.layers;
+    case Query::kChannelType:
+      return channel_type(image.format);
+    case Query::kChannelOrder:
+      return image.format.channels == 1 ? kOrderR : image.format.channels == 2 ? kOrderRg : kOrderRgba;
+    default:
+      return 0;  // kMemoryLayout: surfaces are arrays, never linear memory
+  }
+}
+
+std::uint64_t texture_value(TextureForm::Query query, const Texture& texture, const Image& image) {
+  using Query = TextureForm::Query;
+  switch (query) {
+    case Query::kLevels:
+      return texture.levels.size();
+    case Query::kNormalized:
+      return texture.normalized_coordinates;
+    case Query::kFilter:
+      return texture.linear_filter;
+    case Query::kAddress0:
+    case Query::kAddress1:
+    case Query::kAddress2:
+      return address_mode(
+          texture.address[static_cast<unsigned>(query) - static_cast<unsigned>(Query::kAddress0)]);
+    default:
+      return image_value(query, image);
+  }
+}
+
+}  // namespace
+
 void Warp::query_image(const TextureForm& form, const Operation& op, LaneMask active) {
   using Query = TextureForm::Query;
   const Slot* const result = slots_ + op.operands;
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t handle = at(result[1])->lane[l];
     const TextureTable* const table = machine_->options.textures;
-    const Texture* const texture = table && !form.surface ? table->texture(handle) : nullptr;
-    const Image* const image = texture                 ? &texture->levels[0]
-                               : table && form.surface ? table->surface(handle)
-                                                       : nullptr;
-    if (!image)
-      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture or surface object");
+    const Texture* const texture = table ? table->texture(handle) : nullptr;
+    const Image* const surface = table ? table->surface(handle) : nullptr;
     std::uint64_t value = 0;
-    if (form.query == Query::kWidth) value = image->width;
-    if (form.query == Query::kHeight) value = image->height;
-    if (form.query == Query::kDepth) value = image->depth;
-    if (form.query == Query::kLayers) value = image->layers;
-    if (form.query == Query::kLevels) value = texture->levels.size();
-    if (form.query == Query::kNormalized) value = texture->normalized_coordinates;
+    if (form.query >= Query::kIsTexture) {
+      value = form.query == Query::kIsTexture   ? texture != nullptr
+              : form.query == Query::kIsSurface ? surface != nullptr
+                                                : 0;
+    } else if (form.surface ? surface == nullptr : texture == nullptr) {
+      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture or surface object");
+    } else if (form.surface) {
+      value = image_value(form.query, *surface);
+    } else {
+      const std::uint64_t level = form.of_level ? static_cast<std::uint32_t>(at(result[2])->lane[l]) : 0;
+      if (level >= texture->levels.size())
+        fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such level");
+      value = texture_value(form.query, *texture, texture->levels[level]);
+    }
     if (result[0].exists()) at(result[0])->lane[l] = value;
   });
 }

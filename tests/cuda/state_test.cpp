@@ -6,6 +6,7 @@
 #include "cuda/device.hpp"
 #include "cuda/error.hpp"
 #include "cuda/graph.hpp"
+#include "cuda/modules.hpp"
 
 using namespace lockstep;
 using namespace lockstep::cuda;
@@ -74,4 +75,26 @@ TEST_CASE("result codes have the runtime's names") {
   CHECK(std::string(status_name(Status::kErrorIllegalAddress)) == "cudaErrorIllegalAddress");
   CHECK(std::string(status_text(Status::kErrorIllegalAddress)) == "illegal address");
   CHECK(std::string(status_name(static_cast<Status>(12345))) == "unrecognized error code");
+}
+
+TEST_CASE("the device's part of the runtime is left out of a program: the executor has it") {
+  const std::string head = ".version 8.0\n.target sm_75\n.address_size 64\n";
+  const std::string library =
+      head +
+      ".extern .func (.param .b32 r) __cuda_syscall_cnpv2LaunchDeviceV2(.param .b64 b, .param .b64 s);\n"
+      ".visible .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 b, .param .b64 s) {\n"
+      ".reg .b64 %d<3>;\nld.param.b64 %d1, [b];\nld.param.b64 %d2, [s];\n"
+      "{ .param .b64 p; .param .b64 q; .param .b32 v; st.param.b64 [p], %d1; st.param.b64 [q], %d2;\n"
+      "call (v), __cuda_syscall_cnpv2LaunchDeviceV2, (p, q); }\nret;\n}\n";
+  const std::string program =
+      head +
+      ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 b, .param .b64 s);\n"
+      ".visible .entry k() {\n{ .param .b64 p; .param .b64 q; .param .b32 v; st.param.b64 [p], 0;"
+      " st.param.b64 [q], 0; call (v), __cudaCDP2LaunchDeviceV2, (p, q); }\nret;\n}\n";
+  exec::DeviceMemory memory(std::uint64_t{1} << 22);
+  Module module("program", std::vector<std::string>{program, library}, memory);
+  const auto id = module.program().find_function("__cudaCDP2LaunchDeviceV2");
+  REQUIRE(id);
+  CHECK_FALSE(module.program().functions[*id].has_body);
+  CHECK_NOTHROW(exec::Executable(module.image(), module.program().find_function("k").value()));
 }

@@ -30,18 +30,15 @@ constexpr std::string_view kNotThere[] = {
     "cvt.rn.bf16x2.ue8m0x2",                                     // sm_100
     "cvt.rs.",                                                   // sm_100
     "cvt.rz.satfinite.ue8m0x2",                                  // sm_100
-    "fma.rn.oob",                              // what the filling with NaN gives is not documented
-    "ldmatrix.sync.aligned.m16n16",            // sm_100
-    "ldmatrix.sync.aligned.m8n16",             // sm_100
-    "mma.sync.aligned.m16n8k64.row.col.kind",  // sm_120
-    "multimem.",                               // several GPUs
-    "st.bulk",                                 // sm_100
-    "tcgen05.",                                // sm_100
-    "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|",
-    "suq.channel_order",
-    "txq.level",
-    "istypep",
-    "sust.p",
+    "fma.rn.oob",                                     // what the filling with NaN gives is not documented
+    "ldmatrix.sync.aligned.m16n16",                   // sm_100
+    "ldmatrix.sync.aligned.m8n16",                    // sm_100
+    "mma.sync.aligned.m16n8k64.row.col.kind",         // sm_120
+    "multimem.",                                      // several GPUs
+    "st.bulk",                                        // sm_100
+    "tcgen05.",                                       // sm_100
+    "sust.p",                                         // no program has formatted stores
+    "tex.level.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}|",  // nor offsets of texels
 };
 
 bool is_there(const Sample& sample) {

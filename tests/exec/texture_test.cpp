@@ -207,5 +207,50 @@ TEST_CASE("texture and surface instructions") {
   CHECK_THROWS_AS(device.run("run", {1, 1, 1}, {32, 1, 1}, Arguments(texture, surface, out)), DeviceFault);
 }
 
+TEST_CASE("txq, suq and istypep say what objects are") {
+  // Values: PTX ISA 5.3.2 (channels as OpenCL numbers them) and the order of names in 9.7.11.3.
+  Device device(R"(
+.visible .entry run(.param .u64 tex, .param .u64 surf, .param .u64 out) {
+  .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+  ld.param.u64 %rd1, [tex]; ld.param.u64 %rd2, [surf]; ld.param.u64 %rd3, [out];
+  mov.u32 %r9, 1;
+  txq.channel_data_type.b32 %r0, [%rd1];
+  txq.channel_order.b32 %r1, [%rd1];
+  txq.filter_mode.b32 %r2, [%rd1];
+  txq.addr_mode_0.b32 %r3, [%rd1];
+  txq.addr_mode_1.b32 %r4, [%rd1];
+  txq.level.width.b32 %r5, [%rd1], %r9;
+  suq.channel_data_type.b32 %r6, [%rd2];
+  suq.channel_order.b32 %r7, [%rd2];
+  istypep.texref %p0, %rd1;
+  istypep.surfref %p1, %rd1;
+  istypep.surfref %p2, %rd2;
+  selp.u32 %r10, 1, 0, %p0;
+  selp.u32 %r11, 1, 0, %p1;
+  selp.u32 %r12, 1, 0, %p2;
+  suq.memory_layout.b32 %r13, [%rd2];
+  st.global.v4.u32 [%rd3], {%r0, %r1, %r2, %r3};
+  st.global.v4.u32 [%rd3+16], {%r4, %r5, %r6, %r7};
+  st.global.v4.u32 [%rd3+32], {%r10, %r11, %r12, %r13};
+  ret;
+})");
+  TextureTable table;
+  device.options.textures = &table;
+  Texture t;
+  t.levels = {Ramp(device.memory, 8, 4, 1).image};
+  t.levels.push_back(t.levels[0]);
+  t.levels[1].width = 4;
+  t.levels[0].format = {2, 16, TexelKind::kSigned};
+  t.linear_filter = true;
+  t.address = {AddressMode::kMirror, AddressMode::kBorder, AddressMode::kClamp};
+  Image image = t.levels[0];
+  image.format = {4, 32, TexelKind::kFloat};
+  const std::uint64_t texture = table.add(t), surface = table.add_surface(image);
+  const Address out = device.zeros<std::uint32_t>(12);
+  device.run("run", {1, 1, 1}, {1, 1, 1}, Arguments(texture, surface, out));
+  CHECK(device.read<std::uint32_t>(out, 12) ==
+        std::vector<std::uint32_t>{0x10d8, 0x10b2, 1, 1, 4, 4, 0x10de, 0x10b5, 1, 0, 1, 0});
+}
+
 }  // namespace
 }  // namespace lockstep::exec::test
