@@ -20,6 +20,8 @@ Syntax run_syntax() {
   syntax.usage = "run TRACE [options]";
   syntax.summary = "Simulates TRACE: a folder with a kernelslist, a list file or one kernel file.";
   syntax.positionals = {"TRACE"};
+  syntax.options.add_options()("launch", po::value<std::string>(),
+                               "TRACE is a PTX file, and this its launch script: see docs/launch-script.md");
   add_run_options(syntax.options);
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
@@ -82,8 +84,9 @@ void add_run_options(po::options_description& options) {
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
       "managed", text(),
-      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device) or ADDR+SIZE,...")(
-      "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
+      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device) "
+      "or ADDR+SIZE,...")("gpu-memory", text(),
+                          "device memory for it: a size, or a factor of the footprint such as 0.8x")(
       "max-cycles", text(), "stop after this many core cycles")(
       "interval", text(), "a time series with a row every so many core cycles")(
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
@@ -121,6 +124,9 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   if (!values) return std::nullopt;
   RunArguments arguments = run_arguments(*values);
   arguments.trace = (*values)["TRACE"].as<std::string>();
+  if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
+  if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
+    throw UserError(fmt::format("run: {} is PTX; expected --launch SCRIPT with it", arguments.trace));
   return arguments;
 }
 

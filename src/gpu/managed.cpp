@@ -72,7 +72,8 @@ ManagedOptions parse_managed(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     const auto plus = part.find('+');
     if (plus == std::string_view::npos)
-      throw UserError(fmt::format("run: {}: found '{}', expected none, all, memcpy or ADDR+SIZE", kName, part));
+      throw UserError(
+          fmt::format("run: {}: found '{}', expected none, all, memcpy or ADDR+SIZE", kName, part));
     options.ranges.emplace_back(number(part.substr(0, plus), kName, part),
                                 size(part.substr(plus + 1), kName, part));
     if (comma == std::string_view::npos) return options;
@@ -112,14 +113,14 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
   for (const auto& [first, bytes] : options.ranges) ranges.push_back(pages_of(first, bytes));
   if (options.kind == Kind::kCopies)
     for (const trace::Command& c : trace.commands())
-      if (c.kind == trace::Command::Kind::kCopyToDevice && c.bytes > 0)
-        ranges.push_back(pages_of(c.address, c.bytes));
+      if (is_copy_to_device(c.kind) && c.bytes > 0) ranges.push_back(pages_of(c.address, c.bytes));
   if (options.kind == Kind::kTrace)
     for (const trace::Command& c : trace.commands())
       if (c.kind == trace::Command::Kind::kManage) ranges.push_back(pages_of(c.address, c.bytes));
   if (ranges.empty() && (options.memory.bytes > 0 || options.memory.millionths > 0))
-    throw UserError(fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
-                                options.kind == Kind::kNone ? " with --managed none" : "; name some with --managed"));
+    throw UserError(
+        fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
+                    options.kind == Kind::kNone ? " with --managed none" : "; name some with --managed"));
   if (options.kind == Kind::kCopies && ranges.empty())
     throw UserError(
         fmt::format("run: --managed memcpy: trace {} copies nothing to the device", trace.name()));
