@@ -1,15 +1,21 @@
 #include "cli/child.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
+#include "cli/interrupt.hpp"
 #include "cuda/settings.hpp"
 #include "util/error.hpp"
 
@@ -44,14 +50,18 @@ void set(std::vector<std::string>& environment, const std::string& name, std::st
   environment.push_back(name + "=" + value);
 }
 
-std::vector<std::string> child_environment(const std::string& config, const std::string& trace) {
+std::vector<std::string> child_environment(const Start& start) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const fs::path folder = library_folder();
-  set(environment, "LD_LIBRARY_PATH", folder.string(), true);
-  set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
-  set(environment, cuda::kConfigVariable, config);
-  if (!trace.empty()) set(environment, cuda::kTraceVariable, trace);
+  if (!start.own) {
+    const fs::path folder = library_folder();
+    set(environment, "LD_LIBRARY_PATH", folder.string(), true);
+    set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
+  }
+  set(environment, cuda::kConfigVariable, start.config);
+  if (!start.trace.empty()) set(environment, cuda::kTraceVariable, start.trace);
+  if (start.socket >= 0) set(environment, cuda::kSocketVariable, std::to_string(start.socket));
+  if (start.max_cycles > 0) set(environment, cuda::kMaxCyclesVariable, std::to_string(start.max_cycles));
   return environment;
 }
 
@@ -64,19 +74,44 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-ChildResult run_child(const std::vector<std::string>& command, const std::string& config,
-                      const std::string& trace) {
-  auto environment = child_environment(config, trace);
-  auto arguments = command;
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, command.front().c_str(), nullptr, nullptr,
+Child::Child(const Start& start) {
+  auto environment = child_environment(start);
+  auto arguments = start.command;
+  const int error = posix_spawnp(&process_, arguments.front().c_str(), nullptr, nullptr,
                                  pointers(arguments).data(), pointers(environment).data());
-  if (error != 0) throw UserError(fmt::format("{}: {}", command.front(), std::strerror(error)));
+  if (start.socket >= 0) ::close(start.socket);
+  if (error == 0) return;
+  process_ = 0;
+  throw UserError(fmt::format("{}: {}", start.command.front(), std::strerror(error)));
+}
+
+Child::~Child() { wait(); }
+
+bool Child::ended() {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  if (process_ == 0 || waitpid(process_, &status, WNOHANG) != process_) return process_ == 0;
+  process_ = 0;
+  result_ = WIFSIGNALED(status) ? ChildResult{128 + WTERMSIG(status), WTERMSIG(status)}
+                                : ChildResult{WEXITSTATUS(status), 0};
+  return true;
+}
+
+ChildResult Child::wait() {
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  int patience = 200;  // looks; a terminal's Ctrl-C reaches the program too
+  while (!ended()) {
+    if (interrupted() && patience-- == 0) ::kill(process_, SIGINT);
+    std::this_thread::sleep_for(kLook);
   }
-  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
+  return result_;
+}
+
+SocketPair::SocketPair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || ::fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0)
+    throw UserError(fmt::format("no connection to the program can be made: {}", std::strerror(errno)));
+  ours = ends[0];
+  theirs = ends[1];
 }
 
 TemporaryFolder::TemporaryFolder() {

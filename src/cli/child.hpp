@@ -1,6 +1,7 @@
 // A CUDA program as a child process under our runtime.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,40 @@ struct ChildResult {
   int signal = 0;  // 0: it exited
 };
 
-/// Runs `command` (program and arguments) with the CUDA runtime of this installation in place of NVIDIA's.
-/// `config`: INI file with the resolved configuration. `trace`: compact trace to write, "" for none. Standard
-/// streams are the caller's. Throws UserError when the program cannot be started.
-[[nodiscard]] ChildResult run_child(const std::vector<std::string>& command, const std::string& config,
-                                    const std::string& trace);
+/// How a program is started.
+struct Start {
+  std::vector<std::string> command;  // program and arguments
+  bool own = false;                  // it is this program, which has the runtime in it
+  std::string config;                // INI file with the resolved configuration
+  std::string trace;                 // compact trace to write; empty: none
+  int socket = -1;                   // the runtime's end of a connection, closed here; -1: none
+  std::uint64_t max_cycles = 0;      // simulated; a kernel that surely takes longer is ended. 0: none is
+};
+
+/// A program that runs with the CUDA runtime of this installation in place of NVIDIA's. Standard streams are
+/// the caller's.
+class Child {
+ public:
+  /// Throws UserError when the program cannot be started.
+  explicit Child(const Start& start);
+  /// Waits for its end.
+  ~Child();
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  [[nodiscard]] bool ended();
+  /// After Ctrl-C the program is told so too, a second later.
+  ChildResult wait();
+
+ private:
+  int process_ = 0;  // 0: it has ended
+  ChildResult result_;
+};
+
+/// Two connected sockets; the first is not inherited by programs. Throws UserError.
+struct SocketPair {
+  SocketPair();
+  int ours = -1, theirs = -1;
+};
 
 /// A folder of its own for temporary files, removed with all in it at the end.
 class TemporaryFolder {

@@ -27,6 +27,7 @@ constexpr std::array kCommands{
     Command{"run", run_run, "simulate a trace on a GPU: cycles and statistics"},
     Command{"exec", run_exec, "run a CUDA program without a GPU and simulate its kernels"},
     Command{"record", run_record, "run a CUDA program without a GPU and keep its trace"},
+    Command{"script", run_script, "perform a launch script; `run` and `record` start it"},
     Command{"info", run_info, "what is in a trace: kernels, geometry, instruction mix, footprint"},
     Command{"config", run_config, "list, explain and resolve GPU configurations"},
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},

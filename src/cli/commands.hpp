@@ -7,6 +7,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_run(int argc, char** argv);
 [[nodiscard]] int run_exec(int argc, char** argv);
 [[nodiscard]] int run_record(int argc, char** argv);
+[[nodiscard]] int run_script(int argc, char** argv);
 [[nodiscard]] int run_info(int argc, char** argv);
 [[nodiscard]] int run_config(int argc, char** argv);
 [[nodiscard]] int run_compare(int argc, char** argv);

@@ -5,11 +5,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "cli/child.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/live_program.hpp"
 #include "cli/options.hpp"
 #include "cli/run_options.hpp"
 #include "config/config.hpp"
@@ -62,15 +64,79 @@ void pass_registers(const po::variables_map& values) {
   setenv(cuda::kRegistersVariable, cuda::to_text(choice).c_str(), 1);
 }
 
-ChildResult execute(const RunArguments& arguments, const std::vector<std::string>& command,
-                    const std::string& folder, const std::string& trace) {
-  const std::string config = folder + "/config.ini";
+/// The file with the configuration that the program's process reads.
+std::string write_config(const RunArguments& arguments, const std::string& folder) {
+  std::string config = folder + "/config.ini";
   stats::write_file(config, config::to_ini(arguments.options.config));
   catch_interrupts();  // the program gets Ctrl-C too; we live on to report
-  const ChildResult child = run_child(command, config, trace);
+  return config;
+}
+
+void tell_signal(const ChildResult& child, const std::string& program) {
   if (child.signal != 0)
-    fmt::print(stderr, "lockstep: {} was ended by signal {}\n", command.front(), strsignal(child.signal));
-  return child;
+    fmt::print(stderr, "lockstep: {} was ended by signal {}\n", program, strsignal(child.signal));
+}
+
+/// This program as the one that performs a launch script.
+Start player(const std::string& ptx, const std::string& script) {
+  Start start;
+  start.command = {fs::read_symlink("/proc/self/exe").string(), "script", ptx, script};
+  start.own = true;
+  return start;
+}
+
+/// The program to its end, and nothing beside it.
+ChildResult execute(const RunArguments& arguments, Start start, const std::string& folder) {
+  start.config = write_config(arguments, folder);
+  Child child(start);
+  tell_signal(child.wait(), start.command.front());
+  return child.wait();
+}
+
+/// After the program's end: its trace.
+int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
+  if (child.signal != 0) return child.code;
+  if (!fs::exists(arguments.trace)) {
+    fmt::print(stderr, "{}", kNothing);
+    return child.code;
+  }
+  const int code = simulate_trace(arguments, argc, argv);
+  return child.code != 0 ? child.code : code;
+}
+
+/// The program, and its simulation at the same time.
+int execute_live(RunArguments& arguments, Start start, const std::string& folder, int argc, char** argv) {
+  const SocketPair sockets;
+  start.config = write_config(arguments, folder);
+  start.socket = sockets.theirs;
+  start.max_cycles = arguments.options.max_cycles;
+  Child child(start);
+  const bool plain = arguments.options.managed.kind == gpu::ManagedOptions::Kind::kNone;
+  LiveProgram live(sockets.ours, arguments.strict, plain, [&] { return interrupted() || child.ended(); });
+  const auto leave = [&] {  // left before the program is waited for
+    live.leave();
+    tell_signal(child.wait(), start.command.front());
+  };
+  try {
+    const int code = simulate_program(arguments, live, leave, argc, argv);
+    return child.wait().code != 0 ? child.wait().code : code;
+  } catch (const NeedsWholeTrace&) {
+    leave();
+  }
+  return simulate_rest(arguments, child.wait(), argc, argv);
+}
+
+int execute_and_simulate(RunArguments& arguments, Start start, const std::string& folder, bool functional,
+                         bool keep, int argc, char** argv) {
+  arguments.trace = fs::absolute(arguments.trace).string();  // the program may change its folder
+  if (!functional || keep) start.trace = arguments.trace;
+  const gpu::ManagedOptions& managed = arguments.options.managed;
+  using Kind = gpu::ManagedOptions::Kind;
+  const bool whole = managed.memory.bytes > 0 || managed.memory.millionths > 0 ||
+                     (managed.kind != Kind::kTrace && managed.kind != Kind::kNone);
+  if (!functional && !whole) return execute_live(arguments, std::move(start), folder, argc, argv);
+  const ChildResult child = execute(arguments, std::move(start), folder);
+  return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
 }  // namespace
@@ -78,7 +144,7 @@ ChildResult execute(const RunArguments& arguments, const std::vector<std::string
 int run_exec(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "exec [options] -- PROGRAM [ARGUMENTS]";
-  syntax.summary = "Runs a CUDA program without a GPU, then simulates its kernels.";
+  syntax.summary = "Runs a CUDA program without a GPU and simulates its kernels.";
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
@@ -86,9 +152,11 @@ int run_exec(int argc, char** argv) {
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
       "Its\n"
-      "arguments, standard streams and exit code are passed through. While it runs, cudaEventElapsedTime and "
-      "clock()\n"
-      "count executed instructions, one nanosecond or cycle each: timing happens afterwards.";
+      "arguments, standard streams and exit code are passed through. The simulation runs beside it: "
+      "cudaEventElapsedTime,\n"
+      "cudaEventQuery and clock() give simulated time. With --functional, and where memory is managed, they "
+      "count\n"
+      "executed instructions, one nanosecond or cycle each.";
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
@@ -99,15 +167,17 @@ int run_exec(int argc, char** argv) {
   const bool functional = values->count("functional") > 0;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
-  const std::string trace = functional && !values->count("record") ? "" : arguments.trace;
-  const ChildResult child = execute(arguments, parts.command, folder.path(), trace);
-  if (child.signal != 0 || functional) return child.code;
-  if (!fs::exists(arguments.trace)) {
-    fmt::print(stderr, "lockstep: the program launched no kernel, or one failed: nothing to simulate\n");
-    return child.code;
-  }
-  const int code = simulate_trace(arguments, argc, argv);
-  return child.code != 0 ? child.code : code;
+  Start start;
+  start.command = parts.command;
+  return execute_and_simulate(arguments, std::move(start), folder.path(), functional,
+                              values->count("record") > 0, argc, argv);
+}
+
+int run_launch_script(RunArguments& arguments, const std::string& script, int argc, char** argv) {
+  const TemporaryFolder folder;
+  Start start = player(arguments.trace, script);
+  arguments.trace = folder.path() + "/script.lst";
+  return execute_and_simulate(arguments, std::move(start), folder.path(), false, false, argc, argv);
 }
 
 int run_record(int argc, char** argv) {
@@ -119,7 +189,8 @@ int run_record(int argc, char** argv) {
   syntax.options.add_options()("config,c", po::value<std::string>()->default_value("v100"),
                                "GPU that the program sees: a product's name or an INI file")(
       "set", po::value<std::vector<std::string>>()->composing(),
-      "one configuration value, KEY=VALUE; repeatable");
+      "one configuration value, KEY=VALUE; repeatable")(
+      "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script");
   add_register_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
@@ -131,7 +202,14 @@ int run_record(int argc, char** argv) {
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
   arguments.options.config = config::resolve((*values)["config"].as<std::string>(), overrides);
   const TemporaryFolder folder;
-  return execute(arguments, parts.command, folder.path(), (*values)["OUT"].as<std::string>()).code;
+  Start start;
+  start.command = parts.command;
+  if (values->count("launch")) {
+    if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
+    start = player(parts.command.front(), (*values)["launch"].as<std::string>());
+  }
+  start.trace = fs::absolute((*values)["OUT"].as<std::string>()).string();
+  return execute(arguments, std::move(start), folder.path()).code;
 }
 
 }  // namespace lockstep::cli

@@ -24,10 +24,11 @@ struct CopyTotals {
 CopyTotals copies_of(const trace::TraceSet& trace) {
   CopyTotals sum;
   for (const trace::Command& c : trace.commands()) {
-    if (c.kind == trace::Command::Kind::kCopyToDevice) {
+    if (!is_copy(c.kind)) continue;
+    if (is_copy_to_device(c.kind)) {
       ++sum.to_device;
       sum.to_device_bytes += c.bytes;
-    } else if (c.kind == trace::Command::Kind::kCopyToHost) {
+    } else {
       ++sum.to_host;
       sum.to_host_bytes += c.bytes;
     }

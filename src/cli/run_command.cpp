@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/host.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/live_program.hpp"
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/run_options.hpp"
@@ -121,26 +125,55 @@ void note_accelsim(const RunArguments& arguments) {
              arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
 }
 
+int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<std::uint64_t> before,
+             const std::function<gpu::RunResult()>& run, int argc, char** argv);
+
 }  // namespace
 
 int run_run(int argc, char** argv) {
   auto arguments = parse_run(argc, argv);
-  return arguments ? simulate_trace(*arguments, argc, argv) : kDone;
+  if (!arguments) return kDone;
+  if (!arguments->script.empty()) return run_launch_script(*arguments, arguments->script, argc, argv);
+  return simulate_trace(*arguments, argc, argv);
 }
 
 int simulate_trace(RunArguments& arguments, int argc, char** argv) {
-  const auto start = std::chrono::steady_clock::now();
   const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
+  check_kernels(*trace, arguments.options.kernels);
+  return simulate(
+      arguments, *trace, ctas_before(*trace, arguments.options.kernels),
+      [&] { return gpu::simulate(*trace, arguments.options); }, argc, argv);
+}
+
+int simulate_program(RunArguments& arguments, LiveProgram& program, const std::function<void()>& simulated,
+                     int argc, char** argv) {
+  const auto run = [&] {
+    gpu::RunResult result = gpu::simulate(program, arguments.options);
+    simulated();
+    if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
+    if (result.outcome == gpu::Outcome::kDone && !program.ended_well() && !result.report.kernels.empty()) {
+      result.report.partial = true;
+      result.report.partial_reason = "program";
+    }
+    return result;
+  };
+  return simulate(arguments, program.trace(), {}, run, argc, argv);
+}
+
+namespace {
+
+int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<std::uint64_t> before,
+             const std::function<gpu::RunResult()>& run, int argc, char** argv) {
+  const auto start = std::chrono::steady_clock::now();
   gpu::RunOptions& options = arguments.options;
-  check_kernels(*trace, options.kernels);
   ResultFolder folder(arguments.out, config::to_ini(options.config));
   note_accelsim(arguments);
   std::optional<AccelsimPrinter> blocks;
   if (arguments.accelsim_stats) blocks.emplace(options.config);
-  ProgressPrinter progress(stderr, ctas_before(*trace, options.kernels));
+  ProgressPrinter progress(stderr, std::move(before));
   const auto finish = [&](stats::RunReport& report, stats::HostReport& host) {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-    complete(report, *trace, arguments);
+    complete(report, trace, arguments);
     host.threads = options.threads;
     host.schedule = options.schedule == gpu::Schedule::kStatic ? "static" : "dynamic";
     describe_host(host, argc, argv, wall.count());
@@ -158,13 +191,17 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   catch_interrupts();
   gpu::RunResult result;
   try {
-    result = gpu::simulate(*trace, options);
+    result = run();
   } catch (...) {
     progress.finish();
     folder.abandon(finish);
     throw;
   }
   progress.finish();
+  if (trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
+    fmt::print(stderr, "{}", kNothing);
+    return kDone;
+  }
   finish(result.report, result.host);
   folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
   if (!arguments.timeline.empty()) stats::write_file(arguments.timeline, result.timeline);
@@ -173,5 +210,7 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   print_end(result, arguments);
   return exit_code(result.outcome);
 }
+
+}  // namespace
 
 }  // namespace lockstep::cli

@@ -20,6 +20,8 @@ Syntax run_syntax() {
   syntax.usage = "run TRACE [options]";
   syntax.summary = "Simulates TRACE: a folder with a kernelslist, a list file or one kernel file.";
   syntax.positionals = {"TRACE"};
+  syntax.options.add_options()("launch", po::value<std::string>(),
+                               "TRACE is a PTX file, and this its launch script: see docs/launch-script.md");
   add_run_options(syntax.options);
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
@@ -124,6 +126,9 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   if (!values) return std::nullopt;
   RunArguments arguments = run_arguments(*values);
   arguments.trace = (*values)["TRACE"].as<std::string>();
+  if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
+  if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
+    throw UserError(fmt::format("run: {} is PTX; expected --launch SCRIPT with it", arguments.trace));
   return arguments;
 }
 

@@ -3,6 +3,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace lockstep::cli {
 
 struct RunArguments {
   std::string trace;     // path as given
+  std::string script;    // launch script; empty: `trace` is a trace, else a PTX file
   std::string out;       // folder for results; empty = none
   std::string work_log;  // file for the engine's work log; empty = none
   bool strict = false;   // an opcode or Accel-Sim option that is not in the table is an error
@@ -40,5 +42,19 @@ void add_run_options(boost::program_options::options_description& options);
 /// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and
 /// `argv` are for the record in host.json.
 [[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv);
+
+/// `lockstep run PTX --launch SCRIPT`: arguments.trace is the PTX file.
+[[nodiscard]] int run_launch_script(RunArguments& arguments, const std::string& script, int argc,
+                                    char** argv);
+
+/// Said where a program has launched no kernel.
+inline constexpr const char* kNothing =
+    "lockstep: the program launched no kernel, or one failed: nothing to simulate\n";
+
+class LiveProgram;
+/// Likewise, the commands of a program that is running. `simulated` is called when nothing more will be
+/// simulated, to wait for the program's end; results are printed and written after that.
+[[nodiscard]] int simulate_program(RunArguments& arguments, LiveProgram& program,
+                                   const std::function<void()>& simulated, int argc, char** argv);
 
 }  // namespace lockstep::cli

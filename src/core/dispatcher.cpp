@@ -38,6 +38,19 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
   table_->assign(slots_.size(), KernelSlot{});
 }
 
+void Dispatcher::set_source(HostSource& source) {
+  source_ = &source;
+  host_.open();
+}
+
+std::unique_ptr<ClockLog> Dispatcher::take_clocks(std::uint32_t kernel) {
+  const auto found = clocks_.find(kernel);
+  if (found == clocks_.end()) return nullptr;
+  auto log = std::move(found->second);
+  clocks_.erase(found);
+  return log;
+}
+
 Cycle Dispatcher::advance(Cycle from, Cycle to) {
   events_in_.gather(*fabric_->cta_event, 0, from);
   copies_in_.gather(*fabric_->copy_done, 0, from);
@@ -57,11 +70,11 @@ void Dispatcher::receive(Cycle now) {
   events_in_.drain(now, [&](std::uint32_t sm, const icnt::CtaEvent& event) { hear(now, sm, event); });
   copies_in_.drain(now, [&](std::uint32_t, const icnt::CopyDone& done) {
     copied_.push_back({done.index, done.start, done.end});
-    host_.copy_done();
+    host_.copy_done(done.index, done.end, now);
     idle_ = false;
   });
-  orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone&) {
-    host_.copy_done();
+  orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone& done) {
+    host_.copy_done(done.index, now, now);
     idle_ = false;
   });
 }
@@ -85,13 +98,18 @@ void Dispatcher::complete(Cycle now, std::uint8_t index) {
   slot.cut = now + done_latency_;
   finished_.push_back({slot.kernel, slot.command, index, slot.first_dispatch, slot.end, slot.cut});
   active_.erase(std::find(active_.begin(), active_.end(), index));
-  host_.kernel_done(slot.command, slot.end);
+  host_.kernel_done(slot.command, slot.end, now);
   idle_ = false;
 }
 
 void Dispatcher::proceed(Cycle now) {
   if (idle_) return;
-  host_.proceed(now, [&](std::uint32_t command) { send_copy(now, command); });
+  const auto copy = [&](std::uint32_t command) { send_copy(now, command); };
+  host_.proceed(copy);
+  while (source_ && host_.at_end()) {
+    source_->more(host_);
+    host_.proceed(copy);
+  }
 }
 
 void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
@@ -102,9 +120,8 @@ void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
     fabric_->order->send(0, 0, now + copy_command_cycles_, order);
     return;
   }
-  const bool to_device = command.kind == HostCommand::Kind::kCopyToDevice;
   fabric_->copy_command->send(0, 0, now + copy_command_cycles_,
-                              {index, to_device, command.address, command.bytes});
+                              {index, is_copy_to_device(command), command.address, command.bytes});
 }
 
 void Dispatcher::launch(Cycle now) {
@@ -143,6 +160,11 @@ void Dispatcher::start(Cycle now, std::uint8_t index, const HostQueue::Ready& re
   entry.registers_per_warp = plan.occupancy.registers_per_warp;
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
+  if (plan.log_clocks) {
+    auto& log = clocks_[slot.kernel];
+    log = std::make_unique<ClockLog>(plan.ctas, plan.occupancy.warps_per_cta);
+    entry.clocks = log.get();
+  }
   active_.push_back(index);
   if (fabric_->order) {
     uvm::Order notice;

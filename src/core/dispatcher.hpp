@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/clock_log.hpp"
 #include "core/host_queue.hpp"
 #include "core/kernel_slot.hpp"
 #include "core/occupancy.hpp"
@@ -22,6 +25,16 @@ struct LaunchPlan {
   Occupancy occupancy;
   Address code_base = 0;
   std::uint64_t ctas = 0;
+  bool log_clocks = false;  // its reads of the clock will be asked for
+};
+
+/// Lets the list of commands grow, where HostQueue::at_end() says that more must be known.
+class HostSource {
+ public:
+  virtual ~HostSource() = default;
+  /// Appends to the queue or closes it. May wait for another process; what it appends must be the same
+  /// whenever it is asked.
+  virtual void more(HostQueue& queue) = 0;
 };
 
 /// Domain in core cycles.
@@ -60,6 +73,14 @@ class Dispatcher final : public sim::Domain {
   Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, KernelTable& table,
              std::vector<LaunchPlan> plans, std::vector<HostCommand> commands, std::uint32_t streams);
 
+  /// Before the run: the rest of commands and kernels comes from `source`, which calls add_plan() for the
+  /// kernels that are new, in the order of their numbers.
+  void set_source(HostSource& source);
+  void add_plan(const LaunchPlan& plan) { plans_.push_back(plan); }
+  [[nodiscard]] const HostQueue& host() const { return host_; }
+  /// Of a complete kernel with log_clocks; once.
+  [[nodiscard]] std::unique_ptr<ClockLog> take_clocks(std::uint32_t kernel);
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
@@ -72,6 +93,7 @@ class Dispatcher final : public sim::Domain {
   [[nodiscard]] const std::vector<std::uint8_t>& active() const { return active_; }
   [[nodiscard]] const Slot& slot(std::uint8_t index) const { return slots_[index]; }
   [[nodiscard]] const LaunchPlan& plan(std::uint32_t kernel) const { return plans_[kernel]; }
+  [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return host_.command(index); }
   [[nodiscard]] Cycle launch_cycles() const { return launch_cycles_; }
   /// Every command is complete (not: every cut is past).
   [[nodiscard]] bool done() const { return host_.done(); }
@@ -102,6 +124,8 @@ class Dispatcher final : public sim::Domain {
   KernelTable* table_;
   std::vector<LaunchPlan> plans_;
   HostQueue host_;
+  HostSource* source_ = nullptr;
+  std::map<std::uint32_t, std::unique_ptr<ClockLog>> clocks_;  // by kernel
   Placement placement_;
   sim::Inbox<icnt::CtaEvent> events_in_;
   sim::Inbox<icnt::CopyDone> copies_in_;

@@ -5,19 +5,139 @@
 
 namespace lockstep::core {
 
-HostQueue::HostQueue(std::vector<HostCommand> commands, std::uint32_t streams, config::CopyMode mode)
-    : commands_(std::move(commands)), links_(commands_.size()), tail_(streams, kNone), mode_(mode) {}
+using Kind = HostCommand::Kind;
 
-void HostQueue::enqueue(std::uint32_t command, Cycle now) {
-  ++kernels_out_;
-  links_[command].taken = now;
-  std::uint32_t& tail = tail_[commands_[command].stream];
-  if (tail == kNone) {
-    ready_.push({command, now});
-  } else {
-    links_[tail].next = command;
+HostQueue::HostQueue(std::vector<HostCommand> commands, std::uint32_t streams, config::CopyMode mode)
+    : streams_(streams), mode_(mode) {
+  append(commands, Until::kTaken);
+}
+
+void HostQueue::append(const std::vector<HostCommand>& commands, Until until) {
+  for (const HostCommand& c : commands) {
+    event_of_.push_back(c.kind == Kind::kEventRecord ? records_++ : kNone);
+    commands_.push_back(c);
   }
-  tail = command;
+  links_.resize(commands_.size());
+  until_ = until;
+}
+
+HostQueue::Event& HostQueue::event(std::uint32_t number) {
+  if (number >= events_.size()) events_.resize(number + std::size_t{1});
+  return events_[number];
+}
+
+std::optional<Cycle> HostQueue::event_time(std::uint32_t number) const {
+  if (number >= events_.size()) return std::nullopt;
+  const Event& e = events_[number];
+  if (!e.complete || e.moment.heard > host_time_) return std::nullopt;
+  return e.moment.at;
+}
+
+/// The next command. False: the host waits.
+bool HostQueue::take() {
+  const HostCommand& c = commands_[next_];
+  if (c.kind == Kind::kCopyToDevice || c.kind == Kind::kCopyToHost) return take_plain_copy();
+  if (copies_out_ > 0) return false;
+  copying_ = false;
+  if (std::exchange(gated_, false)) host_time_ = std::max(host_time_, gate_);
+  if (c.kind == Kind::kWait) {
+    if (out_ > 0) return false;
+    host_time_ = std::max(host_time_, latest_.heard);
+  } else if (c.kind == Kind::kEventWait) {
+    const Event& e = event(c.event);
+    if (!e.complete) return false;
+    host_time_ = std::max(host_time_, e.moment.heard);
+  } else if (c.kind == Kind::kOrder) {
+    gated_ = true;
+    ++copies_out_;
+    copies_.push_back(next_);
+  } else {
+    enqueue(next_);
+  }
+  ++next_;
+  return true;
+}
+
+bool HostQueue::take_plain_copy() {
+  const bool overlapped = mode_ == config::CopyMode::kOverlapped;
+  // Neighbouring copies do not wait for each other in overlapped mode; the link orders them.
+  const bool neighbour = overlapped && copying_;
+  if ((copies_out_ > 0 && !neighbour) || (!overlapped && out_ > 0)) return false;
+  gated_ = copying_ = true;
+  ++copies_out_;
+  copies_.push_back(next_++);
+  return true;
+}
+
+void HostQueue::enqueue(std::uint32_t index) {
+  const std::uint32_t number = commands_[index].stream;
+  if (number >= streams_.size()) streams_.resize(number + std::size_t{1});
+  Stream& stream = streams_[number];
+  const Kind kind = commands_[index].kind;
+  ++out_;
+  if (kind == Kind::kKernel) ++kernels_out_;
+  links_[index] = {kNone, host_time_};
+  if (stream.tail == kNone) {
+    stream.head = index;
+    awake_.push_back(number);
+  } else {
+    links_[stream.tail].next = index;
+  }
+  stream.tail = index;
+  run_streams();
+}
+
+void HostQueue::run_streams() {
+  while (!awake_.empty()) {
+    Stream& stream = streams_[awake_.back()];
+    awake_.pop_back();
+    while (stream.head != kNone && !stream.running && start_head(stream)) {
+    }
+  }
+}
+
+/// False: the stream must wait.
+bool HostQueue::start_head(Stream& stream) {
+  const std::uint32_t index = stream.head;
+  const HostCommand& c = commands_[index];
+  stream.last.join({links_[index].taken, links_[index].taken});
+  switch (c.kind) {
+    case Kind::kKernel:
+      stream.running = true;
+      ready_.push({index, stream.last.at});
+      return false;
+    case Kind::kEventRecord: {
+      Event& e = event(event_of_[index]);
+      e.complete = true;
+      e.moment = stream.last;
+      awake_.insert(awake_.end(), e.waiting.begin(), e.waiting.end());
+      e.waiting.clear();
+      break;
+    }
+    case Kind::kStreamWait: {
+      Event& e = event(c.event);
+      if (!e.complete) {
+        e.waiting.push_back(c.stream);
+        return false;
+      }
+      stream.last.join(e.moment);
+      break;
+    }
+    default:
+      stream.running = true;
+      ++stream_copies_out_;
+      copies_.push_back(index);
+      return false;
+  }
+  pop_head(stream);
+  return true;
+}
+
+void HostQueue::pop_head(Stream& stream) {
+  latest_.join(stream.last);
+  --out_;
+  stream.head = links_[stream.head].next;
+  if (stream.head == kNone) stream.tail = kNone;
 }
 
 HostQueue::Ready HostQueue::pop_ready() {
@@ -26,14 +146,30 @@ HostQueue::Ready HostQueue::pop_ready() {
   return first;
 }
 
-void HostQueue::kernel_done(std::uint32_t command, Cycle end) {
+void HostQueue::complete(std::uint32_t number, const Moment& moment) {
+  Stream& stream = streams_[number];
+  stream.running = false;
+  stream.last.join(moment);
+  pop_head(stream);
+  awake_.push_back(number);
+  run_streams();
+}
+
+void HostQueue::kernel_done(std::uint32_t command, Cycle end, Cycle now) {
   --kernels_out_;
-  const std::uint32_t next = links_[command].next;
-  if (next == kNone) {
-    tail_[commands_[command].stream] = kNone;
-  } else {
-    ready_.push({next, std::max(end, links_[next].taken)});
+  complete(commands_[command].stream, {end, now});
+}
+
+void HostQueue::copy_done(std::uint32_t command, Cycle end, Cycle now) {
+  const Kind kind = commands_[command].kind;
+  if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kOrder) {
+    --copies_out_;
+    gate_ = now;
+    latest_.join({end, now});
+    return;
   }
+  --stream_copies_out_;
+  complete(commands_[command].stream, {end, now});
 }
 
 }  // namespace lockstep::core

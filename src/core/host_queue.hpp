@@ -1,7 +1,8 @@
-// The host's side: commands in list order, streams, and what waits for what.
+// The host's side: commands in list order, streams, events, and what waits for what.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <vector>
 
@@ -11,29 +12,49 @@
 
 namespace lockstep::core {
 
+/// As trace::Command::Kind, which says what each one means.
 struct HostCommand {
-  enum class Kind : std::uint8_t { kCopyToDevice, kCopyToHost, kKernel, kWait, kOrder } kind = Kind::kKernel;
-  std::uint32_t stream = 0;  // kernels: dense number of the stream
+  enum class Kind : std::uint8_t {
+    kCopyToDevice,
+    kCopyToHost,
+    kKernel,
+    kWait,
+    kOrder,  // to managed memory
+    kStreamCopyToDevice,
+    kStreamCopyToHost,
+    kEventRecord,
+    kStreamWait,
+    kEventWait,
+  } kind = Kind::kKernel;
+  std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
   Address address = 0;       // copies
   std::uint64_t bytes = 0;   // copies
+  std::uint32_t event = 0;   // the event's record, counted from 0
   uvm::Order order = {};     // kOrder; index is not used
 };
+[[nodiscard]] inline bool is_copy_to_device(const HostCommand& c) {
+  return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
+}
 
 /// The host takes its commands one after another, each in no time:
-/// - a kernel goes to the end of its stream and starts when the stream's kernel before it is complete;
-/// - a copy in blocking mode is taken when everything before it is complete;
-/// - a copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
-/// - in both modes a kernel is taken only when every copy before it is complete;
-/// - an order to managed memory is taken at once, beside all kernels before it; what comes after it waits until
-///   it is complete;
-/// - at a wait nothing more is taken until everything before it is complete.
+/// - a kernel, a stream copy, an event's record or a stream's wait goes to the end of its stream and starts
+///   when the stream's command before it is complete; a record is complete at once, a stream's wait when its
+///   event is;
+/// - a plain copy in blocking mode is taken when everything before it is complete;
+/// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
+/// - an order to managed memory is taken at once, beside all kernels before it;
+/// - any other command is taken only when every plain copy and every order before it is complete;
+/// - at a wait nothing more is taken until everything before it, or the event, is complete.
+///
+/// The list may grow during the run (append, close). Nothing depends on when it does, as long as it never
+/// ends before the place where at_end() says that more must be known.
 class HostQueue {
  public:
   struct Ready {
     std::uint32_t command;
-    Cycle
-        since;  // the launch floor counts from here: the host's call or the end of the stream's kernel before
+    Cycle since;  // the launch floor counts from here: the host's call or the end of the stream's command
+                  // before
     friend bool operator>(const Ready& a, const Ready& b) { return a.command > b.command; }
   };
 
@@ -41,67 +62,103 @@ class HostQueue {
 
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return commands_[index]; }
 
-  /// Takes what may be taken at `now`; calls copy(index) for each copy and order to start.
+  /// How far a list that is not closed may be followed.
+  enum class Until : std::uint8_t {
+    kTaken,     // until all of it is taken: its last command is a wait, or the host asks for the time
+    kComplete,  // until all of it is complete: what follows cannot start before
+  };
+  /// Before the run: more commands will come.
+  void open() { open_ = true; }
+  void append(const std::vector<HostCommand>& commands, Until until);
+  void close() { open_ = false; }
+  /// What follows must be known now.
+  [[nodiscard]] bool at_end() const {
+    return open_ && next_ == commands_.size() && copies_out_ == 0 && (until_ == Until::kTaken || out_ == 0);
+  }
+
+  /// Takes what may be taken now; calls copy(index) for each copy and order to start.
   template <class Copy>
-  void proceed(Cycle now, Copy&& copy) {
-    while (next_ < commands_.size() && copies_out_ == 0) {
-      if (commands_[next_].kind == HostCommand::Kind::kKernel) {
-        enqueue(next_++, now);
-      } else if (commands_[next_].kind == HostCommand::Kind::kWait) {
-        if (kernels_out_ > 0) return;
-        ++next_;
-      } else if (commands_[next_].kind == HostCommand::Kind::kOrder) {
-        ++copies_out_;
-        copy(next_++);
-      } else if (mode_ == config::CopyMode::kBlocking) {
-        if (kernels_out_ > 0) return;
-        ++copies_out_;
-        copy(next_++);
-      } else {
-        take_copies(copy);
-      }
+  void proceed(Copy&& copy) {
+    while (next_ < commands_.size() && take()) {
     }
+    for (std::size_t i = 0; i < copies_.size(); ++i) copy(copies_[i]);
+    copies_.clear();
   }
 
   /// Kernels that may be launched, in list order.
   [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
   Ready pop_ready();
 
-  void kernel_done(std::uint32_t command, Cycle end);
-  void copy_done() { --copies_out_; }
+  /// A kernel or copy has ended at `end`; `now`: when that is heard, at which what waits goes on.
+  void kernel_done(std::uint32_t command, Cycle end, Cycle now);
+  void copy_done(std::uint32_t command, Cycle end, Cycle now);
+
+  /// When all before the event's record was complete; nothing where that is heard after the host's time.
+  [[nodiscard]] std::optional<Cycle> event_time(std::uint32_t event) const;
+  /// When the host's last wait ended: the time of its next command.
+  [[nodiscard]] Cycle host_time() const { return host_time_; }
+
   [[nodiscard]] bool done() const {
-    return next_ == commands_.size() && copies_out_ == 0 && kernels_out_ == 0;
+    return !open_ && next_ == commands_.size() && copies_out_ == 0 && out_ == 0;
   }
   [[nodiscard]] std::uint32_t taken() const { return next_; }
   /// Copies and orders that are not complete.
-  [[nodiscard]] std::uint32_t copies_out() const { return copies_out_; }
+  [[nodiscard]] std::uint32_t copies_out() const { return copies_out_ + stream_copies_out_; }
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
 
  private:
-  [[nodiscard]] static bool is_copy(const HostCommand& c) {
-    return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kCopyToHost;
-  }
   static constexpr std::uint32_t kNone = 0xffffffff;
+  /// An end: its time, and when it was heard of.
+  struct Moment {
+    Cycle at = 0, heard = 0;
+    void join(const Moment& other) {
+      at = at < other.at ? other.at : at;
+      heard = heard < other.heard ? other.heard : heard;
+    }
+  };
   struct Link {
     std::uint32_t next = kNone;  // in its stream
     Cycle taken = 0;
   };
+  struct Stream {
+    std::uint32_t head = kNone, tail = kNone;  // commands that are not complete
+    bool running = false;                      // the head is a kernel or copy that has started
+    Moment last;                               // of the command before the head
+  };
+  struct Event {
+    bool complete = false;
+    Moment moment;
+    std::vector<std::uint32_t> waiting;  // streams
+  };
 
-  template <class Copy>
-  void take_copies(Copy& copy) {  // neighbouring copies do not wait for each other; the link orders them
-    while (next_ < commands_.size() && is_copy(commands_[next_])) {
-      ++copies_out_;
-      copy(next_++);
-    }
-  }
-  void enqueue(std::uint32_t command, Cycle now);
+  [[nodiscard]] bool take();
+  [[nodiscard]] bool take_plain_copy();
+  void enqueue(std::uint32_t command);
+  void run_streams();
+  [[nodiscard]] bool start_head(Stream& stream);
+  void pop_head(Stream& stream);
+  void complete(std::uint32_t stream, const Moment& moment);
+  Event& event(std::uint32_t number);
 
   std::vector<HostCommand> commands_;
   std::vector<Link> links_;
-  std::vector<std::uint32_t> tail_;  // by stream: its last kernel that is not complete
+  std::vector<Stream> streams_;
+  std::vector<Event> events_;
+  std::vector<std::uint32_t> awake_;     // streams to be looked at
+  std::vector<std::uint32_t> copies_;    // to be started
+  std::vector<std::uint32_t> event_of_;  // by command: number of the event that it records
   config::CopyMode mode_;
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
-  std::uint32_t next_ = 0, copies_out_ = 0, kernels_out_ = 0;
+  std::uint32_t next_ = 0, records_ = 0;
+  std::uint32_t copies_out_ = 0, stream_copies_out_ = 0, kernels_out_ = 0;
+  std::uint32_t out_ = 0;  // taken stream commands that are not complete
+  Moment latest_;          // of all ends
+  Cycle host_time_ = 0;
+  Cycle gate_ = 0;  // when the last plain copy or order was heard to be complete
+  bool open_ = false;
+  bool gated_ = false;    // a plain copy or an order has held up the host
+  bool copying_ = false;  // the last command taken is a plain copy
+  Until until_ = Until::kTaken;
 };
 
 }  // namespace lockstep::core

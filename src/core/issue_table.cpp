@@ -102,6 +102,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.long_result = result_from_memory(inst);
   out.closes_group = inst.op_class == OpClass::kDepBar && inst.mnemonic[0] == 'L';  // LDGDEPBAR
   const std::string_view mnemonic(inst.mnemonic.data());
+  if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
   out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
   named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;

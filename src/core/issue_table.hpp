@@ -24,6 +24,7 @@ enum class IssueKind : std::uint8_t {
   kFence,
   kDepBar,  // LDGDEPBAR closes a group, DEPBAR waits for groups
   kSleep,
+  kClock,  // as kFixed; its issue cycle is what the instruction reads
 };
 
 struct OperandReads {

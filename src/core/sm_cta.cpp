@@ -59,6 +59,7 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   if (warp.fetch != warp.end) warp.fetch_inst = &(*warp.table)[warp.fetch->inst()];
   warp.kernel = owner.kernel;
   warp.cta = static_cast<std::uint8_t>(cta);
+  warp.number = static_cast<std::uint8_t>(number);
   warp.resident = true;
   warp.fetch_from = at;
   scoreboard.clear(w);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/clock_log.hpp"
 #include "core/sm_state.hpp"
 
 namespace lockstep::core {
@@ -174,6 +175,10 @@ void Sm::State::issue(unsigned w, Cycle now) {
       send_to_memory(w, inst, record, now);
       break;
     case IssueKind::kFixed:
+      scoreboard.write(w, inst, t + inst.latency + delay);
+      break;
+    case IssueKind::kClock:
+      if (ClockLog* log = kernels[warp.kernel].clocks) log->note(ctas[warp.cta].index, warp.number, now);
       scoreboard.write(w, inst, t + inst.latency + delay);
       break;
     case IssueKind::kBarrier:

@@ -34,6 +34,7 @@ struct Warp {
   std::uint32_t line = LineTags::kNoLine;   // that it fetches from
   std::uint8_t ring = 0, buffered = 0;
   std::uint8_t kernel = 0, cta = 0;
+  std::uint8_t number = 0;  // in its CTA
   Block block = Block::kNone;
   std::uint8_t barrier = 0;        // id waited for
   bool branch_unresolved = false;  // the fetch waits for a branch to issue

@@ -155,7 +155,7 @@ LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* 
 
 LOCKSTEP_CUDA_API cudaMemcpyToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t n,
                                     int kind) {
-  return to_array_1d(a, x, y, from, n, kind, nullptr);
+  return to_array_1d(a, x, y, from, n, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from,
                                          std::size_t n, int kind, abi::Stream s) {
@@ -163,7 +163,7 @@ LOCKSTEP_CUDA_API cudaMemcpyToArrayAsync(void* a, std::size_t x, std::size_t y, 
 }
 LOCKSTEP_CUDA_API cudaMemcpyFromArray(void* to, void* a, std::size_t x, std::size_t y, std::size_t n,
                                       int kind) {
-  return from_array_1d(to, a, x, y, n, kind, nullptr);
+  return from_array_1d(to, a, x, y, n, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyFromArrayAsync(void* to, void* a, std::size_t x, std::size_t y, std::size_t n,
                                            int kind, abi::Stream s) {
@@ -171,7 +171,7 @@ LOCKSTEP_CUDA_API cudaMemcpyFromArrayAsync(void* to, void* a, std::size_t x, std
 }
 LOCKSTEP_CUDA_API cudaMemcpy2DToArray(void* a, std::size_t x, std::size_t y, const void* from, std::size_t p,
                                       std::size_t w, std::size_t h, int kind) {
-  return to_array_2d(a, x, y, from, p, w, h, kind, nullptr);
+  return to_array_2d(a, x, y, from, p, w, h, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpy2DToArrayAsync(void* a, std::size_t x, std::size_t y, const void* from,
                                            std::size_t p, std::size_t w, std::size_t h, int kind,
@@ -180,14 +180,14 @@ LOCKSTEP_CUDA_API cudaMemcpy2DToArrayAsync(void* a, std::size_t x, std::size_t y
 }
 LOCKSTEP_CUDA_API cudaMemcpy2DFromArray(void* to, std::size_t p, void* a, std::size_t x, std::size_t y,
                                         std::size_t w, std::size_t h, int kind) {
-  return from_array_2d(to, p, a, x, y, w, h, kind, nullptr);
+  return from_array_2d(to, p, a, x, y, w, h, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpy2DFromArrayAsync(void* to, std::size_t p, void* a, std::size_t x, std::size_t y,
                                              std::size_t w, std::size_t h, int kind, abi::Stream s) {
   return from_array_2d(to, p, a, x, y, w, h, kind, s);
 }
-LOCKSTEP_CUDA_API cudaMemcpy3D(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
-LOCKSTEP_CUDA_API cudaMemcpy3D_ptds(const abi::Memcpy3DParms* p) { return copy_3d(p, nullptr); }
+LOCKSTEP_CUDA_API cudaMemcpy3D(const abi::Memcpy3DParms* p) { return copy_3d(p, kBlocking); }
+LOCKSTEP_CUDA_API cudaMemcpy3D_ptds(const abi::Memcpy3DParms* p) { return copy_3d(p, kBlocking); }
 LOCKSTEP_CUDA_API cudaMemcpy3DAsync(const abi::Memcpy3DParms* p, abi::Stream s) { return copy_3d(p, s); }
 LOCKSTEP_CUDA_API cudaMemcpy3DAsync_ptsz(const abi::Memcpy3DParms* p, abi::Stream s) { return copy_3d(p, s); }
 

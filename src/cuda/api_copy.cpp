@@ -56,10 +56,10 @@ int fill_3d(abi::PitchedPtr to, int value, abi::Extent extent, abi::Stream strea
 
 // `_ptds` and `_ptsz` are what programs compiled with per-thread default streams call.
 LOCKSTEP_CUDA_API cudaMemcpy(void* to, const void* from, std::size_t n, int kind) {
-  return copy_1d(to, from, n, kind, nullptr);
+  return copy_1d(to, from, n, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpy_ptds(void* to, const void* from, std::size_t n, int kind) {
-  return copy_1d(to, from, n, kind, nullptr);
+  return copy_1d(to, from, n, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int kind, abi::Stream s) {
   return copy_1d(to, from, n, kind, s);
@@ -76,11 +76,11 @@ LOCKSTEP_CUDA_API cudaMemcpyPeerAsync(void* to, int, const void* from, int, std:
 
 LOCKSTEP_CUDA_API cudaMemcpy2D(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
                                std::size_t h, int kind) {
-  return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
+  return copy_2d(to, tp, from, fp, w, h, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpy2D_ptds(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
                                     std::size_t h, int kind) {
-  return copy_2d(to, tp, from, fp, w, h, kind, nullptr);
+  return copy_2d(to, tp, from, fp, w, h, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpy2DAsync(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,
                                     std::size_t h, int kind, abi::Stream s) {

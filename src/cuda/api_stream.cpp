@@ -31,6 +31,13 @@ int synchronize(abi::Stream handle) {
     rt.wait_stream(handle);
   });
 }
+int query(abi::Stream handle) {
+  return api([&](Runtime& rt) {
+    StreamState& s = rt.stream(handle);
+    require(s.capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    require(rt.is_complete(s), Status::kErrorNotReady);
+  });
+}
 int host_function(abi::Stream stream, abi::HostFn call, void* data) {
   return api([&](Runtime& rt) {
     require(call != nullptr);
@@ -90,10 +97,8 @@ LOCKSTEP_CUDA_API cudaStreamDestroy(abi::Stream s) {
 }
 LOCKSTEP_CUDA_API cudaStreamSynchronize(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamSynchronize_ptsz(abi::Stream s) { return synchronize(s); }
-// The host's time between calls is zero and work is done when it is asked for: a query never finds it
-// unfinished.
-LOCKSTEP_CUDA_API cudaStreamQuery(abi::Stream s) { return synchronize(s); }
-LOCKSTEP_CUDA_API cudaStreamQuery_ptsz(abi::Stream s) { return synchronize(s); }
+LOCKSTEP_CUDA_API cudaStreamQuery(abi::Stream s) { return query(s); }
+LOCKSTEP_CUDA_API cudaStreamQuery_ptsz(abi::Stream s) { return query(s); }
 LOCKSTEP_CUDA_API cudaStreamWaitEvent(abi::Stream s, abi::Event e, unsigned) { return wait_event(s, e); }
 LOCKSTEP_CUDA_API cudaStreamWaitEvent_ptsz(abi::Stream s, abi::Event e, unsigned) { return wait_event(s, e); }
 LOCKSTEP_CUDA_API cudaStreamGetPriority(abi::Stream s, int* p) { return priority_of(s, p); }
@@ -158,7 +163,7 @@ LOCKSTEP_CUDA_API cudaEventSynchronize(abi::Event e) {
   return api([&](Runtime& rt) { rt.wait_event(e); });
 }
 LOCKSTEP_CUDA_API cudaEventQuery(abi::Event e) {
-  return api([&](Runtime& rt) { rt.wait_event(e); });
+  return api([&](Runtime& rt) { require(rt.is_complete(e), Status::kErrorNotReady); });
 }
 LOCKSTEP_CUDA_API cudaEventElapsedTime(float* milliseconds, abi::Event from, abi::Event to) {
   return api([&](Runtime& rt) {

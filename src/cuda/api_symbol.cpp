@@ -33,11 +33,11 @@ int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset,
 
 LOCKSTEP_CUDA_API cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t n, std::size_t offset,
                                      int kind) {
-  return to_symbol(symbol, from, n, offset, kind, nullptr);
+  return to_symbol(symbol, from, n, offset, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyToSymbol_ptds(const void* symbol, const void* from, std::size_t n,
                                           std::size_t offset, int kind) {
-  return to_symbol(symbol, from, n, offset, kind, nullptr);
+  return to_symbol(symbol, from, n, offset, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t n,
                                           std::size_t offset, int kind, abi::Stream s) {
@@ -49,11 +49,11 @@ LOCKSTEP_CUDA_API cudaMemcpyToSymbolAsync_ptsz(const void* symbol, const void* f
 }
 LOCKSTEP_CUDA_API cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t n, std::size_t offset,
                                        int kind) {
-  return from_symbol(to, symbol, n, offset, kind, nullptr);
+  return from_symbol(to, symbol, n, offset, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyFromSymbol_ptds(void* to, const void* symbol, std::size_t n, std::size_t offset,
                                             int kind) {
-  return from_symbol(to, symbol, n, offset, kind, nullptr);
+  return from_symbol(to, symbol, n, offset, kind, kBlocking);
 }
 LOCKSTEP_CUDA_API cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t n, std::size_t offset,
                                             int kind, abi::Stream s) {

@@ -33,6 +33,7 @@ struct Copy {
   CopyEnd to, from;
   std::size_t width = 0, height = 1, depth = 1;  // bytes, rows, slices
   int kind = abi::kDefault;
+  bool blocking = false;  // the host waits for it
 };
 
 struct Fill {

@@ -1,11 +1,16 @@
 // The functional effect of each operation.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
+#include "cuda/clock_reads.hpp"
+#include "cuda/interrupt.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/runtime.hpp"
+#include "exec/fault.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -17,6 +22,12 @@ constexpr std::uint64_t kBytesPerTick = 128;
 bool in_arena(const std::byte* address) {
   const auto a = reinterpret_cast<Address>(address);
   return a >= exec::kArenaBase && a - exec::kArenaBase < exec::kMemoryKinds * exec::kRegionBytes;
+}
+
+bool on_device(const std::byte* address) {
+  const auto a = reinterpret_cast<Address>(address);
+  return in_arena(address) &&
+         (a - exec::kArenaBase) / exec::kRegionBytes != unsigned(exec::MemoryKind::kHost);
 }
 
 /// Device addresses must lie in mapped memory; a host address is the program's own affair.
@@ -38,6 +49,38 @@ void check_kind(const Copy& c) {
     throw ApiError(Status::kErrorInvalidValue);
 }
 
+/// Runs `body`, which runs the grid. Where it is interrupted or there is no end to be seen: says where it
+/// stands.
+template <class Body>
+exec::RunCounts guarded(const exec::Grid& grid, const KernelLaunch& launch, Body&& body) {
+  const KernelRuns runs;
+  try {
+    if (!body()) end_interrupted(launch.kernel->name, grid.dump());
+  } catch (const exec::DeviceFault& fault) {
+    if (fault.kind() == exec::FaultKind::kInstructionLimit)
+      fmt::print(stderr, "lockstep: kernel {} has no end within --max-cycles; its warps stand at\n{}",
+                 launch.kernel->name, grid.dump());
+    throw;
+  }
+  return grid.counts();
+}
+
+exec::RunCounts run_grid(exec::Grid grid, const KernelLaunch& launch) {
+  return guarded(grid, launch, [&] {
+    for (std::uint64_t cta = 0; cta < grid.ctas(); ++cta)
+      if (!grid.run_cta(cta, nullptr)) return false;
+    return true;
+  });
+}
+
+/// What more than so many cycles take to issue, and so many again for what machine code does without.
+std::uint64_t instruction_limit(const Settings& settings, std::uint64_t ctas) {
+  constexpr std::uint64_t kSlack = 4;
+  if (settings.max_cycles == 0) return ~std::uint64_t{0};
+  const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);
+  return settings.max_cycles * settings.gpu.sm.subcores * sms * kSlack;
+}
+
 template <class T>
 void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
   const T element = static_cast<T>(value);
@@ -48,15 +91,20 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 
 /// What runs on the device reads and writes managed memory with all rights; the program's own accesses are
 /// watched in between.
-void Runtime::perform(const Operation& operation, const StreamState& stream) {
+void Runtime::perform(const Operation& operation, StreamState& stream) {
+  stream.asked = false;
   const bool works = std::holds_alternative<KernelLaunch>(operation) ||
                      std::holds_alternative<Copy>(operation) || std::holds_alternative<Fill>(operation);
-  if (!works || !recorder_) return to_device(operation, stream);
-  if (const auto* launch = std::get_if<KernelLaunch>(&operation))
-    (void)launch->kernel->executable();  // may load its module, which has managed variables
-  note_host_accesses();
-  to_device(operation, stream);
-  if (host_pages_) host_pages_->watch();
+  if (!works || !recorder_) {
+    to_device(operation, stream);
+  } else {
+    if (const auto* launch = std::get_if<KernelLaunch>(&operation))
+      (void)launch->kernel->executable();  // may load its module, which has managed variables
+    note_host_accesses();
+    to_device(operation, stream);
+    if (host_pages_) host_pages_->watch();
+  }
+  if (recorder_) recorder_->tell(ordered_);
 }
 
 void Runtime::to_device(const Operation& operation, const StreamState& stream) {
@@ -65,17 +113,23 @@ void Runtime::to_device(const Operation& operation, const StreamState& stream) {
     const StreamState& stream;
     void operator()(const Nothing&) const {}
     void operator()(const KernelLaunch& launch) const { rt.run_kernel(launch, stream); }
-    void operator()(const Copy& c) const { rt.copy(c); }
+    void operator()(const Copy& c) const { rt.copy(c, stream); }
     void operator()(const Fill& f) const { rt.fill(f); }
     void operator()(const HostCall& h) const { h.call(h.data); }
     void operator()(const RecordEvent& r) const {
       EventState& e = rt.event(r.event);
       e.recorded = true;
+      e.asked = false;
       e.ticks = rt.ticks_;
       e.capture = nullptr;
+      if (StreamLog* log = rt.enter(stream)) e.record = log->record(stream.number);
     }
-    // Operations happen in the order of the calls; only the recorded time has to wait.
-    void operator()(const WaitEvent&) const { rt.wait_all(); }
+    // Operations happen in the order of the calls; only what is recorded has to wait.
+    void operator()(const WaitEvent& w) const {
+      const EventState& e = rt.event(w.event);
+      if (!e.recorded) return;
+      if (StreamLog* log = rt.enter(stream)) log->stream_wait(stream.number, e.record);
+    }
     void operator()(const PrefetchMemory& p) const {
       rt.note_host_accesses();
       rt.record_managed({trace::Command::Kind::kPrefetch, p.address, p.bytes, 0, 0, p.to_host});
@@ -95,7 +149,7 @@ void Runtime::note_host_accesses() {
   note_allocations();
   if (!host_pages_) return;
   for (const HostAccess& a : host_pages_->give())
-    recorder_->managed({trace::Command::Kind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
+    recorder_->log().add_host({trace::Command::Kind::kHostAccess, a.address, a.bytes, 0, 0, false, a.write});
 }
 
 /// Allocations that have come or gone since the last call.
@@ -105,19 +159,19 @@ void Runtime::note_allocations() {
   for (const auto& [begin, bytes] : managed_) {
     const auto same = now.find(begin);
     if (same == now.end() || same->second != bytes)
-      recorder_->managed({trace::Command::Kind::kRelease, begin, bytes});
+      recorder_->log().add_host({trace::Command::Kind::kRelease, begin, bytes});
   }
   for (const auto& [begin, bytes] : now) {
     const auto same = managed_.find(begin);
     if (same == managed_.end() || same->second != bytes)
-      recorder_->managed({trace::Command::Kind::kManage, begin, bytes});
+      recorder_->log().add_host({trace::Command::Kind::kManage, begin, bytes});
   }
   managed_ = std::move(now);
   if (!managed_.empty() && !host_pages_) host_pages_ = std::make_unique<HostPages>(memory);
 }
 
 void Runtime::record_managed(const trace::Command& command) {
-  if (recorder_) recorder_->managed(command);
+  if (recorder_) recorder_->log().add_host(command);
 }
 
 void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
@@ -140,6 +194,8 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
   options.sm_count = settings.gpu.gpu.sms;
   std::vector<exec::ChildLaunch> children;
   options.children = &children;
+  options.interrupt = interrupt_flag();
+  options.max_instructions = instruction_limit(settings, launch.grid.count());
   const exec::RunCounts counts = execute(launch, l, stream, options);
   ticks_ += counts.warp_instructions;
   if (!children.empty()) run_children(children, l, stream);
@@ -147,32 +203,67 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
 
 exec::RunCounts Runtime::execute(const exec::Launch& launch, const KernelLaunch& l, const StreamState& stream,
                                  const exec::RunOptions& options) {
-  exec::RunCounts counts;
-  if (!recorder_) {
-    if (!exec::run(launch, memory, options, &counts)) throw ApiError(Status::kErrorLaunchFailure);
-    return counts;
-  }
-  // The legacy default stream waits for the others and they for it (unless they were made non-blocking).
-  const bool blocks = (stream.flags & kStreamNonBlocking) == 0;
-  if (blocks && stream.number != last_stream_ && (stream.number == 0 || last_stream_ == 0)) recorder_->wait();
-  last_stream_ = stream.number;
+  if (!recorder_) return run_grid(exec::Grid(launch, memory, options), l);
+  (void)enter(stream);
   trace::KernelHeader header = launch_header(*l.kernel, l, settings.gpu);
   header.stream = stream.number;
   header.shared_base = exec::kSharedWindow;
   header.local_base = exec::kLocalWindow;
+  const auto& code = launch.kernel->operations();
+  const bool clocked =
+      std::any_of(code.begin(), code.end(), [](const exec::Operation& o) { return o.reads_clock; });
+  if (clocked && recorder_->live()) return execute_clocked(launch, l, stream, header, options);
   exec::Grid grid(launch, memory, options);
-  if (!recorder_->kernel(grid, l, header)) throw ApiError(Status::kErrorLaunchFailure);
-  return grid.counts();
+  return guarded(grid, l, [&] { return recorder_->kernel(grid, l, header); });
 }
 
-void Runtime::record_copy(const Copy& c) {
-  const bool to_device = in_arena(c.to.address), from_device = in_arena(c.from.address);
+/// Once in a process of its own, for the trace; then, simulated, here with the times at which it read its
+/// clocks.
+exec::RunCounts Runtime::execute_clocked(const exec::Launch& launch, const KernelLaunch& l,
+                                         const StreamState& stream, const trace::KernelHeader& header,
+                                         exec::RunOptions options) {
+  exec::RunOptions silent = options;
+  silent.print = {};
+  std::optional<ClockReads> reads;
+  if (recorder_->rehearse([&] { return exec::Grid(launch, memory, silent); }, l, header)) {
+    recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+    recorder_->tell(ordered_);
+    auto cycles = recorder_->ask_clocks();
+    if (!cycles.empty()) {
+      reads.emplace(std::move(cycles), header.warps_per_cta(), settings.gpu.clock.core_khz);
+      options.clock = reads->source();
+    }
+  }
+  const exec::RunCounts counts = run_grid(exec::Grid(launch, memory, options), l);
+  if (reads && reads->differed() && clock_warnings_.insert(header.name).second)
+    fmt::print(stderr,
+               "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
+               "that counts "
+               "executed instructions\n",
+               header.name);
+  return counts;
+}
+
+StreamLog* Runtime::enter(const StreamState& stream) {
+  if (!recorder_) return nullptr;
+  recorder_->log().enter(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+  return &recorder_->log();
+}
+
+void Runtime::record_copy(const Copy& c, const StreamState& stream) {
+  const bool to_device = on_device(c.to.address), from_device = on_device(c.from.address);
+  if (to_device == from_device || !enter(stream)) return;
   const std::uint64_t bytes = c.width * c.height * c.depth;
-  if (to_device && !from_device) recorder_->copy_to_device(reinterpret_cast<Address>(c.to.address), bytes);
-  if (from_device && !to_device) recorder_->copy_to_host(reinterpret_cast<Address>(c.from.address), bytes);
+  const auto to = reinterpret_cast<Address>(c.to.address), from = reinterpret_cast<Address>(c.from.address);
+  if (to_device) recorder_->copy_to_device(stream.number, to, bytes);
+  if (from_device) recorder_->copy_to_host(stream.number, from, bytes);
+  // Copies to memory that is not page-locked block the host whatever their name says (CUDA Runtime API, "API
+  // synchronization behavior").
+  if (c.blocking || (from_device && !memory.accessible(to, c.width)))
+    recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
 }
 
-void Runtime::copy(const Copy& c) {
+void Runtime::copy(const Copy& c, const StreamState& stream) {
   check_kind(c);
   check_range(memory, c.to.address, span_of(c.to.pitch, c.to.slice, c.width, c.height, c.depth));
   check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
@@ -181,7 +272,7 @@ void Runtime::copy(const Copy& c) {
       std::memmove(c.to.address + z * c.to.slice + y * c.to.pitch,
                    c.from.address + z * c.from.slice + y * c.from.pitch, c.width);
   ticks_ += c.width * c.height * c.depth / kBytesPerTick;
-  if (recorder_) record_copy(c);
+  record_copy(c, stream);
 }
 
 void Runtime::fill(const Fill& f) {

@@ -9,7 +9,15 @@ constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using Kind = trace::Command::Kind;
 }  // namespace
 
-Recorder::Recorder(std::string path) : file_(std::move(path), kLevel) {}
+Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
+    : file_(std::move(path), kLevel), wire_(std::move(wire)) {
+  if (!wire_) return;
+  const std::string& file = file_.temporary();
+  wire_->send(Word::kFile, {file.begin(), file.end()});
+  Word word{};
+  trace::Bytes content;
+  if (!wire_->receive(word, content)) wire_->close();  // until it is open there it must keep its name
+}
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
   auto& code = codes_[&kernel];
@@ -17,10 +25,20 @@ const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
   return *code;
 }
 
+void Recorder::add_kernel(const trace::KernelHeader& header) {
+  log_.add(static_cast<std::uint32_t>(header.stream), {Kind::kKernel, 0, 0, kernels_++});
+}
+
 bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header) {
+  if (!write_kernel(grid, launch, header)) return false;
+  add_kernel(header);
+  return true;
+}
+
+bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header) {
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);
   trace::KernelHeader numbered = header;
-  numbered.id = ++kernels_;
+  numbered.id = kernels_ + std::uint64_t{1};
   file_.begin(numbered);
   for (std::uint64_t cta = 0; cta < grid.ctas(); ++cta) {
     if (!grid.run_cta(cta, &executed_)) return false;
@@ -34,23 +52,25 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
         return trace::TracedInstruction{instructions[i].pc, instructions[i].text, instructions[i].immediate};
       },
       code.remarks());
-  commands_.push_back({Kind::kKernel, 0, 0, kernels_ - 1});
   return true;
 }
 
-void Recorder::copy_to_device(Address to, std::uint64_t bytes) {
-  commands_.push_back({Kind::kCopyToDevice, to, bytes, 0});
+void Recorder::copy_to_device(std::uint32_t stream, Address to, std::uint64_t bytes) {
+  log_.add(stream, {Kind::kStreamCopyToDevice, to, bytes});
 }
-void Recorder::copy_to_host(Address from, std::uint64_t bytes) {
-  commands_.push_back({Kind::kCopyToHost, from, bytes, 0});
-}
-
-void Recorder::wait() {
-  if (!commands_.empty() && commands_.back().kind != Kind::kWait) commands_.push_back({Kind::kWait, 0, 0, 0});
+void Recorder::copy_to_host(std::uint32_t stream, Address from, std::uint64_t bytes) {
+  log_.add(stream, {Kind::kStreamCopyToHost, from, bytes});
 }
 
 void Recorder::finish(const std::string& name) {
-  if (kernels_ > 0) file_.finish(name, file_.hash(), commands_);
+  const std::uint64_t hash = file_.hash();
+  if (kernels_ > 0) file_.finish(name, hash, log_.commands());
+  if (!wire_) return;
+  trace::Bytes content;
+  trace::put_text(content, name);
+  trace::put_fixed(content, hash, 8);
+  wire_->send(Word::kEnd, content);
+  wire_->close();
 }
 
 }  // namespace lockstep::cuda

@@ -1,13 +1,18 @@
-// The program's work as a compact trace: kernels, copies, and where the host waited.
+// The program's work as a compact trace: kernels, copies, events and waits.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
+#include "cuda/stream_log.hpp"
+#include "cuda/wire.hpp"
 #include "exec/launch.hpp"
 #include "lower/code.hpp"
 #include "trace/compact_file.hpp"
@@ -16,17 +21,33 @@ namespace lockstep::cuda {
 
 class Recorder {
  public:
-  /// Begins to write `path`; the file is there after finish() only.
-  explicit Recorder(std::string path);
+  /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
+  /// may be null.
+  Recorder(std::string path, std::unique_ptr<Wire> wire);
 
-  /// Runs `grid` to its end and records it. False: interrupted.
+  /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
+  /// interrupted.
   [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header);
-  void copy_to_device(Address to, std::uint64_t bytes);
-  void copy_to_host(Address from, std::uint64_t bytes);
-  /// kManage, kRelease, kAdvise, kPrefetch, kHostAccess.
-  void managed(const trace::Command& command) { commands_.push_back(command); }
-  /// The host waits for everything before; not written twice in a row.
-  void wait();
+  /// As kernel(), with the grid that `make` gives in a process forked for it: here nothing is executed.
+  /// False: it failed there.
+  [[nodiscard]] bool rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
+                              const trace::KernelHeader& header);
+  void copy_to_device(std::uint32_t stream, Address to, std::uint64_t bytes);
+  void copy_to_host(std::uint32_t stream, Address from, std::uint64_t bytes);
+  [[nodiscard]] StreamLog& log() { return log_; }
+  /// A simulation runs beside the program.
+  [[nodiscard]] bool live() const { return wire_ != nullptr && wire_->is_open(); }
+  /// Tells the simulation what is new. `ordered`: every stream waits for the default one.
+  void tell(bool ordered);
+  /// After tell(): when all before the event's record was complete, in core cycles.
+  struct Answer {
+    bool there = false;                  // false: the simulation has ended early
+    std::optional<std::uint64_t> cycle;  // nothing: not complete at the host's time
+  };
+  [[nodiscard]] Answer ask(std::uint32_t event);
+  /// After tell() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not known.
+  [[nodiscard]] std::vector<std::vector<std::uint64_t>> ask_clocks();
+
   /// Does nothing where no kernel was launched: a trace needs one.
   void finish(const std::string& name);
 
@@ -34,7 +55,14 @@ class Recorder {
   const lower::Code& code_of(const Kernel& kernel, unsigned arch);
 
   trace::CompactFile file_;
-  std::vector<trace::Command> commands_;
+  void add_kernel(const trace::KernelHeader& header);
+  [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
+                                  const trace::KernelHeader& header);
+
+  std::unique_ptr<Wire> wire_;
+  std::size_t told_ = 0;             // commands
+  std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
+  StreamLog log_;
   std::map<const Kernel*, std::unique_ptr<lower::Code>> codes_;
   exec::CtaRecord executed_;
   trace::CtaTrace replayed_;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cuda/interrupt.hpp"
 #include "cuda/launch.hpp"
 #include "util/error.hpp"
 
@@ -26,7 +27,10 @@ auto& owned(Map& map, void* handle, Status otherwise) {
 }  // namespace
 
 Runtime::Runtime(Settings s) : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes) {
-  if (!settings.trace.empty()) recorder_ = std::make_unique<Recorder>(settings.trace);
+  watch_interrupts();
+  if (settings.trace.empty()) return;
+  recorder_ = std::make_unique<Recorder>(
+      settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket));
 }
 
 Runtime& Runtime::instance() {
@@ -68,6 +72,11 @@ GraphExec& Runtime::graph_exec(void* handle) {
 }
 
 abi::Stream Runtime::create_stream(unsigned flags, int priority) {
+  // From now on the default stream does not hold up every stream: what was asked for so far comes first.
+  if ((flags & kStreamNonBlocking) != 0) {
+    wait_all();
+    ordered_ = false;
+  }
   auto made = std::make_unique<StreamState>();
   made->number = next_stream_++;
   made->flags = flags;
@@ -94,6 +103,10 @@ void Runtime::destroy_event(abi::Event handle) {
 }
 
 void Runtime::submit(abi::Stream handle, Operation operation) {
+  if (handle == kBlocking) {
+    std::get<Copy>(operation).blocking = true;
+    return submit(nullptr, std::move(operation));
+  }
   StreamState& s = stream(handle);
   if (const auto* wait = std::get_if<WaitEvent>(&operation)) {
     const EventState& e = event(wait->event);
@@ -126,23 +139,65 @@ void Runtime::end_capture(Graph* graph) {
     if (state->capture == graph) state->capture = nullptr;
 }
 
-// The trace has one sort of waiting: for everything. Kernels of other streams than the awaited one then end
-// earlier than they must, at most.
 void Runtime::wait_all() {
-  if (recorder_) recorder_->wait();
+  if (!recorder_) return;
+  recorder_->log().wait_all();
+  recorder_->tell(ordered_);
 }
 void Runtime::wait_stream(abi::Stream handle) {
-  (void)stream(handle);
-  wait_all();
+  const StreamState& s = stream(handle);
+  if (!recorder_) return;
+  recorder_->log().wait_stream(s.number, (s.flags & kStreamNonBlocking) == 0);
+  recorder_->tell(ordered_);
 }
 void Runtime::wait_event(abi::Event handle) {
-  if (event(handle).recorded) wait_all();
+  const EventState& e = event(handle);
+  if (!e.recorded || !recorder_) return;
+  recorder_->log().wait_event(e.record);
+  recorder_->tell(ordered_);
+}
+
+// The host's calls take no time, so who only asks again and again would never see the end: the second time it
+// waits.
+bool Runtime::is_complete(abi::Event handle) {
+  EventState& e = event(handle);
+  if (!e.recorded) return true;
+  if (recorder_ && recorder_->live() && !std::exchange(e.asked, true)) {
+    recorder_->tell(ordered_);
+    const auto answer = recorder_->ask(e.record);
+    if (answer.there && !answer.cycle) return false;
+  }
+  wait_event(handle);
+  return true;
+}
+
+bool Runtime::is_complete(StreamState& s) {
+  if (recorder_ && recorder_->live() && !std::exchange(s.asked, true)) {
+    const std::uint32_t end = enter(s)->mark(s.number);
+    recorder_->tell(ordered_);
+    const auto answer = recorder_->ask(end);
+    if (answer.there && !answer.cycle) return false;
+  }
+  if (recorder_) {
+    recorder_->log().wait_stream(s.number, (s.flags & kStreamNonBlocking) == 0);
+    recorder_->tell(ordered_);
+  }
+  return true;
 }
 
 float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   const EventState &a = event(from), &b = event(to);
   if (!a.recorded || !b.recorded || ((a.flags | b.flags) & kEventDisableTiming) != 0)
     throw ApiError(Status::kErrorInvalidResourceHandle);
+  if (recorder_ && recorder_->live()) {
+    recorder_->tell(ordered_);
+    const auto begin = recorder_->ask(a.record), end = recorder_->ask(b.record);
+    if (begin.there && end.there) {
+      if (!begin.cycle || !end.cycle) throw ApiError(Status::kErrorNotReady);
+      const double cycles = static_cast<double>(*end.cycle) - static_cast<double>(*begin.cycle);
+      return static_cast<float>(cycles / static_cast<double>(settings.gpu.clock.core_khz));
+    }
+  }
   return static_cast<float>((static_cast<double>(b.ticks) - static_cast<double>(a.ticks)) * 1e-6);
 }
 
@@ -179,7 +234,8 @@ void Runtime::warn_unsupported(const char* function) {
 
 void Runtime::report() {
   if (sticky == Status::kSuccess) note_host_accesses();
-  if (recorder_ && sticky == Status::kSuccess) recorder_->finish(program_invocation_short_name);
+  if (recorder_ && sticky == Status::kSuccess)
+    recorder_->finish(trace_name.empty() ? program_invocation_short_name : trace_name);
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;
   if (!names.empty())

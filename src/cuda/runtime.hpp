@@ -26,6 +26,9 @@
 
 namespace lockstep::cuda {
 
+/// In place of a stream: the default one, and the host waits until the copy is complete.
+inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr_t{0});
+
 /// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 
@@ -33,6 +36,7 @@ struct StreamState {
   std::uint32_t number = 0;  // 0 is the legacy default stream
   unsigned flags = 0;
   int priority = 0;
+  bool asked = false;        // since something was put in: cudaStreamQuery
   Graph* capture = nullptr;  // operations become nodes of it
   bool capture_origin = false;
   std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
@@ -41,7 +45,9 @@ struct StreamState {
 struct EventState {
   unsigned flags = 0;
   bool recorded = false;
-  std::uint64_t ticks = 0;  // Runtime's clock when it was recorded
+  bool asked = false;        // since it was recorded: cudaEventQuery
+  std::uint64_t ticks = 0;   // Runtime's clock when it was recorded
+  std::uint32_t record = 0;  // its number in the trace
   Graph* capture = nullptr;
   std::vector<GraphNode*> capture_point;
 };
@@ -59,6 +65,7 @@ class Runtime {
 
   std::recursive_mutex mutex;
   Settings settings;
+  std::string trace_name;  // empty: the process's
   exec::DeviceMemory memory;
   exec::TextureTable textures;
   Modules modules;
@@ -72,6 +79,9 @@ class Runtime {
   void wait_all();
   void wait_stream(abi::Stream stream);
   void wait_event(abi::Event event);
+  /// Whether it is so at the host's time; where no simulation runs beside the program, always.
+  [[nodiscard]] bool is_complete(abi::Event event);
+  [[nodiscard]] bool is_complete(StreamState& stream);
   [[nodiscard]] float elapsed_milliseconds(abi::Event from, abi::Event to);
   void end_capture(Graph* graph);
   /// cudaDeviceSetLimit: limits that the executor has.
@@ -79,7 +89,7 @@ class Runtime {
   /// cudaDeviceReset: frees what the program allocated, variables get their initial values, errors are
   /// forgotten.
   void reset();
-  void perform(const Operation& operation, const StreamState& stream);
+  void perform(const Operation& operation, StreamState& stream);
   /// Managed memory, for the recorded trace: what the program did with it since the last call.
   void note_host_accesses();
   void record_managed(const trace::Command& command);
@@ -118,9 +128,14 @@ class Runtime {
   void run_child(const exec::ChildLaunch& child, const KernelLaunch& parent, const StreamState& stream);
   exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
                           const exec::RunOptions& options);
-  void copy(const Copy& copy);
-  void record_copy(const Copy& copy);
+  void copy(const Copy& copy, const StreamState& stream);
+  void record_copy(const Copy& copy, const StreamState& stream);
+  /// Before something is recorded in `stream`; nullptr where nothing is recorded.
+  [[nodiscard]] StreamLog* enter(const StreamState& stream);
   void fill(const Fill& fill);
+  exec::RunCounts execute_clocked(const exec::Launch& launch, const KernelLaunch& source,
+                                  const StreamState& stream, const trace::KernelHeader& header,
+                                  exec::RunOptions options);
 
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_;
   std::map<EventState*, std::unique_ptr<EventState>> events_;
@@ -129,8 +144,9 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
-  std::uint32_t last_stream_ = 0;             // of the latest recorded command
   std::uint32_t next_stream_ = 1;
+  bool ordered_ = true;                   // no stream was made with cudaStreamNonBlocking
+  std::set<std::string> clock_warnings_;  // kernels
   std::uint64_t ticks_ = 0;             // without a timing model: executed warp instructions and copied lines
   std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize
   std::size_t stack_bytes_ = 64 << 10;  // of called functions; cudaLimitStackSize raises it

@@ -12,9 +12,17 @@ inline constexpr const char* kConfigVariable = "LOCKSTEP_CUDA_CONFIG";
 /// The compact trace to write; not set: none.
 inline constexpr const char* kTraceVariable = "LOCKSTEP_CUDA_TRACE";
 
+/// File descriptor of the connection to the simulation (wire.hpp); not set: none runs beside the program.
+inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
+
+/// Simulated core cycles after which nobody wants more; not set: no limit.
+inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
+
 struct Settings {
   config::GpuConfig gpu;
-  std::string trace;  // path; empty: nothing is recorded
+  std::string trace;             // path; empty: nothing is recorded
+  int socket = -1;               // -1: none
+  std::uint64_t max_cycles = 0;  // 0: no limit
 };
 
 /// From the environment. Throws UserError naming the variable.

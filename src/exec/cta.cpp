@@ -1,6 +1,10 @@
 #include "exec/cta.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
+
+#include "ptx/printer.hpp"
 
 namespace lockstep::exec {
 
@@ -85,6 +89,18 @@ void Cta::fault(FaultKind kind, const std::string& detail) const {
     if (warps_[w].done()) continue;
     const Warp::Standing standing = warps_[w].standing();
     machine_->fault(kind, index_, w * kWarpSize + standing.lane, standing.pc, 0, detail);
+  }
+}
+
+void Cta::dump(std::string& out) const {
+  const Dim3 id = machine_->cta_id(index_);
+  for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+    if (warps_[w].done()) continue;
+    const ptx::Instruction& at = machine_->kernel.instruction(warps_[w].standing().pc);
+    const auto& function = *machine_->kernel.function_of(warps_[w].standing().pc).source;
+    out += fmt::format("  CTA ({},{},{}) warp {}: {}:{} [{}]\n", id.x, id.y, id.z, w,
+                       machine_->kernel.program().modules[function.module].name, at.place.line,
+                       ptx::print(at.form));
   }
 }
 

@@ -32,6 +32,8 @@ class Cta {
   [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
   /// Throws a fault at the first thread that has not ended.
   void fault(FaultKind kind, const std::string& detail) const;
+  /// Appends a line for each warp that has not ended: where it stands.
+  void dump(std::string& out) const;
   /// The CTAs of its cluster by rank, itself included; one where there are no clusters.
   void join(std::vector<Cta*> cluster) { cluster_ = std::move(cluster); }
 

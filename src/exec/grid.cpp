@@ -103,6 +103,12 @@ Grid::Grid(Grid&&) noexcept = default;
 std::uint64_t Grid::ctas() const { return state_->machine.launch.grid.count(); }
 RunCounts Grid::counts() const { return state_->machine.counts; }
 
+std::string Grid::dump() const {
+  std::string text;
+  for (const auto& [index, slot] : state_->started) slot->cta.dump(text);
+  return text;
+}
+
 Grid::State::Slot& Grid::State::start(std::uint64_t index) {
   auto& place = started[index];
   if (place) return *place;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -88,6 +89,8 @@ class Grid {
   /// interrupted; call again to go on. Throws DeviceFault.
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
   [[nodiscard]] RunCounts counts() const;
+  /// A line for each warp that is on its way: CTA, PTX line and instruction at which it stands.
+  [[nodiscard]] std::string dump() const;
 
  private:
   struct State;

@@ -149,8 +149,8 @@ void Controller::note_copies() {
   const auto& copied = dispatcher_->copied();
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
     const core::Dispatcher::Copied& copy = copied[copies_noted_];
-    const core::HostCommand& command = plan_->commands[copy.command];
-    const bool to_device = command.kind == core::HostCommand::Kind::kCopyToDevice;
+    const core::HostCommand& command = dispatcher_->command(copy.command);
+    const bool to_device = is_copy_to_device(command);
     result_.report.copies.push_back({to_device ? "host_to_device" : "device_to_host", command.address,
                                      command.bytes, copy.start, copy.end - copy.start});
     last_end_ = std::max(last_end_, copy.end);

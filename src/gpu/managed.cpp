@@ -117,8 +117,7 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
   for (const auto& [first, bytes] : options.ranges) ranges.push_back(pages_of(first, bytes));
   if (options.kind == Kind::kCopies)
     for (const trace::Command& c : trace.commands())
-      if (c.kind == trace::Command::Kind::kCopyToDevice && c.bytes > 0)
-        ranges.push_back(pages_of(c.address, c.bytes));
+      if (is_copy_to_device(c.kind) && c.bytes > 0) ranges.push_back(pages_of(c.address, c.bytes));
   if (options.kind == Kind::kTrace)
     for (const trace::Command& c : trace.commands())
       if (c.kind == trace::Command::Kind::kManage) ranges.push_back(pages_of(c.address, c.bytes));

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "util/error.hpp"
 
@@ -36,18 +36,8 @@ void check_selection(const trace::TraceSet& trace, const IdRanges& ranges) {
   }
 }
 
-void plan_kernel(Plan& plan, std::uint32_t index, const trace::KernelHeader& header,
-                 const config::GpuConfig& config, std::map<std::string, std::uint64_t>& rooms) {
-  core::LaunchPlan& launch = plan.kernels[index];
-  if (launch.header) return;  // the list names it twice
-  if (header.grid.count() == 0 || header.block.count() == 0)
-    throw UserError(fmt::format("kernel {} ({}) has an empty grid or block", header.id, header.name));
-  const std::uint64_t room = rooms.try_emplace(header.name, rooms.size()).first->second % kCodeRooms;
-  launch = {&header, core::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
-}
-
-/// What the command asks of managed memory; nothing for other commands and for kManage, which is known from the
-/// start.
+/// What the command asks of managed memory; nothing for other commands and for kManage, which is known from
+/// the start.
 std::optional<uvm::Order> managed_order(const trace::Command& c) {
   using Kind = uvm::Order::Kind;
   const auto order = [&](Kind kind) {
@@ -72,7 +62,79 @@ std::string other_architecture(const trace::KernelHeader& header, const config::
                      header.binary_version, config.gpu.name, config.gpu.arch);
 }
 
+core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
+  using From = trace::Command::Kind;
+  using To = core::HostCommand::Kind;
+  switch (kind) {
+    case From::kCopyToDevice:
+      return To::kCopyToDevice;
+    case From::kCopyToHost:
+      return To::kCopyToHost;
+    case From::kKernel:
+      return To::kKernel;
+    case From::kWait:
+      return To::kWait;
+    case From::kStreamCopyToDevice:
+      return To::kStreamCopyToDevice;
+    case From::kStreamCopyToHost:
+      return To::kStreamCopyToHost;
+    case From::kEventRecord:
+      return To::kEventRecord;
+    case From::kStreamWait:
+      return To::kStreamWait;
+    case From::kEventWait:
+      return To::kEventWait;
+    case From::kManage:
+    case From::kRelease:
+    case From::kAdvise:
+    case From::kPrefetch:
+    case From::kHostAccess:
+      break;
+  }
+  return To::kOrder;
+}
+
+core::HostCommand order_command(const uvm::Order& order) {
+  core::HostCommand command;
+  command.kind = core::HostCommand::Kind::kOrder;
+  command.order = order;
+  return command;
+}
+
 }  // namespace
+
+Planner::Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed)
+    : config_(&config), selection_(std::move(selection)), managed_(&managed) {}
+
+bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
+                  std::vector<core::HostCommand>& out) {
+  using Kind = trace::Command::Kind;
+  if (c.kind == Kind::kManage) return false;
+  if (const auto order = managed_order(c)) {
+    if (!uvm::pages_in(*managed_, order->address, order->bytes).empty()) out.push_back(order_command(*order));
+    return false;
+  }
+  if (c.kind == Kind::kKernel && !selected(header->id, selection_)) return false;
+  core::HostCommand& command = out.emplace_back();
+  command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}};
+  const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
+  if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
+    const std::uint64_t stream = header != nullptr ? header->stream : c.stream;
+    command.stream = streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
+  }
+  if (host_waits && config_->uvm.synchronise_copies && !managed_->empty())
+    out.push_back(order_command({uvm::Order::Kind::kSynchronise}));
+  return true;
+}
+
+core::LaunchPlan Planner::launch(const trace::KernelHeader& header) {
+  if (header.grid.count() == 0 || header.block.count() == 0)
+    throw UserError(fmt::format("kernel {} ({}) has an empty grid or block", header.id, header.name));
+  if (header.binary_version != 0 && header.binary_version != config_->gpu.arch)
+    remarks_.insert(other_architecture(header, *config_));
+  const std::uint64_t room = rooms_.try_emplace(header.name, rooms_.size()).first->second % kCodeRooms;
+  return {&header, core::occupancy(*config_, header), kCodeBase + room * kCodeStride, header.grid.count()};
+}
 
 Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, const IdRanges& selection,
                const ManagedOptions& managed) {
@@ -82,44 +144,23 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   if (!plan.managed.empty())
     plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
   plan.kernels.resize(trace.kernels().size());
-  std::map<std::uint64_t, std::uint32_t> streams;
-  std::map<std::string, std::uint64_t> rooms;
+  Planner planner(config, selection, plan.managed);
   std::set<std::string> remarks;
-  using Kind = core::HostCommand::Kind;
   for (const trace::Command& c : trace.commands()) {
-    if (c.kind == trace::Command::Kind::kWait) {
-      plan.commands.push_back({Kind::kWait, 0, 0, 0, 0});
-      if (config.uvm.synchronise_copies && !plan.managed.empty())
-        plan.commands.push_back({Kind::kOrder, 0, 0, 0, 0, {uvm::Order::Kind::kSynchronise}});
+    const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
+    if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
+        plan.managed.contains(c.address)) {
+      remarks.insert(kManagedCopies);
       continue;
     }
-    if (const auto order = managed_order(c)) {
-      if (!uvm::pages_in(plan.managed, order->address, order->bytes).empty())
-        plan.commands.push_back({Kind::kOrder, 0, 0, 0, 0, *order});
+    if (!planner.add(c, is_kernel ? &trace.kernels()[c.kernel] : nullptr, plan.commands) || !is_kernel)
       continue;
-    }
-    if (c.kind == trace::Command::Kind::kManage) continue;
-    if (c.kind != trace::Command::Kind::kKernel) {
-      if (managed.kind == ManagedOptions::Kind::kCopies && plan.managed.contains(c.address)) {
-        remarks.insert(kManagedCopies);
-        continue;
-      }
-      const bool to_device = c.kind == trace::Command::Kind::kCopyToDevice;
-      plan.commands.push_back(
-          {to_device ? Kind::kCopyToDevice : Kind::kCopyToHost, 0, 0, c.address, c.bytes});
-      continue;
-    }
-    const trace::KernelHeader& header = trace.kernels()[c.kernel];
-    if (!selected(header.id, selection)) continue;
-    plan_kernel(plan, c.kernel, header, config, rooms);
-    const auto next_stream = static_cast<std::uint32_t>(streams.size());
-    const std::uint32_t stream = streams.try_emplace(header.stream, next_stream).first->second;
-    plan.commands.push_back({Kind::kKernel, stream, c.kernel, 0, 0});
     ++plan.kernel_commands;
-    if (header.binary_version != 0 && header.binary_version != config.gpu.arch)
-      remarks.insert(other_architecture(header, config));
+    core::LaunchPlan& launch = plan.kernels[c.kernel];
+    if (!launch.header) launch = planner.launch(trace.kernels()[c.kernel]);  // a list may name it twice
   }
-  plan.streams = static_cast<std::uint32_t>(streams.size());
+  plan.streams = planner.streams();
+  remarks.insert(planner.remarks().begin(), planner.remarks().end());
   plan.remarks.assign(remarks.begin(), remarks.end());
   return plan;
 }

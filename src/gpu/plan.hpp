@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +26,32 @@ struct Plan {
   uvm::AddressSpace managed;         // empty: no managed memory
   std::uint64_t managed_frames = 0;  // pages of the device for it
   std::vector<std::string> remarks;  // sorted: kernels of another architecture
+};
+
+/// Makes a plan command by command.
+class Planner {
+ public:
+  /// `config` and `managed` must outlive it. `selection`: kernels with other ids are left out; empty: none
+  /// is.
+  Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed);
+
+  /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
+  /// an order to managed memory.
+  bool add(const trace::Command& command, const trace::KernelHeader* header,
+           std::vector<core::HostCommand>& out);
+  /// To be made once for each kernel that runs; `header` must outlive it. Throws UserError where the kernel
+  /// does not fit an SM.
+  [[nodiscard]] core::LaunchPlan launch(const trace::KernelHeader& header);
+  [[nodiscard]] std::uint32_t streams() const { return static_cast<std::uint32_t>(streams_.size()); }
+  [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
+
+ private:
+  const config::GpuConfig* config_;
+  IdRanges selection_;
+  const uvm::AddressSpace* managed_;
+  std::map<std::uint64_t, std::uint32_t> streams_;           // dense numbers
+  std::map<std::string, std::uint64_t, std::less<>> rooms_;  // of code, by kernel name
+  std::set<std::string> remarks_;
 };
 
 /// Throws UserError: a range of ids that names no kernel, a kernel that does not fit an SM.

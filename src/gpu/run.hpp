@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpu/machine.hpp"
+#include "gpu/program.hpp"
 #include "gpu/simulation.hpp"
 
 namespace lockstep::gpu {
@@ -12,7 +13,8 @@ struct TestHooks {
       false;  // the end of a copy may be heard within its own window, as from a channel of no latency
 };
 
+/// `program`: what the commands come from, and trace is its trace; without one they are the trace's.
 [[nodiscard]] RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-                            const TestHooks& hooks = {});
+                            const TestHooks& hooks = {}, Program* program = nullptr);
 
 }  // namespace lockstep::gpu

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "config/config.hpp"
@@ -110,12 +111,13 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
 }  // namespace
 
 RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-              const TestHooks& hooks) {
+              const TestHooks& hooks, Program* program) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
   const config::GpuConfig& config = options.config;
   check_limits(config);
-  const Plan plan = make_plan(trace, config, options.kernels, options.managed);
+  Plan plan;
+  if (!program) plan = make_plan(trace, config, options.kernels, options.managed);
   Machine machine(config, plan, builder, options.skip);
   WindowLimit limit = window_limit(config, machine.fabric());
   if (hooks.late_copies) {
@@ -124,12 +126,19 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   }
   sim::Engine engine(engine_options(options, choose_window(options, limit)));
   machine.attach(engine);
+  std::optional<ProgramSource> source;
+  if (program) {
+    source.emplace(*program, config, options.kernels, plan, machine.dispatcher());
+    machine.dispatcher().set_source(*source);
+  }
   FeedSet feeds(trace, config, machine.dispatcher(), machine.kernels());
   engine.set_tasks(feeds);
   Controller controller(options, plan, machine, feeds, engine, empty_report(trace, config));
   engine.run(controller);
 
   RunResult result = controller.result();
+  result.report.trace_name = trace.name();  // a program's is known at its end
+  result.report.trace_hash = trace.content_hash();
   result.host = host_report(options, engine, result.report);
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();
   result.host.cpu_seconds = cpu_seconds() - cpu_start;
@@ -138,6 +147,10 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
 
 RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
   return run(trace, options, real_parts());
+}
+
+RunResult simulate(Program& program, const RunOptions& options) {
+  return run(program.trace(), options, real_parts(), {}, &program);
 }
 
 std::string explain_window(const config::GpuConfig& config) {

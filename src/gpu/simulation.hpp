@@ -15,6 +15,8 @@
 
 namespace lockstep::gpu {
 
+class Program;
+
 enum class Schedule : std::uint8_t { kStatic, kDynamic };
 
 struct Progress {
@@ -56,6 +58,10 @@ struct RunResult {
 
 /// Throws UserError / InputError for what the user can mend.
 [[nodiscard]] RunResult simulate(const trace::TraceSet& trace, const RunOptions& options);
+
+/// Likewise, while the program runs: it is simulated as far as its commands are known. The report is that of
+/// the same commands and kernels as a trace. No managed memory.
+[[nodiscard]] RunResult simulate(Program& program, const RunOptions& options);
 
 /// Text of `lockstep config --explain window`: every channel with its latency and the one that sets W.
 [[nodiscard]] std::string explain_window(const config::GpuConfig& config);

@@ -17,7 +17,8 @@ using ptx::Space;
 
 bool is_clock(ptx::Special special) {
   return special == ptx::Special::kClock || special == ptx::Special::kClock64 ||
-         special == ptx::Special::kClockHi;
+         special == ptx::Special::kClockHi || special == ptx::Special::kGlobaltimer ||
+         special == ptx::Special::kGlobaltimerLo || special == ptx::Special::kGlobaltimerHi;
 }
 
 const char* width_suffix(unsigned bytes) {

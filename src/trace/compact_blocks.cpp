@@ -51,9 +51,19 @@ BlockScratch::BlockScratch() : context_(ZSTD_createDCtx()) {
 }
 BlockScratch::~BlockScratch() { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(context_)); }
 
-BlockReader::BlockReader(std::string path) : path_(std::move(path)) {
+BlockReader::BlockReader(std::string path, Growing) : path_(std::move(path)) {
+  constexpr std::uint64_t kUnknownSize = std::uint64_t{1} << 62;
+  open();
+  size_ = kUnknownSize;
+}
+
+void BlockReader::open() {
   fd_ = open_to_read(path_.c_str());
   if (fd_ < 0) throw InputError(path_, 0, fmt::format("cannot open the file: {}", std::strerror(errno)));
+}
+
+BlockReader::BlockReader(std::string path) : path_(std::move(path)) {
+  open();
   try {
     open_and_check();
   } catch (...) {
@@ -164,6 +174,11 @@ BlockWriter::~BlockWriter() {
 
 void BlockWriter::fail(const char* what) const {
   throw UserError(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
+}
+
+void BlockWriter::skip_to(std::uint64_t size) {
+  if (::lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) fail("cannot be written");
+  size_ = size;
 }
 
 void BlockWriter::append(const Bytes& bytes) {

@@ -36,6 +36,10 @@ class BlockReader {
  public:
   /// Checks magic, version and trailer. Throws InputError.
   explicit BlockReader(std::string path);
+  /// Of a file that is still being written, without trailer and directory: blocks may be read once they are
+  /// there.
+  struct Growing {};
+  BlockReader(std::string path, Growing);
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
@@ -49,6 +53,7 @@ class BlockReader {
   [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;
 
  private:
+  void open();
   void read_at(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
   void open_and_check();
 
@@ -72,6 +77,10 @@ class BlockWriter {
   /// Appends the trailer that points at the directory block, and renames the file.
   void finish(std::uint64_t directory);
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  /// Where the file is until it is finished.
+  [[nodiscard]] const std::string& temporary() const { return temporary_; }
+  /// Another process has written through the same open file, up to `size`.
+  void skip_to(std::uint64_t size);
 
  private:
   void append(const Bytes& bytes);

@@ -67,37 +67,9 @@ KernelHeader get_header(ByteReader& in) {
   return h;
 }
 
-void put_command(Bytes& out, const Command& command) {
-  using Kind = Command::Kind;
-  put_varint(out, static_cast<std::uint64_t>(command.kind));
-  if (command.kind == Kind::kKernel) return put_varint(out, command.kernel);
-  put_varint(out, command.address);
-  put_varint(out, command.bytes);
-  if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
-  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch) put_varint(out, command.host ? 1 : 0);
-  if (command.kind == Kind::kHostAccess) put_varint(out, command.write ? 1 : 0);
-}
+}  // namespace
 
-Command get_command(ByteReader& in, std::uint64_t kernels) {
-  using Kind = Command::Kind;
-  constexpr std::uint64_t kMaxAdvice = 6;
-  Command command;
-  command.kind = static_cast<Kind>(in.number(Command::kKinds - 1, "the kind of a command"));
-  if (command.kind == Kind::kKernel) {
-    command.kernel = static_cast<std::uint32_t>(in.number(kernels - 1, "the kernel of a command"));
-    return command;
-  }
-  command.address = in.varint();
-  command.bytes = in.varint();
-  if (command.kind == Kind::kAdvise)
-    command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
-  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch)
-    command.host = in.number(1, "the place of a command") == 1;
-  if (command.kind == Kind::kHostAccess) command.write = in.number(1, "the sort of an access") == 1;
-  return command;
-}
-
-void put_kernel(Bytes& out, const KernelEntry& kernel) {
+void encode_kernel(const KernelEntry& kernel, Bytes& out) {
   put_header(out, kernel.header);
   put_varint(out, kernel.remarks.size());
   for (const std::string& remark : kernel.remarks) put_text(out, remark);
@@ -111,7 +83,7 @@ void put_kernel(Bytes& out, const KernelEntry& kernel) {
   }
 }
 
-KernelEntry get_kernel(ByteReader& in) {
+KernelEntry decode_kernel(ByteReader& in) {
   KernelEntry kernel;
   kernel.header = get_header(in);
   for (std::uint64_t n = in.number(in.left(), "the number of remarks"); n > 0; --n)
@@ -134,16 +106,70 @@ KernelEntry get_kernel(ByteReader& in) {
   return kernel;
 }
 
+namespace {
+
+bool has_memory(Command::Kind kind) {
+  using Kind = Command::Kind;
+  return kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel;
+}
+bool has_stream(Command::Kind kind) {
+  return kind >= Command::Kind::kStreamCopyToDevice && kind <= Command::Kind::kStreamWait;
+}
+bool has_event(Command::Kind kind) {
+  return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
+}
+
 }  // namespace
+
+void encode_command(const Command& command, Bytes& out) {
+  using Kind = Command::Kind;
+  put_varint(out, static_cast<std::uint64_t>(command.kind));
+  if (command.kind == Kind::kKernel) put_varint(out, command.kernel);
+  if (has_memory(command.kind)) {
+    put_varint(out, command.address);
+    put_varint(out, command.bytes);
+  }
+  if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
+  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch) put_varint(out, command.host ? 1 : 0);
+  if (command.kind == Kind::kHostAccess) put_varint(out, command.write ? 1 : 0);
+  if (has_stream(command.kind)) put_varint(out, command.stream);
+  if (has_event(command.kind)) put_varint(out, command.event);
+}
+
+Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
+  using Kind = Command::Kind;
+  constexpr std::uint64_t kMaxAdvice = 6;
+  Command command;
+  command.kind = static_cast<Kind>(in.number(Command::kKinds - 1, "the kind of a command"));
+  if (command.kind == Kind::kKernel) {
+    if (kernels == 0) throw BrokenBlock("a command names a kernel before there is one");
+    command.kernel = static_cast<std::uint32_t>(in.number(kernels - 1, "the kernel of a command"));
+  }
+  if (has_memory(command.kind)) {
+    command.address = in.varint();
+    command.bytes = in.varint();
+  }
+  if (command.kind == Kind::kAdvise)
+    command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
+  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch)
+    command.host = in.number(1, "the place of a command") == 1;
+  if (command.kind == Kind::kHostAccess) command.write = in.number(1, "the sort of an access") == 1;
+  if (has_stream(command.kind)) command.stream = in.varint();
+  if (has_event(command.kind)) {
+    if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");
+    command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
+  }
+  return command;
+}
 
 void encode_directory(const CompactDirectory& directory, Bytes& out) {
   out.clear();
   put_text(out, directory.name);
   put_fixed(out, directory.hash, 8);
   put_varint(out, directory.kernels.size());
-  for (const KernelEntry& kernel : directory.kernels) put_kernel(out, kernel);
+  for (const KernelEntry& kernel : directory.kernels) encode_kernel(kernel, out);
   put_varint(out, directory.commands.size());
-  for (const Command& command : directory.commands) put_command(out, command);
+  for (const Command& command : directory.commands) encode_command(command, out);
 }
 
 CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
@@ -152,10 +178,13 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
   directory.name = in.text();
   directory.hash = in.fixed(8);
   for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
-    directory.kernels.push_back(get_kernel(in));
+    directory.kernels.push_back(decode_kernel(in));
   if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
-  for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n)
-    directory.commands.push_back(get_command(in, directory.kernels.size()));
+  std::uint64_t events = 0;
+  for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
+    directory.commands.push_back(decode_command(in, directory.kernels.size(), events));
+    if (directory.commands.back().kind == Command::Kind::kEventRecord) ++events;
+  }
   in.expect_end("the directory");
   return directory;
 }

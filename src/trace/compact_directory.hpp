@@ -31,6 +31,13 @@ struct CompactDirectory {
   std::vector<KernelEntry> kernels;
 };
 
+void encode_kernel(const KernelEntry& kernel, Bytes& out);
+/// Throws BrokenBlock.
+[[nodiscard]] KernelEntry decode_kernel(ByteReader& in);
+void encode_command(const Command& command, Bytes& out);
+/// `kernels`, `events`: how many there are before it. Throws BrokenBlock.
+[[nodiscard]] Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events);
+
 void encode_directory(const CompactDirectory& directory, Bytes& out);
 /// Throws BrokenBlock.
 [[nodiscard]] CompactDirectory decode_directory(std::span<const std::uint8_t> bytes);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -36,13 +37,9 @@ struct Scratch {
 };
 
 /// An opened file, shared by the set and the feeds that it opened.
-struct CompactFile {
-  explicit CompactFile(const std::string& path) : blocks(path) {
-    BlockScratch scratch;
-    with_place(blocks.directory(), [&] {
-      directory = decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch));
-    });
-  }
+struct OpenFile {
+  explicit OpenFile(const std::string& path) : blocks(path) {}
+  OpenFile(const std::string& path, BlockReader::Growing growing) : blocks(path, growing) {}
   /// Runs `work` on the block at `offset`; what is broken in it becomes an InputError that says where.
   template <typename Work>
   void with_place(std::uint64_t offset, const Work& work) const {
@@ -53,13 +50,13 @@ struct CompactFile {
     }
   }
   BlockReader blocks;
-  CompactDirectory directory;
 };
 
 class CompactFeed final : public CtaFeed {
  public:
-  CompactFeed(std::shared_ptr<const CompactFile> file, std::uint32_t kernel, bool strict)
-      : file_(std::move(file)), kernel_(file_->directory.kernels[kernel]), ring_(64) {
+  /// `kernel` outlives it.
+  CompactFeed(std::shared_ptr<const OpenFile> file, const KernelEntry& kernel, bool strict)
+      : file_(std::move(file)), kernel_(kernel), ring_(64) {
     notes_.remarks = kernel_.remarks;
     file_->with_place(kernel_.table, [&] { read_table(strict); });
     first_cta_.reserve(kernel_.chunks.size() + 1);
@@ -99,7 +96,7 @@ class CompactFeed final : public CtaFeed {
   void count_unknown(const CtaTrace& cta);
   void take_notes();
 
-  std::shared_ptr<const CompactFile> file_;
+  std::shared_ptr<const OpenFile> file_;
   const KernelEntry& kernel_;
   StaticTable table_;
   TracedTable traced_;
@@ -268,25 +265,59 @@ void CompactFeed::take_notes() {
 class CompactTraceSet final : public TraceSet {
  public:
   CompactTraceSet(const std::string& path, const OpenOptions& options)
-      : file_(std::make_shared<const CompactFile>(path)), strict_(options.strict) {
-    for (const KernelEntry& kernel : file_->directory.kernels) kernels_.push_back(kernel.header);
+      : file_(std::make_shared<const OpenFile>(path)), strict_(options.strict) {
+    BlockScratch scratch;
+    const BlockReader& blocks = file_->blocks;
+    file_->with_place(blocks.directory(), [&] {
+      directory_ = decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch));
+    });
+    for (const KernelEntry& kernel : directory_.kernels) kernels_.push_back(kernel.header);
   }
-  [[nodiscard]] const std::string& name() const override { return file_->directory.name; }
-  [[nodiscard]] std::uint64_t content_hash() const override { return file_->directory.hash; }
-  [[nodiscard]] const std::vector<Command>& commands() const override { return file_->directory.commands; }
+  [[nodiscard]] const std::string& name() const override { return directory_.name; }
+  [[nodiscard]] std::uint64_t content_hash() const override { return directory_.hash; }
+  [[nodiscard]] const std::vector<Command>& commands() const override { return directory_.commands; }
   [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return kernels_; }
   [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override {
-    (void)kernels_.at(index);
-    return std::make_unique<CompactFeed>(file_, index, strict_);
+    return std::make_unique<CompactFeed>(file_, directory_.kernels.at(index), strict_);
   }
 
  private:
-  std::shared_ptr<const CompactFile> file_;
+  std::shared_ptr<const OpenFile> file_;
+  CompactDirectory directory_;
   std::vector<KernelHeader> kernels_;
   bool strict_;
 };
 
 }  // namespace
+
+struct GrowingTrace::File {
+  std::shared_ptr<const OpenFile> open;
+  std::deque<KernelEntry> kernels;  // their places are kept
+};
+
+GrowingTrace::GrowingTrace(bool strict) : file_(std::make_shared<File>()), strict_(strict) {}
+GrowingTrace::~GrowingTrace() = default;
+
+void GrowingTrace::open_file(const std::string& path) {
+  file_->open = std::make_shared<const OpenFile>(path, BlockReader::Growing{});
+}
+
+void GrowingTrace::add(KernelEntry kernel) {
+  if (!file_->open) throw BrokenBlock("a kernel comes before its file");
+  headers_.push_back(kernel.header);
+  file_->kernels.push_back(std::move(kernel));
+}
+
+void GrowingTrace::finish(std::string name, std::uint64_t hash) {
+  name_ = std::move(name);
+  hash_ = hash;
+}
+
+const KernelEntry& GrowingTrace::entry(std::uint32_t index) const { return file_->kernels.at(index); }
+
+std::unique_ptr<CtaFeed> GrowingTrace::open(std::uint32_t index) const {
+  return std::make_unique<CompactFeed>(file_->open, entry(index), strict_);
+}
 
 std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options) {
   return std::make_unique<CompactTraceSet>(path, options);

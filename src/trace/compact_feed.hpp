@@ -6,12 +6,44 @@
 #include <memory>
 #include <string>
 
+#include "trace/compact_directory.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::trace {
 
 /// A compact trace as a set of kernels. Throws InputError.
 [[nodiscard]] std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options);
+
+/// A compact trace whose writer is still at work; kernels are added as it ends them.
+class GrowingTrace final : public TraceSet {
+ public:
+  /// `strict`: as OpenOptions.
+  explicit GrowingTrace(bool strict);
+  ~GrowingTrace() override;
+  /// Before the first kernel: CompactFile::temporary(). Throws InputError.
+  void open_file(const std::string& path);
+  /// Serial with open(); others may go on reading kernels that they have opened.
+  void add(KernelEntry kernel);
+  void finish(std::string name, std::uint64_t hash);
+  /// Stays where it is.
+  [[nodiscard]] const KernelEntry& entry(std::uint32_t index) const;
+
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] std::uint64_t content_hash() const override { return hash_; }
+  /// Empty: who reads along hears of commands elsewhere.
+  [[nodiscard]] const std::vector<Command>& commands() const override { return commands_; }
+  [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return headers_; }
+  [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override;
+
+ private:
+  struct File;
+  std::shared_ptr<File> file_;
+  bool strict_;
+  std::string name_;
+  std::uint64_t hash_ = 0;
+  std::vector<Command> commands_;
+  std::vector<KernelHeader> headers_;
+};
 
 struct ConvertProgress {
   std::uint32_t kernel = 0, kernels = 0;

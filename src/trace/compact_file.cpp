@@ -1,5 +1,8 @@
 #include "trace/compact_file.hpp"
 
+#include <cstring>
+#include <type_traits>
+
 namespace lockstep::trace {
 
 void CompactFile::begin(const KernelHeader& header) { directory_.kernels.push_back({header, {}, 0, {}}); }
@@ -38,6 +41,25 @@ void CompactFile::finish(std::string name, std::uint64_t hash, std::vector<Comma
   directory_.commands = std::move(commands);
   encode_directory(directory_, raw_);
   file_.finish(file_.write(BlockKind::kDirectory, raw_));
+}
+
+Bytes CompactFile::last_kernel() const {
+  static_assert(std::is_trivially_copyable_v<ContentHash>);
+  Bytes out;
+  put_varint(out, file_.size());
+  put_varint(out, warp_instructions_);
+  const auto* hash = reinterpret_cast<const std::uint8_t*>(&hash_);
+  out.insert(out.end(), hash, hash + sizeof hash_);
+  encode_kernel(directory_.kernels.back(), out);
+  return out;
+}
+
+void CompactFile::adopt_kernel(const Bytes& last) {
+  ByteReader in(last);
+  file_.skip_to(in.varint());
+  warp_instructions_ = in.varint();
+  std::memcpy(&hash_, in.take(sizeof hash_).data(), sizeof hash_);
+  directory_.kernels.push_back(decode_kernel(in));
 }
 
 std::uint64_t CompactFile::write(BlockKind kind) {

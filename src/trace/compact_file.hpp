@@ -28,6 +28,17 @@ class CompactFile {
            std::vector<std::string> remarks);
   void finish(std::string name, std::uint64_t hash, std::vector<Command> commands);
 
+  /// The file until it is finished, for who reads along (GrowingTrace).
+  [[nodiscard]] const std::string& temporary() const { return file_.temporary(); }
+  /// Kernels whose end() was called have all their blocks in the file.
+  [[nodiscard]] const KernelEntry& kernel(std::uint32_t index) const { return directory_.kernels[index]; }
+  /// For a process that was forked to write one kernel: what it did, and the same in the process it was
+  /// forked from, which has written nothing meanwhile.
+  [[nodiscard]] Bytes last_kernel() const;
+  void adopt_kernel(const Bytes& last);
+  /// That process has failed.
+  void forget_kernel() { file_.skip_to(file_.size()); }
+
   [[nodiscard]] std::uint64_t bytes() const { return file_.size(); }
   [[nodiscard]] std::uint64_t warp_instructions() const { return warp_instructions_; }
   /// Over all that was written so far, uncompressed.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "trace/text_scan.hpp"
@@ -17,21 +18,59 @@ std::string_view cut_field(std::string_view& rest) {
   return field;
 }
 
-/// "MemcpyHtoD,ADDRESS,BYTES"
-Command parse_copy(const TextStream& stream, std::string_view line, Command::Kind kind) {
+bool is_decimal(std::string_view field, std::uint64_t& value) {
+  return scan_decimal(field.data(), value) == field.data() + field.size();
+}
+
+/// "MemcpyHtoD,ADDRESS,BYTES", with ",STREAM" behind it when it is known
+Command parse_copy(const TextStream& stream, std::string_view line, bool to_device) {
   const auto commas = std::count(line.begin(), line.end(), ',');
   std::string_view rest = line;
   cut_field(rest);
-  const std::string_view address = cut_field(rest), bytes = cut_field(rest);
+  const std::string_view address = cut_field(rest), bytes = cut_field(rest), in = cut_field(rest);
   Command command;
-  command.kind = kind;
-  if (commas != 2 || scan_hex(address.data(), command.address) != address.data() + address.size() ||
-      scan_decimal(bytes.data(), command.bytes) != bytes.data() + bytes.size()) {
+  command.kind = to_device ? Command::Kind::kCopyToDevice : Command::Kind::kCopyToHost;
+  if (commas == 3)
+    command.kind = to_device ? Command::Kind::kStreamCopyToDevice : Command::Kind::kStreamCopyToHost;
+  if ((commas != 2 && commas != 3) ||
+      scan_hex(address.data(), command.address) != address.data() + address.size() ||
+      !is_decimal(bytes, command.bytes) || (commas == 3 && !is_decimal(in, command.stream))) {
     stream.fail(
         fmt::format("found {}; expected 'MemcpyHtoD,ADDRESS,BYTES' with a hexadecimal address and a decimal "
-                    "count",
+                    "count, and after them ',STREAM' or nothing",
                     shown(line)));
   }
+  return command;
+}
+
+struct WaitVerb {
+  std::string_view verb, form;
+  Command::Kind kind;
+  bool stream, event;  // the fields that follow
+};
+constexpr WaitVerb kWaitVerbs[] = {
+    {"Wait", "Wait", Command::Kind::kWait, false, false},
+    {"EventRecord", "EventRecord,STREAM", Command::Kind::kEventRecord, true, false},
+    {"StreamWait", "StreamWait,STREAM,EVENT", Command::Kind::kStreamWait, true, true},
+    {"EventWait", "EventWait,EVENT", Command::Kind::kEventWait, false, true},
+};
+
+/// `records`: events recorded before.
+Command parse_wait(const TextStream& stream, std::string_view line, const WaitVerb& verb,
+                   std::uint64_t records) {
+  const auto fields = std::count(line.begin(), line.end(), ',');
+  std::string_view rest = line;
+  cut_field(rest);
+  Command command;
+  command.kind = verb.kind;
+  std::uint64_t event = 0;
+  const bool good = fields == int{verb.stream} + int{verb.event} &&
+                    (!verb.stream || is_decimal(cut_field(rest), command.stream)) &&
+                    (!verb.event || is_decimal(cut_field(rest), event));
+  if (!good) stream.fail(fmt::format("found {}; expected '{}' with decimal numbers", shown(line), verb.form));
+  if (verb.event && event >= records)
+    stream.fail(fmt::format("event {}; expected one of the {} recorded before", event, records));
+  command.event = static_cast<std::uint32_t>(event);
   return command;
 }
 
@@ -44,10 +83,13 @@ bool names_trace_file(std::string_view line) {
 
 void parse_line(const TextStream& stream, std::string_view line, KernelList& list) {
   const std::string_view verb = trim(line.substr(0, line.find(',')));
-  if (verb == "MemcpyHtoD") {
-    list.commands.push_back(parse_copy(stream, line, Command::Kind::kCopyToDevice));
-  } else if (verb == "MemcpyDtoH") {
-    list.commands.push_back(parse_copy(stream, line, Command::Kind::kCopyToHost));
+  const auto* const wait = std::find_if(std::begin(kWaitVerbs), std::end(kWaitVerbs),
+                                        [&](const WaitVerb& w) { return w.verb == verb; });
+  if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
+    list.commands.push_back(parse_copy(stream, line, verb == "MemcpyHtoD"));
+  } else if (wait != std::end(kWaitVerbs)) {
+    list.commands.push_back(parse_wait(stream, line, *wait, list.events));
+    if (wait->kind == Command::Kind::kEventRecord) ++list.events;
   } else if (line.starts_with("kernel") || names_trace_file(line)) {
     Command command;
     command.kernel = static_cast<std::uint32_t>(list.files.size());

@@ -14,6 +14,7 @@ struct KernelList {
   std::vector<Command> commands;     // `kernel` counts the entries of `files`
   std::vector<std::string> files;    // as written in the list
   std::vector<std::uint64_t> lines;  // where each file is named
+  std::uint64_t events = 0;          // recorded
   std::vector<std::string> remarks;  // commands that are not modelled, each once
 };
 

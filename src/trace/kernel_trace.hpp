@@ -151,26 +151,40 @@ class CtaFeed {
 
 /// A host command of the trace, in list order.
 struct Command {
-  /// All but copies and kernels are in the compact format only.
   enum class Kind : std::uint8_t {
-    kCopyToDevice,
-    kCopyToHost,
-    kKernel,
-    kWait,       // the host waits here until all commands before are complete (cudaDeviceSynchronize and the like)
-    kManage,     // a managed allocation begins (cudaMallocManaged, __managed__)
-    kRelease,    // it ends (cudaFree): its pages are nowhere
-    kAdvise,     // cudaMemAdvise
-    kPrefetch,   // cudaMemPrefetchAsync
-    kHostAccess  // the host reads or writes managed memory
+    kCopyToDevice,        // a copy of which the trace does not say how it stands to kernels around it
+    kCopyToHost,          // likewise
+    kKernel,              // in the stream that its header names
+    kWait,                // the host waits until all commands before are complete
+    kManage,              // a managed allocation begins (cudaMallocManaged, __managed__)
+    kRelease,             // it ends (cudaFree): its pages are nowhere
+    kAdvise,              // cudaMemAdvise
+    kPrefetch,            // cudaMemPrefetchAsync
+    kHostAccess,          // the host reads or writes managed memory
+    kStreamCopyToDevice,  // in `stream`, as those below
+    kStreamCopyToHost,
+    kEventRecord,  // an event that is complete when the stream's commands before it are
+    kStreamWait,   // the stream's commands after it wait for `event`
+    kEventWait,    // the host waits for `event`
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 9;
-  Address address = 0;       // all but kernels and waits: a range of memory
+  static constexpr std::uint64_t kKinds = 14;
+  Address address = 0;       // copies, commands on managed memory: a range of memory
   std::uint64_t bytes = 0;   // of it
   std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
   std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
   bool host = false;         // kAdvise, kPrefetch: the place that is named is the host; else the device
   bool write = false;        // kHostAccess
+  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait
+  std::uint32_t event = 0;   // kStreamWait, kEventWait: which kEventRecord before, counted from 0
 };
+[[nodiscard]] inline bool is_copy(Command::Kind kind) {
+  using Kind = Command::Kind;
+  return kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kStreamCopyToDevice ||
+         kind == Kind::kStreamCopyToHost;
+}
+[[nodiscard]] inline bool is_copy_to_device(Command::Kind kind) {
+  return kind == Command::Kind::kCopyToDevice || kind == Command::Kind::kStreamCopyToDevice;
+}
 
 /// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and
 /// throws InputError otherwise, before any simulation.

@@ -14,20 +14,20 @@ TEST_CASE("a wait holds back everything after it until everything before is comp
                    {Kind::kKernel, 2, 2, 0, 0}},
                   3, config::CopyMode::kBlocking);
   const auto no_copy = [](std::uint32_t) { FAIL("there is no copy"); };
-  queue.proceed(10, no_copy);
+  queue.proceed(no_copy);
   CHECK(queue.pop_ready().command == 0);
   CHECK(queue.pop_ready().command == 1);
   CHECK_FALSE(queue.has_ready());
-  queue.kernel_done(1, 20);
-  queue.proceed(20, no_copy);
+  queue.kernel_done(1, 18, 20);
+  queue.proceed(no_copy);
   CHECK_FALSE(queue.has_ready());
-  queue.kernel_done(0, 30);
-  queue.proceed(30, no_copy);
+  queue.kernel_done(0, 28, 30);
+  queue.proceed(no_copy);
   REQUIRE(queue.has_ready());
   const auto last = queue.pop_ready();
   CHECK(last.command == 3);
   CHECK(last.since == 30);
-  queue.kernel_done(3, 40);
+  queue.kernel_done(3, 38, 40);
   CHECK(queue.done());
 }
 
@@ -37,9 +37,100 @@ TEST_CASE("overlapped copies stop at a wait") {
       config::CopyMode::kOverlapped);
   unsigned copies = 0;
   const auto copy = [&](std::uint32_t) { ++copies; };
-  queue.proceed(0, copy);
+  queue.proceed(copy);
   CHECK(copies == 1);
-  queue.copy_done();
-  queue.proceed(5, copy);
+  queue.copy_done(0, 4, 5);
+  queue.proceed(copy);
   CHECK(copies == 2);
+}
+
+namespace {
+
+struct Copies {
+  std::vector<std::uint32_t> started;
+  void operator()(std::uint32_t command) { started.push_back(command); }
+};
+HostCommand in_stream(Kind kind, std::uint32_t stream, std::uint32_t event = 0) {
+  return {kind, stream, 0, 0, 4, event, {}};
+}
+
+}  // namespace
+
+TEST_CASE("a stream's copies and kernels run one after another, beside those of other streams") {
+  HostQueue queue({in_stream(Kind::kStreamCopyToDevice, 0), in_stream(Kind::kKernel, 0),
+                   in_stream(Kind::kStreamCopyToDevice, 1), in_stream(Kind::kKernel, 1)},
+                  2, config::CopyMode::kBlocking);
+  Copies copies;
+  queue.proceed(copies);
+  CHECK(copies.started == std::vector<std::uint32_t>{0, 2});
+  CHECK(queue.taken() == 4);
+  queue.copy_done(2, 10, 15);
+  queue.proceed(copies);
+  const auto first = queue.pop_ready();
+  CHECK(first.command == 3);
+  CHECK(first.since == 10);  // the end itself, not when it was heard of
+  CHECK_FALSE(queue.has_ready());
+  queue.copy_done(0, 20, 25);
+  queue.proceed(copies);
+  CHECK(queue.pop_ready().command == 1);
+  queue.kernel_done(1, 30, 33);
+  queue.kernel_done(3, 31, 33);
+  CHECK(queue.done());
+}
+
+TEST_CASE("a stream's wait holds it until the other stream's event; the event has the end before it") {
+  HostQueue queue({in_stream(Kind::kKernel, 0), in_stream(Kind::kEventRecord, 0), in_stream(Kind::kKernel, 0),
+                   in_stream(Kind::kStreamWait, 1, 0), in_stream(Kind::kKernel, 1),
+                   in_stream(Kind::kEventWait, 0, 0), in_stream(Kind::kKernel, 2)},
+                  3, config::CopyMode::kBlocking);
+  Copies copies;
+  queue.proceed(copies);
+  CHECK(queue.taken() == 5);  // the host waits for the event
+  CHECK(queue.pop_ready().command == 0);
+  CHECK_FALSE(queue.has_ready());
+  CHECK_FALSE(queue.event_time(0).has_value());
+  queue.kernel_done(0, 100, 108);
+  queue.proceed(copies);
+  CHECK(queue.event_time(0) == 100u);
+  CHECK(queue.host_time() == 108);
+  const auto second = queue.pop_ready(), other = queue.pop_ready(), late = queue.pop_ready();
+  CHECK((second.command == 2 && second.since == 100));
+  CHECK((other.command == 4 && other.since == 100));
+  CHECK((late.command == 6 && late.since == 108));  // issued after the host's wait
+}
+
+TEST_CASE("a list that grows gives what the whole list gives") {
+  // Kernel, kernel, wait, kernel in one stream: told at once, or one by one as late as at_end() allows.
+  const std::vector<HostCommand> all{in_stream(Kind::kKernel, 0), in_stream(Kind::kKernel, 0),
+                                     in_stream(Kind::kWait, 0), in_stream(Kind::kKernel, 0)};
+  const auto follow = [&](HostQueue& queue, const auto& more) {
+    std::vector<std::pair<std::uint32_t, Cycle>> launches;
+    Copies copies;
+    for (Cycle now = 0; now <= 300; now += 100) {
+      if (now > 0) queue.kernel_done(launches.back().first, now - 7, now);
+      queue.proceed(copies);
+      while (queue.at_end()) {
+        more(queue);
+        queue.proceed(copies);
+      }
+      while (queue.has_ready()) {
+        const auto ready = queue.pop_ready();
+        launches.emplace_back(ready.command, ready.since);
+      }
+    }
+    CHECK(queue.done());
+    return launches;
+  };
+  HostQueue whole(all, 1, config::CopyMode::kBlocking);
+  const auto expected = follow(whole, [](HostQueue&) { FAIL("a closed list has an end"); });
+  CHECK(expected == std::vector<std::pair<std::uint32_t, Cycle>>{{0, 0}, {1, 93}, {3, 200}});
+  HostQueue grown({}, 1, config::CopyMode::kBlocking);
+  grown.open();
+  std::size_t told = 0;
+  const auto found = follow(grown, [&](HostQueue& queue) {
+    if (told == all.size()) return queue.close();
+    const bool wait = all[told].kind == Kind::kWait;
+    queue.append({all[told++]}, wait ? HostQueue::Until::kTaken : HostQueue::Until::kComplete);
+  });
+  CHECK(found == expected);
 }

@@ -99,8 +99,8 @@ inline void require_same_trace(const TraceSet& a, const TraceSet& b) {
   REQUIRE(a.commands().size() == b.commands().size());
   for (std::size_t i = 0; i < a.commands().size(); ++i) {
     const Command &x = a.commands()[i], &y = b.commands()[i];
-    REQUIRE(std::tuple(x.kind, x.address, x.bytes, x.kernel) ==
-            std::tuple(y.kind, y.address, y.bytes, y.kernel));
+    REQUIRE(std::tuple(x.kind, x.address, x.bytes, x.kernel, x.stream, x.event) ==
+            std::tuple(y.kind, y.address, y.bytes, y.kernel, y.stream, y.event));
   }
   for (std::uint32_t k = 0; k < a.kernels().size(); ++k) {
     INFO("kernel " << k);

@@ -54,6 +54,32 @@ TEST_CASE("A list gives copies and kernels in order") {
   CHECK(open_trace(list)->name() == "kernelslist.g");
 }
 
+TEST_CASE("A list with streams, events and waits; what is wrong in it is said with its line") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg", named("one"));
+  const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
+  const auto set = open(
+      "MemcpyHtoD,0x10,8,3\nkernel-1.traceg\nEventRecord,3\nStreamWait,18446744073709551615,0\n"
+      "MemcpyDtoH,0x20,9,0\nEventRecord,0\nEventWait,1\nWait\n");
+  using Kind = Command::Kind;
+  const auto& c = set->commands();
+  REQUIRE(c.size() == 8);
+  CHECK((c[0].kind == Kind::kStreamCopyToDevice && c[0].address == 0x10 && c[0].bytes == 8 &&
+         c[0].stream == 3));
+  CHECK((c[2].kind == Kind::kEventRecord && c[2].stream == 3));
+  CHECK((c[3].kind == Kind::kStreamWait && c[3].stream == ~std::uint64_t{0} && c[3].event == 0));
+  CHECK((c[4].kind == Kind::kStreamCopyToHost && c[4].stream == 0));
+  CHECK((c[6].kind == Kind::kEventWait && c[6].event == 1));
+  CHECK(c[7].kind == Kind::kWait);
+  CHECK_THROWS_WITH(
+      open("kernel-1.traceg\nEventWait,0\n"),
+      Catch::Matchers::Contains("kernelslist.g:2: event 0; expected one of the 0 recorded before"));
+  CHECK_THROWS_WITH(open("EventRecord\n"), Catch::Matchers::Contains("expected 'EventRecord,STREAM'"));
+  CHECK_THROWS_WITH(open("EventRecord,0\nStreamWait,0,0,1\n"),
+                    Catch::Matchers::Contains("expected 'StreamWait,"));
+  CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,x\n"), Catch::Matchers::Contains("',STREAM' or nothing"));
+}
+
 TEST_CASE("Paths: trailing slash, no slash, the list itself, one kernel, dots") {
   const TempDir dir;
   const std::string kernel = dir.write("kernel-1.traceg", kKernel);
@@ -124,7 +150,7 @@ TEST_CASE("Broken lists and folders") {
   CHECK_THROWS_WITH(open_trace((dir.path / "none").string()), Contains("No such file"));
   CHECK_THROWS_WITH(open_trace(""), Contains("cannot open"));
   for (const std::string line :
-       {"MemcpyHtoD,0x10", "MemcpyHtoD,0x10,8,9", "MemcpyHtoD,zz,8", "MemcpyHtoD,0x10,-8",
+       {"MemcpyHtoD,0x10", "MemcpyHtoD,0x10,8,9,1", "MemcpyHtoD,zz,8", "MemcpyHtoD,0x10,-8",
         "MemcpyHtoD,0x10,99999999999999999999", "MemcpyDtoH,,", "MemcpyHtoD"}) {
     dir.write("kernelslist.g", "\n" + line + "\nkernel-1.traceg\n");
     CHECK_THROWS_WITH(open_trace(dir.path.string()), Contains("kernelslist.g:2: found '" + line));

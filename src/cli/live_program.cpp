@@ -1,0 +1,114 @@
+#include "cli/live_program.hpp"
+
+#include <utility>
+
+#include "trace/compact_directory.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cli {
+
+using cuda::Word;
+using Until = core::HostQueue::Until;
+
+LiveProgram::LiveProgram(int fd, bool strict, bool plain, std::function<bool()> give_up)
+    : wire_(fd), plain_(plain), give_up_(std::move(give_up)), trace_(strict) {}
+
+gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
+  for (;;) {
+    if (!std::exchange(asked_, false) && !wire_.receive(word_, content_, give_up_))
+      return news(Until::kTaken, true);
+    try {
+      if (auto heard = hear(clock)) return std::move(*heard);
+    } catch (const trace::BrokenBlock& error) {
+      throw UserError(std::string("the connection to the program is broken: ") + error.what());
+    }
+  }
+}
+
+/// Takes in one word. Nothing: more is to be heard.
+std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock) {
+  switch (word_) {
+    case Word::kFile:
+      trace_.open_file({content_.begin(), content_.end()});
+      wire_.send(Word::kOpen, {});
+      return std::nullopt;
+    case Word::kKernel:
+      kernel();
+      return std::nullopt;
+    case Word::kCommand:
+      command();
+      return std::nullopt;
+    case Word::kRelease: {
+      trace::ByteReader in(content_);
+      return news(static_cast<Until>(in.number(1, "a release")), false);
+    }
+    case Word::kAskEvent:
+    case Word::kAskClocks:
+      if (commands_.empty()) {
+        answer(clock);
+        return std::nullopt;
+      }
+      asked_ = true;  // what was asked for before is simulated first
+      return news(Until::kTaken, false);
+    case Word::kEnd:
+      end();
+      return news(Until::kTaken, true);  // what another program of the same script says is not heard
+    case Word::kOpen:
+    case Word::kTime:
+    case Word::kClocks:
+      break;
+  }
+  throw trace::BrokenBlock("an unknown word");
+}
+
+gpu::Program::News LiveProgram::news(Until until, bool ended) {
+  return {std::exchange(commands_, {}), until, ended};
+}
+
+void LiveProgram::kernel() {
+  trace::ByteReader in(content_);
+  const bool clocked = in.number(1, "a kernel's clocks") == 1;
+  if (clocked) clocked_.insert(static_cast<std::uint32_t>(trace_.kernels().size()));
+  trace_.add(trace::decode_kernel(in));
+}
+
+void LiveProgram::command() {
+  trace::ByteReader in(content_);
+  const trace::Command next = trace::decode_command(in, trace_.kernels().size(), events_);
+  const bool managed =
+      next.kind >= trace::Command::Kind::kManage && next.kind <= trace::Command::Kind::kHostAccess;
+  if (managed && !plain_) throw NeedsWholeTrace{};
+  if (managed) return;
+  commands_.push_back(next);
+  if (commands_.back().kind == trace::Command::Kind::kEventRecord) ++events_;
+}
+
+void LiveProgram::end() {
+  trace::ByteReader in(content_);
+  const std::string name = in.text();
+  trace_.finish(name, in.fixed(8));
+  ended_well_ = true;
+}
+
+void LiveProgram::answer(const gpu::HostClock& clock) {
+  trace::ByteReader in(content_);
+  const auto number = static_cast<std::uint32_t>(in.varint());
+  trace::Bytes reply;
+  if (word_ == Word::kAskEvent) {
+    const auto time = clock.event(number);
+    trace::put_varint(reply, time ? 1 : 0);
+    if (time) trace::put_varint(reply, *time);
+    wire_.send(Word::kTime, reply);
+    return;
+  }
+  if (const auto log = clock.clocks(number)) {
+    for (const std::vector<Cycle>& reads : log->reads()) {
+      trace::put_varint(reply, reads.size());
+      Cycle before = 0;
+      for (const Cycle at : reads) trace::put_varint(reply, at - std::exchange(before, at));
+    }
+  }
+  wire_.send(Word::kClocks, reply);
+}
+
+}  // namespace lockstep::cli

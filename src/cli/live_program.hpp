@@ -1,0 +1,60 @@
+// The program of `lockstep exec` as the simulation sees it: over the connection to its process.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda/wire.hpp"
+#include "gpu/program.hpp"
+#include "trace/compact_feed.hpp"
+
+namespace lockstep::cli {
+
+/// The program has managed memory: which must be known before its first kernel is simulated, so the whole
+/// trace is needed.
+struct NeedsWholeTrace {};
+
+class LiveProgram final : public gpu::Program {
+ public:
+  /// Takes `fd` over. `plain`: memory is simulated as if none was managed. `give_up`: the user has had
+  /// enough; the program then counts as ended.
+  LiveProgram(int fd, bool strict, bool plain, std::function<bool()> give_up);
+
+  /// May throw NeedsWholeTrace.
+  [[nodiscard]] News listen(const gpu::HostClock& clock) override;
+  [[nodiscard]] const trace::TraceSet& trace() const override { return trace_; }
+  [[nodiscard]] const trace::KernelHeader& header(std::uint32_t kernel) const override {
+    return trace_.entry(kernel).header;
+  }
+  [[nodiscard]] bool asks_clocks(std::uint32_t kernel) const override { return clocked_.count(kernel) > 0; }
+
+  /// It said that its trace is complete.
+  [[nodiscard]] bool ended_well() const { return ended_well_; }
+  /// The simulation has ended: the program goes on without.
+  void leave() { wire_.close(); }
+
+ private:
+  [[nodiscard]] std::optional<News> hear(const gpu::HostClock& clock);
+  void command();
+  void kernel();
+  void end();
+  [[nodiscard]] News news(core::HostQueue::Until until, bool ended);
+  void answer(const gpu::HostClock& clock);
+
+  cuda::Wire wire_;
+  bool plain_;
+  std::function<bool()> give_up_;
+  trace::GrowingTrace trace_;
+  std::vector<trace::Command> commands_;  // not yet released
+  std::uint64_t events_ = 0;
+  std::set<std::uint32_t> clocked_;
+  cuda::Word word_ = cuda::Word::kEnd;
+  trace::Bytes content_;
+  bool asked_ = false;  // word_ is a question that waits for its answer
+  bool ended_well_ = false;
+};
+
+}  // namespace lockstep::cli

@@ -1,0 +1,58 @@
+#include "cuda/interrupt.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace lockstep::cuda {
+
+namespace {
+
+std::atomic<bool> seen{false}, running{false};
+std::atomic<int> which{0};
+static_assert(std::atomic<bool>::is_always_lock_free, "the handler may only touch lock-free atomics");
+
+void die(int number) {
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+extern "C" void on_signal(int number) {
+  which.store(number);
+  if (!running.load()) return die(number);
+  if (seen.exchange(true)) die(number);  // once more
+}
+
+}  // namespace
+
+void watch_interrupts() {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction now {};
+    ::sigaction(number, nullptr, &now);
+    if (now.sa_handler != SIG_DFL) continue;
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART | SA_NODEFER;
+    ::sigaction(number, &action, nullptr);
+  }
+}
+
+const std::atomic<bool>* interrupt_flag() { return &seen; }
+
+KernelRuns::KernelRuns() { running = true; }
+KernelRuns::~KernelRuns() {
+  running = false;
+  if (seen) die(which);
+}
+
+void end_interrupted(const std::string& name, const std::string& dump) {
+  fmt::print(stderr, "lockstep: stopped in kernel {}; its warps stand at\n{}", name, dump);
+  std::fflush(nullptr);
+  die(which);
+  ::_exit(1);
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,121 @@
+// The recorder's side of the connection to a simulation that reads along.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/host_queue.hpp"
+#include "cuda/recorder.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+using Until = core::HostQueue::Until;
+
+void write_all(int fd, const trace::Bytes& bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return;
+    done += static_cast<std::size_t>(put);
+  }
+}
+
+trace::Bytes read_all(int fd) {
+  trace::Bytes all;
+  std::uint8_t part[4096];
+  for (;;) {
+    const ssize_t got = ::read(fd, part, sizeof part);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return all;
+    all.insert(all.end(), part, part + got);
+  }
+}
+
+trace::Bytes number(std::uint64_t value) {
+  trace::Bytes bytes;
+  trace::put_varint(bytes, value);
+  return bytes;
+}
+
+}  // namespace
+
+bool Recorder::rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
+                        const trace::KernelHeader& header) {
+  (void)code_of(*launch.kernel, header.binary_version);  // kept for the next launch
+  int pipe[2];
+  if (::pipe(pipe) != 0) throw UserError("cannot make a pipe");
+  const pid_t twin = ::fork();
+  if (twin < 0) throw UserError("cannot fork a process");
+  if (twin == 0) {  // its memory is a copy, which goes with it
+    try {
+      exec::Grid grid = make();
+      if (write_kernel(grid, launch, header)) write_all(pipe[1], file_.last_kernel());
+    } catch (...) {  // happens again here, where it can be reported
+    }
+    ::_exit(0);
+  }
+  ::close(pipe[1]);
+  const trace::Bytes last = read_all(pipe[0]);
+  ::close(pipe[0]);
+  while (::waitpid(twin, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (last.empty()) {
+    file_.forget_kernel();
+    return false;
+  }
+  file_.adopt_kernel(last);
+  clocked_.insert(kernels_);
+  add_kernel(header);
+  return true;
+}
+
+void Recorder::tell(bool ordered) {
+  const auto& commands = log_.commands();
+  if (!wire_ || told_ == commands.size()) return;
+  for (; told_ < commands.size(); ++told_) {
+    const trace::Command& c = commands[told_];
+    trace::Bytes content;
+    if (c.kind == trace::Command::Kind::kKernel) {
+      trace::put_varint(content, clocked_.count(c.kernel));
+      trace::encode_kernel(file_.kernel(c.kernel), content);
+      wire_->send(Word::kKernel, content);
+      content.clear();
+    }
+    trace::encode_command(c, content);
+    wire_->send(Word::kCommand, content);
+  }
+  const trace::Command& last = commands.back();
+  if (StreamLog::is_host_wait(last)) {
+    wire_->send(Word::kRelease, number(static_cast<std::uint64_t>(Until::kTaken)));
+  } else if (ordered && last.stream == 0) {  // it comes after all before it, and all that follows after it
+    wire_->send(Word::kRelease, number(static_cast<std::uint64_t>(Until::kComplete)));
+  }
+}
+
+Recorder::Answer Recorder::ask(std::uint32_t event) {
+  Word word{};
+  trace::Bytes content;
+  if (!wire_->send(Word::kAskEvent, number(event)) || !wire_->receive(word, content)) return {};
+  trace::ByteReader in(content);
+  if (in.varint() == 0) return {true, std::nullopt};
+  return {true, in.varint()};
+}
+
+std::vector<std::vector<std::uint64_t>> Recorder::ask_clocks() {
+  Word word{};
+  trace::Bytes content;
+  if (!wire_->send(Word::kAskClocks, number(kernels_ - 1)) || !wire_->receive(word, content)) return {};
+  trace::ByteReader in(content);
+  std::vector<std::vector<std::uint64_t>> reads;
+  while (in.left() > 0) {
+    auto& of_warp = reads.emplace_back(in.varint());
+    std::uint64_t at = 0;
+    for (std::uint64_t& read : of_warp) read = at += in.varint();
+  }
+  return reads;
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,52 @@
+// What a program under our runtime and the simulation beside it say to each other, over a socket.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "trace/compact_bytes.hpp"
+
+namespace lockstep::cuda {
+
+enum class Word : std::uint8_t {
+  // the program
+  kFile = 1,   // text: path of the compact trace that it is writing
+  kKernel,     // trace::encode_kernel: the next kernel of that file; its blocks are there
+  kCommand,    // trace::encode_command
+  kRelease,    // varint core::HostQueue::Until: how far the commands so far may be followed
+  kAskEvent,   // varint number of an event: when was it complete?
+  kAskClocks,  // varint index of a kernel that is complete: when were its clocks read?
+  kEnd,        // text name, 8 bytes hash: the program ended well, and so did its trace
+  // the simulation
+  kOpen,    // the answer to kFile: nothing
+  kTime,    // varint 0: not complete at the host's time; else 1 and varint core cycles
+  kClocks,  // for each CTA and warp in order: varint number of reads, then differences of their core cycles
+};
+
+/// One end of the connection. The other end may be gone at any time.
+class Wire {
+ public:
+  /// Takes the file descriptor over.
+  explicit Wire(int fd) : fd_(fd) {}
+  ~Wire();
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  /// Waits while the other end is slow. False: it is gone; nothing is sent any more.
+  bool send(Word word, const trace::Bytes& content);
+  /// The next word. False: the other end is gone, or nothing comes for a tenth of a second and `give_up` says
+  /// true.
+  [[nodiscard]] bool receive(Word& word, trace::Bytes& content, const std::function<bool()>& give_up = {});
+  /// The other end finds us gone.
+  void close();
+  /// Nobody has closed it, as far as is known.
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+
+ private:
+  bool read_all(std::uint8_t* to, std::size_t size, const std::function<bool()>& give_up);
+
+  int fd_;
+};
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,69 @@
+// A program that runs while its commands are simulated.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/clock_log.hpp"
+#include "core/dispatcher.hpp"
+#include "gpu/plan.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::gpu {
+
+/// What the program may be told of simulated time. The host's calls take no time, so its time is the end of
+/// its last wait.
+class HostClock {
+ public:
+  explicit HostClock(core::Dispatcher& dispatcher) : dispatcher_(&dispatcher) {}
+  /// When all before the event's record was complete; nothing where that is after the host's time.
+  [[nodiscard]] std::optional<Cycle> event(std::uint32_t number) const {
+    return dispatcher_->host().event_time(number);
+  }
+  /// When the warps of a complete kernel read the clock, once; nullptr where that is not known.
+  [[nodiscard]] std::unique_ptr<core::ClockLog> clocks(std::uint32_t kernel) const {
+    return dispatcher_->take_clocks(kernel);
+  }
+
+ private:
+  core::Dispatcher* dispatcher_;
+};
+
+/// Implemented over the connection to a process. Called by one thread at a time, inside of windows.
+class Program {
+ public:
+  virtual ~Program() = default;
+  struct News {
+    std::vector<trace::Command> commands;
+    core::HostQueue::Until until = core::HostQueue::Until::kTaken;
+    bool ended = false;  // nothing follows
+  };
+  /// Waits for what the program does next, and answers what it asks of `clock`. Kernels that the commands
+  /// name are in trace() by then.
+  [[nodiscard]] virtual News listen(const HostClock& clock) = 0;
+  /// Its kernels so far; name and hash once it has ended.
+  [[nodiscard]] virtual const trace::TraceSet& trace() const = 0;
+  /// The header of a kernel of trace(), which stays where it is.
+  [[nodiscard]] virtual const trace::KernelHeader& header(std::uint32_t kernel) const = 0;
+  /// It will ask when this kernel's clocks were read.
+  [[nodiscard]] virtual bool asks_clocks(std::uint32_t kernel) const = 0;
+};
+
+/// Lets the dispatcher's list grow by what the program does.
+class ProgramSource final : public core::HostSource {
+ public:
+  /// All must outlive it; `plan` counts on.
+  ProgramSource(Program& program, const config::GpuConfig& config, const IdRanges& selection, Plan& plan,
+                core::Dispatcher& dispatcher);
+  void more(core::HostQueue& queue) override;
+
+ private:
+  Program* program_;
+  Plan* plan_;
+  core::Dispatcher* dispatcher_;
+  Planner planner_;
+};
+
+}  // namespace lockstep::gpu

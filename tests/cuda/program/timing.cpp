@@ -1,0 +1,170 @@
+// Programs that look at the time: argv[1] is timing.ptx, argv[2] says which.
+#include <cmath>
+
+#include "registration.hpp"
+
+namespace {
+
+// Stand for the kernels on the host; they must not be one and the same function.
+int called = 0;
+void chain() { called = 1; }
+void chase() { called = 2; }
+void spin() { called = 3; }
+void work() { called = 4; }
+void endless() { called = 5; }
+
+constexpr unsigned kCount = 2000;  // multiply-adds of a kernel
+
+void* out = nullptr;
+
+unsigned result() {
+  unsigned value = 0;
+  cudaMemcpy(&value, out, sizeof value, 2);
+  return value;
+}
+
+void* event_in(void* stream) {
+  void* event = nullptr;
+  cudaEventCreate(&event);
+  cudaEventRecord(event, stream);
+  return event;
+}
+long nanoseconds(void* from, void* to) {
+  float milliseconds = -1;
+  const int status = cudaEventElapsedTime(&milliseconds, from, to);
+  return status == 0 ? std::lround(static_cast<double>(milliseconds) * 1e6) : -status;
+}
+
+void start_work(void* stream, unsigned count = kCount) {
+  void* args[] = {&out, &count};
+  launch(&work, 1, 32, args, stream);
+}
+
+/// Cycles of one multiply-add, and of one load, in hundredths.
+int clocks() {
+  void* args[] = {&out};
+  launch(&chain, 1, 32, args);
+  std::printf("%u\n", result() * 100 / 128);
+  void* list = nullptr;
+  std::vector<void*> next(32);
+  cudaMalloc(&list, next.size() * sizeof(void*));
+  for (std::size_t i = 0; i < next.size(); ++i) next[i] = static_cast<void**>(list) + (i + 1) % next.size();
+  cudaMemcpy(list, next.data(), next.size() * sizeof(void*), 1);
+  void* both[] = {&out, &list};
+  launch(&chase, 1, 1, both);
+  std::printf("%u\n", result() * 100 / 32);
+  return 0;
+}
+
+int spinning() {
+  unsigned cycles = 5000;
+  void* args[] = {&out, &cycles};
+  launch(&spin, 1, 1, args);
+  std::printf("%d\n", result() >= cycles);
+  return 0;
+}
+
+/// One kernel; two in one stream; two in two streams.
+int streams() {
+  void *one = nullptr, *two = nullptr;
+  cudaStreamCreate(&one);
+  cudaStreamCreate(&two);
+  void* begin = event_in(one);
+  start_work(one);
+  void* end = event_in(one);
+  cudaDeviceSynchronize();
+  std::printf("%ld\n", nanoseconds(begin, end));
+  begin = event_in(one);
+  start_work(one);
+  start_work(one);
+  end = event_in(one);
+  cudaStreamSynchronize(one);
+  std::printf("%ld\n", nanoseconds(begin, end));
+  begin = event_in(one);
+  void* ready = event_in(one);
+  cudaStreamWaitEvent(two, ready, 0);
+  start_work(one);
+  start_work(two);
+  void* joined = event_in(two);
+  cudaStreamWaitEvent(one, joined, 0);
+  end = event_in(one);
+  cudaEventSynchronize(end);
+  std::printf("%ld\n", nanoseconds(begin, end));
+  return 0;
+}
+
+/// An event is not complete before it is waited for, and who asks again waits.
+int queries() {
+  void* begin = event_in(nullptr);
+  start_work(nullptr);
+  void* end = event_in(nullptr);
+  std::printf("%d %ld\n", cudaEventQuery(end), nanoseconds(begin, end));
+  int asked = 1;
+  while (cudaEventQuery(end) != 0) ++asked;
+  std::printf("%d %d\n", asked, nanoseconds(begin, end) > 0);
+  return 0;
+}
+
+/// A copy and a kernel, one after the other and side by side. The memory of the host is page-locked.
+int copies() {
+  constexpr std::size_t kBytes = 1 << 20;
+  void *host = nullptr, *device = nullptr, *one = nullptr, *two = nullptr;
+  cudaMallocHost(&host, kBytes);
+  cudaMalloc(&device, kBytes);
+  cudaStreamCreateWithFlags(&one, 1);
+  cudaStreamCreateWithFlags(&two, 1);
+  for (void* second : {one, two}) {
+    cudaDeviceSynchronize();
+    void* begin = event_in(one);
+    cudaMemcpyAsync(device, host, kBytes, 1, one);
+    start_work(second, 30000);
+    void* first_end = event_in(one);
+    void* second_end = event_in(second);
+    cudaDeviceSynchronize();
+    const long a = nanoseconds(begin, first_end), b = nanoseconds(begin, second_end);
+    std::printf("%ld\n", a > b ? a : b);
+  }
+  return 0;
+}
+
+/// Many launches without a wait between them, then the result.
+int many() {
+  unsigned zero = 0;
+  cudaMemcpy(out, &zero, sizeof zero, 1);
+  for (int i = 0; i < 40; ++i) start_work(nullptr, 50);
+  std::printf("%u\n", result());
+  return 0;
+}
+
+/// A kernel, then one that never ends.
+int never() {
+  start_work(nullptr, 10);
+  cudaDeviceSynchronize();
+  launch(&endless, 1, 64, nullptr);
+  std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+  return 5;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 3;
+  void** const handle = register_ptx(argv[1]);
+  if (handle == nullptr) return 3;
+  register_kernel(handle, &chain, "chain");
+  register_kernel(handle, &chase, "chase");
+  register_kernel(handle, &spin, "spin");
+  register_kernel(handle, &work, "work");
+  register_kernel(handle, &endless, "endless");
+  __cudaRegisterFatBinaryEnd(handle);
+  if (cudaMalloc(&out, 1 << 16) != 0) return 4;
+  const std::string which = argv[2];
+  if (which == "clocks") return clocks();
+  if (which == "spin") return spinning();
+  if (which == "streams") return streams();
+  if (which == "queries") return queries();
+  if (which == "copies") return copies();
+  if (which == "many") return many();
+  if (which == "never") return never();
+  return 3;
+}

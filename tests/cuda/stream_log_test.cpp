@@ -1,0 +1,85 @@
+// What the order of CUDA's streams becomes in a trace: against the rules of the CUDA Runtime API.
+#include "cuda/stream_log.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+using namespace lockstep;
+using namespace lockstep::cuda;
+using Kind = trace::Command::Kind;
+
+namespace {
+
+/// One letter a command and its numbers: K stream, R stream, S stream:event, E event, W.
+std::string text(const StreamLog& log) {
+  std::string all;
+  for (const trace::Command& c : log.commands()) {
+    if (!all.empty()) all += ' ';
+    if (c.kind == Kind::kKernel) all += "K" + std::to_string(c.stream);
+    if (c.kind == Kind::kEventRecord) all += "R" + std::to_string(c.stream);
+    if (c.kind == Kind::kStreamWait) all += "S" + std::to_string(c.stream) + ":" + std::to_string(c.event);
+    if (c.kind == Kind::kEventWait) all += "E" + std::to_string(c.event);
+    if (c.kind == Kind::kWait) all += "W";
+  }
+  return all;
+}
+void kernel(StreamLog& log, std::uint32_t stream, bool blocking = true) {
+  log.enter(stream, blocking);
+  log.add(stream, {Kind::kKernel});
+}
+
+}  // namespace
+
+TEST_CASE("blocking streams do not wait for each other, and wait for the default stream both ways") {
+  StreamLog log;
+  kernel(log, 1);
+  kernel(log, 2);
+  CHECK(text(log) == "K1 K2");
+  kernel(log, 0);
+  kernel(log, 0);
+  CHECK(text(log) == "K1 K2 R1 S0:0 R2 S0:1 K0 K0");
+  kernel(log, 2);
+  kernel(log, 2);
+  kernel(log, 1);
+  CHECK(text(log) == "K1 K2 R1 S0:0 R2 S0:1 K0 K0 R0 S2:2 K2 K2 S1:2 K1");
+}
+
+TEST_CASE("a non-blocking stream has nothing to do with the default stream") {
+  StreamLog log;
+  kernel(log, 0);
+  kernel(log, 1, false);
+  kernel(log, 0);
+  CHECK(text(log) == "K0 K1 K0");
+}
+
+TEST_CASE("the host's waits: for a stream by an event behind it, for all; none where nothing is new") {
+  StreamLog log;
+  log.wait_all();
+  log.wait_stream(1, true);
+  CHECK(log.commands().empty());
+  kernel(log, 1);
+  kernel(log, 2);
+  log.wait_stream(1, true);
+  log.wait_stream(1, true);
+  CHECK(text(log) == "K1 K2 R1 E0");
+  log.wait_all();
+  log.wait_all();
+  log.wait_stream(2, true);
+  CHECK(text(log) == "K1 K2 R1 E0 W");
+  // Synchronising the default stream waits for what a kernel in it would wait for.
+  kernel(log, 1);
+  log.wait_stream(0, true);
+  CHECK(text(log) == "K1 K2 R1 E0 W K1 R1 S0:1 R0 E2");
+}
+
+TEST_CASE("an event is recorded behind the stream's commands and waited for by its number") {
+  StreamLog log;
+  kernel(log, 1);
+  log.enter(1, true);
+  const auto event = log.record(1);
+  log.enter(2, true);
+  log.stream_wait(2, event);
+  kernel(log, 2);
+  log.wait_event(event);
+  CHECK(text(log) == "K1 R1 S2:0 K2 E0");
+}
