@@ -167,6 +167,7 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   progress.finish();
   finish(result.report, result.host);
   folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
+  if (!arguments.timeline.empty()) stats::write_file(arguments.timeline, result.timeline);
   if (blocks) blocks->finish(result.report);
   if (options.work_log) stats::write_file(arguments.work_log, work_log.text());
   print_end(result, arguments);

@@ -82,8 +82,11 @@ void add_run_options(po::options_description& options) {
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
       "managed", text(),
-      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device) or ADDR+SIZE,...")(
+      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device), "
+      "ADDR+SIZE,... or FILE of such")(
       "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
+      "timeline", text(),
+      "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
       "max-cycles", text(), "stop after this many core cycles")(
       "interval", text(), "a time series with a row every so many core cycles")(
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
@@ -130,6 +133,10 @@ RunArguments run_arguments(const po::variables_map& values) {
     arguments.out = values["out"].as<std::string>();
     if (arguments.out.empty()) throw UserError("run: --out: the folder's name is empty");
   }
+  if (values.count("timeline")) {
+    arguments.timeline = values["timeline"].as<std::string>();
+    if (arguments.timeline.empty()) throw UserError("run: --timeline: the file's name is empty");
+  }
   arguments.strict = values.count("strict") > 0;
   arguments.quiet = values.count("quiet") > 0;
   std::vector<std::string> overrides;
@@ -142,6 +149,7 @@ RunArguments run_arguments(const po::variables_map& values) {
       throw UserError(
           fmt::format("run: --work-log: found {} threads, expected --threads 1", arguments.options.threads));
   }
+  arguments.options.timeline = !arguments.timeline.empty();
   arguments.accelsim_stats = values.count("accelsim-stats") > 0;
   const auto& product = values["config"];
   arguments.accelsim = accelsim_config(values, product.defaulted() ? "" : product.as<std::string>(),

@@ -19,6 +19,7 @@ struct RunArguments {
   std::string out;       // folder for results; empty = none
   std::string work_log;  // file for the engine's work log; empty = none
   bool strict = false;   // an opcode or Accel-Sim option that is not in the table is an error
+  std::string timeline;  // file for the timeline; empty = none
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;

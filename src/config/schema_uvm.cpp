@@ -176,6 +176,12 @@ Rows cost_rows() {
          field<&Uvm::host_fault_ns>()),
       flag("uvm.synchronise_copies", "cudaDeviceSynchronize copies dirty pages to the host",
            field<&Uvm::synchronise_copies>()),
+      flag("uvm.through_l2",
+           "migrations go through crossbar, L2 and DRAM, and evicted pages leave the L2; else they are there "
+           "at once",
+           field<&Uvm::through_l2>()),
+      flag("uvm.shares_link", "migrations and explicit copies take turns on the host link",
+           field<&Uvm::shares_link>()),
       integer("uvm.kib_ps", M::kPicoseconds, 0, 1000000000, "driver: for each KiB brought, beside the link",
               field<&Uvm::kib_ps>()),
   };

@@ -12,7 +12,8 @@
 namespace lockstep::core {
 namespace {
 
-constexpr Cycle kSlack = 1024 + 2;  // a command may be sent at the end of the longest window
+constexpr std::uint32_t kMigration = 4;  // in a request's tag, beside direction and page parity
+constexpr Cycle kSlack = 1024 + 2;       // a command may be sent at the end of the longest window
 
 /// The part [begin, begin + bytes) of one line, as sectors and bytes of them.
 void fill_masks(Address begin, std::uint64_t bytes, icnt::Request& request) {
@@ -47,10 +48,14 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
       requests_(*fabric.request, *fabric.request_credit, fabric.numbering().sms, fabric.sm_request_port()),
       replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()) {}
 
-Cycle CopyEngine::advance(Cycle from, Cycle to) {
+void CopyEngine::gather(Cycle from) {
   commands_.gather(*fabric_->copy_command, 0, from);
   requests_.gather(from);
   replies_.gather(from);
+}
+
+Cycle CopyEngine::advance(Cycle from, Cycle to) {
+  gather(from);
   Cycle now = std::max(from, next_event(from));
   while (now < to) {
     tick(now);
@@ -70,18 +75,21 @@ void CopyEngine::tick(Cycle now) {
             icnt::is_read(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0, in_bytes_);
       },
       [&](const icnt::Reply& r) { accept(r); });
-  for (unsigned direction = 0; direction < 2; ++direction) run(now, direction);
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    run(now, direction);
+    if (migrations_[direction].busy) send_migration(now, direction);
+  }
   requests_.tick(now);
   counters_.flits += requests_.take_flits();
   counters_.stall_cycles += requests_.take_stall_cycles();
 }
 
 void CopyEngine::accept(const icnt::Reply& reply) {
-  Lane& lane = lanes_[reply.tag >> 1];
-  std::uint32_t& owed = lane.owed[reply.tag & 1];
-  const std::uint32_t answered = reply.kind == icnt::AccessKind::kCopyRead
-                                     ? static_cast<std::uint32_t>(std::popcount(reply.sectors))
-                                     : 1;
+  const unsigned direction = reply.tag >> 1 & 1;
+  std::uint32_t& owed =
+      reply.tag & kMigration ? migrations_[direction].owed : lanes_[direction].owed[reply.tag & 1];
+  const std::uint32_t answered =
+      icnt::is_read(reply.kind) ? static_cast<std::uint32_t>(std::popcount(reply.sectors)) : 1;
   if (owed < answered) throw std::logic_error("copy engine: an answer that nobody asked for");
   owed -= answered;
 }
@@ -90,7 +98,7 @@ void CopyEngine::run(Cycle now, unsigned direction) {
   Lane& lane = lanes_[direction];
   for (;;) {
     if (!lane.busy) {
-      if (lane.waiting.empty()) return;
+      if (lane.waiting.empty() || must_wait(lane)) return;
       begin(now, lane);
     }
     send_lines(now, direction);
@@ -104,6 +112,7 @@ void CopyEngine::begin(Cycle now, Lane& lane) {
   const Command command = lane.waiting.front();
   lane.waiting.pop_front();
   lane.busy = true;
+  lane.yielded = false;
   lane.copy = command.copy;
   lane.origin = now;
   lane.reported_start = std::max(command.arrival - command_cycles_, lane.free_since);
@@ -124,6 +133,12 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
   const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
   if (page != lane.page) {
     if (lane.owed[page & 1] > 0) return false;
+    if (lane.wanted && !lane.yielded) {
+      lane.yielded = true;
+      lane.until = lane.begun + 1;
+    }
+    if (must_wait(lane)) return false;
+    lane.yielded = false;
     lane.origin += now - due(lane);  // the link stood still
     lane.page = page;
   }
@@ -170,20 +185,85 @@ Cycle CopyEngine::due(const Lane& lane) const {
 bool CopyEngine::page_may_open(const Lane& lane) const {
   const Address address = lane.copy.address + lane.sent;
   const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
-  return page == lane.page || lane.owed[page & 1] == 0;
+  return page == lane.page || (lane.owed[page & 1] == 0 && !must_wait(lane));
+}
+
+// --- Migrations ---
+
+void CopyEngine::migrate(Cycle now, unsigned direction, const Migration& migration) {
+  LinesOf& m = migrations_[direction];
+  if (m.busy) throw std::logic_error("copy engine: two migrations in one direction");
+  m = {migration, true, false, now, 0, 0};
+}
+
+/// As those of a copy: a line is off the link (to the device) or asked for (to the host) at its share of the
+/// time.
+Cycle CopyEngine::due(const LinesOf& m, unsigned direction) {
+  const std::uint64_t crossed = m.sent + (direction == 1 ? kLineBytes : 0);
+  return m.start + static_cast<Cycle>(static_cast<sim::Wide>(m.what.cycles) * crossed / m.what.bytes);
+}
+
+void CopyEngine::send_migration(Cycle now, unsigned direction) {
+  LinesOf& m = migrations_[direction];
+  for (; m.sent < m.what.bytes && due(m, direction) <= now && !requests_.full(); m.sent += kLineBytes) {
+    icnt::Request request;
+    request.line = m.what.address + m.sent;
+    request.tag = kMigration | direction << 1;
+    request.reply_to = reply_to_;
+    request.kernel = kernel_;
+    request.kind = direction == 1   ? icnt::AccessKind::kCopy
+                   : m.what.discard ? icnt::AccessKind::kDiscard
+                   : m.what.keep    ? icnt::AccessKind::kCopyRead
+                                    : icnt::AccessKind::kEvict;
+    fill_masks(request.line, kLineBytes, request);
+    const unsigned sectors = direction == 1 ? kSectorsPerLine : 0;
+    if (direction == 0) request.bytes = {};
+    m.owed += icnt::is_read(request.kind) ? kSectorsPerLine : 1;
+    requests_.push(now, map_->home_slice(request.line), icnt::Fabric::flits(sectors, out_bytes_), request);
+    ++counters_.requests;
+  }
+  if (m.sent < m.what.bytes || m.owed > 0) return;
+  m.busy = false;
+  m.ended = true;
+}
+
+void CopyEngine::share_link(unsigned direction, bool taken, Cycle start, bool wanted) {
+  Lane& lane = lanes_[direction];
+  if (taken && start != lane.last_start) {
+    ++lane.begun;
+    lane.last_start = start;
+  }
+  lane.taken = taken;
+  lane.wanted = wanted;
+}
+
+bool CopyEngine::holds_link(unsigned direction, Cycle now) const {
+  const Lane& lane = lanes_[direction];
+  if (!lane.busy) return !lane.waiting.empty();
+  if (lane.yielded) return lane.begun >= lane.until;
+  return lane.sent < lane.copy.bytes || end_of_link(lane) > now;
 }
 
 Cycle CopyEngine::next_event(Cycle now) const {
   Cycle next =
       std::min({commands_.next_arrival(), replies_.next_event(now - 1, true), requests_.next_event(now - 1)});
   for (const Lane& lane : lanes_) next = std::min(next, next_event(now, lane));
+  for (unsigned direction = 0; direction < 2; ++direction) {
+    const LinesOf& m = migrations_[direction];
+    if (m.ended) return now;
+    if (m.busy && m.sent < m.what.bytes && !requests_.full())
+      next = std::min(next, std::max(now, due(m, direction)));
+  }
   return next;
 }
 
 Cycle CopyEngine::next_event(Cycle now, const Lane& lane) const {
-  if (!lane.busy) return lane.waiting.empty() ? kNever : now;
-  if (lane.sent == lane.copy.bytes)
-    return lane.owed[0] == 0 && lane.owed[1] == 0 ? std::max(now, end_of_link(lane)) : kNever;
+  if (!lane.busy) return lane.waiting.empty() || must_wait(lane) ? kNever : now;
+  if (lane.sent == lane.copy.bytes) {
+    const bool answered = lane.owed[0] == 0 && lane.owed[1] == 0;
+    if (end_of_link(lane) > now) return end_of_link(lane);  // the link is free for others
+    return answered ? now : kNever;
+  }
   if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or an answer wakes it
   return std::max(now, due(lane));
 }
@@ -197,6 +277,8 @@ void CopyEngine::take_counters(std::uint8_t kernel, stats::KernelCounters& total
 bool CopyEngine::quiescent() const {
   for (const Lane& lane : lanes_)
     if (lane.busy || !lane.waiting.empty()) return false;
+  for (const LinesOf& m : migrations_)
+    if (m.busy || m.ended) return false;
   return commands_.size() == 0 && requests_.empty() && replies_.pending() == 0 &&
          requests_.credits_missing() == 0;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string>
+#include <utility>
 
 #include "config/gpu_config.hpp"
 #include "icnt/fabric.hpp"
@@ -23,6 +24,9 @@ namespace lockstep::core {
 /// transfer ends when the last answer is here. The link works in pages of host.page_bytes: two may be open,
 /// so the third waits until all answers of the first are back. The end is reported host.data_latency_ps
 /// later.
+///
+/// With managed memory the GMMU's domain owns it, drives it and has it move the lines of migrations too. A
+/// copy lets a migration that wants the link go first at each of its pages, one at a time.
 class CopyEngine final : public sim::Domain, public stats::CounterSource {
  public:
   /// `kernel`: the slot to which its requests are booked, beyond those of the dispatcher.
@@ -34,6 +38,31 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   void dump(std::string& out) const override;
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
   [[nodiscard]] bool quiescent() const override;
+
+  // For the GMMU's domain.
+  void gather(Cycle from);
+  void tick(Cycle now);
+  /// Earliest cycle from `now` on at which it has something to do; kNever.
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  /// Lines of a migration, spread evenly over `cycles` from `now` on. One at a time in each direction
+  /// (0: to the host, 1: to the device).
+  struct Migration {
+    Address address = 0;
+    std::uint64_t bytes = 0;  // whole lines
+    Cycle cycles = 0;
+    bool discard = false;  // the lines only leave the L2; direction 0
+    bool keep = false;     // they stay there; direction 0
+  };
+  void migrate(Cycle now, unsigned direction, const Migration& migration);
+  /// Whether a migration of that direction has ended since the last call: all its lines are answered.
+  [[nodiscard]] bool take_migrated(unsigned direction) {
+    return std::exchange(migrations_[direction].ended, false);
+  }
+  /// Who else uses a direction: a migration that began at `start` is on it, or one would begin if it were
+  /// free.
+  void share_link(unsigned direction, bool taken, Cycle start, bool wanted);
+  /// A copy has the link, or its turn is next; no migration may begin.
+  [[nodiscard]] bool holds_link(unsigned direction, Cycle now) const;
 
  private:
   struct Command {
@@ -51,9 +80,20 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     std::uint64_t sent = 0;  // bytes handed to the crossbar, or all with warms_l2 off
     std::uint64_t page = 0;  // of the next byte, counted from 0
     std::uint32_t owed[2] = {0, 0};  // sectors (reads) or acknowledgements (writes) by page parity
+    // The other user of the link.
+    bool taken = false, wanted = false;
+    Cycle last_start = kNever;           // of a migration
+    bool yielded = false;                // lets one migration go first
+    std::uint64_t begun = 0, until = 0;  // migrations that have begun; yielded: until there are so many
+  };
+  struct LinesOf {  // a migration
+    Migration what;
+    bool busy = false, ended = false;
+    Cycle start = 0;
+    std::uint64_t sent = 0;  // bytes
+    std::uint32_t owed = 0;  // as in Lane
   };
 
-  void tick(Cycle now);
   void accept(const icnt::Reply& reply);
   void run(Cycle now, unsigned direction);
   void begin(Cycle now, Lane& lane);
@@ -65,8 +105,12 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] Cycle end_of_link(const Lane& lane) const { return lane.origin + cycles_of(lane.copy.bytes); }
   [[nodiscard]] bool page_may_open(const Lane& lane) const;
   [[nodiscard]] std::uint64_t line_bytes(const Lane& lane) const;
-  [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
+  void send_migration(Cycle now, unsigned direction);
+  [[nodiscard]] static Cycle due(const LinesOf& m, unsigned direction);
+  [[nodiscard]] static bool must_wait(const Lane& lane) {
+    return lane.taken || (lane.yielded && lane.wanted && lane.begun < lane.until);
+  }
 
   icnt::Fabric* fabric_;
   const mem::AddressMap* map_;
@@ -80,6 +124,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   icnt::InjectionPort<icnt::Request> requests_;
   icnt::EjectionPort<icnt::Reply> replies_;
   Lane lanes_[2];  // 0: to host, 1: to device
+  LinesOf migrations_[2];
   stats::IcntCounters counters_;
 };
 

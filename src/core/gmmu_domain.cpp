@@ -19,23 +19,33 @@ icnt::TranslationReply::Kind kind_of(uvm::Answer::Kind kind) {
                                               : Reply::kDone;
 }
 
+constexpr unsigned kToHost = 0, kToDevice = 1;  // the copy engine's directions
+uvm::Direction link_direction(unsigned direction) {
+  return direction == kToDevice ? uvm::Direction::kToDevice : uvm::Direction::kToHost;
+}
+
 }  // namespace
 
 GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
-                       const uvm::AddressSpace& managed, std::uint64_t frames)
+                       const uvm::AddressSpace& managed, std::uint64_t frames, CopyEngine& copies)
     : fabric_(&fabric),
+      managed_(&managed),
+      copies_(&copies),
+      shares_link_(config.uvm.shares_link),
       sms_(config.gpu.sms),
       reply_latency_(config.uvm.reply_latency),
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       requests_(config.uvm.request_latency + config.uvm.l1_shootdown + kSlack),
       orders_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz) + kSlack),
-      gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms}, managed) {}
+      gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {}
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
   requests_.gather(*fabric_->translation_request, 0, from);
   orders_.gather(*fabric_->order, 0, from);
+  copies_->gather(from);
   const auto next = [&](Cycle earliest) {
-    return std::max(earliest, std::min({requests_.next_arrival(), orders_.next_arrival(), gmmu_.next()}));
+    return std::max(earliest, std::min({copies_->next_event(earliest), requests_.next_arrival(),
+                                        orders_.next_arrival(), gmmu_.next()}));
   };
   Cycle now = next(from);
   while (now < to) {
@@ -51,8 +61,31 @@ void GmmuDomain::tick(Cycle now) {
     if (order.kind == uvm::Order::Kind::kKernel) return gmmu_.kernel_begins();
     gmmu_.order(order);
   });
+  copies_->tick(now);
+  for (const unsigned direction : {kToHost, kToDevice})
+    if (copies_->take_migrated(direction)) gmmu_.moved(link_direction(direction));
+  if (shares_link_) share_link(now);
   gmmu_.tick(now);
+  if (shares_link_) share_link(now);
+  move_lines(now);
   send_answers(now);
+}
+
+/// Each side learns what the other does with the link.
+void GmmuDomain::share_link(Cycle now) {
+  for (const unsigned direction : {kToHost, kToDevice}) {
+    const uvm::Direction d = link_direction(direction);
+    uvm::DeviceMemory& memory = gmmu_.memory();
+    copies_->share_link(direction, memory.on_link(d), memory.last_start(d), memory.wants_link(d, now));
+    gmmu_.hold_link(d, copies_->holds_link(direction, now));
+  }
+}
+
+void GmmuDomain::move_lines(Cycle now) {
+  for (const uvm::Move& m : gmmu_.memory().moves())
+    copies_->migrate(now, m.direction == uvm::Direction::kToDevice ? kToDevice : kToHost,
+                     {managed_->address({m.tree, m.first}), std::uint64_t{m.pages} * uvm::kPageBytes,
+                      m.cycles, m.discard, m.keep});
 }
 
 void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle now) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/copy_engine.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
@@ -18,14 +19,17 @@ namespace lockstep::core {
 /// fast as its copies (host.*).
 class GmmuDomain final : public sim::Domain {
  public:
-  /// `frames`: pages of device memory for managed data.
+  /// `frames`: pages of device memory for managed data. `copies` is driven by this domain: it shares the host
+  /// link (uvm.shares_link) and moves the lines of migrations (uvm.through_l2).
   GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
-             std::uint64_t frames);
+             std::uint64_t frames, CopyEngine& copies);
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
-  [[nodiscard]] bool quiescent() const { return requests_.size() == 0 && orders_.size() == 0 && gmmu_.idle(); }
+  [[nodiscard]] bool quiescent() const {
+    return requests_.size() == 0 && orders_.size() == 0 && gmmu_.idle();
+  }
 
   // Between windows.
   [[nodiscard]] const uvm::Counters& counters() { return gmmu_.counters(); }
@@ -34,15 +38,25 @@ class GmmuDomain final : public sim::Domain {
     return counters().transfers + counters().write_backs + counters().batches +
            counters().fault_handling_cycles;
   }
+  [[nodiscard]] const std::vector<uvm::AllocationCounters>& by_allocation() {
+    return gmmu_.memory().by_allocation();
+  }
+  /// Frames that hold pages or wait for them.
+  [[nodiscard]] std::uint64_t frames_used() { return gmmu_.memory().frames() - gmmu_.memory().free_frames(); }
   void record(std::vector<uvm::Event>* events) { gmmu_.memory().record(events); }
   [[nodiscard]] const uvm::PageTable& table() { return gmmu_.memory().table(); }
 
  private:
   void tick(Cycle now);
+  void share_link(Cycle now);
+  void move_lines(Cycle now);
   void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void send_answers(Cycle now);
 
   icnt::Fabric* fabric_;
+  const uvm::AddressSpace* managed_;
+  CopyEngine* copies_;
+  bool shares_link_;
   std::uint32_t sms_;
   Cycle reply_latency_;
   Cycle done_latency_;

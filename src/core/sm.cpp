@@ -187,9 +187,8 @@ std::uint64_t Sm::empty_subcore_cycles() const {
   return sum;
 }
 
-const uvm::TlbCounters* Sm::tlb_counters() const {
-  const Translator* translator = state_->mio.translator();
-  return translator ? &translator->counters() : nullptr;
+void Sm::add_translation(uvm::TlbCounters& total) const {
+  if (const Translator* translator = state_->mio.translator()) stats::add(total, translator->counters());
 }
 
 void Sm::dump(std::string& out) const { state_->dump(out); }

@@ -34,8 +34,7 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
   /// kernels this makes the SM's cycles times its sub-cores.
   [[nodiscard]] std::uint64_t empty_subcore_cycles() const;
-  /// Of the SM's TLB so far; null without managed memory.
-  [[nodiscard]] const uvm::TlbCounters* tlb_counters() const;
+  void add_translation(uvm::TlbCounters& total) const override;
 
  private:
   struct State;

@@ -178,6 +178,7 @@ void Runtime::warn_unsupported(const char* function) {
 }
 
 void Runtime::report() {
+  if (sticky == Status::kSuccess) note_host_accesses();
   if (recorder_ && sticky == Status::kSuccess) recorder_->finish(program_invocation_short_name);
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "gpu/timeline.hpp"
 #include "sim/clock.hpp"
 
 namespace lockstep::gpu {
@@ -46,6 +47,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
       of_slot_(options.config.launch.max_kernels),
       grid_(kGrid) {
   result_.report = std::move(report);
+  if (options.timeline && machine.gmmu()) machine.gmmu()->record(&events_);
 }
 
 Cycle Controller::boundary(Cycle now) {
@@ -185,6 +187,7 @@ void Controller::sample(Cycle now) {
   stats::add(result_.report.unattributed, copies);
   stats::add(interval_, copies);
   result_.report.intervals.push_back({now, std::exchange(interval_, {})});
+  if (machine_->gmmu()) residency_.push_back({now, machine_->gmmu()->frames_used()});
 }
 
 std::uint64_t Controller::activity() const {
@@ -238,7 +241,27 @@ void Controller::report_managed() {
     managed.added_fault_cycles =
         managed.counters.gmmu.faults *
         sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
+  const auto& allocations = plan_->managed.allocations();
+  for (std::size_t i = 0; i < allocations.size(); ++i)
+    managed.by_allocation.push_back(
+        {allocations[i].base, allocations[i].bytes, machine_->gmmu()->by_allocation()[i]});
+  managed.residency = residency_;
   result_.report.managed = managed;
+}
+
+std::string Controller::timeline() const {
+  std::vector<TimelineEvent> events;
+  events.reserve(events_.size());
+  for (const uvm::Event& e : events_) {
+    TimelineEvent event{e.kind, e.start, e.end, 0, e.run.bytes()};
+    if (e.kind == uvm::Event::Kind::kBatch) {
+      event.bytes = e.run.pages;
+    } else {
+      event.address = plan_->managed.address({machine_->gmmu()->table()[e.run.tree].id, e.run.first});
+    }
+    events.push_back(event);
+  }
+  return timeline_json(result_.report, events);
 }
 
 void Controller::add_partial_kernels(Cycle now) {
@@ -293,6 +316,7 @@ void Controller::report_progress(Cycle now) {
 RunResult Controller::result() {
   if (!left_over_.empty())
     throw std::logic_error("all work is done, but requests, credits or CTAs are left in: " + left_over_);
+  if (options_->timeline) result_.timeline = timeline();
   return std::move(result_);
 }
 

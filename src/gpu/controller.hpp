@@ -50,6 +50,7 @@ class Controller final : public sim::Controller {
   void collect_rest();
   void refresh_notes();
   void report_managed();
+  [[nodiscard]] std::string timeline() const;
   [[nodiscard]] bool work_done() const;
   [[nodiscard]] Cycle next_cut(Cycle now) const;
   [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel) const;
@@ -69,7 +70,9 @@ class Controller final : public sim::Controller {
   std::size_t closed_ = 0, copies_noted_ = 0;
   Cycle last_end_ = 0;  // of a kernel or copy
   bool stopped_ = false;
+  std::vector<stats::ManagedReport::Sample> residency_;
   std::string left_over_;
+  std::vector<uvm::Event> events_;    // of managed memory, for the timeline
   Cycle grid_ = 0, stuck_since_ = 0;  // the watchdog's next look; when activity() last grew
   std::uint64_t last_activity_ = 0;
   Clock::time_point next_progress_{};

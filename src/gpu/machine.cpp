@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/sm.hpp"
-
 namespace lockstep::gpu {
 
 Machine::Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip)
@@ -18,7 +16,8 @@ Machine::Machine(const config::GpuConfig& config, const Plan& plan, const Builde
                                                    plan.streams);
   copies_ = std::make_unique<core::CopyEngine>(config_, fabric_, map_, copy_slot_);
   const uvm::AddressSpace* managed = plan.managed.empty() ? nullptr : &plan.managed;
-  if (managed) gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames);
+  if (managed)
+    gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, *copies_);
   const Wiring wiring{config_, fabric_, map_, kernels_, skip, managed};
   for (std::uint32_t i = 0; i < n.sms; ++i) sms_.push_back(builder.sm(wiring, i));
   for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(wiring, i));
@@ -28,8 +27,11 @@ void Machine::attach(sim::Engine& engine) {
   for (const Part& part : sms_) engine.add(*part.domain, sim::DomainKind::kSm);
   for (const Part& part : partitions_) engine.add(*part.domain, sim::DomainKind::kMemory);
   engine.add(*dispatcher_, sim::DomainKind::kOther);
-  engine.add(*copies_, sim::DomainKind::kOther);
-  if (gmmu_) engine.add(*gmmu_, sim::DomainKind::kOther);
+  if (gmmu_) {
+    engine.add(*gmmu_, sim::DomainKind::kOther);  // with the copy engine
+  } else {
+    engine.add(*copies_, sim::DomainKind::kOther);
+  }
   fabric_.register_with(engine);
 }
 
@@ -51,9 +53,7 @@ void Machine::collect_copies(stats::KernelCounters& total) {
 uvm::RunCounters Machine::managed_counters() {
   uvm::RunCounters counters;
   counters.gmmu = gmmu_->counters();
-  for (const Part& part : sms_)
-    if (const auto* sm = dynamic_cast<const core::Sm*>(part.domain.get()))
-      stats::add(counters.tlb, *sm->tlb_counters());
+  for (const Part& part : sms_) part.counters->add_translation(counters.tlb);
   return counters;
 }
 

@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "gpu/managed_file.hpp"
 #include "sim/clock.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
 namespace {
-
-constexpr Address kAddressEnd = Address{1} << 49;  // GPUs translate 49 bits since Pascal (its whitepaper)
 
 std::uint64_t number(std::string_view text, std::string_view option, std::string_view whole) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
@@ -67,12 +66,18 @@ ManagedOptions parse_managed(std::string_view text) {
     return options;
   }
   options.kind = ManagedOptions::Kind::kRanges;
+  if (!text.empty() && (text[0] < '0' || text[0] > '9') && text[0] != '+') {
+    options.ranges = read_managed_file(std::string(text));
+    return options;
+  }
   for (std::string_view rest = text;;) {
     const auto comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
     const auto plus = part.find('+');
     if (plus == std::string_view::npos)
-      throw UserError(fmt::format("run: {}: found '{}', expected none, all, memcpy or ADDR+SIZE", kName, part));
+      throw UserError(fmt::format(
+          "run: {}: found '{}', expected none, all, memcpy, ADDR+SIZE or a file (./ before a digit)", kName,
+          part));
     options.ranges.emplace_back(number(part.substr(0, plus), kName, part),
                                 size(part.substr(plus + 1), kName, part));
     if (comma == std::string_view::npos) return options;
@@ -118,8 +123,9 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
     for (const trace::Command& c : trace.commands())
       if (c.kind == trace::Command::Kind::kManage) ranges.push_back(pages_of(c.address, c.bytes));
   if (ranges.empty() && (options.memory.bytes > 0 || options.memory.millionths > 0))
-    throw UserError(fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
-                                options.kind == Kind::kNone ? " with --managed none" : "; name some with --managed"));
+    throw UserError(
+        fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
+                    options.kind == Kind::kNone ? " with --managed none" : "; name some with --managed"));
   if (options.kind == Kind::kCopies && ranges.empty())
     throw UserError(
         fmt::format("run: --managed memcpy: trace {} copies nothing to the device", trace.name()));

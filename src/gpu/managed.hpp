@@ -13,6 +13,9 @@
 
 namespace lockstep::gpu {
 
+/// GPUs translate 49 bits since Pascal (its whitepaper).
+inline constexpr Address kAddressEnd = Address{1} << 49;
+
 /// Device memory for managed data: bytes, or a share of the footprint in millionths.
 struct ManagedMemory {
   std::uint64_t bytes = 0;  // 0: what the configuration says
@@ -27,16 +30,17 @@ struct ManagedOptions {
   ManagedMemory memory;
 };
 
-/// "none", "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB. Throws
-/// UserError.
+/// "none", "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB.
+/// What begins with none of these and no digit is the path of a file of allocations (managed_file.hpp).
+/// Throws UserError, InputError.
 [[nodiscard]] ManagedOptions parse_managed(std::string_view text);
 /// "0.8x", or a size. Throws UserError.
 [[nodiscard]] ManagedMemory parse_gpu_memory(std::string_view text);
 
 /// The managed memory of a run: one allocation for each range, rounded outward to pages; ranges that share a
-/// page become one. kTrace: the trace's managed allocations. kCopies: the targets of the trace's copies to the
-/// device. kAll: everything below 2^49. Local memory, constants and code are never managed. Throws UserError
-/// where nothing is managed although something was asked for.
+/// page become one. kTrace: the trace's managed allocations. kCopies: the targets of the trace's copies to
+/// the device. kAll: everything below 2^49. Local memory, constants and code are never managed. Throws
+/// UserError where nothing is managed although something was asked for.
 [[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
 
 /// Pages of device memory for it, at least 1; `capacity`: bytes of the device. Throws UserError.

@@ -36,6 +36,7 @@ struct RunOptions {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kernels;  // ranges of kernel ids; empty = all
   ManagedOptions managed;                                        // which memory of the trace is managed
   Cycle max_cycles = 0;                                          // 0 = none
+  bool timeline = false;                                         // keep what RunResult::timeline needs
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
   sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1
   std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second
@@ -49,6 +50,7 @@ struct RunResult {
   Outcome outcome = Outcome::kDone;
   stats::RunReport report;
   stats::HostReport host;  // fields of the engine; the caller adds date, host and command
+  std::string timeline;    // RunOptions::timeline: Chrome trace events (timeline.hpp)
   std::string dump;        // deadlock: each warp's state, stall reason, queues, outstanding misses
 };
 

@@ -88,7 +88,8 @@ struct Numbering {
   [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return sms + i; }
   [[nodiscard]] sim::DomainId dispatcher() const { return sms + partitions; }
   [[nodiscard]] sim::DomainId copy_engine() const { return sms + partitions + 1; }
-  [[nodiscard]] sim::DomainId gmmu() const { return sms + partitions + 2; }  // where there is one
+  /// Where there is one: one domain with the copy engine, because they share the host link.
+  [[nodiscard]] sim::DomainId gmmu() const { return copy_engine(); }
 };
 
 /// One kind of channel, for `config --explain window`.

@@ -17,13 +17,15 @@ enum class AccessKind : std::uint8_t {
   kConstant,     // constant cache fill, answered like a load
   kCopy,         // write of the copy engine (whole sectors), acknowledged
   kCopyRead,     // read of the copy engine, answered like a load
+  kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
+  kDiscard,      // a line leaves the L2, changed or not; acknowledged
 };
 
 [[nodiscard]] constexpr bool is_read(AccessKind k) {
   return k == AccessKind::kLoad || k == AccessKind::kInstruction || k == AccessKind::kConstant ||
-         k == AccessKind::kCopyRead;
+         k == AccessKind::kCopyRead || k == AccessKind::kEvict;
 }
-[[nodiscard]] constexpr bool carries_data(AccessKind k) { return !is_read(k); }
+[[nodiscard]] constexpr bool carries_data(AccessKind k) { return !is_read(k) && k != AccessKind::kDiscard; }
 
 /// To an L2 slice: up to four sectors of one 128-byte line.
 struct Request {

@@ -105,6 +105,7 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
     latch.stall = Stall::kPipe;
     return false;
   }
+  if (latch.request.kind == AccessKind::kDiscard) return serve_discard(latch.request, origin, now);
   const bool far = origin == kNear && is_far(latch.request.line);
   if (icnt::carries_data(latch.request.kind)) {
     if (far) return forward(latch, now);
@@ -140,6 +141,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
       if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
       reply(r, hit, origin, now);
     }
+    if (r.kind == AccessKind::kEvict) let_go(*slot, r.kernel, now);
   } else if (!(merged | missed)) {
     operate(r, tags_[*slot], origin, now);
   }
@@ -270,6 +272,7 @@ void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
     mshrs_.release(mshr);
     tags_.set_mshr(slot, kNoMshr);
     if (line.far) --far_in_flight_;
+    if (line.leaving) tags_.remove(slot);
   }
   next_ = std::min(next_, now);
 }
@@ -386,28 +389,6 @@ bool Slice::quiescent() const {
     return false;
   return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&
                    home(far_->reply_out) && far_->free.size() == far_->forwarded.size());
-}
-
-void Slice::dump(std::string& out) const {
-  if (quiescent()) return;
-  auto to = std::back_inserter(out);
-  static constexpr const char* kStalls[] = {"nothing", "room in the data pipeline", "a fill",
-                                            "room in the DRAM write queue", "the port to the other half"};
-  fmt::format_to(
-      to, "  slice {}: next event at L2 edge {}, {} requests at the port, {} lines in flight, {} replies\n",
-      slice_, next_, in_.pending(), mshrs_.in_use(), pipe_.size() + atomic_pipe_.size() + passing_.size());
-  for (const Latch& latch : latches_)
-    if (latch.full)
-      fmt::format_to(to, "    head: kind {} line {:#x} sectors {:#x} for {}, waits for {}\n",
-                     static_cast<int>(latch.request.kind), latch.request.line, latch.request.sectors,
-                     latch.request.reply_to, kStalls[static_cast<unsigned>(latch.stall)]);
-  if (!out_.empty()) fmt::format_to(to, "    reply port: {} credits away\n", out_.credits_out());
-  mshrs_.for_each(tags_, [&](std::uint16_t mshr, Slot slot, std::uint32_t waiters) {
-    fmt::format_to(to, "    mshr {}: line {:#x}{}, sectors {:#x} to come, {} requests wait\n", mshr,
-                   tags_[slot].address, tags_[slot].far ? " of the other half" : "", tags_[slot].pending,
-                   waiters);
-  });
-  if (far_) dump_far(out);
 }
 
 }  // namespace lockstep::mem

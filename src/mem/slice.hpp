@@ -97,6 +97,8 @@ class Slice {
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
   [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
                            std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);
+  [[nodiscard]] bool serve_discard(const icnt::Request& r, Origin origin, Cycle now);
+  void let_go(Slot slot, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
   [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);

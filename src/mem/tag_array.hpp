@@ -23,6 +23,7 @@ struct Line {
   SectorMask valid = 0;                                // readable
   SectorMask pending = 0;                              // being fetched
   SectorMask copied = 0;                               // the other half was sent a copy
+  bool leaving = false;                                // goes when nothing of it is in flight any more
   bool far = false;  // copy of a line whose home is the other half; never dirty
 
   [[nodiscard]] SectorMask dirty_sectors() const {
@@ -74,6 +75,11 @@ class TagArray {
     lines_[slot].address = line;
     lines_[slot].far = far;
     used_[slot] = leave_first ? kLeavesFirst : next_use();
+  }
+  /// Precondition: not in flight.
+  void remove(Slot slot) {
+    keys_[slot] = used_[slot] = 0;
+    lines_[slot] = {};
   }
   void touch(Slot slot) { used_[slot] = (used_[slot] & kInFlight) | next_use(); }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stats/counters.hpp"
+#include "uvm/counters.hpp"
 
 namespace lockstep::stats {
 
@@ -15,6 +16,8 @@ class CounterSource {
   virtual void take_counters(std::uint8_t kernel, KernelCounters& total) = 0;
   /// Nothing queued, in flight or owed: no request without its reply, all credits at home.
   [[nodiscard]] virtual bool quiescent() const = 0;
+  /// Adds the counters of its TLB, so far; those that have none add nothing.
+  virtual void add_translation(uvm::TlbCounters&) const {}
 };
 
 }  // namespace lockstep::stats

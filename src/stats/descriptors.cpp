@@ -199,7 +199,11 @@ constexpr std::string_view kManagedPreface = R"(
 With `lockstep run --managed` stats.json has `managed`: counters of the whole run, after `allocations`, `footprint_bytes`
 (rounded up to trees of 64 KB to 2 MB), `device_bytes` (device memory for managed pages), `kernel_cycles` (sum over
 kernels), `added_fault_cycles` (`uvm.fault_cost = additive`: fault handling that the simulated time does not contain) and
-`kernel_and_fault_cycles`, the sum of both.
+`kernel_and_fault_cycles`, the sum of both. `by_allocation` has for each allocation `transfers` to the device, the
+`faulted_pages` among them, `bytes_to_device`, `write_backs`, `bytes_to_host` and `evictions` (runs of pages that left to
+make room); `residency`, with `--interval`, pairs of cycle and frames in use. Prefetch accuracy is `prefetched_used` /
+`prefetched_pages`; coverage is `prefetched_used` / (`prefetched_used` + `faults`); `prefetched_late` counts those that
+came too late for somebody.
 
 )";
 

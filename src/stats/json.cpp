@@ -134,6 +134,26 @@ void put_managed(Writer& out, const RunReport& report) {
           m.added_fault_cycles, kernels + m.added_fault_cycles);
   for (const uvm::CounterRow& row : uvm::counter_rows())
     out.put(",\n     \"{}\":{}", row.name, value(m.counters, row));
+  out.put(",\n     \"by_allocation\":[");
+  bool first = true;
+  for (const ManagedReport::Allocation& a : m.by_allocation) {
+    const uvm::AllocationCounters& c = a.counters;
+    out.separate(first, "       ");
+    out.put("{{\"base\":\"0x{:x}\",\"bytes\":{},\"transfers\":{},\"faulted_pages\":{},", a.base, a.bytes,
+            c.transfers, c.faulted_pages);
+    out.put("\"bytes_to_device\":{},\"write_backs\":{},\"bytes_to_host\":{},\"evictions\":{}}}",
+            c.bytes_to_device, c.write_backs, c.bytes_to_host, c.evictions);
+  }
+  out.put("]");
+  if (!m.residency.empty()) {
+    out.put(",\n     \"residency\":[");
+    first = true;
+    for (const ManagedReport::Sample& s : m.residency) {
+      out.separate(first, "       ");
+      out.put("[{},{}]", s.cycle, s.pages);
+    }
+    out.put("]");
+  }
   out.put("}}");
 }
 

@@ -47,6 +47,17 @@ struct ManagedReport {
   std::uint64_t device_bytes = 0;                      // of the device, for managed pages
   Cycle added_fault_cycles = 0;  // fault handling that the simulated time does not contain (additive)
   uvm::RunCounters counters;
+  struct Allocation {
+    Address base = 0;
+    std::uint64_t bytes = 0;
+    uvm::AllocationCounters counters;
+  };
+  std::vector<Allocation> by_allocation;
+  struct Sample {
+    Cycle cycle = 0;
+    std::uint64_t pages = 0;  // frames in use
+  };
+  std::vector<Sample> residency;  // with a time series, at its samples
 };
 
 /// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.

@@ -26,9 +26,12 @@ struct Counters {
   std::uint64_t buffer_entries = 0, buffer_overflows = 0, buffer_flushed = 0;
   std::uint64_t batches = 0, batch_entries = 0, batch_duplicates = 0, batch_blocks = 0, replays = 0;
   std::uint64_t largest_batch = 0;
+  std::uint64_t driver_wake_cycles = 0, driver_batch_cycles = 0, driver_room_cycles = 0,
+                driver_copy_cycles = 0;
   // Migration.
   std::uint64_t transfers = 0, bytes_to_device = 0, bytes_to_host = 0;
   std::uint64_t prefetched_pages = 0, prefetched_used = 0;  // arrived without a fault; touched before leaving
+  std::uint64_t prefetched_late = 0;  // pages that were missed while they came without a fault
   std::uint64_t write_backs = 0, clean_drops = 0, cancelled_write_backs = 0;
   std::uint64_t evictions = 0, forced_evictions = 0;  // decisions; those beyond the rules, to go on at all
   std::uint64_t evicted_dirty_pages = 0, evicted_clean_pages = 0;
@@ -48,5 +51,12 @@ struct Counters {
       transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two
 };
 inline constexpr unsigned kTransferSizes = 8;
+
+/// Of one managed allocation.
+struct AllocationCounters {
+  std::uint64_t transfers = 0, write_backs = 0, bytes_to_device = 0, bytes_to_host = 0;
+  std::uint64_t faulted_pages = 0;  // of bytes_to_device: pages that came because of a fault
+  std::uint64_t evictions = 0;      // runs that left to make room
+};
 
 }  // namespace lockstep::uvm

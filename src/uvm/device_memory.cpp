@@ -15,7 +15,8 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
               settings.frames >= kPagesPerTree),
       link_(*link_models()[settings.parameters.link], link_parameters()),
       frames_(settings.frames),
-      free_(settings.frames) {
+      free_(settings.frames),
+      by_allocation_(space.allocations().size()) {
   assert(frames_ > 0);
   if (settings.parameters.smart_runtime) patterns_.emplace(space.allocations().size());
 }
@@ -159,6 +160,7 @@ void DeviceMemory::invalidate(const WriteBack& entry) {
   counters_.evicted_dirty_pages += dirty;
   counters_.evicted_clean_pages += run.pages - dirty;
   tree.evicted |= run.set();
+  ++counters_of(run).evictions;
 }
 
 void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
@@ -214,7 +216,8 @@ std::uint64_t DeviceMemory::taken_for_reads() const {
 // --- Lane to the host ---
 
 void DeviceMemory::step_write(Cycle now) {
-  if (write_.busy && write_.end <= now) finish_write();
+  if (write_.over(now)) finish_write();
+  if (held_[static_cast<unsigned>(Direction::kToHost)]) return;
   if (!write_.busy && !writes_.empty() && writes_.front().not_before <= now) start_write(now);
 }
 
@@ -254,13 +257,25 @@ void DeviceMemory::start_write(Cycle now) {
   if (remote_.by_counters()) remote_.counters.round_trip(run.tree, table_[run.tree].leaves());
   write_ = {true, now, now + cycles};
   changed_ = true;
+  move(write_, Direction::kToHost, run, writing_.drop, writing_.keep);
   if (writing_.drop) {
     ++counters_.clean_drops;
-    return finish_write();
+    if (!write_.moving) finish_write();
+    return;
   }
   ++counters_.write_backs;
   counters_.bytes_to_host += run.bytes();
+  AllocationCounters& own = counters_of(run);
+  ++own.write_backs;
+  own.bytes_to_host += run.bytes();
   counters_.write_busy_cycles += cycles;
+}
+
+void DeviceMemory::move(Lane& lane, Direction direction, const Run& run, bool discard, bool keep) {
+  if (!settings_.moves_data) return;
+  lane.moving = true;
+  moves_.push_back(
+      {direction, discard, keep, table_[run.tree].id, run.first, run.pages, lane.end - lane.start});
 }
 
 /// UVMSmart: an access to a page of a staged write-back takes all of it back, and marks all of it dirty.
@@ -285,7 +300,8 @@ void DeviceMemory::take_back(TreeIndex index, unsigned page) {
 
 /// Slots go first, once there is room for the transfer at the front (spec A.5.6).
 void DeviceMemory::step_read(Cycle now) {
-  if (read_.busy && read_.end <= now) finish_read();
+  if (read_.over(now)) finish_read();
+  if (held_[static_cast<unsigned>(Direction::kToDevice)]) return;
   if (read_.busy || (reads_.empty() && slots_waiting_ == 0)) return;
   const bool room = reads_.empty() || reads_.front().frames_taken || needed(reads_.front()) <= free_;
   if (room && slots_waiting_ > 0) {
@@ -318,12 +334,17 @@ void DeviceMemory::start_read(Cycle now) {
   }
   const Cycle cycles = link_.cycles(Direction::kToDevice, run.pages);
   read_ = {true, now, now + cycles};
+  move(read_, Direction::kToDevice, run, false, false);
   if (!reading_.frames_taken) {
     take_frames(run.tree, run.pages);
     staged_ -= run.pages;
   }
   ++counters_.transfers;
   counters_.bytes_to_device += run.bytes();
+  AllocationCounters& own = counters_of(run);
+  ++own.transfers;
+  own.bytes_to_device += run.bytes();
+  own.faulted_pages += (run.set() & table_[run.tree].wanted).count();
   counters_.read_busy_cycles += cycles;
   const unsigned size = static_cast<unsigned>(std::bit_width(run.pages - 1u));
   ++counters_.transfer_sizes[std::min(size, kTransferSizes - 1)];

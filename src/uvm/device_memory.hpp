@@ -28,6 +28,17 @@ struct MemorySettings {
   std::uint64_t core_khz = 1481000;
   std::uint64_t frames = 0;   // 4 KB each, for managed pages; at least 1
   std::uint32_t sources = 1;  // TLBs that acknowledge a shootdown
+  bool moves_data = false;    // the owner moves each transfer's lines (Move) and says when it is done
+};
+
+/// Lines that begin to cross the link.
+struct Move {
+  Direction direction = Direction::kToDevice;
+  bool discard = false;  // nothing is copied: the pages' lines only leave the L2
+  bool keep = false;     // to the host, but they stay as well
+  TreeId tree = 0;
+  std::uint16_t first = 0, pages = 0;
+  Cycle cycles = 0;  // on the link
 };
 
 /// An order to all TLBs: forget these pages.
@@ -120,6 +131,33 @@ class DeviceMemory {
   /// Runs that have left for good (safe order) since the last call.
   [[nodiscard]] bool take_gone() { return std::exchange(gone_, false); }
 
+  /// With moves_data: transfers that have begun since they were cleared last. A transfer of one direction
+  /// ends when its time on the link is over and moved() was called for it.
+  [[nodiscard]] const std::vector<Move>& moves() const { return moves_; }
+  void clear_moves() { moves_.clear(); }
+  void moved(Direction direction) {
+    (direction == Direction::kToDevice ? read_ : write_).moving = false;
+    changed_ = true;
+  }
+  /// Another user has the link in that direction, or its turn is next: no transfer begins. True on a change.
+  bool hold_link(Direction direction, bool held) {
+    return std::exchange(held_[static_cast<unsigned>(direction)], held) != held;
+  }
+  /// When the latest transfer of that direction began.
+  [[nodiscard]] Cycle last_start(Direction direction) const {
+    return (direction == Direction::kToDevice ? read_ : write_).start;
+  }
+  [[nodiscard]] bool on_link(Direction direction) const {
+    return (direction == Direction::kToDevice ? read_ : write_).busy;
+  }
+  /// A transfer would begin if the link were free.
+  [[nodiscard]] bool wants_link(Direction direction, Cycle now) const {
+    if (on_link(direction)) return false;
+    if (direction == Direction::kToHost) return !writes_.empty() && writes_.front().not_before <= now;
+    if (reads_.empty()) return slots_waiting_ > 0;
+    return reads_.front().frames_taken || needed(reads_.front()) <= free_;
+  }
+
   // --- Accesses ---
   /// An access to a resident page.
   void accessed(TreeIndex tree, unsigned page, bool write);
@@ -144,12 +182,16 @@ class DeviceMemory {
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   /// When the link has something to do next by itself; kNever.
   [[nodiscard]] Cycle next_event() const {
-    const Cycle write = write_.busy ? write_.end : writes_.empty() ? kNever : writes_.front().not_before;
-    return std::min(read_.busy ? read_.end : kNever, write);
+    const auto end = [](const Lane& lane) { return lane.busy && !lane.moving ? lane.end : kNever; };
+    const bool may_write =
+        !write_.busy && !writes_.empty() && !held_[static_cast<unsigned>(Direction::kToHost)];
+    return std::min(end(read_), may_write ? writes_.front().not_before : end(write_));
   }
   /// Something has changed since the last call.
   [[nodiscard]] bool take_changed() { return std::exchange(changed_, false); }
   [[nodiscard]] Counters& counters() { return counters_; }
+  /// In the order of the address space's allocations.
+  [[nodiscard]] const std::vector<AllocationCounters>& by_allocation() const { return by_allocation_; }
   [[nodiscard]] const Parameters& parameters() const { return settings_.parameters; }
   void record(std::vector<Event>* events) { events_ = events; }
   void note(Event::Kind kind, Cycle start, Cycle end, const Run& run) {
@@ -175,6 +217,8 @@ class DeviceMemory {
   struct Lane {
     bool busy = false;
     Cycle start = 0, end = 0;
+    bool moving = false;  // the owner is not through with its lines
+    [[nodiscard]] bool over(Cycle now) const { return busy && end <= now && !moving; }
   };
 
   [[nodiscard]] LinkParameters link_parameters() const {
@@ -186,6 +230,7 @@ class DeviceMemory {
   void add_write_back(WriteBack entry, Cycle now);
   [[nodiscard]] bool droppable(const Run& run) const;
   void start_write(Cycle now);
+  void move(Lane& lane, Direction direction, const Run& run, bool discard, bool keep);
   void invalidate(const WriteBack& entry);
   void start_read(Cycle now);
   void finish_read();
@@ -226,8 +271,14 @@ class DeviceMemory {
   bool oversubscribed_ = false, changed_ = true, fruitless_ = false, gone_ = false;
   std::uint32_t next_shootdown_ = 0;
   std::vector<Shootdown> shootdowns_;
+  std::vector<Move> moves_;
+  bool held_[2] = {false, false};  // by Direction
   std::vector<Run> arrived_;
   Counters counters_;
+  [[nodiscard]] AllocationCounters& counters_of(const Run& run) {
+    return by_allocation_[table_.space().owner(table_[run.tree].id)];
+  }
+  std::vector<AllocationCounters> by_allocation_;
   std::vector<Event>* events_ = nullptr;
 };
 

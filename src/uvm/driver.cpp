@@ -35,6 +35,7 @@ void Driver::wake(Cycle now) {
   if (state_ != State::kAsleep) return;
   throttled_ = false;
   state_ = State::kWaking;
+  since_ = now;
   batches_in_run_ = 0;
   due_ = now + interrupt_;
 }
@@ -56,8 +57,22 @@ Cycle Driver::next() const {
 }
 
 void Driver::step(Cycle now, std::vector<Access>& replayed, std::vector<std::uint32_t>& batch_sizes) {
-  while (advance(now, replayed, batch_sizes)) {
+  for (bool more = true; more;) {
+    const State before = state_;
+    more = advance(now, replayed, batch_sizes);
+    if (state_ != before) book(before, now);
   }
+}
+
+/// The time since the last change of state was spent in `state`.
+void Driver::book(State state, Cycle now) {
+  Counters& c = memory_->counters();
+  const Cycle spent = now - since_;
+  since_ = now;
+  if (state == State::kWaking) c.driver_wake_cycles += spent;
+  if (state == State::kServing) c.driver_batch_cycles += spent;
+  if (state == State::kMakingRoom) c.driver_room_cycles += spent;
+  if (state == State::kCopying) c.driver_copy_cycles += spent;
 }
 
 /// One step of the state machine; false when it must wait.
@@ -172,6 +187,7 @@ void Driver::open_block(Cycle now) {
     if (!t.faulted) continue;
     c.faults += (t.run.set() & block.faults).count();
     if (memory_->remote().by_counters()) c.counted_migrations += t.run.pages;
+    memory_->note(Event::Kind::kFault, now, now, t.run);
   }
   memory_->note_oversubscription(0, memory_->frames_for(tree_, pages_));
   state_ = State::kMakingRoom;

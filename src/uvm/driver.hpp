@@ -50,6 +50,7 @@ class Driver {
 
   [[nodiscard]] bool advance(Cycle now, std::vector<Access>& replayed,
                              std::vector<std::uint32_t>& batch_sizes);
+  void book(State state, Cycle now);
   void wake(Cycle now);
   [[nodiscard]] Block& block_of(TreeIndex tree);
   [[nodiscard]] std::size_t fetch_faults();
@@ -66,6 +67,7 @@ class Driver {
   DeviceMemory* memory_;
   Cycle interrupt_, batch_, block_, evict_;
   State state_ = State::kAsleep;
+  Cycle since_ = 0;  // the state's begin
   Cycle due_ = 0, batch_start_ = 0;
   bool evicting_ = false;
   std::uint32_t batches_in_run_ = 0;

@@ -110,7 +110,10 @@ void Gmmu::miss(Cycle now, const Access& access) {
     return let_stay(now, access);
   Access missed = access;
   missed.remote = false;
-  if (missed.faulted_at == 0) missed.faulted_at = now;
+  if (missed.faulted_at == 0) {
+    missed.faulted_at = now;
+    if ((tree.incoming - tree.wanted).contains(access.page)) ++memory_.counters().prefetched_late;
+  }
   if (access.write) tree.wanted_to_write.insert(access.page);
   if (driver_) return driver_->fault(missed, now);
   std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];

@@ -62,6 +62,15 @@ class Gmmu {
     again_ = true;
   }
 
+  // The host link, where another user shares it and the owner moves the lines; see DeviceMemory.
+  void moved(Direction direction) {
+    memory_.moved(direction);
+    again_ = true;
+  }
+  void hold_link(Direction direction, bool held) {
+    if (memory_.hold_link(direction, held)) again_ = true;
+  }
+
   void tick(Cycle now);
   /// Earliest cycle after the last tick at which something is due; kNever.
   [[nodiscard]] Cycle next() const;
@@ -74,6 +83,7 @@ class Gmmu {
   void clear_output() {
     answers_.clear();
     orders_.clear_completed();
+    memory_.clear_moves();
     memory_.clear_shootdowns();
   }
 

@@ -67,6 +67,9 @@ struct Parameters {
   // The host.
   std::uint32_t host_fault_ns = 16000;
   bool synchronise_copies = false;
+  // The rest of the machine.
+  bool through_l2 = true;   // migrations go through crossbar, L2 and DRAM
+  bool shares_link = true;  // with explicit copies
 };
 
 }  // namespace lockstep::uvm

@@ -1,6 +1,7 @@
 // `lockstep exec` on a real process: results, exit codes, and the same statistics whatever the threads.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 
@@ -99,4 +100,45 @@ TEST_CASE("bad usage of exec and record") {
   CHECK(missing.code == 2);
   CHECK(missing.err.find("no-such-program: No such file") != std::string::npos);
   CHECK(start({"record", "--", "true"}).code == 2);
+}
+
+TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses reach the model") {
+  const Folder folder;
+  // Without a prefetcher the bytes follow from the accesses.
+  const std::vector<std::string> quick = {"-q",
+                                          "--set",
+                                          "uvm.interrupt_ns=200",
+                                          "--set",
+                                          "uvm.batch_ns=300",
+                                          "--set",
+                                          "uvm.host_fault_ns=500",
+                                          "--set",
+                                          "uvm.prefetcher=none",
+                                          "--set",
+                                          "uvm.prefetcher_oversubscribed=none"};
+  const auto stats = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> options = quick;
+    options.insert(options.end(), more.begin(), more.end());
+    options.insert(options.end(), {"-o", folder / out});
+    const Finished run = execute(options, "managed");
+    CHECK(run.out == "PASS\n");
+    CHECK(run.code == 0);
+    return slurp(folder / out + "/stats.json");
+  };
+  const std::string one = stats("one", {"-t", "1"});
+  const auto managed = nlohmann::json::parse(one).at("managed");
+  constexpr unsigned kPages = 10;  // of 40,000 bytes
+  CHECK(managed.at("allocations") == 3);
+  CHECK(managed.at("footprint_bytes") == 3 * 65536);
+  CHECK(managed.at("user_prefetched_pages") == kPages);
+  CHECK(managed.at("advised_pages") == kPages);
+  CHECK(managed.at("host_faults") == 4);  // a, b and c between the kernels, c at the end
+  CHECK(managed.at("bytes_to_host") == (1 + 3 * kPages) * 4096);
+  CHECK(managed.at("bytes_to_device") == (3 * kPages + 1 + 2 * kPages) * 4096);
+  CHECK(stats("two", {"-t", "2", "--window", "7", "--shuffle", "3"}) == one);
+  const auto small = nlohmann::json::parse(stats("small", {"--gpu-memory", "0.1x"})).at("managed");
+  CHECK(small.at("device_bytes") == 4 * 4096);  // of 48 pages
+  CHECK(small.at("evictions") > 0);
+  CHECK(execute({"-q", "--managed", "none", "-o", folder / "none"}, "managed").code == 0);
+  CHECK(slurp(folder / "none/stats.json").find("\"managed\"") == std::string::npos);
 }

@@ -93,9 +93,10 @@ inline std::string bytes_of(const trace::TraceSet& trace, gpu::RunOptions option
   options.schedule = way.dynamic ? gpu::Schedule::kDynamic : gpu::Schedule::kStatic;
   if (way.shuffle) options.shuffle = 42;
   options.interval = 1000;
+  options.timeline = true;
   const auto result = gpu::simulate(trace, options);
   if (result.outcome != gpu::Outcome::kDone) return "not done";
-  return stats::to_json(result.report) + stats::intervals_csv(result.report);
+  return stats::to_json(result.report) + stats::intervals_csv(result.report) + result.timeline;
 }
 
 }  // namespace lockstep::test

@@ -1,6 +1,8 @@
 // Managed memory on the whole machine: latencies to the cycle, counts that follow from footprint and policy,
 // and the contract of identical bytes.
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "managed_support.hpp"
 #include "util/error.hpp"
@@ -159,13 +161,58 @@ TEST_CASE("identity with managed memory") {
   }
 }
 
+/// A span's start and end in picoseconds, from the text of the file.
+std::pair<std::uint64_t, std::uint64_t> span_of(const nlohmann::json& event) {
+  const auto ps = [&](const char* key) {
+    return static_cast<std::uint64_t>(std::llround(event.at(key).get<double>() * 1e6));
+  };
+  return {ps("ts"), ps("ts") + ps("dur")};
+}
+
+TEST_CASE("the timeline holds every kernel and transfer, in the trace event format") {
+  for (const bool smart : {false, true}) {
+    const OpenTrace trace(kSmallRandom);
+    auto options = managed_options(smart ? smart_gpu() : small_product("v100"), kTable, "0.3x");
+    options.timeline = true;
+    const auto result = gpu::simulate(*trace, options);
+    const auto file = nlohmann::json::parse(result.timeline);
+    CHECK(file.at("displayTimeUnit") == "ns");
+    std::map<std::string, std::uint64_t> number, bytes;
+    std::map<int, std::uint64_t> lane_end;
+    for (const auto& e : file.at("traceEvents")) {
+      const std::string phase = e.at("ph"), name = e.at("name");
+      CHECK((phase == "X" || phase == "i" || phase == "M"));
+      CHECK(e.at("pid").is_number_unsigned());
+      CHECK(e.at("tid").is_number_unsigned());
+      CHECK(e.at("args").is_object());
+      ++number[name];
+      if (e.at("args").contains("bytes")) bytes[name] += e["args"]["bytes"].get<std::uint64_t>();
+      if (phase == "i") CHECK(e.at("s") == "t");
+      if (phase != "X") continue;
+      const auto [start, end] = span_of(e);
+      if (name != "migration" && name != "prefetch" && name != "write-back") continue;
+      std::uint64_t& free = lane_end[e["tid"].get<int>()];  // one transfer at a time in each direction
+      CHECK(start + 1 >= free);                             // times are rounded down
+      free = end;
+    }
+    const uvm::Counters& c = counters(result).gmmu;
+    CHECK(number["migration"] + number["prefetch"] == c.transfers);
+    CHECK(bytes["migration"] + bytes["prefetch"] == c.bytes_to_device);
+    CHECK(number["write-back"] == c.write_backs);
+    CHECK(bytes["write-back"] == c.bytes_to_host);
+    CHECK(number["batch"] == c.batches);
+    CHECK(bytes["far fault"] == c.faults * uvm::kPageBytes);
+    CHECK(number[result.report.kernels.at(0).name] == 1);
+  }
+}
+
 TEST_CASE("what --managed and --gpu-memory take") {
   using Kind = gpu::ManagedOptions::Kind;
   CHECK(gpu::parse_managed("all").kind == Kind::kAll);
   CHECK(gpu::parse_managed("memcpy").kind == Kind::kCopies);
   const auto ranges = gpu::parse_managed("0x1000+64KiB,8192+10").ranges;
   CHECK(ranges == std::vector<std::pair<Address, std::uint64_t>>{{0x1000, 65536}, {8192, 10}});
-  for (const char* bad : {"", "some", "0x10", "0x10+", "+5", "1+2,", "1+99999999999GiB"})
+  for (const char* bad : {"", "0x10", "0x10+", "+5", "1+2,", "1+99999999999GiB"})
     CHECK_THROWS_AS(gpu::parse_managed(bad), UserError);
   CHECK(gpu::parse_gpu_memory("0.8x").millionths == 800000);
   CHECK(gpu::parse_gpu_memory("1x").millionths == 1000000);

@@ -3,7 +3,6 @@
 #include <random>
 
 #include "support.hpp"
-#include "uvm/user_prefetch.hpp"
 
 namespace lockstep::uvm {
 namespace {
@@ -127,25 +126,6 @@ TEST_CASE("after a decision of the tree prefetcher no node is more than half ful
             t.it(), [](unsigned size, unsigned counted) { CHECK((counted * 2 <= size || counted == size)); });
       }
     }
-}
-
-TEST_CASE("an explicit prefetch skips what is there and stops at 2 MB from the allocation") {
-  AddressSpace space;
-  space.add(0x10000, 3 * 1024 * 1024);
-  PageTable table(space);
-  PrefetchRange range = prefetch_range(space, 0x10000 + 5 * 4096 + 17, 2 * 1024 * 1024);
-  CHECK(range.next == 5);
-  CHECK(range.end == 5 + 512 + 1);  // rounded outward
-  table[table.touch(0)].resident = PageSet::range(100, 10);
-  std::vector<std::pair<unsigned, unsigned>> chunks;
-  while (const auto chunk = next_prefetch(table, range))
-    chunks.emplace_back(chunk->run.first, chunk->run.pages);
-  CHECK(chunks == std::vector<std::pair<unsigned, unsigned>>{{5, 95}, {110, 402}, {0, 6}});
-  CHECK(table[0].counted.empty());
-  CHECK_THROWS_WITH(prefetch_range(space, 0x10000, 4 * 1024 * 1024),
-                    Catch::Contains("inside one allocation"));
-  CHECK_THROWS_WITH(prefetch_range(space, 0x500, 4), Catch::Contains("managed memory"));
-  CHECK_THROWS_WITH(prefetch_range(space, 0x10000, 0), Catch::Contains("size 0"));
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ int __cudaGetKernel(void** kernel, const void* host);
 int __cudaLaunchKernel(void* kernel, Dim3, Dim3, void** args, std::size_t, void*);
 int cudaMalloc(void**, std::size_t);
 int cudaFree(void*);
+int cudaMallocManaged(void**, std::size_t, unsigned);
+struct MemLocation {
+  int type, id;  // 1: a device
+};
+int cudaMemPrefetchAsync(const void*, std::size_t, MemLocation, unsigned, void*);
+int cudaMemAdvise(const void*, std::size_t, int, MemLocation);
 int cudaMemcpy(void*, const void*, std::size_t, int);
 int cudaDeviceSynchronize();
 int cudaGetLastError();
@@ -61,6 +67,30 @@ int launch(void** args, unsigned ctas) {
   return __cudaLaunchKernel(kernel, grid, block, args, shared, stream);
 }
 
+/// The same in managed memory, twice, with accesses of the host in between: one page of `a` written, the
+/// first bytes of `b` read from a file, all of `c` read. The advice takes back what was not said
+/// (read-mostly).
+int managed(int n) {
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  float* arrays[3];
+  for (float*& array : arrays)
+    if (cudaMallocManaged(reinterpret_cast<void**>(&array), bytes, 1) != 0) return 4;
+  auto [a, b, c] = arrays;
+  for (int i = 0; i < n; ++i) a[i] = b[i] = static_cast<float>(i);
+  if (cudaMemPrefetchAsync(a, bytes, {1, 0}, 0, nullptr) != 0 || cudaMemAdvise(b, bytes, 2, {1, 0}) != 0)
+    return 4;
+  void* args[] = {&a, &b, &c, &n};
+  bool right = launch(args, 40) == 0 && cudaDeviceSynchronize() == 0;
+  for (int i = 0; i < n; ++i) right = right && c[i] == 2.0f * static_cast<float>(i);
+  a[0] = 5;
+  std::FILE* zeros = std::fopen("/dev/zero", "r");
+  right = right && zeros != nullptr && std::fread(b, 1, bytes, zeros) == bytes;
+  right = right && launch(args, 40) == 0 && cudaDeviceSynchronize() == 0;
+  for (int i = 0; i < n; ++i) right = right && c[i] == (i == 0 ? 5.0f : static_cast<float>(i));
+  std::puts(right ? "PASS" : "FAIL");
+  return right ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,6 +110,7 @@ int main(int argc, char** argv) {
 
   const std::string fault = argc > 2 ? argv[2] : "";
   int n = 10000;
+  if (fault == "managed") return managed(n);
   std::vector<float> host(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) host[static_cast<std::size_t>(i)] = static_cast<float>(i);
   const std::size_t bytes = host.size() * sizeof(float);

@@ -1,0 +1,134 @@
+#include "gpu/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "sim/clock.hpp"
+#include "stats/text.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+using Kind = uvm::Event::Kind;
+
+/// Rows of the picture; kernels have kStreams + position of their stream among all. Spans of one row never
+/// overlap.
+enum Row : std::uint64_t { kCopiesIn = 1, kCopiesOut, kFaults, kDriver, kToDevice, kToHost, kHost, kStreams };
+
+struct Style {
+  std::string_view name;
+  Row row;
+  bool instant;
+};
+Style style_of(Kind kind) {
+  switch (kind) {
+    case Kind::kFault:
+      return {"far fault", kFaults, true};
+    case Kind::kPrefetch:
+      return {"prefetch", kToDevice, false};
+    case Kind::kWriteBack:
+      return {"write-back", kToHost, false};
+    case Kind::kDrop:
+      return {"clean drop", kToHost, true};
+    case Kind::kFaultHandling:
+      return {"fault handling", kToDevice, false};
+    case Kind::kSynchronise:
+      return {"synchronise", kHost, true};
+    case Kind::kBatch:
+      return {"batch", kDriver, false};
+    default:
+      return {"migration", kToDevice, false};
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(std::uint64_t khz) : khz_(khz) {}
+
+  void row(std::uint64_t id, std::string_view name) {
+    open();
+    put("\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":{},\"args\":{{\"name\":{}}}}}", id,
+        stats::json_string(name));
+  }
+  void span(std::uint64_t row, std::string_view name, Cycle start, Cycle cycles, std::string_view args) {
+    open();
+    put("\"name\":{},\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
+        stats::json_string(name), row, microseconds(start), microseconds(cycles), args);
+  }
+  void instant(std::uint64_t row, std::string_view name, Cycle at, std::string_view args) {
+    open();
+    put("\"name\":{},\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":{},\"ts\":{},\"args\":{{{}}}}}",
+        stats::json_string(name), row, microseconds(at), args);
+  }
+  std::string take() { return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + text_ + "\n]}\n"; }
+
+ private:
+  void open() { text_ += text_.empty() ? "\n{" : ",\n{"; }
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  [[nodiscard]] std::string microseconds(Cycle cycles) const {
+    const auto ps = static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * 1000000000 / khz_);
+    return fmt::format("{}.{:06}", ps / 1000000, ps % 1000000);
+  }
+
+  std::uint64_t khz_;
+  std::string text_;
+};
+
+void put_kernels(Writer& out, const stats::RunReport& report) {
+  std::map<std::uint64_t, std::uint64_t> rows;
+  for (const stats::KernelResult& kernel : report.kernels) rows[kernel.stream] = 0;
+  std::uint64_t next = kStreams;
+  for (auto& [stream, row] : rows) {
+    row = next++;
+    out.row(row, fmt::format("kernels, stream {}", stream));
+  }
+  for (const stats::KernelResult& kernel : report.kernels)
+    out.span(rows[kernel.stream], kernel.name, kernel.start_cycle, kernel.cycles,
+             fmt::format("\"id\":{},\"cycles\":{}", kernel.id, kernel.cycles));
+}
+
+void put_copies(Writer& out, const stats::RunReport& report) {
+  bool in = false, back = false;
+  for (const stats::CopyResult& copy : report.copies) (copy.kind == "host_to_device" ? in : back) = true;
+  if (in) out.row(kCopiesIn, "copies to the device");
+  if (back) out.row(kCopiesOut, "copies to the host");
+  for (const stats::CopyResult& copy : report.copies)
+    out.span(copy.kind == "host_to_device" ? kCopiesIn : kCopiesOut, copy.kind, copy.start_cycle, copy.cycles,
+             fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}", copy.address, copy.bytes));
+}
+
+}  // namespace
+
+std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events) {
+  Writer out(std::max<std::uint64_t>(1, report.core_khz));
+  put_copies(out, report);
+  put_kernels(out, report);
+  if (report.managed) {
+    out.row(kFaults, "far faults");
+    out.row(kDriver, "driver");
+    out.row(kToDevice, "link to the device");
+    out.row(kToHost, "link to the host");
+    out.row(kHost, "cudaDeviceSynchronize");
+  }
+  for (const TimelineEvent& event : events) {
+    const Style style = style_of(event.kind);
+    const std::string args = event.kind == Kind::kBatch ? fmt::format("\"faults\":{}", event.bytes)
+                                                        : fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}",
+                                                                      event.address, event.bytes);
+    if (style.instant) {
+      out.instant(style.row, style.name, event.start, args);
+    } else {
+      out.span(style.row, style.name, event.start, event.end - event.start, args);
+    }
+  }
+  return out.take();
+}
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,136 @@
+// What the host asks of managed memory, on the GMMU by itself.
+#include <catch2/catch.hpp>
+
+#include "rig.hpp"
+
+namespace lockstep::uvm {
+namespace {
+
+constexpr Cycle kT4 = 2605, kT60 = 8240, kT2048 = 242080;  // cycles at 1481 MHz: arctan (spec E-15)
+constexpr Address kBase = 0xc000'0000;
+constexpr std::uint64_t kMany = 1 << 18;
+constexpr std::uint32_t kPage = kPageBytes;
+
+Order order(Order::Kind kind, Address offset, std::uint64_t bytes, std::uint32_t index = 0,
+            bool host = false) {
+  return {kind, Advice::kNone, host, index, kBase + offset, bytes};
+}
+
+/// Runs to the end; the orders that were completed on the way, by index, and when.
+std::vector<std::pair<std::uint32_t, Cycle>> finish(Rig& rig) {
+  rig.completed.clear();
+  REQUIRE(rig.run());
+  return {rig.completed.begin(), rig.completed.end()};
+}
+
+TEST_CASE("the pages of a range, tree by tree") {
+  AddressSpace space;
+  space.add(0x10000, 2 * kTreeBytes);
+  space.add(0x1000, 2 * kPage);
+  CHECK(pages_in(space, 0x0, 0x1000).empty());
+  CHECK(pages_in(space, 0x500, 0).empty());
+  const auto some = pages_in(space, 0x1fff, 2);  // a byte of each page
+  REQUIRE(some.size() == 1);
+  CHECK(some[0].pages == 2);
+  const auto all = pages_in(space, 0, ~std::uint64_t{0});
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].tree == 2);  // the lower address, added later
+  CHECK(all[1].pages == 512);
+  const auto across = pages_in(space, 0x10000 + kTreeBytes - 1, 2);
+  REQUIRE(across.size() == 2);
+  CHECK(across[0].first == 511);
+  CHECK(across[1].first == 0);
+}
+
+TEST_CASE("an explicit prefetch brings runs up to 2 MB and no fault") {
+  Rig rig(smart(), {5 << 20}, kMany, 1);
+  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 5 << 20, 7));
+  const auto done = finish(rig);
+  REQUIRE(done.size() == 1);
+  CHECK(done[0].first == 7);
+  CHECK(rig.pieces(Event::Kind::kPrefetch) ==
+        std::vector<std::pair<unsigned, unsigned>>{{0, 2048}, {0, 2048}, {0, 1024}});
+  CHECK(done[0].second >= 2 * kT2048);
+  CHECK(rig.gmmu.counters().faults == 0);
+  CHECK(rig.gmmu.counters().user_prefetched_pages == 5 * 256);
+}
+
+TEST_CASE("an explicit prefetch skips what is there, and page trees do not count it") {
+  Rig rig(smart(), {3 << 20}, kMany, 1);
+  rig.gmmu.order(order(Order::Kind::kPrefetch, 100 * kPage, 10 * kPage));
+  rig.gmmu.order(order(Order::Kind::kPrefetch, 5 * kPage + 17, 2 << 20));  // rounded outward
+  (void)finish(rig);
+  CHECK(rig.pieces(Event::Kind::kPrefetch) ==
+        std::vector<std::pair<unsigned, unsigned>>{{100, 40}, {5, 95 * 4}, {110, 402 * 4}, {0, 6 * 4}});
+  CHECK(rig.tree(0).counted.empty());
+}
+
+TEST_CASE("a prefetch of more than there is memory for ends, in both fault modes") {
+  for (const bool driver : {false, true}) {
+    Parameters p = driver ? Parameters{} : smart();
+    Rig rig(p, {4 << 20}, 3, 1);
+    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 64 * kPage));
+    rig.gmmu.order(order(Order::Kind::kPrefetch, 0x4000'0000, 4096, 1));  // nothing of ours
+    const auto done = finish(rig);
+    CHECK(done.size() == 2);
+    CHECK(rig.resident() <= 3);
+    CHECK(rig.gmmu.counters().user_prefetched_pages == 64);
+  }
+}
+
+TEST_CASE("the host's access takes pages back, once for all of them the cost of a fault") {
+  Parameters p = smart();
+  p.early_reuse = false;
+  p.host_fault_ns = 16000;
+  Rig rig(p, {4 << 20}, kMany, 1);
+  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 16 * kPage));
+  const Cycle brought = finish(rig).at(0).second;
+  rig.gmmu.order(order(Order::Kind::kHostRead, 3 * kPage, 100, 1));
+  rig.gmmu.order(order(Order::Kind::kHostRead, 3 * kPage, 100, 2));  // it is there: no cost
+  const auto done = finish(rig);
+  REQUIRE(done.size() == 2);
+  const Cycle fault = (16000ull * 1481 + 999) / 1000;
+  CHECK(done[0].second >= brought + fault + kT4);
+  CHECK(done[0].second <= brought + fault + kT4 + 300);  // and the shootdown
+  CHECK(done[1].second == done[0].second);
+  CHECK(rig.resident() == 15);
+  CHECK(rig.gmmu.counters().host_faults == 1);
+  CHECK(rig.gmmu.counters().bytes_to_host == kPage);
+  CHECK(rig.gmmu.counters().evicted_clean_pages == 0);  // it did not leave to make room
+}
+
+TEST_CASE("memory that is freed leaves without a copy") {
+  Parameters p = smart();
+  p.early_reuse = false;
+  Rig rig(p, {4 << 20}, kMany, 1);
+  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 4 << 20));
+  rig.gmmu.order(order(Order::Kind::kRelease, 0, 4 << 20, 1));
+  CHECK(finish(rig).size() == 2);
+  CHECK(rig.resident() == 0);
+  CHECK(rig.gmmu.counters().bytes_to_host == 0);
+  CHECK(rig.gmmu.memory().free_frames() == kMany);
+}
+
+TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pages stay valid") {
+  for (const auto& [dirty, cycles] :
+       {std::pair<unsigned, Cycle>{0, 0}, {16, kT4 + kT60}, {32, 21690}, {512, 260453}}) {
+    Parameters p = smart();
+    p.synchronise_copies = true;
+    Rig rig(p, {4 << 20}, kMany, 1);
+    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 4 << 20));
+    (void)finish(rig);
+    for (unsigned page = 0; page < dirty; ++page) rig.hit_at(rig.now + 1, page, true);
+    (void)finish(rig);
+    const Cycle start = rig.now;
+    rig.gmmu.order(order(Order::Kind::kSynchronise, 0, 0, 3));
+    const auto done = finish(rig);
+    REQUIRE(done.size() == 1);
+    CHECK(done[0].second == start + 1 + cycles);
+    CHECK(rig.resident() == 1024 - dirty);
+    CHECK(rig.gmmu.counters().synchronise_cycles == cycles);
+    CHECK(rig.gmmu.memory().free_frames() == kMany);
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::uvm
