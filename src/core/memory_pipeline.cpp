@@ -79,8 +79,7 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
 
 Cycle MemoryPipeline::push(Cycle now, const MioOperation& operation) {
   // The addresses are read when the operation leaves its queue; the host fetches them until then.
-  for (unsigned i = 0; i < trace::address_words(operation.form, operation.mask); i += 8)
-    __builtin_prefetch(operation.words + i);
+  if (operation.form != trace::AddressForm::kNone) __builtin_prefetch(operation.words);
   return queue_.push(now, operation, unit_of(operation));
 }
 
