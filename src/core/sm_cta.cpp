@@ -61,7 +61,7 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   warp.cta = static_cast<std::uint8_t>(cta);
   warp.resident = true;
   warp.fetch_from = at;
-  scoreboard.clear(w);
+  scoreboard.clear(w, warp.table->vector_registers());
   subcores[w / 16].age[w % 16] = next_age++;
   line_awaited &= ~warp_bit(w);
   redirected &= ~warp_bit(w);
