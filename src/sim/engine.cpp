@@ -201,6 +201,7 @@ void Engine::do_share(unsigned thread, unsigned team) {
       do_task(i, thread);
     for (unsigned t = 0; t < team; ++t) {
       Share& from = shares_[(thread + t) % team];
+      if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
       for (std::size_t i; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;)
         do_domain(awake_[i], thread);
     }
