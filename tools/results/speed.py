@@ -16,7 +16,8 @@ def write(context, page):
     page.text("The kernels on which Accel-Sim was measured, made by our generator in the same size; the bundled traces; real",
               "traces. Everything that the model has is on. These figures differ from host to host; `cycles` do not (they",
               "count copies, too). Accel-Sim's rate: CPU time on a machine of the same kind, another day; the goal is",
-              "100 times its rate, or 60 times that of a patched one (chain, bfs).")
+              "100 times its rate, or 60 times that of a patched one (chain, bfs). Two threads share a kernel that fills",
+              "the GPU; copies before it and small kernels are done by one, which the whole run's ratio shows.")
     with tempfile.TemporaryDirectory() as work:
         page.text(bench("speed", context.program, "--real", os.path.join(context.data, "traces"), "--forms",
                         "compact,text,gz", "--rounds", ROUNDS, "--work", work))
