@@ -27,6 +27,7 @@ def options():
     parser.add_argument("data", metavar="DATA", help="folder with traces/ and hw/")
     parser.add_argument("--only", action="append", choices=SECTIONS, default=[], metavar="SECTION",
                         help="write only this section again; may be repeated; one of " + ", ".join(SECTIONS))
+    parser.add_argument("--work", metavar="DIR", help="keep the traces of the sections about speed here for the next time")
     parser.add_argument("--out", metavar="FILE", default=DEFAULT_OUT, help="default docs/results.md")
     return parser.parse_args()
 
@@ -47,7 +48,7 @@ def sections_of(path):
 
 def main():
     arguments = options()
-    context = Context(arguments.program, arguments.data)
+    context = Context(arguments.program, arguments.data, arguments.work)
     version = subprocess.run([context.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     old = sections_of(arguments.out)
     out = ["# Results", "",
