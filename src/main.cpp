@@ -1,3 +1,7 @@
 #include "cli/cli.hpp"
+#include "util/host_memory.hpp"
 
-int main(int argc, char** argv) { return lockstep::cli::main(argc, argv); }
+int main(int argc, char** argv) {
+  lockstep::prefer_huge_pages();
+  return lockstep::cli::main(argc, argv);
+}

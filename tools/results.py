@@ -30,6 +30,7 @@ def options():
                         help="write only this section again; may be repeated; one of " + ", ".join(SECTIONS))
     parser.add_argument("--programs", metavar="FOLDER",
                         help="public CUDA programs as nvcc built them; without it their sections stay as they are")
+    parser.add_argument("--work", metavar="DIR", help="keep the traces of the sections about speed here for the next time")
     parser.add_argument("--out", metavar="FILE", default=DEFAULT_OUT, help="default docs/results.md")
     return parser.parse_args()
 
@@ -50,7 +51,7 @@ def sections_of(path):
 
 def main():
     arguments = options()
-    context = Context(arguments.program, arguments.data)
+    context = Context(arguments.program, arguments.data, arguments.work)
     context.programs = Programs(context, arguments.programs) if arguments.programs else None
     version = subprocess.run([context.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     old = sections_of(arguments.out)

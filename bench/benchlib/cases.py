@@ -19,6 +19,10 @@ GENERATED = {
     "random": ("random", "--ctas", "1280", "--loads", "3"),
     "chain": ("chain", "--ctas", "2", "--iterations", "200"),
 }
+# Likewise, but for more than a second: two CTAs must not be slower on more threads.
+LONG = {
+    "chain, long": ("chain", "--ctas", "2", "--iterations", "32000"),
+}
 PEERS = ["vectoradd-2560", "sgemm-640", "random-1280", "tiny-2", "mixed-96"]
 REAL = ["vectoradd-a100", "bfs-a100"]
 FORMS = ["compact", "text", "gz"]
@@ -30,7 +34,7 @@ def bundled():
 
 
 def generated():
-    return [Case(name, "v100", "generated", arguments) for name, arguments in GENERATED.items()]
+    return [Case(name, "v100", "generated", arguments) for name, arguments in {**GENERATED, **LONG}.items()]
 
 
 def found_in(folder, origin, names, gpu):

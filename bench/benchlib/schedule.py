@@ -30,24 +30,23 @@ def read(paths):
 
 
 def static_span(items, threads):
-    """Item i goes to thread i modulo the team."""
+    """Domains belong to the threads in turn."""
     return max(sum(items[t::threads]) for t in range(threads))
 
 
 def dynamic_span(items, threads):
-    """Each thread takes the items of its own part of the list, and then what is left of the next threads' parts. (The
-    engine hands out tasks of decoding before the domains; here they are items like them.)"""
+    """Each thread takes its own items, and then what is left of the next threads'. (The engine hands out tasks of
+    decoding before the domains; here they are items like them.)"""
     free = [(0.0, thread) for thread in range(threads)]
-    first = [len(items) * t // threads for t in range(threads + 1)]
-    end, span = first[1:], 0.0
+    left = [list(reversed(items[t::threads])) for t in range(threads)]
+    span = 0.0
     while free:
         time, thread = free[0]
-        part = next((p for p in ((thread + i) % threads for i in range(threads)) if first[p] < end[p]), None)
+        part = next((p for p in ((thread + i) % threads for i in range(threads)) if left[p]), None)
         if part is None:
             span = max(span, heapq.heappop(free)[0])
         else:
-            heapq.heapreplace(free, (time + items[first[part]], thread))
-            first[part] += 1
+            heapq.heapreplace(free, (time + left[part].pop(), thread))
     return span
 
 

@@ -48,6 +48,10 @@ void LaneAddresses::load(const MioOperation& op) {
   expanded_ = false;
   affine_ = form_ == trace::AddressForm::kAffine || (mask_ & (mask_ - 1)) == 0;
   stride_ = form_ == trace::AddressForm::kAffine ? words_[1] : 0;
+  const bool delta = form_ == trace::AddressForm::kDelta || form_ == trace::AddressForm::kShared;
+  offsets_ = !delta || affine_                      ? nullptr
+             : form_ == trace::AddressForm::kShared ? trace::shared_offsets(words_)
+                                                    : words_ + 1;
 }
 
 const std::array<Address, kWarpSize>& LaneAddresses::each() {
@@ -56,11 +60,11 @@ const std::array<Address, kWarpSize>& LaneAddresses::each() {
       const int first = std::countr_zero(mask_);
       for (unsigned lane = static_cast<unsigned>(first); lane < kWarpSize; ++lane)
         each_[lane] = base_ + stride_ * (lane - static_cast<unsigned>(first));
-    } else if (form_ == trace::AddressForm::kDelta && run()) {
+    } else if (offsets_ && run()) {
       Address* out = each_.data() + std::countr_zero(mask_);
       out[0] = base_;
       for (unsigned i = 1, n = lanes(); i < n; ++i) {
-        const std::uint64_t pair = words_[(i + 1) / 2];
+        const std::uint64_t pair = offsets_[(i - 1) / 2];
         out[i] = base_ + static_cast<Address>(
                              std::int64_t{static_cast<std::int32_t>(i % 2 == 1 ? pair : pair >> 32)});
       }

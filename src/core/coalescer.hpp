@@ -31,9 +31,7 @@ class LaneAddresses {
     return (m & (m + 1)) == 0;
   }
   /// The packed offsets of the further active lanes from base(), two a word; null when they are not kept so.
-  [[nodiscard]] const std::uint64_t* packed_offsets() const {
-    return form_ == trace::AddressForm::kDelta && !affine_ ? words_ + 1 : nullptr;
-  }
+  [[nodiscard]] const std::uint64_t* packed_offsets() const { return offsets_; }
   /// Indexed by lane; only active lanes count.
   [[nodiscard]] const std::array<Address, kWarpSize>& each();
 
@@ -45,6 +43,7 @@ class LaneAddresses {
   Address base_ = 0;
   std::uint64_t stride_ = 0;
   const std::uint64_t* words_ = nullptr;
+  const std::uint64_t* offsets_ = nullptr;
   std::array<Address, kWarpSize> each_{};
 };
 

@@ -150,7 +150,11 @@ void IssueTable::set_registers(IssueInst& out, const trace::StaticInst& inst) {
   out.destinations = static_cast<std::uint8_t>(all.size());
   for (const auto& r : inst.sources) append(r);
   out.sources = static_cast<std::uint8_t>(all.size() - out.destinations);
+  for (const std::uint16_t r : all)
+    if (r < kUniformBase) vector_registers_ = std::max(vector_registers_, r + 1u);
   out.registers = keep(all);
+  out.first_registers.fill(kNoRegister);
+  std::copy_n(all.begin(), std::min(all.size(), out.first_registers.size()), out.first_registers.begin());
 }
 
 /// Reads of the register file by bank (register number modulo banks). A vector register that the instruction

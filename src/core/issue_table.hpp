@@ -14,7 +14,9 @@ namespace lockstep::core {
 
 /// Register numbers of a warp's scoreboard: vector registers first, then the other register spaces.
 inline constexpr unsigned kUniformBase = 256, kPredicateBase = 320, kUniformPredicateBase = 328;
-inline constexpr unsigned kRegistersPerWarp = 336;
+inline constexpr unsigned kNoRegister =
+    336;  // never written: what fewer than four registers are filled up with
+inline constexpr unsigned kRegistersPerWarp = 352;
 
 /// Where an instruction goes when it is issued.
 enum class IssueKind : std::uint8_t {
@@ -32,7 +34,7 @@ struct OperandReads {
   std::array<std::uint8_t, 2> bank_cycles{};  // for which the ports of an even / odd bank are taken
 };
 
-struct IssueInst {
+struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint32_t pc = 0;
   std::uint16_t latency = 0;   // core cycles to the earliest dependent issue (kFixed)
   std::uint16_t interval = 1;  // core cycles for which the unit is taken
@@ -58,7 +60,9 @@ struct IssueInst {
   std::uint8_t reused = 0;        // reads that the register-file cache saves
   std::int32_t immediate = 0;
   const std::uint16_t* registers = nullptr;
+  std::array<std::uint16_t, 4> first_registers{};  // of `registers`, filled up with kNoRegister
 };
+static_assert(sizeof(IssueInst) == 64);
 
 class IssueTable {
  public:
@@ -69,6 +73,8 @@ class IssueTable {
 
   [[nodiscard]] const IssueInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
+  /// One more than the highest vector register that occurs.
+  [[nodiscard]] unsigned vector_registers() const { return vector_registers_; }
   /// Some instruction names a barrier other than 0.
   [[nodiscard]] bool named_barriers() const { return named_barriers_; }
 
@@ -88,6 +94,7 @@ class IssueTable {
   std::vector<std::unique_ptr<std::uint16_t[]>> register_blocks_;
   std::size_t block_used_ = 0, block_size_ = 0;
   std::uint32_t size_ = 0;
+  unsigned vector_registers_ = 0;
   bool named_barriers_ = false;
 };
 

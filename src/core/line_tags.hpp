@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -20,13 +21,16 @@ class LineTags {
 
   /// True when the line is there; it becomes the most recently used of its set.
   [[nodiscard]] bool touch(std::uint32_t line) {
-    const std::size_t first = std::size_t{line % sets_} * ways_;
-    for (std::size_t i = first; i < first + ways_; ++i)
-      if (tags_[i] == line) {
-        used_[i] = ++clock_;
-        return true;
-      }
-    return false;
+    std::uint32_t& place = hints_[line % kHints];
+    if (tags_[place] != line) {
+      const std::uint32_t first = line % sets_ * ways_;
+      std::uint32_t i = first;
+      while (i < first + ways_ && tags_[i] != line) ++i;
+      if (i == first + ways_) return false;
+      place = i;
+    }
+    used_[place] = ++clock_;
+    return true;
   }
 
   /// Puts the line in place of the least recently used of its set.
@@ -42,7 +46,10 @@ class LineTags {
   }
 
  private:
+  static constexpr std::uint32_t kHints = 64;
+
   std::uint32_t ways_, sets_;
+  std::array<std::uint32_t, kHints> hints_{};  // by line: where it was last, to be looked at first
   std::vector<std::uint32_t> tags_;
   std::vector<std::uint64_t> used_;
   std::uint64_t clock_ = 0;

@@ -50,14 +50,16 @@ class LsuQueue {
   [[nodiscard]] bool empty() const { return total_ == 0; }
   [[nodiscard]] unsigned size(unsigned subcore) const { return side_[subcore].count; }
 
+  /// The place of the next operation, which push() makes its last one. Precondition: can_accept.
+  [[nodiscard]] MioOperation& next(unsigned subcore) {
+    return at(subcore, side_[subcore].head + side_[subcore].count).operation;
+  }
   /// Returns the cycle from which it may be picked; kNever while others of the sub-core stand before it.
-  Cycle push(Cycle now, const MioOperation& operation, LsuUnit unit) {
-    const unsigned s = operation.subcore;
+  Cycle push(Cycle now, unsigned s, LsuUnit unit) {
     Side& side = side_[s];
     Item& item = at(s, side.head + side.count);
     item.from = now + residence_;
     item.unit = unit;
-    item.operation = operation;
     ++total_;
     if (side.count++ > 0) return kNever;
     expose(s);

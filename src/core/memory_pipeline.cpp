@@ -77,11 +77,11 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
   instruction_lines_.reserve(config.frontend.l1i_mshrs);
 }
 
-Cycle MemoryPipeline::push(Cycle now, const MioOperation& operation) {
+Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
+  const MioOperation& operation = queue_.next(subcore);
   // The addresses are read when the operation leaves its queue; the host fetches them until then.
-  for (unsigned i = 0; i < trace::address_words(operation.form, operation.mask); i += 8)
-    __builtin_prefetch(operation.words + i);
-  return queue_.push(now, operation, unit_of(operation));
+  if (operation.form != trace::AddressForm::kNone) __builtin_prefetch(operation.words);
+  return queue_.push(now, subcore, unit_of(operation));
 }
 
 void MemoryPipeline::tick(Cycle now) {

@@ -61,9 +61,12 @@ class MemoryPipeline {
 
   /// Room in the sub-core's local queue.
   [[nodiscard]] bool can_accept(unsigned subcore) const { return queue_.can_accept(subcore); }
-  /// At cycle `now`, at most one a sub-core and cycle. Precondition: can_accept. Returns the cycle at which
-  /// tick() may have something to do for it; kNever while what stands before it decides that.
-  Cycle push(Cycle now, const MioOperation& operation);
+  /// The place of the sub-core's next operation: to be filled in whole, then pushed. Precondition:
+  /// can_accept.
+  [[nodiscard]] MioOperation& next(unsigned subcore) { return queue_.next(subcore); }
+  /// At cycle `now`, at most one a sub-core and cycle. Returns the cycle at which tick() may have something
+  /// to do for the operation; kNever while what stands before it decides that.
+  Cycle push(Cycle now, unsigned subcore);
 
   /// A sector request for the instruction side (L1I miss): same port into the crossbar, `line` answered
   /// whole.

@@ -23,20 +23,25 @@ class Scoreboard {
   static constexpr Tick kPendingShort = 0xffffffff;  // shared memory, shuffles, constants, special registers
 
   explicit Scoreboard(unsigned warps)
-      : ready_(std::size_t{warps} * kRegistersPerWarp), readers_(std::size_t{warps} * kRegistersPerWarp) {}
+      : ready_(std::size_t{warps} * kRegistersPerWarp),
+        readers_(std::size_t{warps} * kRegistersPerWarp),
+        used_(warps) {}
 
-  /// A warp slot is taken by a new warp: no register is waited for.
-  void clear(unsigned warp) {
-    std::fill_n(ready_.begin() + offset(warp), kRegistersPerWarp, Tick{0});
-    std::fill_n(readers_.begin() + offset(warp), kRegistersPerWarp, std::uint8_t{0});
+  /// A warp slot is taken by a new warp, which uses the first `vector_registers`: no register is waited for.
+  void clear(unsigned warp, unsigned vector_registers) {
+    clear(warp, 0, used_[warp]);
+    clear(warp, kUniformBase, kRegistersPerWarp);
+    used_[warp] = vector_registers;
   }
 
   /// Tick from which all registers of the instruction are there (RAW and WAW), or one of kPending*.
   [[nodiscard]] Tick ready(unsigned warp, const IssueInst& inst) const {
     const Tick* r = &ready_[base(warp)];
-    Tick latest = 0;
+    const auto& first = inst.first_registers;  // as a rule all
+    Tick latest = std::max(std::max(r[first[0]], r[first[1]]), std::max(r[first[2]], r[first[3]]));
     const unsigned n = unsigned{inst.destinations} + inst.sources;
-    for (unsigned i = 0; i < n; ++i) latest = r[inst.registers[i]] > latest ? r[inst.registers[i]] : latest;
+    for (auto i = static_cast<unsigned>(first.size()); i < n; ++i)
+      latest = r[inst.registers[i]] > latest ? r[inst.registers[i]] : latest;
     return latest;
   }
 
@@ -63,8 +68,9 @@ class Scoreboard {
   }
 
  private:
-  static std::ptrdiff_t offset(unsigned warp) {
-    return static_cast<std::ptrdiff_t>(warp) * kRegistersPerWarp;
+  void clear(unsigned warp, unsigned begin, unsigned end) {
+    std::fill_n(&ready_[base(warp) + begin], end - begin, Tick{0});
+    std::fill_n(&readers_[base(warp) + begin], end - begin, std::uint8_t{0});
   }
   static std::size_t base(unsigned warp) { return std::size_t{warp} * kRegistersPerWarp; }
   void change_readers(unsigned warp, const IssueInst& inst, int by) {
@@ -77,6 +83,7 @@ class Scoreboard {
 
   std::vector<Tick> ready_;
   std::vector<std::uint8_t> readers_;
+  std::vector<unsigned> used_;  // vector registers of the warp in each slot
 };
 
 }  // namespace lockstep::core

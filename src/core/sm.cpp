@@ -44,6 +44,7 @@ void Sm::State::tick(Cycle now) {
   if (wheel_used >> (now & 63) & 1) wake_warps(now);      // 4. known times: fixed latencies, decode, barriers
   for (unsigned s = 0; s < subcore_count; ++s) {
     const WarpSet64 mine = WarpSet64{0xffff} << 16 * s;
+    if (held_until[s] <= local(now)) let_issue(s);
     if ((skip ? ready & ~held : ready) & mine) issue_stage(s, now);  // 5. one warp instruction a sub-core
     if (fetch_wanted & mine) fetch_stage(s, now);  // 6. one instruction into an instruction buffer
   }
@@ -52,6 +53,8 @@ void Sm::State::tick(Cycle now) {
 Cycle Sm::State::next_event(Cycle now) const {
   if ((ready & ~held) | fetch_wanted) return now + 1;
   Cycle next = std::min({launches.next_arrival(), mio_next, front_next});
+  const Tick tried = *std::min_element(held_until.begin(), held_until.end());
+  if (tried != kNoTick) next = std::min(next, base + tried);
   if (wheel_used) {
     const auto start = static_cast<int>((now + 1) & 63);
     next = std::min(next, now + 1 + static_cast<unsigned>(std::countr_zero(std::rotr(wheel_used, start))));
@@ -64,6 +67,8 @@ void Sm::State::rebase_if_due(Cycle now) {
   const auto delta = static_cast<Tick>(now - base);
   const auto shift = [&](Tick& t) { t = t > delta ? t - delta : 0; };
   scoreboard.rebase(delta);
+  for (Tick& until : held_until)
+    if (until != kNoTick) shift(until);
   for (SubCore& sub : subcores) {
     std::for_each(sub.unit_free.begin(), sub.unit_free.end(), shift);
     std::for_each(sub.bank_free.begin(), sub.bank_free.end(), shift);
@@ -107,10 +112,7 @@ void Sm::State::wake_warps(Cycle now) {
   const Tick t = local(now);
   for (; due; due &= due - 1) {
     const auto w = static_cast<unsigned>(std::countr_zero(due));
-    if (ready & warp_bit(w)) {
-      let_issue(w / 16);
-      continue;
-    }
+    if (ready & warp_bit(w)) continue;
     update_fetch(w, t);
     evaluate(w, t);
   }

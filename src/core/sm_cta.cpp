@@ -62,7 +62,7 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   warp.number = static_cast<std::uint8_t>(number);
   warp.resident = true;
   warp.fetch_from = at;
-  scoreboard.clear(w);
+  scoreboard.clear(w, warp.table->vector_registers());
   subcores[w / 16].age[w % 16] = next_age++;
   line_awaited &= ~warp_bit(w);
   redirected &= ~warp_bit(w);

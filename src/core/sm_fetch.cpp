@@ -39,7 +39,8 @@ void Sm::State::fetch_one(unsigned w, Cycle now) {
     warp.fetch_inst = &(*warp.table)[warp.fetch->inst()];
     warp.branch_unresolved = warp.fetch_inst->pc != inst.pc + inst.bytes;
   }
-  update_fetch(w, t + 1);
+  if (warp.fetch == warp.end || warp.buffered >= config.frontend.ibuffer_entries || warp.branch_unresolved)
+    fetch_wanted &= ~warp_bit(w);
   if (warp.buffered == 1) {
     redirected &= ~warp_bit(w);
     evaluate(w, t + 1);

@@ -120,6 +120,7 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 void Sm::State::let_issue(unsigned s) {
   settle_subcore(s, current);
   held &= ~(WarpSet64{0xffff} << 16 * s);
+  held_until[s] = kNoTick;
 }
 
 /// None of the sub-core's ready warps can issue: nothing is tried again before tick `until`, or before one
@@ -129,7 +130,7 @@ void Sm::State::hold(unsigned s, Stall why, Tick until) {
   held |= WarpSet64{0xffff} << 16 * s;
   subcores[s].held_for = why;
   subcores[s].held_kernel = warps[first].kernel;
-  if (until != kNoTick) wake_at(first, until);
+  held_until[s] = until;
 }
 
 /// Positions of the sub-core's ready warps whose unit or queue takes them at cycle `at`, this one or the
@@ -265,7 +266,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     free_handles.pop_back();
   }
   const trace::KernelHeader& header = *kernels[warp.kernel].header;
-  MioOperation op;
+  MioOperation& op = mio.next(w / 16);
   op.handle = handle;
   op.subcore = static_cast<std::uint8_t>(w / 16);
   op.warp = static_cast<std::uint8_t>(w);
@@ -284,7 +285,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
   op.local_base = header.local_base;
-  mio_next = std::min(mio_next, mio.push(now, op));
+  mio_next = std::min(mio_next, mio.push(now, w / 16));
 
   const bool stored = is_acknowledged(op);
   InFlight& f = in_flight[handle];

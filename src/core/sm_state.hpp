@@ -116,6 +116,7 @@ struct Sm::State {
   Cycle base = 0;       // cycle of tick 0
   WarpSet64 ready = 0;  // the next instruction may issue as far as the warp itself goes
   WarpSet64 held = 0;   // sub-cores none of whose ready warps can issue: all bits of each
+  std::array<Tick, kMaxSubcores> held_until{kNoTick, kNoTick, kNoTick, kNoTick};  // kNoTick: not held by time
   WarpSet64 fetch_wanted = 0;
   WarpSet64 line_awaited = 0;  // the fetch waits for an instruction line
   WarpSet64 redirected = 0;    // no instruction since the last taken branch

@@ -20,7 +20,8 @@ inline constexpr unsigned kMaxAsyncGroups = 16;  // LDGSTS groups that one warp 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
 enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar };
 
-struct Warp {
+/// What issue and fetch use lies in two lines of the host's cache.
+struct alignas(64) Warp {
   const trace::Record* next = nullptr;   // to issue
   const trace::Record* fetch = nullptr;  // to fetch; buffered instructions lie between
   const trace::Record* end = nullptr;
@@ -28,9 +29,9 @@ struct Warp {
   const IssueTable* table = nullptr;
   const IssueInst* next_inst = nullptr;     // of `next`, once it is evaluated
   const IssueInst* fetch_inst = nullptr;    // of `fetch`
-  std::array<Tick, kMaxIbuffer> decoded{};  // tick at which a buffered instruction may issue, a ring
   Tick not_before = 0;                      // of the next issue: fence latency, sleep, barrier release
   Tick fetch_from = 0;                      // of the next fetch: branch redirect, start of the warp
+  std::array<Tick, kMaxIbuffer> decoded{};  // tick at which a buffered instruction may issue, a ring
   std::uint32_t line = LineTags::kNoLine;   // that it fetches from
   std::uint8_t ring = 0, buffered = 0;
   std::uint8_t kernel = 0, cta = 0;

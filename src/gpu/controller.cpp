@@ -44,7 +44,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
       feeds_(&feeds),
       engine_(&engine),
       dispatcher_(&machine.dispatcher()),
-      of_slot_(options.config.launch.max_kernels),
+      of_slot_(machine.kernels().size()),
       grid_(kGrid) {
   result_.report = std::move(report);
   if (options.timeline && machine.gmmu()) machine.gmmu()->record(&events_);

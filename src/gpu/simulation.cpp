@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -114,10 +115,15 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
               const TestHooks& hooks, Program* program) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
-  const config::GpuConfig& config = options.config;
+  config::GpuConfig config = options.config;
   check_limits(config);
   Plan plan;
-  if (!program) plan = make_plan(trace, config, options.kernels, options.managed);
+  if (!program) {
+    plan = make_plan(trace, config, options.kernels, options.managed);
+    // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
+    config.launch.max_kernels = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(plan.kernel_commands, 1, config.launch.max_kernels));
+  }
   Machine machine(config, plan, builder, options.skip);
   WindowLimit limit = window_limit(config, machine.fabric());
   if (hooks.late_copies) {
@@ -133,7 +139,7 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   }
   FeedSet feeds(trace, config, machine.dispatcher(), machine.kernels());
   engine.set_tasks(feeds);
-  Controller controller(options, plan, machine, feeds, engine, empty_report(trace, config));
+  Controller controller(options, plan, machine, feeds, engine, empty_report(trace, options.config));
   engine.run(controller);
 
   RunResult result = controller.result();

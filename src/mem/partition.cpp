@@ -11,7 +11,8 @@
 namespace lockstep::mem {
 namespace {
 
-constexpr std::size_t kKernelSlots = 256;  // all values of Request::kernel
+/// Kernel slots, and the one that copies are booked to.
+std::size_t counter_sets(const config::GpuConfig& config) { return config.launch.max_kernels + 1u; }
 
 void check(const config::GpuConfig& config) {
   if (config.l2.halves > 1 && (config.l2.ways < 2 || config.l2.mshrs < 2))
@@ -32,8 +33,8 @@ Partition::Partition(const config::GpuConfig& config, icnt::Fabric& fabric, cons
       l2_to_core_(config.clock.l2_khz, config.clock.core_khz),
       dram_to_core_(config.clock.dram_khz, config.clock.core_khz),
       dram_to_l2_(config.clock.dram_khz, config.clock.l2_khz),
-      counters_{std::vector<stats::PartitionCounters>(kKernelSlots),
-                std::vector<stats::IcntCounters>(kKernelSlots)},
+      counters_{std::vector<stats::PartitionCounters>(counter_sets(config)),
+                std::vector<stats::IcntCounters>(counter_sets(config))},
       controller_(config, index, counters_.mem.data()) {
   check(config);
   const std::uint32_t count = config.l2.slices_per_partition;

@@ -183,14 +183,27 @@ void Engine::collect_awake() {
   sampled_ = profile_.windows % kSampleEvery == 0;
 }
 
-/// Before a window: each thread's share of it.
+/// Before a window: each thread's share of it. Orders awake_ by owner.
 void Engine::divide(unsigned team) {
   next_task_.store(0, std::memory_order_relaxed);
-  for (unsigned t = 0; t < team; ++t) {
-    shares_[t].next.store(awake_.size() * t / team, std::memory_order_relaxed);
-    shares_[t].end = awake_.size() * (t + 1) / team;
-    shares_[t].window_seconds = 0;
+  if (team == 1) {
+    shares_[0].next.store(0, std::memory_order_relaxed);
+    shares_[0].end = awake_.size();
+    return;
   }
+  for (unsigned t = 0; t < team; ++t) shares_[t].count = 0;
+  for (const DomainId d : awake_) ++shares_[d % team].count;
+  std::size_t begin = 0;
+  for (unsigned t = 0; t < team; ++t) {
+    Share& share = shares_[t];
+    share.next.store(begin, std::memory_order_relaxed);
+    share.end = begin;
+    begin += share.count;
+    share.window_seconds = 0;  // a thread that does not come in time adds nothing
+  }
+  divided_.resize(awake_.size());
+  for (const DomainId d : awake_) divided_[shares_[d % team].end++] = d;
+  awake_.swap(divided_);
 }
 
 /// Tasks first: they are longer than what a domain does in a window.
@@ -201,12 +214,13 @@ void Engine::do_share(unsigned thread, unsigned team) {
       do_task(i, thread);
     for (unsigned t = 0; t < team; ++t) {
       Share& from = shares_[(thread + t) % team];
+      if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
       for (std::size_t i; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;)
         do_domain(awake_[i], thread);
     }
   } else {
     for (std::size_t i = thread; i < task_count_; i += team) do_task(i, thread);
-    for (std::size_t i = thread; i < awake_.size(); i += team) do_domain(awake_[i], thread);
+    for (std::size_t i = shares_[thread].next; i < shares_[thread].end; ++i) do_domain(awake_[i], thread);
   }
   shares_[thread].window_seconds = seconds_since(start);
   shares_[thread].busy_seconds += shares_[thread].window_seconds;

@@ -93,11 +93,13 @@ class Engine {
     DomainKind kind;
     std::exception_ptr error;
   };
-  /// One thread's part of a window: it takes the domains awake_[next, end) first and then what others have
-  /// left, so that a domain's state tends to stay in one core's cache.
+  /// One thread's part of a window: the awake domains of which it is the owner, awake_[next, end). With the
+  /// dynamic schedule it then takes what others have left. A domain's owner is always the same thread, so its
+  /// state tends to stay in one core's cache; owners take turns along the ids, so each has of every kind.
   struct alignas(64) Share {
     std::atomic<std::size_t> next{0};
     std::size_t end = 0;
+    std::size_t count = 0;  // while awake_ is divided
     // Account.
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
@@ -129,7 +131,7 @@ class Engine {
   TaskSource* tasks_ = nullptr;
 
   Cycle now_ = 0, to_ = 0;
-  std::vector<DomainId> awake_;
+  std::vector<DomainId> awake_, divided_;  // divided_: memory for divide()
   std::vector<std::uint8_t> woken_;
   std::size_t task_count_ = 0;
   std::uint64_t shuffle_state_ = 0;

@@ -51,7 +51,8 @@ struct ChunkContext {
   std::uint64_t first_cta = 0;  // CtaTrace::index of the chunk's first CTA
 };
 
-/// Turns CTAs into a chunk's bytes. The same CTAs give the same bytes.
+/// Turns CTAs into a chunk's bytes. The same CTAs give the same bytes. None of their records is kShared
+/// (copy_plain); throws std::logic_error.
 class ChunkEncoder {
  public:
   ChunkEncoder();

@@ -3,6 +3,7 @@
 
 #include "trace/compact_chunk.hpp"
 #include "trace/compact_model.hpp"
+#include "trace/shared_offsets.hpp"
 
 namespace lockstep::trace {
 namespace {
@@ -47,6 +48,9 @@ class ChunkDecoder::Impl {
   std::array<ByteReader, kColumns> columns_;
   const StaticTable* table_ = nullptr;
   std::span<CtaTrace* const> ctas_;
+  std::vector<std::vector<std::uint64_t>> plain_;  // words of each CTA as they are in the file
+  std::vector<std::uint32_t> first_word_;          // of each warp, in its CTA's plain_
+  OffsetSharing sharing_;
   std::size_t per_cta_ = 0;
   std::vector<std::uint32_t> used_;  // sequence of each warp, CTA after CTA
   std::vector<Sequence> sequences_;
@@ -77,6 +81,8 @@ void ChunkDecoder::Impl::decode(const ChunkContext& context, const StaticTable& 
   ctas_ = out;
   per_cta_ = context.header.warps_per_cta();
   used_.clear();
+  first_word_.clear();
+  if (plain_.size() < out.size()) plain_.resize(out.size());
   sequences_.clear();
   pool_.clear();
   successors_.reset();
@@ -86,7 +92,8 @@ void ChunkDecoder::Impl::decode(const ChunkContext& context, const StaticTable& 
   for (std::size_t c = 0; c < out.size(); ++c) {
     if (decoded >= kChunkBytes) broken("the chunk has more thread blocks than fit into one");
     cta(c, context.header);
-    decoded += counted_bytes(per_cta_, record_count(*out[c]), out[c]->words.size());
+    decoded += counted_bytes(per_cta_, record_count(*out[c]), plain_[c].size());
+    sharing_.share(plain_[c], *out[c]);
   }
   for (const ByteReader& c : columns_) c.expect_end("a column");
 }
@@ -110,7 +117,8 @@ void ChunkDecoder::Impl::cta(std::size_t c, const KernelHeader& header) {
   CtaTrace& out = *ctas_[c];
   out.warps.assign(per_cta_, WarpSpan{});
   out.records.clear();
-  out.words.clear();
+  std::vector<std::uint64_t>& plain = plain_[c];
+  plain.clear();
   std::size_t counted = 0;
   for (std::size_t i = 0; i < per_cta_; ++i) {
     const std::uint64_t code = column(Column::kHead).number(sequences_.size(), "a warp's sequence");
@@ -127,9 +135,10 @@ void ChunkDecoder::Impl::cta(std::size_t c, const KernelHeader& header) {
       out.records.insert(out.records.end(), pool_.begin() + s.first, pool_.begin() + s.first + s.count);
     }
     counted += s.count;
-    if (counted_bytes(per_cta_, counted, out.words.size() + s.words) > kMaxCtaBytes)
+    if (counted_bytes(per_cta_, counted, plain.size() + s.words) > kMaxCtaBytes)
       broken("a thread block is too large");
-    out.warps[i] = {s.placed_at, s.count, static_cast<std::uint32_t>(out.words.size())};
+    first_word_.push_back(static_cast<std::uint32_t>(plain.size()));
+    out.warps[i] = {s.placed_at, s.count, first_word_.back()};
     if (s.words > 0) words(c, i, s);
   }
 }
@@ -200,21 +209,21 @@ const std::uint64_t* ChunkDecoder::Impl::reference(std::size_t c, std::size_t in
   index -= warps_back;
   if (used_[c * per_cta_ + index] != used_.back())
     broken("a prediction refers to a warp with other instructions");
-  return ctas_[c]->words.data() + ctas_[c]->warps[index].first_word;
+  return plain_[c].data() + first_word_[c * per_cta_ + index];
 }
 
 void ChunkDecoder::Impl::words(std::size_t c, std::size_t index, const Sequence& s) {
   const std::uint8_t mode = column(Column::kMode).byte();
   if (mode >= static_cast<std::uint8_t>(WordMode::kCount)) broken("a warp's mode is " + std::to_string(mode));
   if (static_cast<WordMode>(mode) == WordMode::kLanes) {
-    lanes(s, ctas_[c]->words);
+    lanes(s, plain_[c]);
   } else {
     predict(c, index, s.words, static_cast<WordMode>(mode));
   }
 }
 
 void ChunkDecoder::Impl::predict(std::size_t c, std::size_t index, std::size_t count, WordMode mode) {
-  std::vector<std::uint64_t>& all = ctas_[c]->words;
+  std::vector<std::uint64_t>& all = plain_[c];
   all.resize(all.size() + count);  // before references into the same CTA are taken
   const auto at = [&](unsigned ctas_back, unsigned warps_back) {
     return reference(c, index, ctas_back, warps_back);

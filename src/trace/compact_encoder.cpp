@@ -1,5 +1,6 @@
 #include <cstring>
 #include <map>
+#include <stdexcept>
 
 #include "trace/compact_chunk.hpp"
 #include "trace/compact_model.hpp"
@@ -144,6 +145,8 @@ void ChunkEncoder::Impl::records(const Warp& w) {
   std::uint32_t slot = 0;
   for (std::uint32_t i = 0; i < w.record_count; ++i) {
     const Record& record = w.records[i];
+    if (record.form() == AddressForm::kShared)
+      throw std::logic_error("a record with shared offsets in a compact trace");
     auto token = static_cast<unsigned>(record.form()) << kFormShift;
     std::uint32_t& next = successors_.after(slot);
     if (record.inst() != next) {

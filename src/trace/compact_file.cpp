@@ -3,15 +3,18 @@
 #include <cstring>
 #include <type_traits>
 
+#include "trace/shared_offsets.hpp"
+
 namespace lockstep::trace {
 
 void CompactFile::begin(const KernelHeader& header) { directory_.kernels.push_back({header, {}, 0, {}}); }
 
 void CompactFile::add(const CtaTrace& cta) {
   if (pending_ == ctas_.size()) ctas_.emplace_back();
-  ctas_[pending_++] = cta;
-  const std::size_t records = record_count(cta);
-  pending_bytes_ += counted_bytes(cta.warps.size(), records, cta.words.size());
+  CtaTrace& plain = ctas_[pending_++];
+  copy_plain(cta, plain);
+  const std::size_t records = record_count(plain);
+  pending_bytes_ += counted_bytes(plain.warps.size(), records, plain.words.size());
   warp_instructions_ += records;
   if (pending_bytes_ >= kChunkBytes) close_chunk();
 }

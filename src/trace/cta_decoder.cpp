@@ -147,8 +147,22 @@ void CtaDecoder::require_no_instructions_left() const {
   }
 }
 
+/// A warp with the same records as the one decoded before it shares them.
+void CtaDecoder::share_records() {
+  if (warps_seen_ == 0) return;
+  WarpSpan& latest = out_.warps[warp_];
+  const auto first = out_.records.begin() + latest.first_record;
+  if (before_ && before_->record_count == latest.record_count &&
+      std::equal(first, out_.records.end(), out_.records.begin() + before_->first_record)) {
+    out_.records.erase(first, out_.records.end());
+    latest.first_record = before_->first_record;
+  }
+  before_ = &latest;
+}
+
 void CtaDecoder::begin_warp(const char* p) {
   require_no_instructions_left();
+  share_records();
   const std::uint32_t warps = context_.header.warps_per_cta();
   std::uint64_t warp = 0;
   const char* end = scan_decimal(p, warp);
@@ -181,6 +195,7 @@ void CtaDecoder::begin_count(const char* p) {
 void CtaDecoder::end_block() {
   if (place_ == Place::kBefore) fail("found '#END_TB'; expected '#BEGIN_TB' before it");
   require_no_instructions_left();
+  share_records();
   const std::uint32_t missing = ~warps_seen_;
   const std::uint32_t warps = context_.header.warps_per_cta();
   if (const auto first = static_cast<std::uint32_t>(std::countr_zero(missing)); first < warps) {

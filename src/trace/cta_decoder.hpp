@@ -67,6 +67,7 @@ class CtaDecoder {
   void begin_count(const char* p);
   void end_block();
   void require_no_instructions_left() const;
+  void share_records();
 
   const char* instruction(const char* p);
   const char* leading_fields(const char* p);
@@ -93,6 +94,7 @@ class CtaDecoder {
   Place place_ = Place::kBefore;
   std::uint32_t warps_seen_ = 0;  // bit set; a CTA has at most 32 warps
   std::uint64_t warp_ = 0;
+  const WarpSpan* before_ = nullptr;             // the warp decoded before
   std::uint64_t remaining_ = 0, announced_ = 0;  // instruction lines of the warp
   std::uint64_t line_ = 0;                       // in the piece, from 0
   std::uint32_t previous_ = 0;  // hint slot: index of the last instruction + 1, 0 at a warp's start

@@ -50,6 +50,7 @@ unsigned address_words(AddressForm form, LaneMask mask) {
     case AddressForm::kNone:
       return 0;
     case AddressForm::kAffine:
+    case AddressForm::kShared:
       return 2;
     case AddressForm::kDelta:
       return 1 + lanes / 2;  // ceil((lanes - 1) / 2) words of offsets
@@ -62,6 +63,7 @@ unsigned address_words(AddressForm form, LaneMask mask) {
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]) {
   if (form == AddressForm::kNone || mask == 0) return;
   const int first = std::countr_zero(mask);
+  const std::uint64_t* offsets = form == AddressForm::kShared ? shared_offsets(words) : words + 1;
   unsigned position = 0;  // of the lane among the active ones
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1, ++position) {
     const int lane = std::countr_zero(rest);
@@ -72,7 +74,7 @@ void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* word
     } else if (position == 0) {
       out[lane] = words[0];
     } else {
-      const std::uint64_t pair = words[1 + (position - 1) / 2];
+      const std::uint64_t pair = offsets[(position - 1) / 2];
       const auto offset = static_cast<std::int32_t>(position % 2 == 1 ? pair : pair >> 32);
       out[lane] = words[0] + static_cast<std::uint64_t>(std::int64_t{offset});
     }

@@ -38,26 +38,34 @@ enum class AddressForm : std::uint8_t {
   kDelta,   // 1 word base (first active lane), then (n-1) int32 packed two a word, low half first:
             // offset of each further active lane from the base
   kList,    // n words, one for each active lane
+  kShared,  // 2 words: base; how many words before it the offsets of a kDelta begin, among the CTA's words.
+            // Only in memory: see shared_offsets.hpp
 };
 
 /// One dynamic warp instruction: 8 bytes.
 struct Record {
-  std::uint32_t inst_and_form;  // static index in the low 30 bits, AddressForm in the high 2
+  std::uint32_t inst_and_form;  // static index in the low 29 bits, AddressForm in the high 3
   LaneMask mask;
-  [[nodiscard]] std::uint32_t inst() const { return inst_and_form & 0x3fffffffu; }
-  [[nodiscard]] AddressForm form() const { return static_cast<AddressForm>(inst_and_form >> 30); }
+  [[nodiscard]] std::uint32_t inst() const { return inst_and_form & 0x1fffffffu; }
+  [[nodiscard]] AddressForm form() const { return static_cast<AddressForm>(inst_and_form >> 29); }
+  bool operator==(const Record&) const = default;
   static Record make(std::uint32_t inst, AddressForm form, LaneMask mask) {
-    return {inst | static_cast<std::uint32_t>(form) << 30, mask};
+    return {inst | static_cast<std::uint32_t>(form) << 29, mask};
   }
 };
 
 /// Words that a record with `form` and `mask` occupies.
 [[nodiscard]] unsigned address_words(AddressForm form, LaneMask mask);
 
+/// The offsets of a record with kShared.
+[[nodiscard]] inline const std::uint64_t* shared_offsets(const std::uint64_t* words) {
+  return words - words[1];
+}
+
 /// Writes the address of each active lane to out[lane]; entries of inactive lanes are left alone.
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]);
 
-/// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is.
+/// Appends the shortest form of `addresses` (indexed by lane) to `words` and says which it is; never kShared.
 AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
                            std::vector<std::uint64_t>& words);
 
@@ -85,7 +93,7 @@ class StaticTable {
     return chunks_[i / kChunk][i % kChunk];
   }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// Serial points only. At most 2^30 elements; throws std::length_error past kMaxChunks * kChunk.
+  /// Serial points only. Throws std::length_error past kMaxChunks * kChunk.
   std::uint32_t push(const StaticInst& inst);
   static constexpr unsigned kMaxChunks = 4096;
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "trace/cta_decoder.hpp"
+#include "trace/shared_offsets.hpp"
 #include "trace/spill.hpp"
 #include "trace/traced_instruction.hpp"
 #include "util/error.hpp"
@@ -29,6 +30,8 @@ std::uint32_t function_base(std::uint32_t n) {
 struct Scratch {
   TextPiece piece;
   DecodeHints hints;
+  std::vector<std::uint64_t> words;
+  OffsetSharing sharing;
 };
 
 class TextFeed final : public CtaFeed {
@@ -191,6 +194,8 @@ void TextFeed::run(std::size_t) noexcept {
 }
 
 void TextFeed::read_and_decode(DecodedCta& cta, Scratch& scratch, std::unique_lock<std::mutex>& reading) {
+  cta.words.swap(scratch.words);
+  cta.words.clear();
   CtaDecoder decoder(context_, scratch.hints, cta);
   TextPiece& piece = scratch.piece;
   source_->next(piece);
@@ -208,6 +213,8 @@ void TextFeed::read_and_decode(DecodedCta& cta, Scratch& scratch, std::unique_lo
   reading.unlock();
   decoder.piece(piece);
   decoder.finish();
+  cta.words.swap(scratch.words);
+  scratch.sharing.share(scratch.words, cta);
 }
 
 void TextFeed::settle() {

@@ -183,7 +183,8 @@ class LsuBench {
         if (queue.empty() || queue.front()->from > t) continue;
         if (!pipeline_->can_accept(queue.front()->op.subcore)) continue;
         r.pushed[queue.front()->op.handle] = t;
-        pipeline_->push(t, queue.front()->op);
+        pipeline_->next(queue.front()->op.subcore) = queue.front()->op;
+        pipeline_->push(t, queue.front()->op.subcore);
         queue.pop_front();
         next_ = std::min(next_, pipeline_->next_event(t));
       }

@@ -6,6 +6,7 @@
 #include "trace/compact_blocks.hpp"
 #include "trace/compact_chunk.hpp"
 #include "trace/compact_directory.hpp"
+#include "trace/shared_offsets.hpp"
 
 using namespace lockstep;
 using namespace lockstep::trace;
@@ -194,7 +195,7 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
   const auto feed = open_trace(dir.write("kernel-1.traceg", trace.text()))->open(0);
   std::vector<CtaTrace> ctas;
   feed->decode_now(5);
-  for (std::uint64_t i = 0; i < 5; ++i) ctas.push_back(*feed->take(i));
+  for (std::uint64_t i = 0; i < 5; ++i) copy_plain(*feed->take(i), ctas.emplace_back());
   Bytes chunk, table, directory;
   ChunkEncoder encoder;
   encoder.encode({feed->header(), 0}, ctas, chunk);

@@ -5,4 +5,4 @@ in SECTIONS, in the order of the page. `context` and `page` are those of common.
 """
 
 SECTIONS = ["real_traces", "ffma", "sm", "derived", "chase", "bandwidth", "stream", "small_kernels", "accelsim", "uvm",
-            "polybench", "rodinia", "sst_runs", "speed"]
+            "polybench", "rodinia", "sst_runs", "speed", "forms", "threads"]

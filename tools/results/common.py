@@ -18,9 +18,11 @@ class Context:
     """The program under test and where its inputs are.
 
     program: path of lockstep. data: folder with the traces (traces/NAME) and the measurements of hardware (hw/*.csv).
+    work: folder that keeps generated traces, or None.
     """
 
-    def __init__(self, program, data):
+    def __init__(self, program, data, work=None):
+        self.work = work
         self.program = os.path.abspath(program)
         self.data = os.path.abspath(data)
 

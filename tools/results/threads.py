@@ -1,0 +1,10 @@
+from .bench import bench
+
+TITLE = "Speed on more threads"
+
+
+def write(context, page):
+    page.text("Projected from what one thread measures (`bench/scaling --help` has the formula), and measured as far as there",
+              "are cores. Imbalance: length of the shared windows over that of evenly divided ones. Cores that slow each",
+              "other down are not in the projection. The goal is 13x on 16 threads.")
+    page.text(bench(context, "scaling", "--only", "sgemm", "--only", "random", "--only", "streaming"))
