@@ -55,6 +55,17 @@ inline unsigned cggty(WarpSet16 candidates, const SchedulerView& view) {
 
 }  // namespace policy
 
+/// Which of the warps with room in their instruction buffers is fetched for: the one that the policy prefers
+/// among those that did not issue last, so that a warp gets instructions as it gets issue slots. On an H100
+/// PCIe n warps of dependent FFMA a sub-core take as long as the next multiple of four does (ncu,
+/// h100_pcie_kernels.csv, derived rows): four run at full rate, the others wait; fetching in turn, or for the
+/// warp that issued last, does not give that.
+inline unsigned pick_fetch(config::SchedulerPolicy p, WarpSet16 candidates, const SchedulerView& view) {
+  if (p == config::SchedulerPolicy::kLrr) return policy::lrr(candidates, view);
+  const bool oldest = p == config::SchedulerPolicy::kGto;
+  return policy::best(candidates, view, [oldest](std::uint32_t a, std::uint32_t b) { return (a < b) == oldest; });
+}
+
 /// Precondition: candidates is not empty.
 inline unsigned pick(config::SchedulerPolicy p, WarpSet16 candidates, const SchedulerView& view) {
   switch (p) {

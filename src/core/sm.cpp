@@ -132,10 +132,7 @@ void Sm::State::issue_stage(unsigned s, Cycle now) {
 void Sm::State::fetch_stage(unsigned s, Cycle now) {
   SubCore& sub = subcores[s];
   const auto wanted = static_cast<WarpSet16>(fetch_wanted >> 16 * s);
-  // The warp that issued last first, so that a greedy scheduler does not starve; then round robin.
-  const unsigned position = policy::contains(wanted, sub.last_issued)
-                                ? sub.last_issued
-                                : policy::lrr(wanted, {sub.last_fetched, nullptr});
+  const unsigned position = pick_fetch(config.sm.scheduler, wanted, {sub.last_fetched, &sub.age});
   sub.last_fetched = static_cast<std::uint8_t>(position);
   fetch_one(16 * s + position, now);
 }
