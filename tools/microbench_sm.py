@@ -19,6 +19,7 @@ from results.common import Context, Page, percent
 PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "micro", "published.tsv")
 # What ncu adds to an empty kernel beside the life of its last CTA; see tests/micro/launch_test.cpp.
 NCU_FLOOR = 3830
+NCU_CLOCK = ["--set", "core.clock_mhz=1100"]  # cycles over time of the rows
 GRIDS = (1024, 4096, 16384)
 
 
@@ -192,11 +193,13 @@ def launches(machine, measured):
     for name, p, cycles in launch_rows(measured, ("emptykernel",)):
         if p["block"] in GRIDS:
             key = (p["block"], p["thread"])
-            seen[key] = seen.get(key) or machine.cycles("empty", whole=True, ctas=p["block"], threads=p["thread"])
+            seen[key] = seen.get(key) or machine.cycles("empty", NCU_CLOCK, whole=True, ctas=p["block"],
+                                                       threads=p["thread"])
             empty.append((name, cycles, NCU_FLOOR + seen[key]))
     for name, p, cycles in launch_rows(measured, ("ffmakernel", "ffmakernel-large")):
         if p["block"] <= 200 and p["iters"] <= 40:
-            ours = machine.cycles("ffma", whole=True, ctas=p["block"], threads=p["thread"], iterations=p["iters"])
+            ours = machine.cycles("ffma", NCU_CLOCK, whole=True, ctas=p["block"], threads=p["thread"],
+                                  iterations=p["iters"])
             chains.append((name, cycles, NCU_FLOOR + ours))
     return [against("Empty kernels of 1024 to 16384 CTAs, H100 PCIe under ncu", empty),
             against("Dependent FFMA in 1 to 200 CTAs, H100 PCIe under ncu", chains)]

@@ -33,11 +33,6 @@ Cycle core_cycles_of_icnt(std::uint32_t cycles, const GpuConfig& c) {
   return static_cast<Cycle>(Wide{cycles} * c.clock.core_khz / c.clock.icnt_khz);
 }
 
-Cycle core_cycles_of_ps(std::uint64_t ps, const GpuConfig& c) {
-  constexpr std::uint64_t kPsKhz = 1'000'000'000;
-  return static_cast<Cycle>((Wide{ps} * c.clock.core_khz + kPsKhz - 1) / kPsKhz);
-}
-
 bool carveouts_fit(const GpuConfig& c) {
   const std::uint64_t way = c.l1.bytes / c.l1.ways;
   const std::uint64_t largest = std::uint64_t{c.l1.shared_carveouts_kib.back()} * 1024;
@@ -212,12 +207,12 @@ Rules dram_rules() {
 }  // namespace
 
 Cycle shortest_channel(const GpuConfig& c) {
-  Cycle shortest = std::min<Cycle>(c.launch.cta_latency, c.launch.done_latency);
+  Cycle shortest = std::min(c.cta_latency(), c.done_latency());
   shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.request_latency, c));
   shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.reply_latency, c));
   if (c.l2.halves > 1) shortest = std::min(shortest, core_cycles_of_icnt(c.icnt.far_latency, c));
-  shortest = std::min(shortest, core_cycles_of_ps(c.host.command_latency_ps, c));
-  return std::min(shortest, core_cycles_of_ps(c.host.data_latency_ps, c));
+  shortest = std::min(shortest, c.core_cycles_of_ps(c.host.command_latency_ps));
+  return std::min(shortest, c.core_cycles_of_ps(c.host.data_latency_ps));
 }
 
 std::optional<Inconsistency> first_inconsistency(const GpuConfig& config) {

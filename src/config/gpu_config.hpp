@@ -183,18 +183,18 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
   std::uint32_t tRTW = 11;                          // read command to write command of a channel
   std::uint32_t tREFI = 3420, tRFC = 14;            // all banks of a channel rest tRFC every tREFI
   std::uint32_t read_queue = 64, write_queue = 64;  // a channel
-  std::uint32_t write_high = 48, write_low = 16;    // turn-around watermarks
+  std::uint32_t write_high = 48, write_low = 38;    // turn-around watermarks
   std::uint32_t latency_ns_x1000 =
-      130500;  // dram.latency_ps: controller, PHY and return path beside the timing
+      129700;  // dram.latency_ps: controller, PHY and return path beside the timing
 };
 struct LaunchGroup {                // launch.*
   std::uint32_t latency_ns = 1240;  // launch floor of a kernel
   std::uint32_t dispatch_interval_milli =
-      1042;                          // core cycles between two CTA dispatches of the GPU, in 1/1000
-  std::uint32_t cta_latency = 80;    // core cycles dispatcher -> SM; a window is at most half of it
-  std::uint32_t done_latency = 151;  // core cycles SM -> dispatcher
+      1042;  // core cycles between two CTA dispatches of the GPU, in 1/1000
+  // Dispatcher -> SM and back: times, not core cycles, because the work distributor has a clock of its own.
+  std::uint32_t cta_latency_ps = 72700, done_latency_ps = 139700;
   std::uint32_t warp_interval_milli =
-      2540;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
+      2461;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
   std::uint32_t max_kernels = 128;  // kernels that may run at once
 };
 struct HostGroup {                               // host.*
@@ -223,6 +223,17 @@ struct GpuConfig {
   LaunchGroup launch;
   HostGroup host;
   uvm::Parameters uvm;
+
+  /// Core cycles of a time, rounded up.
+  [[nodiscard]] Cycle core_cycles_of_ps(std::uint64_t ps) const {
+    constexpr std::uint64_t kPsKhz = 1'000'000'000;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<Cycle>((Wide{ps} * clock.core_khz + kPsKhz - 1) / kPsKhz);
+  }
+  /// From the dispatcher to an SM; a window is at most half of it.
+  [[nodiscard]] Cycle cta_latency() const { return core_cycles_of_ps(launch.cta_latency_ps); }
+  /// From an SM to the dispatcher.
+  [[nodiscard]] Cycle done_latency() const { return core_cycles_of_ps(launch.done_latency_ps); }
 
   [[nodiscard]] const PipeSpec& pipe_of(trace::OpClass c) const { return pipe[static_cast<unsigned>(c)]; }
 };

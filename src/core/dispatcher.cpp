@@ -21,6 +21,8 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
                        std::vector<LaunchPlan> plans, std::vector<HostCommand> commands,
                        std::uint32_t streams)
     : launch_(config.launch),
+      cta_latency_(config.cta_latency()),
+      done_latency_(config.done_latency()),
       launch_cycles_(
           sim::cycles_of_ps(std::uint64_t{config.launch.latency_ns} * 1000, config.clock.core_khz)),
       copy_command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
@@ -29,7 +31,7 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       plans_(std::move(plans)),
       host_(std::move(commands), streams, config.host.copy_mode),
       placement_(config, config.launch.max_kernels),
-      events_in_(config.launch.done_latency + kSlack),
+      events_in_(config.done_latency() + kSlack),
       copies_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
       orders_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
       slots_(config.launch.max_kernels) {
@@ -80,7 +82,7 @@ void Dispatcher::hear(Cycle now, std::uint32_t sm, const icnt::CtaEvent& event) 
 void Dispatcher::complete(Cycle now, std::uint8_t index) {
   Slot& slot = slots_[index];
   slot.state = SlotState::kFinished;
-  slot.cut = now + launch_.done_latency;
+  slot.cut = now + done_latency_;
   finished_.push_back({slot.kernel, slot.command, index, slot.first_dispatch, slot.end, slot.cut});
   active_.erase(std::find(active_.begin(), active_.end(), index));
   host_.kernel_done(slot.command, slot.end);
@@ -175,7 +177,7 @@ void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice
   Slot& slot = slots_[index];
   port_free_milli_ = std::max(port_free_milli_, now * kMilli) + launch_.dispatch_interval_milli;
   slot.first_dispatch = std::min(slot.first_dispatch, now);
-  fabric_->launch->send(0, choice.sm, now + launch_.cta_latency, {slot.dispatched, index, choice.carveout});
+  fabric_->launch->send(0, choice.sm, now + cta_latency_, {slot.dispatched, index, choice.carveout});
   if (++slot.dispatched == plans_[slot.kernel].ctas) queue_.erase(queue_.begin());
 }
 

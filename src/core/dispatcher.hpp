@@ -31,7 +31,7 @@ struct LaunchPlan {
 /// which their first CTA was due; one with CTAs left holds up those behind it, as in the hardware's queue
 /// (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017). A kernel is
 /// complete when the dispatcher hears of its last drained CTA, at cycle t. Its counters are then collected at
-/// the cut t + launch.done_latency, which is never less than a window ahead; only after that its slot is used
+/// the cut t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot is used
 /// again.
 class Dispatcher final : public sim::Domain {
  public:
@@ -97,7 +97,7 @@ class Dispatcher final : public sim::Domain {
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   config::LaunchGroup launch_;
-  Cycle launch_cycles_, copy_command_cycles_;
+  Cycle cta_latency_, done_latency_, launch_cycles_, copy_command_cycles_;
   icnt::Fabric* fabric_;
   KernelTable* table_;
   std::vector<LaunchPlan> plans_;

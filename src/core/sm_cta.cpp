@@ -178,7 +178,7 @@ void Sm::State::release_cta_slot_if_drained(Cta& cta, Cycle now) {
 }
 
 void Sm::State::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
-  fabric.cta_event->send(index, 0, now + config.launch.done_latency, {kind, cta.kernel, cta.index, now});
+  fabric.cta_event->send(index, 0, now + done_latency, {kind, cta.kernel, cta.index, now});
 }
 
 void Sm::State::count_residency(std::uint8_t kernel, Cycle now) {

@@ -109,6 +109,7 @@ struct Sm::State {
   const std::uint32_t index;
   const bool skip;
   const unsigned subcore_count;
+  const Cycle done_latency;  // of a CTA's end to the dispatcher
 
   // Hot state.
   Cycle current = 0;    // the cycle that tick() is doing

@@ -97,11 +97,11 @@ WindowLimit window_limit(const config::GpuConfig& config, const icnt::Fabric& fa
   for (const icnt::Edge& edge : fabric.edges())
     if (edge.latency < limit.cycles)
       limit = {edge.latency, fmt::format("channel \"{}\" takes {} core cycles", edge.name, edge.latency)};
-  if (const Cycle half = config.launch.cta_latency / 2; half < limit.cycles)
+  if (const Cycle half = config.cta_latency() / 2; half < limit.cycles)
     limit = {half,
-             fmt::format("launch.cta_latency is {} core cycles and a CTA is decoded in the window after its "
+             fmt::format("launch.cta_latency_ps is {} core cycles and a CTA is decoded in the window after its "
                          "dispatch",
-                         config.launch.cta_latency)};
+                         config.cta_latency())};
   return limit;
 }
 

@@ -95,7 +95,7 @@ class Machine {
   std::unique_ptr<core::GmmuDomain> gmmu_;  // null without managed memory
 };
 
-/// The longest window of a machine: its shortest channel, and half of launch.cta_latency, because a CTA is
+/// The longest window of a machine: its shortest channel, and half of launch.cta_latency_ps, because a CTA is
 /// wanted at the end of the window of its dispatch and decoded in the next one. 0 when a channel has no
 /// latency.
 struct WindowLimit {

@@ -148,8 +148,8 @@ std::string explain_window(const config::GpuConfig& config) {
   for (const icnt::Edge& edge : fabric.edges())
     text += fmt::format("{:>12}  {}: {}\n", edge.latency, edge.name, edge.reason);
   text +=
-      fmt::format("{:>12}  half of launch.cta_latency: a CTA is decoded in the window after its dispatch\n",
-                  config.launch.cta_latency / 2);
+      fmt::format("{:>12}  half of launch.cta_latency_ps: a CTA is decoded in the window after its dispatch\n",
+                  config.cta_latency() / 2);
   return text;
 }
 

@@ -54,9 +54,9 @@ Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) 
     add_edge("far request and reply (between L2 halves)", config.icnt.far_latency,
              "link between the two L2 halves");
   edges_.push_back(
-      {"CTA launch (dispatcher to SM)", config.launch.cta_latency, "CTA state set-up in the SM"});
+      {"CTA launch (dispatcher to SM)", config.cta_latency(), "CTA state set-up in the SM"});
   edges_.push_back(
-      {"CTA done (SM to dispatcher)", config.launch.done_latency, "path back to the work distributor"});
+      {"CTA done (SM to dispatcher)", config.done_latency(), "path back to the work distributor"});
   edges_.push_back({"copy command", sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz),
                     "host link, command latency"});
   edges_.push_back({"copy done", sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz),

@@ -37,8 +37,8 @@ inline config::GpuConfig small_gpu(std::uint32_t sms = 8, std::uint32_t gpcs = 2
   c.l2.slices_per_partition = 2;
   c.launch.latency_ns = 1000;
   c.launch.dispatch_interval_milli = 1000;
-  c.launch.cta_latency = 64;
-  c.launch.done_latency = 32;
+  c.launch.cta_latency_ps = 64'000;
+  c.launch.done_latency_ps = 32'000;
   c.launch.max_kernels = 8;
   c.host.bytes_per_second = 8'000'000'000;  // 8 bytes a cycle
   c.host.command_latency_ps = 40'000;
@@ -133,7 +133,7 @@ class FakeSm final : public sim::Domain, public stats::CounterSource {
     if (slot.feed) traces_[{m.kernel, m.cta}] = slot.feed->take(m.cta);
     check_resources();
     ++ctas_[m.kernel];
-    started_.push_back({now - config_.launch.cta_latency, index_, slot.launch_sequence, m.cta, m.carveout});
+    started_.push_back({now - config_.cta_latency(), index_, slot.launch_sequence, m.cta, m.carveout});
     const Life life = life_(slot, m.cta);
     if (life.run == kNever) return;  // never ends
     events_.insert({now + life.run, {icnt::CtaEvent::Kind::kFreed, m.kernel, m.cta}});
@@ -147,7 +147,7 @@ class FakeSm final : public sim::Domain, public stats::CounterSource {
       residents_.erase(who);
       traces_.erase(who);
     }
-    fabric_->cta_event->send(index_, 0, now + config_.launch.done_latency,
+    fabric_->cta_event->send(index_, 0, now + config_.done_latency(),
                              {event.kind, event.kernel, event.cta, now});
   }
 

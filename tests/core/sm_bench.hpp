@@ -163,7 +163,7 @@ class Memory final : public sim::Domain {
 class Launcher final : public sim::Domain {
  public:
   Launcher(icnt::Fabric& fabric, const config::GpuConfig& config, unsigned ctas)
-      : fabric_(fabric), latency_(config.launch.cta_latency), ctas_(ctas), inbox_(4096) {}
+      : fabric_(fabric), latency_(config.cta_latency()), ctas_(ctas), inbox_(4096) {}
   Cycle advance(Cycle from, Cycle to) override {
     inbox_.gather(*fabric_.cta_event, 0, from);
     if (from == 0)
@@ -277,7 +277,7 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   r.finished = r.events == 2 * ctas;
   r.quiescent = sm.quiescent();
   for (const auto& e : launcher.events) {
-    const Cycle since = e.time - config.launch.cta_latency;
+    const Cycle since = e.time - config.cta_latency();
     r.cycles = std::max(r.cycles, since);
     if (e.kind == icnt::CtaEvent::Kind::kFreed) r.freed = std::max(r.freed, since);
   }

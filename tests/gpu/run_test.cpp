@@ -125,12 +125,12 @@ TEST_CASE("a window longer than the machine's is refused with its reason") {
   CHECK_THROWS_WITH(
       gpu::run(trace, options, fake_parts(always(1))),
       Catch::Contains("at most 32") && Catch::Contains("launch.cta_latency") || Catch::Contains("CTA done"));
-  options.config.launch.cta_latency = 100;
+  options.config.launch.cta_latency_ps = 100'000;
   options.config.icnt.reply_latency = 12;
   options.window = 16;
   CHECK_THROWS_WITH(gpu::run(trace, options, fake_parts(always(1))),
                     Catch::Contains("at most 12") && Catch::Contains("reply"));
-  options.config.launch.cta_latency = 20;
+  options.config.launch.cta_latency_ps = 20'000;
   options.window = 11;
   CHECK_THROWS_WITH(gpu::run(trace, options, fake_parts(always(1))),
                     Catch::Contains("at most 10") && Catch::Contains("cta_latency"));
