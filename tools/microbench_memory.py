@@ -156,11 +156,18 @@ def distinct(rows, field):
     return list({r[field]: r for r in reversed(rows)}.values())[::-1]
 
 
+def with_transitions(rows, every):
+    """Every n-th row, and those next to which the latency changes by more than 5 %."""
+    values = [float(r["latency_cycles"]) for r in rows]
+    steep = [abs(b / a - 1) > 0.05 for a, b in zip(values, values[1:])]
+    return [r for i, r in enumerate(rows) if i % every == 0 or any(steep[max(i - 1, 0):i + 1])]
+
+
 def chase_tables(machine, folder, gpu, pool, every):
     tables = []
     for source in ("te42kyfo", "RRZE-HPC"):
         rows = read_rows(folder, "pointer_chase_latency.csv", gpu=gpu, source=source)
-        rows = distinct(rows, "footprint_kB")[::every]
+        rows = with_transitions(distinct(rows, "footprint_kB"), every)
         ours = list(pool.map(lambda r: machine.chase(int(float(r["footprint_kB"]) * 1024)), rows))
         tables.append(Table(f"Pointer chase, {source}", "cycles",
                             [Row(f"{gpu}+{r['footprint_kB']}", float(r["latency_cycles"]), o)

@@ -20,7 +20,8 @@ PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test
 # What ncu adds to an empty kernel beside the life of its last CTA; see tests/micro/launch_test.cpp.
 NCU_FLOOR = 3830
 NCU_CLOCK = ["--set", "core.clock_mhz=1100"]  # cycles over time of the rows
-GRIDS = (1024, 4096, 16384)
+GRIDS = (1024, 4096)  # of the empty kernel
+FEW_CTAS = 200  # up to which the whole GPU runs the FFMA kernel
 
 
 def published(measure):
@@ -197,12 +198,27 @@ def launches(machine, measured):
                                                        threads=p["thread"])
             empty.append((name, cycles, NCU_FLOOR + seen[key]))
     for name, p, cycles in launch_rows(measured, ("ffmakernel", "ffmakernel-large")):
-        if p["block"] <= 200 and p["iters"] <= 40:
+        if p["block"] <= FEW_CTAS and p["iters"] <= 20:
             ours = machine.cycles("ffma", NCU_CLOCK, whole=True, ctas=p["block"], threads=p["thread"],
                                   iterations=p["iters"])
             chains.append((name, cycles, NCU_FLOOR + ours))
-    return [against("Empty kernels of 1024 to 16384 CTAs, H100 PCIe under ncu", empty),
-            against("Dependent FFMA in 1 to 200 CTAs, H100 PCIe under ncu", chains)]
+    return [against("Empty kernels of 1024 and 4096 CTAs, H100 PCIe under ncu", empty),
+            against("Dependent FFMA in 1 to 200 CTAs, H100 PCIe under ncu", chains),
+            against("Ten more iterations of dependent FFMA in 200 to 6000 CTAs, H100 PCIe under ncu",
+                    crowds(machine, measured))]
+
+
+def crowds(machine, measured):
+    """Many warps a sub-core: what ten more iterations take; one TPC with as many CTAs an SM as the fullest has."""
+    rows = {}
+    for _, p, cycles in launch_rows(measured, ("ffmakernel-large-large",)):
+        rows.setdefault(p["block"], {})[p["iters"]] = cycles
+    out = []
+    for ctas, cycles in rows.items():
+        each = -(-ctas // machine.number("gpu.sms")) * machine.number("gpu.sms_per_tpc")
+        few, more = (machine.cycles("ffma", NCU_CLOCK, ctas=each, threads=128, iterations=n) for n in (10, 20))
+        out.append((f"block={ctas};thread=128", cycles[20] - cycles[10], more - few))
+    return out
 
 
 def tables(program, config, measured=None):

@@ -1,0 +1,69 @@
+import math
+
+from . import memory_tables
+from .common import percent
+
+TITLE = "Pointer chase"
+EVERY = 8
+
+
+def crossing(rows, level):
+    """Footprint in kB at which the latency passes `level` for good, on a logarithmic scale; None where it does not."""
+    above = [i for i in range(1, len(rows)) if rows[i - 1][1] < level <= rows[i][1]]
+    if not above:
+        return None
+    (x0, y0), (x1, y1) = rows[above[-1] - 1], rows[above[-1]]
+    return math.exp(math.log(x0) + (level - y0) / (y1 - y0) * (math.log(x1) - math.log(x0)))
+
+
+def levels(machine):
+    """Windows in bytes in which the latency is flat, and what serves them."""
+    found = [("L1", 0, 0.6 * machine.l1)]
+    if machine.number("l2.halves") > 1:
+        found += [("near L2", 1.5 * machine.l1, 0.4 * machine.l2), ("between half of the L2 and all", 0.65 * machine.l2, 0.95 * machine.l2)]
+    else:
+        found.append(("L2", 1.5 * machine.l1, 0.8 * machine.l2))
+    return [*found, ("DRAM", 3 * machine.l2, 1e18)]
+
+
+def mean_in(rows, low, high):
+    inside = [y for x, y in rows if low <= x * 1024 <= high]
+    return sum(inside) / len(inside) if inside else None
+
+
+def steps_between(footprints, a, b):
+    """Measured footprints from one place to another."""
+    return abs(sum(x < a for x in footprints) - sum(x < b for x in footprints))
+
+
+def plateaus_and_transitions(page, machine, table):
+    measured = [(float(r.key.split("+")[1]), r.measured) for r in table.rows]
+    ours = [(float(r.key.split("+")[1]), r.ours) for r in table.rows]
+    plateaus = [(name, mean_in(measured, low, high), mean_in(ours, low, high)) for name, low, high in levels(machine)]
+    plateaus = [p for p in plateaus if p[1] is not None]
+    page.table(["plateau", "measured, cycles", "Lockstep, cycles", "error"],
+               [[name, f"{m:.1f}", f"{o:.1f}", percent(o / m - 1)] for name, m, o in plateaus])
+    rows = []
+    for (name, m0, o0), (_, m1, o1) in zip(plateaus, plateaus[1:]):
+        places = crossing(measured, (m0 + m1) / 2), crossing(ours, (o0 + o1) / 2)
+        if None not in places:
+            rows.append([f"end of {name}", *(f"{p:,.0f} kB" for p in places),
+                         steps_between([x for x, _ in measured], *places)])
+    page.table(["middle of the transition", "measured", "Lockstep", "footprints of the table between"], rows)
+
+
+def write(context, page):
+    from microbench import write_tables
+    from microbench_memory import Machine
+
+    page.text("One warp chases pointers over a footprint, in the shape of gpu-latency of te42kyfo/gpu-benches, beside the",
+              f"public measurements: every {EVERY}th row, and those where the latency changes by more than 5 % from row to row.",
+              memory_tables.HALVES,
+              "All rows of one GPU: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group chase --rows`.")
+    for product in memory_tables.PRODUCTS:
+        page.text(f"### {product}")
+        tables = memory_tables.tables(context, product, "chase", EVERY)
+        write_tables(page, tables)
+        for table in tables:
+            page.text(table.title + ":")
+            plateaus_and_transitions(page, Machine(context.program, product), table)

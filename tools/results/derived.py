@@ -1,0 +1,17 @@
+import os
+
+from . import memory_tables
+
+TITLE = "Derived parameters"
+
+
+def write(context, page):
+    import derive_memory
+
+    page.text("What the rows that may be used give, beside the configurations: `tools/derive_memory.py LOCKSTEP PRODUCT --measured",
+              "DATA/hw`. Clocks of the L2 are rounded to 100 MHz: a measured bandwidth is a little less than the peak.")
+    rows = []
+    for product in memory_tables.PRODUCTS:
+        found = derive_memory.derive(context.program, product, os.path.join(context.data, "hw"))
+        rows += [[product, f"`{key}`", f"{value:,}", has] for key, value, has in found]
+    page.table(["product", "key", "derived rows give", "configuration"], rows)
