@@ -162,7 +162,7 @@ struct L2Group {                  // l2.*
   std::uint32_t partitions = 32;  // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
   std::uint32_t slice_bytes = 98304, ways = 24;
-  std::uint32_t latency = 85;                  // L2 cycles from ejection to the hit's reply
+  std::uint32_t latency = 84;                  // L2 cycles from ejection to the hit's reply
   std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
   std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice
   std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit

@@ -25,7 +25,7 @@ void check_against_hardware(Modelled modelled) {
   for (const Measured& m : kMeasured) {
     INFO(m.iterations << " iterations");
     CHECK(modelled(m.iterations) + kNcuFloor == Approx(m.cycles).epsilon(0.05));
-    CHECK(modelled(m.iterations) + kNcuFloor - kOwn == Approx(m.cycles).epsilon(0.02));
+    CHECK(modelled(m.iterations) + kNcuFloor - kOwn == Approx(m.cycles).epsilon(0.03));
   }
   const auto slope = [](double low, double high) { return (high - low) / 30 / kIteration; };
   const double measured = slope(kMeasured[0].cycles, kMeasured[3].cycles);
