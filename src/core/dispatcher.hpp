@@ -31,8 +31,8 @@ struct LaunchPlan {
 /// which their first CTA was due; one with CTAs left holds up those behind it, as in the hardware's queue
 /// (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017). A kernel is
 /// complete when the dispatcher hears of its last drained CTA, at cycle t. Its counters are then collected at
-/// the cut t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot is used
-/// again.
+/// the cut t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot is
+/// used again.
 class Dispatcher final : public sim::Domain {
  public:
   enum class SlotState : std::uint8_t { kFree, kActive, kFinished };

@@ -63,7 +63,8 @@ inline unsigned cggty(WarpSet16 candidates, const SchedulerView& view) {
 inline unsigned pick_fetch(config::SchedulerPolicy p, WarpSet16 candidates, const SchedulerView& view) {
   if (p == config::SchedulerPolicy::kLrr) return policy::lrr(candidates, view);
   const bool oldest = p == config::SchedulerPolicy::kGto;
-  return policy::best(candidates, view, [oldest](std::uint32_t a, std::uint32_t b) { return (a < b) == oldest; });
+  return policy::best(candidates, view,
+                      [oldest](std::uint32_t a, std::uint32_t b) { return (a < b) == oldest; });
 }
 
 /// Precondition: candidates is not empty.

@@ -98,10 +98,10 @@ WindowLimit window_limit(const config::GpuConfig& config, const icnt::Fabric& fa
     if (edge.latency < limit.cycles)
       limit = {edge.latency, fmt::format("channel \"{}\" takes {} core cycles", edge.name, edge.latency)};
   if (const Cycle half = config.cta_latency() / 2; half < limit.cycles)
-    limit = {half,
-             fmt::format("launch.cta_latency_ps is {} core cycles and a CTA is decoded in the window after its "
-                         "dispatch",
-                         config.cta_latency())};
+    limit = {half, fmt::format(
+                       "launch.cta_latency_ps is {} core cycles and a CTA is decoded in the window after its "
+                       "dispatch",
+                       config.cta_latency())};
   return limit;
 }
 

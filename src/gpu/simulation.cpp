@@ -147,9 +147,9 @@ std::string explain_window(const config::GpuConfig& config) {
                                  config.gpu.name, limit.cycles, limit.reason, "core cycles");
   for (const icnt::Edge& edge : fabric.edges())
     text += fmt::format("{:>12}  {}: {}\n", edge.latency, edge.name, edge.reason);
-  text +=
-      fmt::format("{:>12}  half of launch.cta_latency_ps: a CTA is decoded in the window after its dispatch\n",
-                  config.cta_latency() / 2);
+  text += fmt::format(
+      "{:>12}  half of launch.cta_latency_ps: a CTA is decoded in the window after its dispatch\n",
+      config.cta_latency() / 2);
   return text;
 }
 

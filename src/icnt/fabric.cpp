@@ -53,8 +53,7 @@ Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) 
   if (far_request)
     add_edge("far request and reply (between L2 halves)", config.icnt.far_latency,
              "link between the two L2 halves");
-  edges_.push_back(
-      {"CTA launch (dispatcher to SM)", config.cta_latency(), "CTA state set-up in the SM"});
+  edges_.push_back({"CTA launch (dispatcher to SM)", config.cta_latency(), "CTA state set-up in the SM"});
   edges_.push_back(
       {"CTA done (SM to dispatcher)", config.done_latency(), "path back to the work distributor"});
   edges_.push_back({"copy command", sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz),
@@ -75,8 +74,8 @@ void Fabric::register_with(sim::Engine& engine) {
   for (sim::NetworkBase* n : std::initializer_list<sim::NetworkBase*>{
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
-           copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(), order.get(),
-           order_done.get()})
+           copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(),
+           order.get(), order_done.get()})
     if (n) engine.add(*n);
 }
 

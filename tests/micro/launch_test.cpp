@@ -16,8 +16,8 @@ struct Row {
   std::array<double, 7> cycles;  // by grid
 };
 
-/// Cycles of an empty kernel under ncu at 1.1 GHz (cycles over time), H100 PCIe: the rows "emptykernel" of a public
-/// collection of simulator ground truth (h100_pcie_kernels.csv of the project's facts).
+/// Cycles of an empty kernel under ncu at 1.1 GHz (cycles over time), H100 PCIe: the rows "emptykernel" of a
+/// public collection of simulator ground truth (h100_pcie_kernels.csv of the project's facts).
 const std::vector<Row> kRows = {
     {256, {5055, 6135, 8314, 12503, 21062, 38134, 73720}},
     {288, {5046, 6114, 8242, 12592, 21044, 38135, 72279}},
