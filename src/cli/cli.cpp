@@ -32,6 +32,7 @@ constexpr std::array kCommands{
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
+    Command{"lower", run_lower, "the machine code that stands for PTX kernels"},
     Command{"synth", run_synth, "write a synthetic trace"},
 };
 

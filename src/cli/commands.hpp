@@ -12,6 +12,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_compare(int argc, char** argv);
 [[nodiscard]] int run_stats(int argc, char** argv);
 [[nodiscard]] int run_convert(int argc, char** argv);
+[[nodiscard]] int run_lower(int argc, char** argv);
 [[nodiscard]] int run_synth(int argc, char** argv);
 
 }  // namespace lockstep::cli

@@ -4,10 +4,7 @@
 #include <lz4.h>
 #include <zstd.h>
 
-#include <bit>
-#include <cstring>
-
-#include "util/error.hpp"
+#include "cuda/byte_reader.hpp"
 
 namespace lockstep::cuda {
 
@@ -17,31 +14,6 @@ constexpr std::uint32_t kMagic = 0xBA55ED50;
 constexpr std::uint16_t kKindPtx = 1, kKindCubin = 2;
 constexpr std::uint64_t kFlagLz4 = 0x2000, kFlagZstd = 0x8000;
 constexpr std::size_t kEntryHeaderBytes = 64;
-static_assert(std::endian::native == std::endian::little);
-
-class Reader {
- public:
-  Reader(std::span<const std::byte> bytes, const std::string& name) : bytes_(bytes), name_(&name) {}
-
-  template <class T>
-  [[nodiscard]] T at(std::uint64_t offset) const {
-    T value{};
-    std::memcpy(&value, range(offset, sizeof value).data(), sizeof value);
-    return value;
-  }
-  [[nodiscard]] std::span<const std::byte> range(std::uint64_t offset, std::uint64_t size) const {
-    if (offset > bytes_.size() || size > bytes_.size() - offset)
-      fail(offset, fmt::format("{} bytes expected, the fatbin ends after {}", size, bytes_.size()));
-    return bytes_.subspan(offset, size);
-  }
-  [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const {
-    throw UserError(fmt::format("{}: fatbin, offset {:#x}: {}", *name_, offset, message));
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  const std::string* name_;
-};
 
 struct EntryHeader {
   std::uint16_t kind;
@@ -53,7 +25,7 @@ struct EntryHeader {
   std::uint64_t flags, plain_bytes;
 };
 
-EntryHeader read_entry(const Reader& in, std::uint64_t at) {
+EntryHeader read_entry(const ByteReader& in, std::uint64_t at) {
   (void)in.range(at, kEntryHeaderBytes);
   EntryHeader entry{
       in.at<std::uint16_t>(at),        in.at<std::uint32_t>(at + 0x04), in.at<std::uint64_t>(at + 0x08),
@@ -63,7 +35,7 @@ EntryHeader read_entry(const Reader& in, std::uint64_t at) {
   return entry;
 }
 
-std::string options_of(const Reader& in, std::uint64_t at, const EntryHeader& entry) {
+std::string options_of(const ByteReader& in, std::uint64_t at, const EntryHeader& entry) {
   const auto record = in.at<std::uint32_t>(at + 0x14);
   if (record == 0 || std::uint64_t{record} + 8 > entry.header_bytes) return {};
   const auto offset = in.at<std::uint32_t>(at + record), size = in.at<std::uint32_t>(at + record + 4);
@@ -71,7 +43,7 @@ std::string options_of(const Reader& in, std::uint64_t at, const EntryHeader& en
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
-std::string decompress(const Reader& in, std::uint64_t at, const EntryHeader& entry) {
+std::string decompress(const ByteReader& in, std::uint64_t at, const EntryHeader& entry) {
   const std::uint64_t start = at + entry.header_bytes;
   if (entry.plain_bytes > kMaxImageBytes)
     in.fail(at + 0x38,
@@ -92,7 +64,7 @@ std::string decompress(const Reader& in, std::uint64_t at, const EntryHeader& en
   return plain;
 }
 
-FatbinImage read_image(const Reader& in, std::uint64_t at, const EntryHeader& entry) {
+FatbinImage read_image(const ByteReader& in, std::uint64_t at, const EntryHeader& entry) {
   FatbinImage image;
   image.kind = entry.kind == kKindPtx ? FatbinImage::Kind::kPtx : FatbinImage::Kind::kCubin;
   image.sm = entry.sm;
@@ -116,7 +88,7 @@ FatbinImage read_image(const Reader& in, std::uint64_t at, const EntryHeader& en
 
 std::uint64_t fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes> header) {
   static const std::string name = "program";
-  const Reader in(header, name);
+  const ByteReader in(header, name, "fatbin");
   if (in.at<std::uint32_t>(0) != kMagic)
     in.fail(0, fmt::format("magic number {:#x} expected, {:#x} found", kMagic, in.at<std::uint32_t>(0)));
   const auto header_bytes = in.at<std::uint16_t>(6);
@@ -127,7 +99,7 @@ std::uint64_t fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes> header
 }
 
 std::vector<FatbinImage> read_fatbin(std::span<const std::byte> fatbin, const std::string& name) {
-  const Reader in(fatbin, name);
+  const ByteReader in(fatbin, name, "fatbin");
   const std::uint64_t end = fatbin_bytes(in.range(0, kFatbinHeaderBytes).first<kFatbinHeaderBytes>());
   (void)in.range(0, end);
   std::vector<FatbinImage> images;

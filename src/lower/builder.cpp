@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ptx/control_flow.hpp"
+
 namespace lockstep::lower {
 
 namespace {
@@ -78,27 +80,40 @@ Builder::Builder(const exec::Executable& kernel, unsigned arch, Code& code)
     : kernel_(kernel), arch_(arch), code_(code) {}
 
 void Builder::build() {
-  code_.first_.assign(kernel_.operations().size() + 1, 0);
+  code_.run_of_.assign(kernel_.operations().size(), 0);
   for (const auto& f : kernel_.functions()) function(f);
-  code_.first_.back() = static_cast<std::uint32_t>(code_.instructions_.size());
   code_.remarks_.assign(remarks_.begin(), remarks_.end());
 }
 
 void Builder::function(const exec::FunctionCode& f) {
-  const RegisterAssignment registers(*f.source);
-  const UseCounts uses(*f.source);
-  function_ = f.source;
+  const unsigned target = registers_at_full_occupancy(arch_);
+  const Schedule order = schedule(*f.source, ptx::ControlFlow(*f.source), target);
+  const ptx::Function scheduled = reordered(*f.source, order);
+  const RegisterAssignment registers(scheduled, target);
+  const UseCounts uses(scheduled);
+  function_ = &scheduled;
   registers_ = &registers;
   uses_ = &uses;
   temporaries_ = 0;
   wide_products_.clear();
-  mark_wide_multiplies(*f.source);
-  for (std::uint32_t i = 0; i < f.source->instructions.size(); ++i) {
-    code_.first_[f.first + i] = static_cast<std::uint32_t>(code_.instructions_.size());
-    instruction(f.source->instructions[i], i);
-  }
+  mark_wide_multiplies(scheduled);
+  runs(f, order);
   code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
+}
+
+void Builder::runs(const exec::FunctionCode& f, const Schedule& order) {
+  for (const Run run : order.runs) {
+    CodeRun code{f.first + run.first, run.end - run.first,
+                 static_cast<std::uint32_t>(code_.instructions_.size()), 0};
+    for (std::uint32_t at = run.first; at < run.end; ++at) {
+      code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
+      operation_ = f.first + order.order[at];
+      instruction(function_->instructions[at], at);
+    }
+    code.end = static_cast<std::uint32_t>(code_.instructions_.size());
+    code_.runs_.push_back(code);
+  }
 }
 
 /// d = a * b wide, read once, by a 64-bit addition: the machine has one instruction for both.
@@ -125,6 +140,9 @@ void Builder::instruction(const Instruction& i, std::uint32_t number) {
 
 bool Builder::folded(const Instruction& i, std::uint32_t number) {
   if (registers_->folded(number)) return true;
+  if (i.op() == Opcode::kCvta && i.operands[0].kind == OperandKind::kRegister &&
+      registers_->constant(i.operands[0].reg))
+    return true;
   if (i.op() == Opcode::kMul && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister &&
       wide_products_.contains(i.operands[0].reg) && wide_products_.at(i.operands[0].reg) == &i)
     return true;
@@ -215,7 +233,7 @@ void Builder::emit(const std::string& opcode, const std::vector<std::uint8_t>& d
   text += fmt::format(" {} {}", opcode, count);
   for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
   text += fmt::format(" {}", width);
-  code_.instructions_.push_back({pc_, std::move(text), immediate, carries});
+  code_.instructions_.push_back({pc_, std::move(text), immediate, carries, operation_});
   pc_ += kInstructionBytes;
 }
 

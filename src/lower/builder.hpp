@@ -8,6 +8,7 @@
 
 #include "lower/code.hpp"
 #include "lower/registers.hpp"
+#include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
 
 namespace lockstep::lower {
@@ -27,6 +28,7 @@ class Builder {
   using Instruction = ptx::Instruction;
 
   void function(const exec::FunctionCode& function_code);
+  void runs(const exec::FunctionCode& function_code, const Schedule& schedule);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
   void mark_wide_multiplies(const ptx::Function& function);
@@ -35,6 +37,7 @@ class Builder {
   [[nodiscard]] bool special_form(const Instruction& i);
   void move(const Instruction& i);
   void memory(const Instruction& i);
+  void parameter(const ptx::Operand& data);
   void atomic(const Instruction& i);
   void matrix(const Instruction& i);
   void matrix_move(const Instruction& i);
@@ -69,7 +72,7 @@ class Builder {
   /// Wide multiplications whose only reader is an addition: by the product's register.
   std::map<ptx::RegisterId, const Instruction*> wide_products_;
   std::set<std::string> remarks_;
-  std::uint32_t pc_ = 0;
+  std::uint32_t pc_ = 0, operation_ = 0;
   unsigned temporaries_ = 0;
 };
 

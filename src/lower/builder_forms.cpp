@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lower/builder.hpp"
+#include "lower/constants.hpp"
 
 namespace lockstep::lower {
 
@@ -13,20 +14,6 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 using ptx::Space;
-
-/// Values that the launch puts into the constant bank: operands of other instructions.
-bool in_constant_bank(ptx::Special special) {
-  switch (special) {
-    case ptx::Special::kNtid:
-    case ptx::Special::kNctaid:
-    case ptx::Special::kDynamicSmemSize:
-    case ptx::Special::kTotalSmemSize:
-    case ptx::Special::kNsmid:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool is_clock(ptx::Special special) {
   return special == ptx::Special::kClock || special == ptx::Special::kClock64 ||
@@ -116,14 +103,12 @@ bool Builder::special_form(const Instruction& i) {
 
 void Builder::move(const Instruction& i) {
   const ptx::Operand &to = i.operands[0], &from = i.operands[1];
-  if (from.kind == OperandKind::kSpecial) {
-    if (in_constant_bank(from.special) && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1)
-      return;
-    return emit(is_clock(from.special) ? "CS2R.32" : "S2R", places(to), {});
-  }
-  const bool constant = from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol;
-  // A constant that is written once is an operand of its readers.
-  if (constant && to.kind == OperandKind::kRegister && uses_->writes[to.reg] == 1 && !i.guard) return;
+  if (to.kind == OperandKind::kRegister && registers_->constant(to.reg)) return;
+  if (from.kind == OperandKind::kSpecial)
+    return emit(is_clock(from.special)            ? "CS2R.32"
+                : in_constant_bank(from.special) ? "MOV"
+                                                 : "S2R",
+                places(to), {});
   if (to.kind == OperandKind::kVector || from.kind == OperandKind::kVector) {
     const auto sources = places(from);
     std::size_t n = 0;
@@ -136,13 +121,29 @@ void Builder::move(const Instruction& i) {
   sequence(i);
 }
 
+/// A parameter that is needed in registers.
+void Builder::parameter(const ptx::Operand& data) {
+  for (const ptx::Operand& element :
+       data.kind == OperandKind::kVector ? data.elements : std::vector{data}) {
+    if (element.kind != OperandKind::kRegister) continue;
+    const unsigned words = ptx::pressure_of(function_->registers[element.reg].type).words;
+    for (unsigned w = 0; w < words; ++w)
+      if (const unsigned at = place(element) + w; at < kMostRegisters)
+        emit("MOV", {static_cast<std::uint8_t>(at)}, {});
+  }
+}
+
 void Builder::memory(const Instruction& i) {
   const bool store = i.op() == Opcode::kSt;
   const ptx::Operand& address = i.operands[store ? 0 : 1];
   const ptx::Operand& data = i.operands[store ? 1 : 0];
   const Space space = i.form.space();
   // Parameters: a kernel's lie in the constant bank, a function's are passed in registers.
-  if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) return;
+  if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) {
+    if (!store && function_->entry && !(data.kind == OperandKind::kRegister && registers_->constant(data.reg)))
+      parameter(data);
+    return;
+  }
   const unsigned bytes = access_bytes(i.form);
   std::string opcode = i.has(Mod::kAsync) ? "STA" : store ? "ST" : "LD";
   if (space == Space::kConst) {

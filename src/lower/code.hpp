@@ -19,17 +19,24 @@ struct MachineInstruction {
   std::string text;      // as trace::TracedInstruction::text
   std::int64_t immediate = 0;
   Carries carries = Carries::kNothing;
+  std::uint32_t operation = 0;  // of the executable, whose execution this is (part of)
 };
 
-/// The machine code of an executable: that of operation i is instructions()[first(i)] to [first(i + 1)), in
-/// order, and may be empty (what a compiler folds into other instructions).
+/// Operations that the same lanes execute one after the other, and the machine instructions that stand for
+/// them: in another order (schedule.hpp), none for what a compiler folds into other instructions.
+struct CodeRun {
+  std::uint32_t first_operation = 0, operations = 0;
+  std::uint32_t first = 0, end = 0;  // Code::instructions()
+};
+
+/// The machine code of an executable, in the order of its runs.
 class Code {
  public:
   /// `arch`: compute capability * 10; it selects instructions that only some have.
   Code(const exec::Executable& kernel, unsigned arch);
 
   [[nodiscard]] const std::vector<MachineInstruction>& instructions() const { return instructions_; }
-  [[nodiscard]] std::uint32_t first(std::uint32_t operation) const { return first_[operation]; }
+  [[nodiscard]] const CodeRun& run_of(std::uint32_t operation) const { return runs_[run_of_[operation]]; }
   /// Registers of a thread that the assignment used; the launch has at least as many.
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
   /// Forms whose length is a guess, e.g. "tex": each once, sorted.
@@ -38,7 +45,8 @@ class Code {
  private:
   friend class Builder;
   std::vector<MachineInstruction> instructions_;
-  std::vector<std::uint32_t> first_;
+  std::vector<CodeRun> runs_;
+  std::vector<std::uint32_t> run_of_;  // by operation
   std::uint32_t registers_ = 0;
   std::vector<std::string> remarks_;
 };

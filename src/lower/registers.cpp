@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "lower/constants.hpp"
 #include "ptx/control_flow.hpp"
 
 namespace lockstep::lower {
@@ -10,6 +11,8 @@ namespace lockstep::lower {
 namespace {
 
 constexpr std::uint32_t kNoGroup = ~0u;
+/// Instructions for which a register rests where others are free; assumed: the longest fixed-latency result.
+constexpr std::uint32_t kRest = 8;
 
 bool is_plain_move(const ptx::Instruction& i) {
   return i.op() == ptx::Opcode::kMov && !i.guard && i.operands.size() == 2 &&
@@ -51,15 +54,17 @@ class BlockLiveness {
 
 }  // namespace
 
-RegisterAssignment::RegisterAssignment(const ptx::Function& function)
+RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target)
     : alias_(function.registers.size()),
       intervals_(function.registers.size()),
       place_(function.registers.size(), kNoRegister),
       group_of_(function.registers.size(), kNoGroup),
-      folded_(function.instructions.size(), false) {
+      folded_(function.instructions.size(), false),
+      constant_(constant_operands(function)),
+      target_(target) {
   for (ptx::RegisterId id = 0; id < alias_.size(); ++id) {
     alias_[id] = id;
-    intervals_[id].words = ptx::pressure_of(function.registers[id].type).words;
+    intervals_[id].words = constant_[id] ? 0 : ptx::pressure_of(function.registers[id].type).words;
   }
   const ptx::ControlFlow flow(function);
   const ptx::Liveness liveness(function, flow);
@@ -150,13 +155,15 @@ void RegisterAssignment::scan() {
 }
 
 void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
-  const auto free_at = [&](unsigned first, unsigned words) {
+  const auto free_since = [&](unsigned first, unsigned words, std::uint32_t since) {
     return std::all_of(busy_until_.begin() + first, busy_until_.begin() + first + words,
-                       [at](std::uint32_t until) { return until <= at; });
+                       [since](std::uint32_t until) { return until <= since; });
   };
   const auto find = [&](unsigned words, unsigned align) {
+    for (unsigned first = 0; first + words <= std::min(target_, kMostRegisters); first += align)
+      if (free_since(first, words, at < kRest ? 0 : at - kRest)) return first;
     for (unsigned first = 0; first + words <= kMostRegisters; first += align)
-      if (free_at(first, words)) return first;
+      if (free_since(first, words, at)) return first;
     return 0u;  // more values than registers: a spill's place is not modelled
   };
   const auto aligned = [](unsigned words) { return words <= 1 ? 1u : words == 2 ? 2u : 4u; };

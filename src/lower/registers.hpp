@@ -18,7 +18,9 @@ inline constexpr unsigned kMostRegisters = 255;
 /// source dies in it shares its source's register.
 class RegisterAssignment {
  public:
-  explicit RegisterAssignment(const ptx::Function& function);
+  /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
+  /// its last readers may still wait to be issued.
+  explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32);
 
   /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
   [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const { return place_[root(id)]; }
@@ -26,6 +28,8 @@ class RegisterAssignment {
   [[nodiscard]] unsigned used() const { return used_; }
   /// The move at `instruction` is no instruction: both sides share a register.
   [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
+  /// It has no register: see constants.hpp.
+  [[nodiscard]] bool constant(ptx::RegisterId id) const { return constant_[id]; }
   /// Registers free everywhere, for sequences' temporaries: above used().
   [[nodiscard]] std::uint8_t temporary(unsigned number) const;
 
@@ -51,10 +55,10 @@ class RegisterAssignment {
   std::vector<std::uint8_t> place_;
   std::vector<std::uint32_t> group_of_;
   std::vector<Group> groups_;
-  std::vector<bool> folded_;
+  std::vector<bool> folded_, constant_;
   std::vector<std::uint32_t> busy_until_ =
       std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
-  unsigned used_ = 0;
+  unsigned used_ = 0, target_;
 };
 
 }  // namespace lockstep::lower

@@ -1,0 +1,108 @@
+#include "lower/constants.hpp"
+
+#include "ptx/liveness.hpp"
+
+namespace lockstep::lower {
+
+namespace {
+
+using ptx::Opcode;
+using ptx::OperandKind;
+using ptx::Space;
+
+/// Instructions of the arithmetic pipes, which may name one constant.
+bool takes_constants(const ptx::Instruction& i) {
+  switch (i.op()) {
+    case Opcode::kLd:
+    case Opcode::kLdu:
+    case Opcode::kSt:
+    case Opcode::kAtom:
+    case Opcode::kRed:
+    case Opcode::kTex:
+    case Opcode::kTld4:
+    case Opcode::kSuld:
+    case Opcode::kSust:
+    case Opcode::kMma:
+    case Opcode::kWmma:
+    case Opcode::kWgmma:
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+    case Opcode::kCp:
+    case Opcode::kShfl:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+    case Opcode::kCall:
+    case Opcode::kMbarrier:
+    case Opcode::kBrx:
+    case Opcode::kPrefetch:
+    case Opcode::kPrefetchu:
+      return false;
+    default:
+      for (const ptx::Operand& o : i.operands)
+        if (o.kind != OperandKind::kRegister && o.kind != OperandKind::kImmediate &&
+            o.kind != OperandKind::kSymbol && o.kind != OperandKind::kSpecial)
+          return false;
+      return true;
+  }
+}
+
+bool is_copy(const ptx::Instruction& i) {
+  return (i.op() == Opcode::kMov || i.op() == Opcode::kCvta) && i.operands.size() == 2 &&
+         i.operands[0].kind == OperandKind::kRegister;
+}
+
+bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
+                    const std::vector<bool>& constant) {
+  if (i.guard || i.operands.size() != 2 || i.operands[0].kind != OperandKind::kRegister) return false;
+  const ptx::Operand& from = i.operands[1];
+  if (i.op() == Opcode::kLd) {
+    const Space space = i.form.space();
+    return function.entry && i.form.vector == 1 &&
+           (space == Space::kParam || space == Space::kParamEntry) && from.base == ptx::AddressBase::kSymbol;
+  }
+  if (!is_copy(i)) return false;
+  switch (from.kind) {
+    case OperandKind::kImmediate:
+    case OperandKind::kSymbol:
+      return true;
+    case OperandKind::kSpecial:
+      return in_constant_bank(from.special);
+    case OperandKind::kRegister:
+      return constant[from.reg];
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool in_constant_bank(ptx::Special special) {
+  switch (special) {
+    case ptx::Special::kNtid:
+    case ptx::Special::kNctaid:
+    case ptx::Special::kDynamicSmemSize:
+    case ptx::Special::kTotalSmemSize:
+    case ptx::Special::kNsmid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::vector<bool> constant_operands(const ptx::Function& function) {
+  std::vector<std::uint32_t> writes(function.registers.size());
+  std::vector<bool> constant(function.registers.size()), needed(function.registers.size());
+  for (const auto& i : function.instructions) {
+    const auto use = ptx::register_use(i);
+    for (const ptx::RegisterId id : use.writes) ++writes[id];
+    if (takes_constants(i)) continue;
+    for (const ptx::RegisterId id : use.reads) needed[id] = true;
+  }
+  for (const auto& i : function.instructions)
+    if (makes_constant(function, i, constant) && writes[i.operands[0].reg] == 1)
+      constant[i.operands[0].reg] = true;
+  for (std::size_t id = 0; id < constant.size(); ++id) constant[id] = constant[id] && !needed[id];
+  return constant;
+}
+
+}  // namespace lockstep::lower

@@ -1,0 +1,19 @@
+// Values that machine code takes from the constant bank or from the instruction itself.
+#pragma once
+
+#include <vector>
+
+#include "ptx/ir.hpp"
+
+namespace lockstep::lower {
+
+/// Whether the launch puts a special register's value into the constant bank.
+[[nodiscard]] bool in_constant_bank(ptx::Special special);
+
+/// By register: it never takes a register of the machine, because its only write is a kernel's parameter, an
+/// immediate, a symbol's address or a special register of the constant bank (or a copy of such a value), and
+/// all that reads it can have a constant operand: arithmetic can; addresses, stored data and what goes to
+/// other units cannot.
+[[nodiscard]] std::vector<bool> constant_operands(const ptx::Function& function);
+
+}  // namespace lockstep::lower
