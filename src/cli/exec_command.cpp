@@ -2,6 +2,7 @@
 // trace timed.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -12,6 +13,7 @@
 #include "cli/options.hpp"
 #include "cli/run_options.hpp"
 #include "config/config.hpp"
+#include "cuda/register_choice.hpp"
 #include "stats/files.hpp"
 #include "util/error.hpp"
 
@@ -43,6 +45,22 @@ void need_command(const char* name, const std::vector<std::string>& command) {
         fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
 }
 
+void add_register_options(Syntax& syntax) {
+  syntax.options.add_options()(
+      "registers", po::value<std::string>()->default_value("cubin"),
+      "registers of a thread: cubin (ptxas's, where the program has machine code that this GPU could load) or "
+      "estimate")("regs", po::value<std::vector<std::string>>()->composing(),
+                  "registers of one kernel, NAME=N with its mangled name; repeatable");
+}
+
+/// To the runtime in the program's process.
+void pass_registers(const po::variables_map& values) {
+  std::vector<std::string> kernels;
+  if (values.count("regs")) kernels = values["regs"].as<std::vector<std::string>>();
+  const auto choice = cuda::make_register_choice(values["registers"].as<std::string>(), kernels);
+  setenv(cuda::kRegistersVariable, cuda::to_text(choice).c_str(), 1);
+}
+
 ChildResult execute(const RunArguments& arguments, const std::vector<std::string>& command,
                     const std::string& folder, const std::string& trace) {
   const std::string config = folder + "/config.ini";
@@ -63,6 +81,7 @@ int run_exec(int argc, char** argv) {
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
+  add_register_options(syntax);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
       "Its\n"
@@ -73,6 +92,7 @@ int run_exec(int argc, char** argv) {
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("exec", parts.command);
+  pass_registers(*values);
   RunArguments arguments = run_arguments(*values);
   const TemporaryFolder folder;
   const bool functional = values->count("functional") > 0;
@@ -99,10 +119,12 @@ int run_record(int argc, char** argv) {
                                "GPU that the program sees: a product's name or an INI file")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable");
+  add_register_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("record", parts.command);
+  pass_registers(*values);
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();

@@ -97,7 +97,7 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     *attributes = {};
     attributes->sharedSizeBytes = static_shared_bytes(kernel);
     attributes->localSizeBytes = kernel.executable().local_bytes();
-    attributes->numRegs = static_cast<int>(register_estimate(kernel, rt.settings.gpu));
+    attributes->numRegs = static_cast<int>(registers_of(kernel, rt.settings.gpu, read_register_choice()));
     const auto& most = kernel.function().directives.maxntid;
     attributes->maxThreadsPerBlock =
         most[0] > 0 ? static_cast<int>(most[0] * std::max(most[1], 1u) * std::max(most[2], 1u))

@@ -6,8 +6,6 @@
 #include "core/occupancy.hpp"
 #include "cuda/device.hpp"
 #include "cuda/error.hpp"
-#include "ptx/control_flow.hpp"
-#include "ptx/liveness.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -68,18 +66,23 @@ std::vector<std::byte> collect_parameters(const ptx::Function& entry, void** arg
 std::uint64_t static_shared_bytes(const Kernel& kernel) { return kernel.executable().shared_bytes(); }
 
 std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu) {
-  constexpr std::uint32_t kAbi = 2, kLeast = 16, kMost = 255;
-  const ptx::Function& entry = kernel.function();
-  const ptx::ControlFlow flow(entry);
-  std::uint32_t registers = ptx::Liveness(entry, flow).max_pressure().words + kAbi;
+  constexpr std::uint32_t kLeast = 16, kMost = 255;
   std::uint32_t most = kMost;
-  const auto& d = entry.directives;
+  const auto& d = kernel.function().directives;
   if (d.maxnreg > 0) most = std::min(most, d.maxnreg);
   if (const std::uint64_t threads = volume(d.maxntid) * std::max(d.minnctapersm, 1u); threads > 0)
     most = std::min(most,
                     static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
-  registers = std::min(registers, most);
-  return std::max(registers, kLeast);
+  return std::max(std::min(kernel.assigned_registers(gpu.gpu.arch), most), kLeast);
+}
+
+std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
+  if (const auto given = choice.kernels.find(kernel.name); given != choice.kernels.end())
+    return given->second;
+  if (choice.source == RegisterChoice::Source::kCubin)
+    if (const CubinKernel* code = kernel.machine_code(); code != nullptr && code->registers > 0)
+      return code->registers;
+  return register_estimate(kernel, gpu);
 }
 
 trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
@@ -89,7 +92,8 @@ trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& laun
   header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
   header.block = {launch.block.x, launch.block.y, launch.block.z};
   header.shared_bytes = static_cast<std::uint32_t>(static_shared_bytes(kernel) + launch.dynamic_shared);
-  header.registers = register_estimate(kernel, gpu);
+  static const RegisterChoice choice = read_register_choice();
+  header.registers = registers_of(kernel, gpu, choice);
   header.binary_version = gpu.gpu.arch;
   return header;
 }

@@ -4,6 +4,7 @@
 #include "config/gpu_config.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
+#include "cuda/register_choice.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::cuda {
@@ -13,9 +14,11 @@ inline constexpr std::uint32_t kMaxThreadsPerCta =
 
 /// Static shared memory of a CTA, bytes.
 [[nodiscard]] std::uint64_t static_shared_bytes(const Kernel& kernel);
-/// Registers of a thread, as ptxas would need them: live 32-bit registers at their peak and two for addresses
-/// of the ABI, between 16 and 255, within .maxnreg and what .maxntid leaves.
+/// Registers of a thread by lowering's assignment: between 16 and 255, within .maxnreg and what .maxntid leaves.
 [[nodiscard]] std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu);
+/// Registers of a thread: those that `choice` gives the kernel, those of its machine code, or the estimate.
+[[nodiscard]] std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu,
+                                         const RegisterChoice& choice);
 /// The launch as the timing model's occupancy rules see it.
 [[nodiscard]] trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
                                                 const config::GpuConfig& gpu);

@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "cuda/error.hpp"
+#include "lower/code.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::cuda {
 
@@ -23,6 +25,26 @@ const exec::Executable& Kernel::executable() const {
     executable_ = std::make_unique<exec::Executable>(module->image(), id);
   }
   return *executable_;
+}
+
+const CubinKernel* Kernel::machine_code() const {
+  const auto& kernels = module->machine_code();
+  const auto found = kernels.find(name);
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Kernel::assigned_registers(std::uint32_t arch) const {
+  if (assigned_registers_ == 0) assigned_registers_ = lower::Code(executable(), arch).registers();
+  return assigned_registers_;
+}
+
+const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch) {
+  const FatbinImage* best = nullptr;
+  for (const FatbinImage& image : images)
+    if (image.kind == FatbinImage::Kind::kCubin && image.sm / 10 == arch / 10 && image.sm <= arch &&
+        (best == nullptr || image.sm > best->sm))
+      best = &image;
+  return best;
 }
 
 const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch) {
@@ -68,6 +90,21 @@ const exec::ProgramImage& Module::image() {
       if (const auto found = variable(variable_name)) *host = reinterpret_cast<void*>(found->address);
   }
   return *image_;
+}
+
+const std::map<std::string, CubinKernel>& Module::machine_code() {
+  if (machine_code_) return *machine_code_;
+  machine_code_.emplace();
+  for (const auto& fatbin : fatbins_) {
+    try {
+      const auto images = read_fatbin(fatbin, name_);
+      if (const FatbinImage* cubin = choose_cubin(images, arch_))
+        machine_code_->merge(read_cubin(std::as_bytes(std::span(cubin->bytes)), name_));
+    } catch (const UserError& e) {
+      fmt::print(stderr, "lockstep: {}; registers are estimated\n", e.what());
+    }
+  }
+  return *machine_code_;
 }
 
 std::optional<DeviceVariable> Module::variable(const std::string& name) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/cubin.hpp"
 #include "cuda/fatbin.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/executable.hpp"
@@ -29,8 +30,13 @@ struct Kernel {
   [[nodiscard]] const exec::Executable& executable() const;
   /// The PTX entry, without translating it.
   [[nodiscard]] const ptx::Function& function() const;
+  /// What ptxas made of it, where the fatbin has machine code that this GPU could load; else nullptr.
+  [[nodiscard]] const CubinKernel* machine_code() const;
+  /// Registers of a thread as lowering assigns them.
+  [[nodiscard]] std::uint32_t assigned_registers(std::uint32_t arch) const;
 
  private:
+  mutable std::uint32_t assigned_registers_ = 0;
   mutable std::unique_ptr<exec::Executable> executable_;
 };
 
@@ -55,6 +61,10 @@ class Module {
   [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name);
 
   [[nodiscard]] bool owns(Address address) const;
+
+  /// Resources of the kernels of its machine code, by name. Machine code that cannot be read is as none.
+  [[nodiscard]] const std::map<std::string, CubinKernel>& machine_code();
+
   /// Its variables back to their initial values.
   void reset() {
     if (image_) image_->initialise();
@@ -72,8 +82,13 @@ class Module {
   exec::DeviceMemory* memory_;
   std::unique_ptr<ptx::Program> program_;
   std::unique_ptr<exec::ProgramImage> image_;
+  std::optional<std::map<std::string, CubinKernel>> machine_code_;
 };
 
+/// Of several cubins the one that the driver of a GPU of architecture `arch` loads: same major number, and the
+/// highest minor one up to its own (CUDA C++ Programming Guide, binary compatibility). Nothing when there is none: the
+/// driver compiles PTX.
+[[nodiscard]] const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch);
 /// Of several PTX images the one for the highest architecture up to `arch`, else the lowest: a functional
 /// model runs it all the same. Nothing when there is no PTX.
 [[nodiscard]] const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch);
