@@ -4,7 +4,7 @@
 The page consists of sections, one module each in tools/results/. With --only, the named sections are written again and
 the others stay as they are.
 
-  tools/results.py build/release/lockstep DATA [--only SECTION]...
+  tools/results.py build/release/lockstep DATA [--only SECTION]... [--programs FOLDER]
 
 DATA is a folder with the real traces (traces/bfs-a100, vectoradd-a100, ffma-h100-10 ... -40; the page says where they
 come from) and the tables of measurements (hw/*.csv).
@@ -17,6 +17,7 @@ import sys
 
 from results import SECTIONS
 from results.common import Context, Page
+from results.programs import Programs
 
 DEFAULT_OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "results.md")
 
@@ -27,6 +28,8 @@ def options():
     parser.add_argument("data", metavar="DATA", help="folder with traces/ and hw/")
     parser.add_argument("--only", action="append", choices=SECTIONS, default=[], metavar="SECTION",
                         help="write only this section again; may be repeated; one of " + ", ".join(SECTIONS))
+    parser.add_argument("--programs", metavar="FOLDER",
+                        help="public CUDA programs as nvcc built them; without it their sections stay as they are")
     parser.add_argument("--out", metavar="FILE", default=DEFAULT_OUT, help="default docs/results.md")
     return parser.parse_args()
 
@@ -48,13 +51,15 @@ def sections_of(path):
 def main():
     arguments = options()
     context = Context(arguments.program, arguments.data)
+    context.programs = Programs(context, arguments.programs) if arguments.programs else None
     version = subprocess.run([context.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
     old = sections_of(arguments.out)
     out = ["# Results", "",
            f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
     for name in SECTIONS:
         section = importlib.import_module("results." + name)
-        if arguments.only and name not in arguments.only:
+        missing = getattr(section, "NEEDS_PROGRAMS", False) and context.programs is None
+        if missing or (arguments.only and name not in arguments.only):
             if section.TITLE in old:
                 out += [f"## {section.TITLE}", "", old[section.TITLE], ""]
             continue

@@ -46,11 +46,12 @@ void need_command(const char* name, const std::vector<std::string>& command) {
 }
 
 void add_register_options(Syntax& syntax) {
-  syntax.options.add_options()(
-      "registers", po::value<std::string>()->default_value("cubin"),
-      "registers of a thread: cubin (ptxas's, where the program has machine code that this GPU could load) or "
-      "estimate")("regs", po::value<std::vector<std::string>>()->composing(),
-                  "registers of one kernel, NAME=N with its mangled name; repeatable");
+  syntax.options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
+                               "registers of a thread: cubin (ptxas's, where the program has machine code "
+                               "that this GPU could load) or "
+                               "estimate")(
+      "regs", po::value<std::vector<std::string>>()->composing(),
+      "registers of one kernel, NAME=N with its mangled name; repeatable");
 }
 
 /// To the runtime in the program's process.

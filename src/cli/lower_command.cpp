@@ -1,6 +1,8 @@
 // `lockstep lower`: the machine code that stands for PTX kernels in the timing model.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -8,12 +10,29 @@
 #include "lower/code.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
 
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 32;  // bytes; for the module's variables
+
+lower::Passes all_but(const std::vector<std::string>& without) {
+  lower::Passes passes;
+  const std::pair<const char*, bool*> steps[] = {{"constants", &passes.constants},
+                                                 {"schedule", &passes.schedule},
+                                                 {"rest", &passes.rest},
+                                                 {"fusion", &passes.fusion}};
+  for (const std::string& name : without) {
+    const auto* step = std::ranges::find(steps, name, [](const auto& s) { return std::string(s.first); });
+    if (step == std::end(steps))
+      throw UserError(
+          fmt::format("lower: --without: constants, schedule, rest or fusion expected, '{}' found", name));
+    *step->second = false;
+  }
+  return passes;
+}
 
 void print_code(const lower::Code& code) {
   for (const auto& i : code.instructions()) fmt::print("    {:05x}  {}\n", i.pc, i.text);
@@ -24,15 +43,23 @@ void print_code(const lower::Code& code) {
 int run_lower(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "lower FILE.ptx [options]";
-  syntax.summary = "Prints what the timing model runs for each kernel of a PTX file, one line a kernel:\n"
-                   "name, registers of a thread, machine instructions, separated by tabs.";
+  syntax.summary =
+      "Prints what the timing model runs for each kernel of a PTX file, one line a kernel:\n"
+      "name, registers of a thread, machine instructions, separated by tabs.";
   syntax.positionals = {"FILE"};
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
-                               "compute capability * 10")("code", "the instructions too");
-  syntax.notes = "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
+                               "compute capability * 10")("code", "the instructions too")(
+      "without", po::value<std::vector<std::string>>()->composing(),
+      "leave out a step: constants, schedule, rest or fusion; repeatable");
+  syntax.notes =
+      "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
-  const auto arch = static_cast<unsigned>(parse_number("--arch", (*values)["arch"].as<std::string>(), 50, 200));
+  const auto arch =
+      static_cast<unsigned>(parse_number("--arch", (*values)["arch"].as<std::string>(), 50, 200));
+  std::vector<std::string> without;
+  if (values->count("without")) without = (*values)["without"].as<std::vector<std::string>>();
+  const lower::Passes passes = all_but(without);
   std::vector<ptx::Module> modules;
   modules.push_back(ptx::parse_file((*values)["FILE"].as<std::string>()));
   const ptx::Program program = ptx::link(std::move(modules));
@@ -41,7 +68,7 @@ int run_lower(int argc, char** argv) {
   for (std::uint32_t f = 0; f < program.functions.size(); ++f) {
     if (!program.functions[f].entry || !program.functions[f].has_body) continue;
     const exec::Executable kernel(image, f);
-    const lower::Code code(kernel, arch);
+    const lower::Code code(kernel, arch, passes);
     fmt::print("{}\t{}\t{}\n", kernel.name(), code.registers(), code.instructions().size());
     if (values->count("code")) print_code(code);
   }

@@ -66,7 +66,8 @@ class Cubin {
     const auto bytes = in_.at<std::uint16_t>(0x3a), count = in_.at<std::uint16_t>(0x3c),
                names = in_.at<std::uint16_t>(0x3e);
     if (count == 0) return;
-    if (bytes != kSectionBytes) in_.fail(0x3a, fmt::format("section headers of {} bytes expected", kSectionBytes));
+    if (bytes != kSectionBytes)
+      in_.fail(0x3a, fmt::format("section headers of {} bytes expected", kSectionBytes));
     (void)in_.range(table, std::uint64_t{count} * kSectionBytes);
     if (names >= count) in_.fail(0x3e, fmt::format("a section below {} expected", count));
     std::vector<std::uint32_t> name_offsets;
@@ -86,7 +87,8 @@ class Cubin {
 
   /// The string at `offset` of a string table.
   [[nodiscard]] std::string text(const Section& table, std::uint64_t offset) const {
-    if (table.type == kTypeNoBytes || offset >= table.size) in_.fail(table.offset, "a name within its table expected");
+    if (table.type == kTypeNoBytes || offset >= table.size)
+      in_.fail(table.offset, "a name within its table expected");
     const auto bytes = in_.range(table.offset + offset, table.size - offset);
     const auto end = std::ranges::find(bytes, std::byte{0});
     return {reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(end - bytes.begin())};

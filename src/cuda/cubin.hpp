@@ -1,7 +1,7 @@
-// What a cubin, the machine code of a fatbin, says about its kernels. Lockstep does not run machine code; it takes
-// the resources that ptxas really gave each kernel.
-// Layout: ELF-64 (System V ABI); NVIDIA's sections and attributes as measured on what ptxas 13.0 writes for sm_75 to
-// sm_90: the registers of a kernel are attribute 0x2f of .nv.info and equal what `ptxas -v` prints.
+// What a cubin, the machine code of a fatbin, says about its kernels. Lockstep does not run machine code; it
+// takes the resources that ptxas really gave each kernel. Layout: ELF-64 (System V ABI); NVIDIA's sections
+// and attributes as measured on what ptxas 13.0 writes for sm_75 to sm_90: the registers of a kernel are
+// attribute 0x2f of .nv.info and equal what `ptxas -v` prints.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,8 @@ inline constexpr std::uint32_t kMaxThreadsPerCta =
 
 /// Static shared memory of a CTA, bytes.
 [[nodiscard]] std::uint64_t static_shared_bytes(const Kernel& kernel);
-/// Registers of a thread by lowering's assignment: between 16 and 255, within .maxnreg and what .maxntid leaves.
+/// Registers of a thread by lowering's assignment: between 16 and 255, within .maxnreg and what .maxntid
+/// leaves.
 [[nodiscard]] std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu);
 /// Registers of a thread: those that `choice` gives the kernel, those of its machine code, or the estimate.
 [[nodiscard]] std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu,

@@ -29,8 +29,8 @@ RegisterChoice make_register_choice(std::string_view source, const std::vector<s
       if (error != std::errc() || rest != end) number = 0;
     }
     if (number == 0 || number > kMostRegisters)
-      throw UserError(fmt::format("registers: KERNEL=N with N from 1 to {} expected, '{}' found",
-                                  kMostRegisters, text));
+      throw UserError(
+          fmt::format("registers: KERNEL=N with N from 1 to {} expected, '{}' found", kMostRegisters, text));
     choice.kernels[text.substr(0, at)] = number;
   }
   return choice;

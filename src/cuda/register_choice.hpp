@@ -20,8 +20,8 @@ struct RegisterChoice {
   std::map<std::string, std::uint32_t> kernels;  // by mangled name; goes before the source
 };
 
-/// `source`: "cubin" or "estimate"; `kernels`: "NAME=N" each, N from 1 to 255. Throws UserError naming what is
-/// wrong.
+/// `source`: "cubin" or "estimate"; `kernels`: "NAME=N" each, N from 1 to 255. Throws UserError naming what
+/// is wrong.
 [[nodiscard]] RegisterChoice make_register_choice(std::string_view source,
                                                   const std::vector<std::string>& kernels);
 [[nodiscard]] std::string to_text(const RegisterChoice& choice);

@@ -76,8 +76,8 @@ UseCounts::UseCounts(const ptx::Function& function)
   }
 }
 
-Builder::Builder(const exec::Executable& kernel, unsigned arch, Code& code)
-    : kernel_(kernel), arch_(arch), code_(code) {}
+Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code)
+    : kernel_(kernel), arch_(arch), passes_(passes), code_(code) {}
 
 void Builder::build() {
   code_.run_of_.assign(kernel_.operations().size(), 0);
@@ -87,16 +87,16 @@ void Builder::build() {
 
 void Builder::function(const exec::FunctionCode& f) {
   const unsigned target = registers_at_full_occupancy(arch_);
-  const Schedule order = schedule(*f.source, ptx::ControlFlow(*f.source), target);
+  const Schedule order = schedule(*f.source, ptx::ControlFlow(*f.source), target, passes_);
   const ptx::Function scheduled = reordered(*f.source, order);
-  const RegisterAssignment registers(scheduled, target);
+  const RegisterAssignment registers(scheduled, target, passes_);
   const UseCounts uses(scheduled);
   function_ = &scheduled;
   registers_ = &registers;
   uses_ = &uses;
   temporaries_ = 0;
   wide_products_.clear();
-  mark_wide_multiplies(scheduled);
+  if (passes_.fusion) mark_wide_multiplies(scheduled);
   runs(f, order);
   code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
@@ -237,6 +237,8 @@ void Builder::emit(const std::string& opcode, const std::vector<std::uint8_t>& d
   pc_ += kInstructionBytes;
 }
 
-Code::Code(const exec::Executable& kernel, unsigned arch) { Builder(kernel, arch, *this).build(); }
+Code::Code(const exec::Executable& kernel, unsigned arch, Passes passes) {
+  Builder(kernel, arch, passes, *this).build();
+}
 
 }  // namespace lockstep::lower

@@ -21,7 +21,7 @@ struct UseCounts {
 
 class Builder {
  public:
-  Builder(const exec::Executable& kernel, unsigned arch, Code& code);
+  Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code);
   void build();
 
  private:
@@ -65,6 +65,7 @@ class Builder {
 
   const exec::Executable& kernel_;
   unsigned arch_;
+  Passes passes_;
   Code& code_;
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;

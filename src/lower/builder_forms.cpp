@@ -105,7 +105,7 @@ void Builder::move(const Instruction& i) {
   const ptx::Operand &to = i.operands[0], &from = i.operands[1];
   if (to.kind == OperandKind::kRegister && registers_->constant(to.reg)) return;
   if (from.kind == OperandKind::kSpecial)
-    return emit(is_clock(from.special)            ? "CS2R.32"
+    return emit(is_clock(from.special)           ? "CS2R.32"
                 : in_constant_bank(from.special) ? "MOV"
                                                  : "S2R",
                 places(to), {});
@@ -123,8 +123,7 @@ void Builder::move(const Instruction& i) {
 
 /// A parameter that is needed in registers.
 void Builder::parameter(const ptx::Operand& data) {
-  for (const ptx::Operand& element :
-       data.kind == OperandKind::kVector ? data.elements : std::vector{data}) {
+  for (const ptx::Operand& element : data.kind == OperandKind::kVector ? data.elements : std::vector{data}) {
     if (element.kind != OperandKind::kRegister) continue;
     const unsigned words = ptx::pressure_of(function_->registers[element.reg].type).words;
     for (unsigned w = 0; w < words; ++w)
@@ -140,7 +139,8 @@ void Builder::memory(const Instruction& i) {
   const Space space = i.form.space();
   // Parameters: a kernel's lie in the constant bank, a function's are passed in registers.
   if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) {
-    if (!store && function_->entry && !(data.kind == OperandKind::kRegister && registers_->constant(data.reg)))
+    if (!store && function_->entry &&
+        !(data.kind == OperandKind::kRegister && registers_->constant(data.reg)))
       parameter(data);
     return;
   }

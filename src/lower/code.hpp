@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "exec/executable.hpp"
+#include "lower/passes.hpp"
 #include "trace/traced_instruction.hpp"
 
 namespace lockstep::lower {
@@ -33,7 +34,7 @@ struct CodeRun {
 class Code {
  public:
   /// `arch`: compute capability * 10; it selects instructions that only some have.
-  Code(const exec::Executable& kernel, unsigned arch);
+  Code(const exec::Executable& kernel, unsigned arch, Passes passes = {});
 
   [[nodiscard]] const std::vector<MachineInstruction>& instructions() const { return instructions_; }
   [[nodiscard]] const CodeRun& run_of(std::uint32_t operation) const { return runs_[run_of_[operation]]; }

@@ -57,8 +57,8 @@ bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
   const ptx::Operand& from = i.operands[1];
   if (i.op() == Opcode::kLd) {
     const Space space = i.form.space();
-    return function.entry && i.form.vector == 1 &&
-           (space == Space::kParam || space == Space::kParamEntry) && from.base == ptx::AddressBase::kSymbol;
+    return function.entry && i.form.vector == 1 && (space == Space::kParam || space == Space::kParamEntry) &&
+           from.base == ptx::AddressBase::kSymbol;
   }
   if (!is_copy(i)) return false;
   switch (from.kind) {

@@ -93,8 +93,8 @@ std::optional<Access> access_of(const ptx::Instruction& i, const std::vector<Roo
     return std::nullopt;
   access.write = store || atomic || i.op() == Opcode::kStmatrix || i.op() == Opcode::kSust ||
                  (matrix && i.has(Mod::kStore));
-  access.ordered = atomic || i.has(Mod::kVolatile) || i.has(Mod::kAcquire) || i.has(Mod::kRelease) ||
-                   i.has(Mod::kRelaxed);
+  access.ordered =
+      atomic || i.has(Mod::kVolatile) || i.has(Mod::kAcquire) || i.has(Mod::kRelease) || i.has(Mod::kRelaxed);
   access.bytes = ptx::bytes(i.form.last_type()) * std::max<unsigned>(i.form.vector, 1);
   const ptx::Operand& address = i.operands[store ? 0 : std::min<std::size_t>(1, i.operands.size() - 1)];
   if ((!load && !store) || address.kind != OperandKind::kAddress) return access;

@@ -18,10 +18,10 @@ struct Dependence {
   bool value = false;
 };
 
-/// For each instruction of [first, end) of a function, relative to first, those that must follow it. Registers:
-/// read after write, write after read, write after write. Memory: two accesses of which one writes stay in
-/// order unless they differ in state space, in variable, or in offset from the same address; loads through
-/// the non-coherent path (.nc, constants, textures) never wait for a store.
+/// For each instruction of [first, end) of a function, relative to first, those that must follow it.
+/// Registers: read after write, write after read, write after write. Memory: two accesses of which one writes
+/// stay in order unless they differ in state space, in variable, or in offset from the same address; loads
+/// through the non-coherent path (.nc, constants, textures) never wait for a store.
 class Dependences {
  public:
   /// `roots`: as address_roots() gives them.

@@ -54,21 +54,23 @@ class BlockLiveness {
 
 }  // namespace
 
-RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target)
+RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target, Passes passes)
     : alias_(function.registers.size()),
       intervals_(function.registers.size()),
       place_(function.registers.size(), kNoRegister),
       group_of_(function.registers.size(), kNoGroup),
       folded_(function.instructions.size(), false),
-      constant_(constant_operands(function)),
-      target_(target) {
+      constant_(passes.constants ? constant_operands(function)
+                                 : std::vector<bool>(function.registers.size())),
+      target_(target),
+      rest_(passes.rest) {
   for (ptx::RegisterId id = 0; id < alias_.size(); ++id) {
     alias_[id] = id;
     intervals_[id].words = constant_[id] ? 0 : ptx::pressure_of(function.registers[id].type).words;
   }
   const ptx::ControlFlow flow(function);
   const ptx::Liveness liveness(function, flow);
-  fold_moves(function, flow, liveness);
+  if (passes.fusion) fold_moves(function, flow, liveness);
   measure(function, flow, liveness);
   group_vectors(function);
   scan();
@@ -160,7 +162,7 @@ void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
                        [since](std::uint32_t until) { return until <= since; });
   };
   const auto find = [&](unsigned words, unsigned align) {
-    for (unsigned first = 0; first + words <= std::min(target_, kMostRegisters); first += align)
+    for (unsigned first = 0; rest_ && first + words <= std::min(target_, kMostRegisters); first += align)
       if (free_since(first, words, at < kRest ? 0 : at - kRest)) return first;
     for (unsigned first = 0; first + words <= kMostRegisters; first += align)
       if (free_since(first, words, at)) return first;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lower/passes.hpp"
 #include "ptx/ir.hpp"
 #include "ptx/liveness.hpp"
 
@@ -20,7 +21,7 @@ class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
   /// its last readers may still wait to be issued.
-  explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32);
+  explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32, Passes passes = {});
 
   /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
   [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const { return place_[root(id)]; }
@@ -59,6 +60,7 @@ class RegisterAssignment {
   std::vector<std::uint32_t> busy_until_ =
       std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
   unsigned used_ = 0, target_;
+  bool rest_;
 };
 
 }  // namespace lockstep::lower

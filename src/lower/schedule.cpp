@@ -26,8 +26,7 @@ std::uint32_t latency(const ptx::Instruction& i) {
     case Opcode::kLdu: {
       const Space space = i.form.space();
       if (space == Space::kParam || space == Space::kParamEntry || space == Space::kParamFunc) return 0;
-      const bool near =
-          space == Space::kShared || space == Space::kSharedCta || space == Space::kConst;
+      const bool near = space == Space::kShared || space == Space::kSharedCta || space == Space::kConst;
       return near ? kShared : kGlobal;
     }
     case Opcode::kAtom:
@@ -75,7 +74,10 @@ class Pressure {
  public:
   Pressure(const ptx::Function& function, const std::vector<bool>& constant, Run run,
            const std::vector<RegisterId>& before, const std::vector<RegisterId>& after)
-      : function_(function), constant_(constant), left_(function.registers.size()), live_(function.registers.size()) {
+      : function_(function),
+        constant_(constant),
+        left_(function.registers.size()),
+        live_(function.registers.size()) {
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       uses_.push_back(ptx::register_use(function.instructions[at]));
       for (const RegisterId id : uses_.back().reads) ++left_[id];
@@ -193,25 +195,31 @@ std::vector<RegisterId> live_after(const ptx::ControlFlow& flow, const ptx::Live
 }  // namespace
 
 unsigned registers_at_full_occupancy(unsigned arch) {
-  // CUDA C++ Programming Guide, technical specifications by compute capability: 64 K registers; threads of an SM.
-  const unsigned threads = arch == 75 ? 1024 : arch == 86 || arch == 87 || arch == 89 || arch >= 120 ? 1536 : 2048;
+  // CUDA C++ Programming Guide, technical specifications by compute capability: 64 K registers; threads of an
+  // SM.
+  const unsigned threads = arch == 75                                              ? 1024
+                           : arch == 86 || arch == 87 || arch == 89 || arch >= 120 ? 1536
+                                                                                   : 2048;
   return 65536 / threads / 8 * 8;
 }
 
-Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned registers) {
+Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, unsigned registers,
+                  Passes passes) {
   Schedule result;
   result.runs = find_runs(function, flow);
   const ptx::Liveness liveness(function, flow);
   const auto roots = address_roots(function);
-  const auto constant = constant_operands(function);
+  const auto constant =
+      passes.constants ? constant_operands(function) : std::vector<bool>(function.registers.size());
   for (const Run run : result.runs) {
     const bool reachable = flow.blocks()[flow.block_of(run.first)].reachable;
-    if (run.end - run.first < 3 || !reachable) {
+    if (run.end - run.first < 3 || !reachable || !passes.schedule) {
       for (std::uint32_t at = run.first; at < run.end; ++at) result.order.push_back(at);
       continue;
     }
     const Dependences dependences(function, roots, run.first, run.end);
-    Pressure pressure(function, constant, run, liveness.live_before(run.first), live_after(flow, liveness, run));
+    Pressure pressure(function, constant, run, liveness.live_before(run.first),
+                      live_after(flow, liveness, run));
     ListScheduler(function, dependences, run, std::move(pressure), static_cast<int>(registers))
         .run(result.order);
   }

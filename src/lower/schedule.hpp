@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lower/passes.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/ir.hpp"
 
@@ -31,7 +32,7 @@ struct Schedule {
 /// loads go before what does not need them. An instruction that would raise the number of live 32-bit
 /// registers above `registers` waits for one that does not, where there is one.
 [[nodiscard]] Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow,
-                                unsigned registers);
+                                unsigned registers, Passes passes = {});
 
 /// The function with its instructions in that order.
 [[nodiscard]] ptx::Function reordered(const ptx::Function& function, const Schedule& schedule);

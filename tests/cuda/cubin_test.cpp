@@ -1,4 +1,5 @@
-// Cubins built here from the measured layout; broken ones; which one a GPU takes, and where registers come from.
+// Cubins built here from the measured layout; broken ones; which one a GPU takes, and where registers come
+// from.
 #include "cuda/cubin.hpp"
 
 #include <catch2/catch.hpp>

@@ -93,7 +93,8 @@ TEST_CASE("with no register to spare the order stays") {
 TEST_CASE("a load passes a store only where they cannot meet") {
   const std::string head = "ld.param.u64 %d1, [p];\nld.param.u64 %d2, [p];\nmov.u32 %r1, %tid.x;\n";
   const auto passes = [&](const std::string& store, const std::string& load) {
-    const ptx::Function f = kernel(head + store + load + "add.f32 %f4, %f3, %f3;\nst.global.f32 [%d1+64], %f4;\n");
+    const ptx::Function f =
+        kernel(head + store + load + "add.f32 %f4, %f3, %f3;\nst.global.f32 [%d1+64], %f4;\n");
     const auto order = scheduled(f).order;
     return std::ranges::find(order, 4u) < std::ranges::find(order, 3u);
   };
@@ -118,7 +119,8 @@ TEST_CASE("registers at full occupancy are those of the programming guide's tabl
 TEST_CASE("parameters and immediates have no register, but where they are addresses") {
   const ptx::Function f = kernel(
       "ld.param.u64 %d1, [p];\nld.param.u64 %d2, [p];\nmov.u32 %r1, 7;\nmov.u32 %r2, %tid.x;\n"
-      "add.s32 %r3, %r2, %r1;\nadd.s64 %d3, %d2, 64;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d3], %r3;\n");
+      "add.s32 %r3, %r2, %r1;\nadd.s64 %d3, %d2, 64;\nst.global.u32 [%d1], %r3;\nst.global.u32 [%d3], "
+      "%r3;\n");
   const auto constant = constant_operands(f);
   const auto of = [&](const std::string& name) {
     for (std::size_t id = 0; id < f.registers.size(); ++id)

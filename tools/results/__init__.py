@@ -4,4 +4,4 @@ To add a section: a module with TITLE (its heading), and write(context, page), w
 in SECTIONS, in the order of the page. `context` and `page` are those of common.py.
 """
 
-SECTIONS = ["real_traces", "ffma", "sm", "memory", "uvm", "speed"]
+SECTIONS = ["real_traces", "ffma", "sm", "memory", "uvm", "polybench", "rodinia", "sst_runs", "speed"]

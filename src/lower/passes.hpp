@@ -1,0 +1,13 @@
+// The steps of lowering that can be left out, to see what each brings (docs/lowering.md).
+#pragma once
+
+namespace lockstep::lower {
+
+struct Passes {
+  bool constants = true;  // constants.hpp
+  bool schedule = true;   // schedule.hpp
+  bool rest = true;       // registers.hpp: registers that rest before they are used again
+  bool fusion = true;     // products and sums in one instruction, moves without one
+};
+
+}  // namespace lockstep::lower

@@ -1,0 +1,55 @@
+"""Section: polybench on an H100 PCIe, kernel times under nsys."""
+import csv
+import statistics
+
+from .common import error_summary, percent
+from .programs import is_check
+
+TITLE = "Polybench on an H100 PCIe"
+NEEDS_PROGRAMS = True
+
+# Largest size simulated: beyond it a run takes more than a minute, or all of them together too long.
+LARGEST = {"2dconv": 1024, "2mm": 96, "3dconv": 96, "3mm": 96, "atax": 192, "bicg": 192, "gemm": 128, "gesummv": 192,
+           "mvt": 192, "syrk": 96}
+
+
+def rows(context):
+    """(benchmark, block, size, nanoseconds, name of the row) of the table, in its order."""
+    with open(context.measurements("h100_pcie_kernels.csv")) as f:
+        for row in csv.DictReader(f):
+            if row["suite"] == "polybench":
+                parameters = dict(p.split("=") for p in row["params"].split(";"))
+                yield (row["benchmark"], int(parameters["blockDimX"]), int(parameters["size"]),
+                       float(row["total_kernel_ns"]), row["benchmark"] + ";" + row["params"])
+
+
+def simulate(programs, benchmark, block, size):
+    """Sum of the kernels' times with the launch floor, in nanoseconds, and the number of kernels."""
+    stats = programs.exec("h100_pcie", ["poly_" + benchmark, "-size", str(size), "-blockDimX", str(block)])
+    return sum(k["elapsed_ns"] for k in stats["kernels"]), len(stats["kernels"])
+
+
+def write(context, page):
+    everything = list(rows(context))
+    table, errors, seen, left_out = {}, {False: [], True: []}, {}, 0
+    sizes = sorted({size for _, _, size, _, _ in everything if size <= 192})
+    for benchmark, block, size, hardware, name in everything:
+        if size > LARGEST[benchmark] or not context.programs.has("poly_" + benchmark):
+            left_out += 1
+            continue
+        ours, kernels = simulate(context.programs, benchmark, block, size)
+        error = ours / hardware - 1
+        table.setdefault((benchmark, block), {})[size] = error
+        errors[is_check(name)].append(error)
+        seen[benchmark] = kernels
+    page.text("Error of the time of all kernels of a run, by size, against public measurements (h100_pcie_kernels.csv,",
+              "programs of EnzeXu/GPU_Benchmarks; nsys). Ours is `elapsed_ns`: with 1.24 us a kernel, the intercept of the",
+              "same table's empty kernels. Programs: `nvcc -O3`, PTX 7.5, as published.")
+    page.table(["program", "block x", *map(str, sizes)],
+               [[benchmark, block, *(percent(line[s]) if s in line else "" for s in sizes)]
+                for (benchmark, block), line in sorted(table.items())])
+    page.text(f"Rows that something may have been derived from. {error_summary(errors[False])}")
+    page.text(f"Rows kept as a check (SHA-256 of the row's name, first byte odd). {error_summary(errors[True])}")
+    signed = statistics.mean(errors[False] + errors[True])
+    page.text(f"All: {error_summary(errors[False] + errors[True])} Mean with sign: {percent(signed)}.")
+    page.text(f"{left_out} rows of larger sizes are left out: their simulation takes minutes in all.")
