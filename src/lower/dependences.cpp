@@ -123,6 +123,7 @@ bool keeps_its_place(const ptx::Instruction& i) {
     case Opcode::kFence:
     case Opcode::kCp:
     case Opcode::kMbarrier:
+    case Opcode::kTensormap:
     case Opcode::kNanosleep:
     case Opcode::kWgmma:
     case Opcode::kGriddepcontrol:
