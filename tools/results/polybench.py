@@ -44,7 +44,7 @@ def write(context, page):
         seen[benchmark] = kernels
     page.text("Error of the time of all kernels of a run, by size, against public measurements (h100_pcie_kernels.csv,",
               "programs of EnzeXu/GPU_Benchmarks; nsys). Ours is `elapsed_ns`: with 1.24 us a kernel, the intercept of the",
-              "same table's empty kernels. Programs: `nvcc -O3`, PTX 7.5, as published.")
+              "same table's empty kernels. Programs: `nvcc -O3` of CUDA 13 (PTX for compute_75).")
     page.table(["program", "block x", *map(str, sizes)],
                [[benchmark, block, *(percent(line[s]) if s in line else "" for s in sizes)]
                 for (benchmark, block), line in sorted(table.items())])
