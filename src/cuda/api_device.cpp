@@ -138,7 +138,7 @@ LOCKSTEP_CUDA_API cudaDeviceDisablePeerAccess(int) {
   return api([](Runtime&) { throw ApiError(Status::kErrorPeerAccessNotEnabled); });
 }
 LOCKSTEP_CUDA_API cudaCtxResetPersistingL2Cache() {
-  return api([](Runtime&) {});  // nothing can be made persistent: persistingL2CacheMaxSize is 0
+  return api([](Runtime&) {});  // access policies have no effect, see cudaStreamSetAttribute
 }
 LOCKSTEP_CUDA_API cudaDriverGetVersion(int* version) {
   return api([&](Runtime&) {

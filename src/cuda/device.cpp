@@ -11,6 +11,10 @@ constexpr std::uint32_t kKib = 1024;
 constexpr std::uint32_t kStandardShared = 48 * kKib;  // every compute capability
 constexpr std::size_t kConstantBytes = 64 * kKib;
 
+// NVIDIA Ampere GPU Architecture Tuning Guide: 30 of the A100's 40 MB can be set aside for persisting
+// accesses. The largest window is assumed to be the L2.
+constexpr std::uint32_t kPersistingArch = 80;
+
 int as_int(std::uint64_t value) { return static_cast<int>(std::min<std::uint64_t>(value, 0x7fffffff)); }
 
 /// Data pins of the memory: HBM channels are 64 bits wide (two pseudo-channels of 32 bytes a burst of 4),
@@ -91,6 +95,10 @@ abi::DeviceProp device_properties(const config::GpuConfig& c) {
   p.multiProcessorCount = as_int(c.gpu.sms);
   p.memoryBusWidth = memory_bus_bits(c);
   p.l2CacheSize = as_int(std::uint64_t{c.l2.partitions} * c.l2.slices_per_partition * c.l2.slice_bytes);
+  if (c.gpu.arch >= kPersistingArch) {
+    p.persistingL2CacheMaxSize = p.l2CacheSize / 4 * 3;
+    p.accessPolicyMaxWindowSize = p.l2CacheSize;
+  }
   p.maxThreadsPerMultiProcessor = as_int(c.sm.max_threads);
   p.sharedMemPerMultiprocessor = *std::ranges::max_element(c.l1.shared_carveouts_kib) * kKib;
   p.regsPerMultiprocessor = as_int(c.sm.registers);

@@ -18,6 +18,12 @@ struct Context {
 Context primary;
 thread_local std::vector<Context*> current;  // the calling thread's stack of contexts
 
+/// CUdevice_attribute: what only the driver tells. Stream memory operations, virtual memory management,
+/// handles for other processes, compression, tensor maps, multicast: none of them is there.
+constexpr int kTextureGather = 44;
+constexpr int kNotThere[] = {92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
+                             123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
+
 void only_device(int device) { require(device == 0, Status::kErrorInvalidDevice); }
 
 int create(void** context, unsigned flags, int device) {
@@ -135,6 +141,11 @@ LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   });
 }
 LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
+  if (value != nullptr && device == 0) {
+    *value = attribute == kTextureGather ? 1 : 0;
+    if (attribute == kTextureGather || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
+      return 0;
+  }
   return driver([&] { return cudaDeviceGetAttribute(value, attribute, device); });
 }
 LOCKSTEP_CUDA_API cuDeviceComputeCapability(int* major, int* minor, int device) {

@@ -21,14 +21,16 @@ struct Linker {
 };
 std::map<const void*, Linker*> linkers;
 
-std::uint32_t word_at(const void* image) {
-  std::uint32_t word = 0;
-  std::memcpy(&word, image, sizeof word);
-  return word;
+/// Reads no further than what differs: a text may be shorter than the number.
+bool begins_with(const void* image, std::uint32_t magic) {
+  const auto* bytes = static_cast<const unsigned char*>(image);
+  for (unsigned i = 0; i < sizeof magic; ++i)
+    if (bytes[i] != (magic >> 8 * i & 0xff)) return false;
+  return true;
 }
 
 std::span<const std::byte> whole_fatbin(const void* image) {
-  if (word_at(image) == kWrapperMagic) {
+  if (begins_with(image, kWrapperMagic)) {
     const std::byte* data = nullptr;
     std::memcpy(&data, static_cast<const std::byte*>(image) + 8, sizeof data);
     image = data;
@@ -41,10 +43,9 @@ std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
   require(image != nullptr);
   if (const auto linker = linkers.find(image); linker != linkers.end())
     return std::make_unique<Module>("linked", linker->second->texts, rt.memory);
-  const std::uint32_t magic = word_at(image);
-  if (magic == kElfMagic)
+  if (begins_with(image, kElfMagic))
     throw ApiError(Status::kErrorNoKernelImageForDevice, "a module holds machine code; PTX is needed");
-  if (magic == kFatbinMagic || magic == kWrapperMagic)
+  if (begins_with(image, kFatbinMagic) || begins_with(image, kWrapperMagic))
     return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.gpu.gpu.arch,
                                     rt.memory);
   return std::make_unique<Module>("module", std::vector<std::string>{static_cast<const char*>(image)},

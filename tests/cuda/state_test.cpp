@@ -48,6 +48,8 @@ TEST_CASE("device properties: the technical specifications of compute capability
   CHECK(v100.memoryBusWidth == 4096);
   CHECK(v100.l2CacheSize == 6 << 20);
   CHECK(v100.clusterLaunch == 0);
+  CHECK(v100.persistingL2CacheMaxSize == 0);
+  CHECK(device_properties(config::resolve("a100")).persistingL2CacheMaxSize == 30 << 20);
   const auto h100 = device_properties(config::resolve("h100_pcie"));
   CHECK(h100.sharedMemPerBlockOptin == 232448);
   CHECK(h100.reservedSharedMemPerBlock == 1024);

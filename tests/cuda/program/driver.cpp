@@ -44,6 +44,7 @@ struct AllocNode {
 extern "C" {
 int cuInit(unsigned);
 int cuDeviceGet(int*, int);
+int cuDeviceGetAttribute(int*, int, int);
 int cuDeviceGetName(char*, int, int);
 int cuCtxCreate_v2(void**, unsigned, int);
 int cuCtxGetDevice(int*);
@@ -213,6 +214,10 @@ int main(int argc, char** argv) {
   void *context = nullptr, *module = nullptr, *entry = nullptr;
   check(cuInit(0) == 0 && cuDeviceGet(&device, 0) == 0 && cuDeviceGet(&device, 1) == 101, "device");
   check(cuDeviceGetName(name, sizeof name, 0) == 0 && std::strlen(name) > 0, "name");
+  int value = -1;
+  check(cuDeviceGetAttribute(&value, 102, 0) == 0 && value == 0, "no virtual memory management");
+  check(cuDeviceGetAttribute(&value, 10, 0) == 0 && value == 32, "warp size");
+  check(cuDeviceGetAttribute(&value, 5000, 0) == 1, "an attribute that there is not");
   check(cuCtxGetDevice(&device) == 201, "no context");
   check(cuCtxCreate_v2(&context, 0, 0) == 0 && cuCtxGetDevice(&device) == 0 && device == 0, "context");
   check(cuModuleLoadDataEx(&module, "no PTX at all", 0, nullptr, nullptr) == 218, "text that is no PTX");
