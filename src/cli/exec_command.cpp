@@ -97,7 +97,7 @@ ChildResult execute(const RunArguments& arguments, Start start, const std::strin
 int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
   if (child.signal != 0) return child.code;
   if (!fs::exists(arguments.trace)) {
-    fmt::print(stderr, "{}", kNothing);
+    fmt::print(stderr, "{}", kNoKernels);
     return child.code;
   }
   const int code = simulate_trace(arguments, argc, argv);

@@ -199,7 +199,7 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<
   }
   progress.finish();
   if (trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
-    fmt::print(stderr, "{}", kNothing);
+    fmt::print(stderr, "{}", kNoKernels);
     return kDone;
   }
   finish(result.report, result.host);

@@ -48,7 +48,7 @@ void add_run_options(boost::program_options::options_description& options);
                                     char** argv);
 
 /// Said where a program has launched no kernel.
-inline constexpr const char* kNothing =
+inline constexpr const char* kNoKernels =
     "lockstep: the program launched no kernel, or one failed: nothing to simulate\n";
 
 class LiveProgram;

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "cuda/launch.hpp"
 #include "util/error.hpp"
@@ -63,7 +64,7 @@ class Player {
   Player(const LaunchScript& script, const std::string& ptx, const std::string& name, Runtime& runtime)
       : script_(script),
         runtime_(runtime),
-        module_(runtime.modules.add(std::make_unique<Module>(name, ptx, runtime.memory))) {}
+        module_(runtime.modules.add(std::make_unique<Module>(name, std::vector<std::string>{ptx}, runtime.memory))) {}
 
   int play() {
     for (const ScriptStep& step : script_.steps) {
