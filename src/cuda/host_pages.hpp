@@ -20,8 +20,8 @@ struct HostAccess {
 /// Takes the access rights of all managed pages away; the first read and the first write of each page is then
 /// noted by a handler of SIGSEGV, which gives the right back. Other faults go to the handler that was there
 /// before. After kFine pages between two calls of give() the unit is the 2 MiB block, written: Linux limits
-/// the number of mappings (vm.max_map_count, 65530). System calls do not raise SIGSEGV: what hands them such a
-/// buffer must touch it first (preload/touch.cpp). Other threads of the program may run.
+/// the number of mappings (vm.max_map_count, 65530). System calls do not raise SIGSEGV: what hands them such
+/// a buffer must touch it first (preload/touch.cpp). Other threads of the program may run.
 ///
 /// One at a time in a process.
 class HostPages {

@@ -54,9 +54,8 @@ struct OpenFile {
 
 class CompactFeed final : public CtaFeed {
  public:
-  /// `kernel` outlives it.
-  CompactFeed(std::shared_ptr<const OpenFile> file, const KernelEntry& kernel, bool strict)
-      : file_(std::move(file)), kernel_(kernel), ring_(64) {
+  CompactFeed(std::shared_ptr<const OpenFile> file, std::shared_ptr<const KernelEntry> kernel, bool strict)
+      : file_(std::move(file)), entry_(std::move(kernel)), kernel_(*entry_), ring_(64) {
     notes_.remarks = kernel_.remarks;
     file_->with_place(kernel_.table, [&] { read_table(strict); });
     first_cta_.reserve(kernel_.chunks.size() + 1);
@@ -97,6 +96,7 @@ class CompactFeed final : public CtaFeed {
   void take_notes();
 
   std::shared_ptr<const OpenFile> file_;
+  std::shared_ptr<const KernelEntry> entry_;
   const KernelEntry& kernel_;
   StaticTable table_;
   TracedTable traced_;
@@ -269,21 +269,24 @@ class CompactTraceSet final : public TraceSet {
     BlockScratch scratch;
     const BlockReader& blocks = file_->blocks;
     file_->with_place(blocks.directory(), [&] {
-      directory_ = decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch));
+      directory_ = std::make_shared<const CompactDirectory>(
+          decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch)));
     });
-    for (const KernelEntry& kernel : directory_.kernels) kernels_.push_back(kernel.header);
+    for (const KernelEntry& kernel : directory_->kernels) kernels_.push_back(kernel.header);
   }
-  [[nodiscard]] const std::string& name() const override { return directory_.name; }
-  [[nodiscard]] std::uint64_t content_hash() const override { return directory_.hash; }
-  [[nodiscard]] const std::vector<Command>& commands() const override { return directory_.commands; }
+  [[nodiscard]] const std::string& name() const override { return directory_->name; }
+  [[nodiscard]] std::uint64_t content_hash() const override { return directory_->hash; }
+  [[nodiscard]] const std::vector<Command>& commands() const override { return directory_->commands; }
   [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return kernels_; }
   [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override {
-    return std::make_unique<CompactFeed>(file_, directory_.kernels.at(index), strict_);
+    const KernelEntry& kernel = directory_->kernels.at(index);
+    return std::make_unique<CompactFeed>(file_, std::shared_ptr<const KernelEntry>(directory_, &kernel),
+                                         strict_);
   }
 
  private:
   std::shared_ptr<const OpenFile> file_;
-  CompactDirectory directory_;
+  std::shared_ptr<const CompactDirectory> directory_;
   std::vector<KernelHeader> kernels_;
   bool strict_;
 };
@@ -316,7 +319,8 @@ void GrowingTrace::finish(std::string name, std::uint64_t hash) {
 const KernelEntry& GrowingTrace::entry(std::uint32_t index) const { return file_->kernels.at(index); }
 
 std::unique_ptr<CtaFeed> GrowingTrace::open(std::uint32_t index) const {
-  return std::make_unique<CompactFeed>(file_->open, entry(index), strict_);
+  return std::make_unique<CompactFeed>(file_->open, std::shared_ptr<const KernelEntry>(file_, &entry(index)),
+                                       strict_);
 }
 
 std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options) {

@@ -130,7 +130,7 @@ TEST_CASE("data: sequences, files, offsets, tolerance, random numbers as splitmi
   CHECK(play(folder, head + "expect c+16 f32 sequence 1.5 2.5 within 0.2\n").code == 0);
   // First outputs of splitmix64 with seed 0: 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4 (Vigna's reference code).
   CHECK(play(folder, "buffer r 16 random u64 0 0 0xffffffffffffffff\nprint r u64 2\n" + head).out ==
-        "r: 1.6294208416658607e+19 7.960286522194355e+18\n");
+        "r: 1.6294208416658608e+19 7.960286522194355e+18\n");
   CHECK_THAT(play(folder, "buffer a 4\nlaunch nope grid 1 block 1 args\n").err, Contains("s.launch:2: "));
   const auto count = play(folder, "buffer a 4\nlaunch _Z3addPKfS0_Pfi grid 1 block 1 args a\n");
   CHECK(count.code == 2);

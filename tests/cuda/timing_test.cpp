@@ -89,7 +89,7 @@ TEST_CASE("the report of a live run is that of its recording, whatever threads a
         execute(which, {"-q", "--threads", "1", "--record", folder / "kept.lst", "-o", folder / "one"});
     CHECK(one.code == 0);
     const std::string stats = slurp(folder / "one/stats.json");
-    CHECK(stats.find("\"partial\": false") != std::string::npos);
+    CHECK(stats.find("\"partial\":false") != std::string::npos);
     CHECK(start({"run", folder / "kept.lst", "-q", "-o", folder / "two"}).code == 0);
     CHECK(slurp(folder / "two/stats.json") == stats);
     CHECK(execute(which, {"-q", "--threads", "2", "--window", "7", "--shuffle", "3", "-o", folder / "three"})
@@ -113,7 +113,7 @@ TEST_CASE("a program that crashes: its exit code, and what it had launched as a 
   CHECK(done.code == 134);
   CHECK(done.err.find("was ended by signal") != std::string::npos);
   const std::string stats = slurp(folder / "out/stats.json");
-  CHECK(stats.find("\"partial\": true") != std::string::npos);
+  CHECK(stats.find("\"partial\":true") != std::string::npos);
   CHECK(stats.find("\"program\"") != std::string::npos);
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it sta
             "kernel endless has no end within --max-cycles; its warps stand at\n  CTA (0,0,0) warp 0: ") !=
         std::string::npos);
   CHECK(done.err.find("  CTA (0,0,0) warp 1: ") != std::string::npos);
-  CHECK(slurp(folder / "out/stats.json").find("\"name\": \"work\"") != std::string::npos);
+  CHECK(slurp(folder / "out/stats.json").find("\"name\":\"work\"") != std::string::npos);
 }
 
 TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and keeps the results") {
@@ -141,6 +141,6 @@ TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and k
   CHECK(done.err.find("stopped in kernel endless; its warps stand at\n  CTA (0,0,0) warp 0: ") !=
         std::string::npos);
   const std::string stats = slurp(folder / "out/stats.json");
-  CHECK(stats.find("\"partial\": true") != std::string::npos);
-  CHECK(stats.find("\"name\": \"work\"") != std::string::npos);
+  CHECK(stats.find("\"partial\":true") != std::string::npos);
+  CHECK(stats.find("\"name\":\"work\"") != std::string::npos);
 }

@@ -1,9 +1,10 @@
 // Any bytes as a fatbin: its images are read, or it is refused with a UserError.
+#include "cuda/fatbin.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 
-#include "cuda/fatbin.hpp"
 #include "util/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

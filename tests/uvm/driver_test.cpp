@@ -113,7 +113,8 @@ TEST_CASE("the driver's prefetch rule works on the whole batch") {
   CHECK(rig.gmmu.counters().batches == 1);
 }
 
-TEST_CASE("a flush takes what had come by the fetch; with many duplicates also what has come since (spec D.1)") {
+TEST_CASE(
+    "a flush takes what had come by the fetch; with many duplicates also what has come since (spec D.1)") {
   for (const unsigned pages : {10u, 4u}) {  // 10 faults: without duplicates, and with 6
     Parameters p;
     p.prefetcher = 0;

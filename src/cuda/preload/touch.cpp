@@ -43,8 +43,7 @@ F next(F, const char* name) {
 }  // namespace
 
 // The library's own function, looked up at its first call.
-#define LOCKSTEP_NEXT(name) \
-  static const auto original = next(&::name, #name)
+#define LOCKSTEP_NEXT(name) static const auto original = next(&::name, #name)
 
 #define LOCKSTEP_HOOK extern "C" __attribute__((visibility("default")))
 
@@ -113,7 +112,8 @@ LOCKSTEP_HOOK std::size_t fread_unlocked(void* buffer, std::size_t size, std::si
   touch(buffer, size * count, true);
   return original(buffer, size, count, file);
 }
-LOCKSTEP_HOOK std::size_t fwrite_unlocked(const void* buffer, std::size_t size, std::size_t count, FILE* file) {
+LOCKSTEP_HOOK std::size_t fwrite_unlocked(const void* buffer, std::size_t size, std::size_t count,
+                                          FILE* file) {
   LOCKSTEP_NEXT(fwrite_unlocked);
   touch(buffer, size * count, false);
   return original(buffer, size, count, file);
