@@ -13,12 +13,15 @@ using namespace lockstep::cli;
 namespace {
 
 /// AddressSanitizer wants to be the first library of a process; the preloaded hook comes before it.
-Finished start(std::vector<std::string> arguments) {
+std::vector<std::pair<std::string, std::string>> environment() {
   const char* options = std::getenv("ASAN_OPTIONS");
+  return {{"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
+}
+
+Finished start(std::vector<std::string> arguments) {
   Launch launch;
   launch.arguments = std::move(arguments);
-  launch.environment = {
-      {"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
+  launch.environment = environment();
   return run(launch);
 }
 
@@ -133,8 +136,9 @@ TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and k
   const Folder folder;
   Launch launch;
   launch.arguments = {"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_TIMING, kPtx, "never"};
+  launch.environment = environment();
   Program program(launch);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(3000));
   program.send(SIGINT);
   const Finished done = program.wait();
   CHECK(done.code == 130);
