@@ -15,7 +15,9 @@ foreach(version 12 13)
   file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
   add_library(cudart_${version} SHARED ${CMAKE_BINARY_DIR}/empty.cpp)
   target_link_libraries(cudart_${version} PRIVATE -Wl,--whole-archive lockstep_cuda -Wl,--no-whole-archive)
-  target_link_options(cudart_${version} PRIVATE -Wl,--version-script=${map} -Wl,-soname,libcudart.so.${version})
+  # Optimising at link time makes programs that are built for speed faster; here it would only cost build time.
+  target_link_options(cudart_${version} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-lto> -Wl,--version-script=${map}
+                      -Wl,-soname,libcudart.so.${version})
   set_target_properties(cudart_${version} PROPERTIES OUTPUT_NAME cudart SUFFIX .so.${version} LINK_DEPENDS ${map})
 endforeach()
 add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp
