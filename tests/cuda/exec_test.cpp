@@ -93,6 +93,23 @@ TEST_CASE("a program of the driver API: modules, launches, linking, graphs with 
   CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
 }
 
+TEST_CASE("the README's program, which needs no CUDA compiler") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
+  const Folder folder;
+  const auto timed = [&](const std::string& threads) {
+    const Finished run = start({"exec", "-q", "--threads", threads, "-o", folder / threads, "--",
+                                LOCKSTEP_DRIVER_EXAMPLE, ptx, "5000"});
+    CHECK(run.out == "PASS\n");
+    CHECK(run.code == 0);
+    return slurp(folder / threads + "/stats.json");
+  };
+  CHECK(timed("1") == timed("2"));
+  const Finished bad =
+      start({"exec", "--functional", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_DRIVER_EXAMPLE});
+  CHECK(bad.out == "CUDA_ERROR_INVALID_PTX\nFAIL\n");
+  CHECK(bad.code == 1);
+}
+
 TEST_CASE("bad usage of exec and record") {
   CHECK(start({"exec"}).code == 2);
   CHECK(start({"exec", "--functional"}).err.find("no program") != std::string::npos);
