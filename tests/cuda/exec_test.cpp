@@ -104,8 +104,8 @@ TEST_CASE("the README's program, which needs no CUDA compiler") {
     return slurp(folder / threads + "/stats.json");
   };
   CHECK(timed("1") == timed("2"));
-  const Finished bad =
-      start({"exec", "--functional", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_DRIVER_EXAMPLE});
+  const std::string text = std::string(LOCKSTEP_SOURCE_DIR) + "/README.md";
+  const Finished bad = start({"exec", "--functional", "--", LOCKSTEP_DRIVER_EXAMPLE, text});
   CHECK(bad.out == "CUDA_ERROR_INVALID_PTX\nFAIL\n");
   CHECK(bad.code == 1);
 }
