@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +51,22 @@ void set(std::vector<std::string>& environment, const std::string& name, std::st
   environment.push_back(name + "=" + value);
 }
 
-std::vector<std::string> child_environment(const Start& start) {
+/// What one process can take once (kClaimVariable); closed at the end of the scope.
+class Claim {
+ public:
+  Claim() : descriptor_(::eventfd(1, EFD_SEMAPHORE | EFD_NONBLOCK)) {
+    if (descriptor_ < 0) throw UserError(fmt::format("no eventfd can be made: {}", std::strerror(errno)));
+  }
+  ~Claim() { ::close(descriptor_); }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+std::vector<std::string> child_environment(const Start& start, int claim) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   if (!start.own) {
@@ -59,6 +75,7 @@ std::vector<std::string> child_environment(const Start& start) {
     set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
   }
   set(environment, cuda::kConfigVariable, start.config);
+  set(environment, cuda::kClaimVariable, std::to_string(claim));
   if (!start.trace.empty()) set(environment, cuda::kTraceVariable, start.trace);
   if (start.socket >= 0) set(environment, cuda::kSocketVariable, std::to_string(start.socket));
   if (start.max_cycles > 0) set(environment, cuda::kMaxCyclesVariable, std::to_string(start.max_cycles));
@@ -75,7 +92,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 Child::Child(const Start& start) {
-  auto environment = child_environment(start);
+  const Claim claim;
+  auto environment = child_environment(start, claim.descriptor());
   auto arguments = start.command;
   const int error = posix_spawnp(&process_, arguments.front().c_str(), nullptr, nullptr,
                                  pointers(arguments).data(), pointers(environment).data());

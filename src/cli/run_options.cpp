@@ -32,14 +32,14 @@ Syntax run_syntax() {
 gpu::Schedule parse_schedule(const std::string& text) {
   if (text == "static") return gpu::Schedule::kStatic;
   if (text == "dynamic") return gpu::Schedule::kDynamic;
-  throw UserError(fmt::format("run: --schedule: found '{}', expected static or dynamic", text));
+  throw UserError(fmt::format("--schedule: found '{}', expected static or dynamic", text));
 }
 
 unsigned choose_threads(const po::variables_map& values) {
   unsigned threads = default_threads();
   if (values.count("threads")) {
     threads = static_cast<unsigned>(
-        parse_number("run: --threads", values["threads"].as<std::string>(), 1, kMaxThreads));
+        parse_number("--threads", values["threads"].as<std::string>(), 1, kMaxThreads));
   }
 #ifndef _OPENMP
   if (threads > 1) {
@@ -59,7 +59,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   gpu::RunOptions options;
   const auto number = [&](const char* name, std::uint64_t low) -> std::uint64_t {
     if (!values.count(name)) return 0;
-    return parse_number(fmt::format("run: --{}", name), values[name].as<std::string>(), low, kAny);
+    return parse_number(fmt::format("--{}", name), values[name].as<std::string>(), low, kAny);
   };
   options.threads = choose_threads(values);
   options.schedule = parse_schedule(values["schedule"].as<std::string>());
@@ -106,7 +106,7 @@ void add_run_options(po::options_description& options) {
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
-  constexpr std::string_view kName = "run: --kernels";
+  constexpr std::string_view kName = "--kernels";
   for (std::string_view rest = text;;) {
     const auto comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
@@ -128,7 +128,7 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   arguments.trace = (*values)["TRACE"].as<std::string>();
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
-    throw UserError(fmt::format("run: {} is PTX; expected --launch SCRIPT with it", arguments.trace));
+    throw UserError(fmt::format("{} is PTX; expected --launch SCRIPT with it", arguments.trace));
   return arguments;
 }
 
@@ -136,11 +136,11 @@ RunArguments run_arguments(const po::variables_map& values) {
   RunArguments arguments;
   if (values.count("out")) {
     arguments.out = values["out"].as<std::string>();
-    if (arguments.out.empty()) throw UserError("run: --out: the folder's name is empty");
+    if (arguments.out.empty()) throw UserError("--out: the folder's name is empty");
   }
   if (values.count("timeline")) {
     arguments.timeline = values["timeline"].as<std::string>();
-    if (arguments.timeline.empty()) throw UserError("run: --timeline: the file's name is empty");
+    if (arguments.timeline.empty()) throw UserError("--timeline: the file's name is empty");
   }
   arguments.strict = values.count("strict") > 0;
   arguments.quiet = values.count("quiet") > 0;
@@ -149,10 +149,10 @@ RunArguments run_arguments(const po::variables_map& values) {
   arguments.options = engine_options(values);
   if (values.count("work-log")) {
     arguments.work_log = values["work-log"].as<std::string>();
-    if (arguments.work_log.empty()) throw UserError("run: --work-log: the file's name is empty");
+    if (arguments.work_log.empty()) throw UserError("--work-log: the file's name is empty");
     if (arguments.options.threads != 1)
       throw UserError(
-          fmt::format("run: --work-log: found {} threads, expected --threads 1", arguments.options.threads));
+          fmt::format("--work-log: found {} threads, expected --threads 1", arguments.options.threads));
   }
   arguments.options.timeline = !arguments.timeline.empty();
   arguments.accelsim_stats = values.count("accelsim-stats") > 0;

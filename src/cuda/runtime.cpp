@@ -38,7 +38,10 @@ Runtime& Runtime::instance() {
   static Runtime* runtime = [] {
     try {
       auto* made = new Runtime(read_settings());
-      std::atexit([] { instance().report(); });
+      static const pid_t owner = ::getpid();
+      std::atexit([] {
+        if (::getpid() == owner) instance().report();  // not its copy in a fork
+      });
       return made;
     } catch (const std::exception& e) {
       fmt::print(stderr, "lockstep: error: {}\n", e.what());

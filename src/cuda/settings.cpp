@@ -1,8 +1,11 @@
 #include "cuda/settings.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -22,6 +25,22 @@ T number(const char* variable, std::string_view text) {
   return value;
 }
 
+/// Whether this process is the one that is recorded. Programs that it starts cannot claim any more.
+bool claim() {
+  const char* variable = std::getenv(kClaimVariable);
+  if (variable == nullptr) return true;
+  std::uint64_t one = 0;
+  const int descriptor = number<int>(kClaimVariable, variable);
+  const bool mine = ::read(descriptor, &one, sizeof one) == sizeof one;
+  if (!mine)
+    fmt::print(
+        stderr,
+        "lockstep: process {} is executed but not simulated: an earlier process of this program is, and "
+        "one can be\n",
+        ::getpid());
+  return mine;
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -31,15 +50,17 @@ Settings read_settings() {
                     " is not set: start the program with `lockstep exec -- PROGRAM`");
   Settings settings;
   settings.gpu = config::resolve(config);
-  if (const char* trace = std::getenv(kTraceVariable)) settings.trace = trace;
+  if (const char* cycles = std::getenv(kMaxCyclesVariable))
+    settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
+  const char* trace = std::getenv(kTraceVariable);
+  if (trace == nullptr || !claim()) return settings;
+  settings.trace = trace;
   if (const char* socket = std::getenv(kSocketVariable)) {
     settings.socket = number<int>(kSocketVariable, socket);
     if (fcntl(settings.socket, F_SETFD, FD_CLOEXEC) != 0)
       throw UserError(std::string(kSocketVariable) +
                       " is no open file descriptor: start the program with `lockstep exec`");
   }
-  if (const char* cycles = std::getenv(kMaxCyclesVariable))
-    settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   return settings;
 }
 

@@ -18,6 +18,10 @@ inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 /// Simulated core cycles after which nobody wants more; not set: no limit.
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
+/// File descriptor from which one process can read once (an eventfd semaphore): that process is recorded,
+/// others that the program starts are only executed. Not set: this process is recorded.
+inline constexpr const char* kClaimVariable = "LOCKSTEP_CUDA_CLAIM";
+
 struct Settings {
   config::GpuConfig gpu;
   std::string trace;             // path; empty: nothing is recorded
@@ -25,7 +29,8 @@ struct Settings {
   std::uint64_t max_cycles = 0;  // 0: no limit
 };
 
-/// From the environment. Throws UserError naming the variable.
+/// From the environment. A process that is not the recorded one gets neither trace nor socket, and says so on
+/// stderr. Throws UserError naming the variable.
 [[nodiscard]] Settings read_settings();
 
 }  // namespace lockstep::cuda

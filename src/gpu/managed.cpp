@@ -12,13 +12,14 @@
 namespace lockstep::gpu {
 namespace {
 
-std::uint64_t number(std::string_view text, std::string_view option, std::string_view whole) {
+std::uint64_t number(std::string_view text, std::string_view option, std::string_view whole,
+                     std::string_view expected = "a number") {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   if (hex) text.remove_prefix(2);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size())
-    throw UserError(fmt::format("run: {}: found '{}', expected a number in '{}'", option, text, whole));
+    throw UserError(fmt::format("{}: found '{}' in '{}', expected {}", option, text, whole, expected));
   return value;
 }
 
@@ -32,9 +33,9 @@ std::uint64_t size(std::string_view text, std::string_view option, std::string_v
       shift = s;
       break;
     }
-  const std::uint64_t value = number(text, option, whole);
+  const std::uint64_t value = number(text, option, whole, "bytes, with KiB, MiB or GiB if they are many");
   if (value > ~std::uint64_t{0} >> shift)
-    throw UserError(fmt::format("run: {}: '{}' does not fit 64 bits", option, whole));
+    throw UserError(fmt::format("{}: '{}' does not fit 64 bits", option, whole));
   return value << shift;
 }
 
@@ -75,9 +76,9 @@ ManagedOptions parse_managed(std::string_view text) {
     const std::string_view part = rest.substr(0, comma);
     const auto plus = part.find('+');
     if (plus == std::string_view::npos)
-      throw UserError(fmt::format(
-          "run: {}: found '{}', expected none, all, memcpy, ADDR+SIZE or a file (./ before a digit)", kName,
-          part));
+      throw UserError(
+          fmt::format("{}: found '{}', expected none, all, memcpy, ADDR+SIZE or a file (./ before a digit)",
+                      kName, part));
     options.ranges.emplace_back(number(part.substr(0, plus), kName, part),
                                 size(part.substr(plus + 1), kName, part));
     if (comma == std::string_view::npos) return options;
@@ -91,7 +92,7 @@ ManagedMemory parse_gpu_memory(std::string_view text) {
   if (!text.ends_with('x')) {
     memory.bytes = size(text, kName, text);
     if (memory.bytes < uvm::kPageBytes)
-      throw UserError(fmt::format("run: {}: found '{}', expected at least one page of {} bytes", kName, text,
+      throw UserError(fmt::format("{}: found '{}', expected at least one page of {} bytes", kName, text,
                                   uvm::kPageBytes));
     return memory;
   }
@@ -100,12 +101,12 @@ ManagedMemory parse_gpu_memory(std::string_view text) {
   const std::string_view whole = digits.substr(0, dot);
   std::string fraction(dot == std::string_view::npos ? "" : digits.substr(dot + 1));
   if (fraction.size() > 6 || whole.size() > 6)
-    throw UserError(fmt::format("run: {}: found '{}', expected a factor such as 0.8x", kName, text));
+    throw UserError(fmt::format("{}: found '{}', expected a factor such as 0.8x", kName, text));
   fraction.resize(6, '0');
   memory.millionths =
       (whole.empty() ? 0 : number(whole, kName, text) * 1000000) + number(fraction, kName, text);
   if (memory.millionths == 0)
-    throw UserError(fmt::format("run: {}: found '{}', expected a factor above 0", kName, text));
+    throw UserError(fmt::format("{}: found '{}', expected a factor above 0", kName, text));
   return memory;
 }
 

@@ -110,6 +110,24 @@ TEST_CASE("the README's program, which needs no CUDA compiler") {
   CHECK(bad.code == 1);
 }
 
+TEST_CASE(
+    "of a program's processes the first that uses CUDA is simulated, and others say that they are not") {
+  const Folder folder;
+  const std::string once = std::string(LOCKSTEP_CUDA_PROGRAM) + " " + kPtx;
+  const auto execute_shell = [&](const std::string& script, const std::string& out) {
+    return start({"exec", "-q", "-o", folder / out, "--", "sh", "-c", script});
+  };
+  CHECK(execute_shell("true; " + once, "one").err.empty());
+  const Finished two = execute_shell(once + "; " + once, "two");
+  CHECK(two.code == 0);
+  CHECK(two.out == "PASS\nPASS\n");
+  CHECK(two.err.find("is executed but not simulated") != std::string::npos);
+  const std::string stats = slurp(folder / "one/stats.json");
+  CHECK(slurp(folder / "two/stats.json") == stats);
+  CHECK(start({"exec", "-q", "-o", folder / "forked", "--", LOCKSTEP_CUDA_PROGRAM, kPtx, "fork"}).code == 0);
+  CHECK(slurp(folder / "forked/stats.json") == stats);
+}
+
 TEST_CASE("bad usage of exec and record") {
   CHECK(start({"exec"}).code == 2);
   CHECK(start({"exec", "--functional"}).err.find("no program") != std::string::npos);

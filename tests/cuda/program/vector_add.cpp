@@ -1,5 +1,8 @@
 // A program with one kernel: it registers the PTX of examples/vector_add.cu (argv[1]), launches it and checks
 // the result. argv[2]: what to do wrong.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 
 #include "registration.hpp"
@@ -57,6 +60,11 @@ int main(int argc, char** argv) {
   const int launched = launch(&stub, fault == "geometry" ? 0 : 40, 256, args);
   const int ended = cudaDeviceSynchronize();
   if (fault == "crash") std::abort();
+  if (fault == "fork") {  // a copy of this process ends first, as a program does
+    const pid_t copy = fork();
+    if (copy == 0) std::exit(0);
+    waitpid(copy, nullptr, 0);
+  }
   if (launched != 0 || ended != 0) {
     std::printf("%s\n", cudaGetErrorName(launched != 0 ? launched : ended));
     return 5;
