@@ -34,8 +34,7 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
                        std::uint8_t kernel)
     : fabric_(&fabric),
       map_(&map),
-      core_hz_(config.clock.core_khz * 1000),
-      bytes_per_second_(config.host.bytes_per_second),
+      byte_to_cycle_(config.host.bytes_per_second, config.clock.core_khz * 1000),
       command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
       data_cycles_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       page_bytes_(config.host.page_bytes),
@@ -118,11 +117,12 @@ void CopyEngine::begin(Cycle now, Lane& lane) {
   lane.reported_start = std::max(command.arrival - command_cycles_, lane.free_since);
   lane.page = 0;
   lane.sent = warms_l2_ ? 0 : command.copy.bytes;
+  aim(lane);
 }
 
 void CopyEngine::send_lines(Cycle now, unsigned direction) {
   Lane& lane = lanes_[direction];
-  while (lane.sent < lane.copy.bytes && due(lane) <= now && !requests_.full())
+  while (lane.sent < lane.copy.bytes && lane.due <= now && !requests_.full())
     if (!send_line(now, direction)) return;
 }
 
@@ -130,7 +130,7 @@ void CopyEngine::send_lines(Cycle now, unsigned direction) {
 bool CopyEngine::send_line(Cycle now, unsigned direction) {
   Lane& lane = lanes_[direction];
   const Address address = lane.copy.address + lane.sent;
-  const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
+  const std::uint64_t page = lane.next_page;
   if (page != lane.page) {
     if (lane.owed[page & 1] > 0) return false;
     if (lane.wanted && !lane.yielded) {
@@ -139,7 +139,7 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
     }
     if (must_wait(lane)) return false;
     lane.yielded = false;
-    lane.origin += now - due(lane);  // the link stood still
+    lane.origin += now - lane.due;  // the link stood still
     lane.page = page;
   }
   const std::uint64_t bytes = line_bytes(lane);
@@ -157,6 +157,7 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
                  icnt::Fabric::flits(lane.copy.to_device ? sectors : 0, out_bytes_), request);
   ++counters_.requests;
   lane.sent += bytes;
+  aim(lane);
   return true;
 }
 
@@ -167,25 +168,19 @@ void CopyEngine::finish(Cycle now, Lane& lane) {
   lane.free_since = now;
 }
 
-Cycle CopyEngine::cycles_of(std::uint64_t bytes) const {
-  return static_cast<Cycle>((static_cast<sim::Wide>(bytes) * core_hz_ + bytes_per_second_ - 1) /
-                            bytes_per_second_);
-}
-
-std::uint64_t CopyEngine::line_bytes(const Lane& lane) const {
+std::uint64_t CopyEngine::line_bytes(const Lane& lane) {
   const Address address = lane.copy.address + lane.sent;
   return std::min<std::uint64_t>(lane.copy.bytes - lane.sent, kLineBytes - address % kLineBytes);
 }
 
-/// When the next line is off the link (to the device), or may be asked for (to the host).
-Cycle CopyEngine::due(const Lane& lane) const {
-  return lane.origin + cycles_of(lane.copy.to_device ? lane.sent + line_bytes(lane) : lane.sent);
+/// The next line's page and time.
+void CopyEngine::aim(Lane& lane) const {
+  lane.next_page = (lane.copy.address + lane.sent) / page_bytes_ - lane.copy.address / page_bytes_;
+  lane.due = lane.origin + cycles_of(lane.copy.to_device ? lane.sent + line_bytes(lane) : lane.sent);
 }
 
-bool CopyEngine::page_may_open(const Lane& lane) const {
-  const Address address = lane.copy.address + lane.sent;
-  const std::uint64_t page = address / page_bytes_ - lane.copy.address / page_bytes_;
-  return page == lane.page || (lane.owed[page & 1] == 0 && !must_wait(lane));
+bool CopyEngine::page_may_open(const Lane& lane) {
+  return lane.next_page == lane.page || (lane.owed[lane.next_page & 1] == 0 && !must_wait(lane));
 }
 
 // --- Migrations ---
@@ -265,7 +260,7 @@ Cycle CopyEngine::next_event(Cycle now, const Lane& lane) const {
     return answered ? now : kNever;
   }
   if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or an answer wakes it
-  return std::max(now, due(lane));
+  return std::max(now, lane.due);
 }
 
 void CopyEngine::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {

@@ -10,6 +10,7 @@
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "mem/address_map.hpp"
+#include "sim/clock.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
@@ -78,7 +79,9 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     Cycle origin = 0;        // byte b has crossed at origin + cycles_of(b); moves when a page had to wait
     Cycle free_since = 0;    // end of the transfer before
     std::uint64_t sent = 0;  // bytes handed to the crossbar, or all with warms_l2 off
-    std::uint64_t page = 0;  // of the next byte, counted from 0
+    std::uint64_t page = 0;  // of the last line sent, counted from 0
+    std::uint64_t next_page = 0;  // of the next line
+    Cycle due = 0;  // the next line is off the link (to the device), or may be asked for (to the host)
     std::uint32_t owed[2] = {0, 0};  // sectors (reads) or acknowledgements (writes) by page parity
     // The other user of the link.
     bool taken = false, wanted = false;
@@ -100,11 +103,11 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   void send_lines(Cycle now, unsigned direction);
   bool send_line(Cycle now, unsigned direction);
   void finish(Cycle now, Lane& lane);
-  [[nodiscard]] Cycle cycles_of(std::uint64_t bytes) const;
-  [[nodiscard]] Cycle due(const Lane& lane) const;
+  [[nodiscard]] Cycle cycles_of(std::uint64_t bytes) const { return byte_to_cycle_.ceil(bytes); }
+  void aim(Lane& lane) const;
   [[nodiscard]] Cycle end_of_link(const Lane& lane) const { return lane.origin + cycles_of(lane.copy.bytes); }
-  [[nodiscard]] bool page_may_open(const Lane& lane) const;
-  [[nodiscard]] std::uint64_t line_bytes(const Lane& lane) const;
+  [[nodiscard]] static bool page_may_open(const Lane& lane);
+  [[nodiscard]] static std::uint64_t line_bytes(const Lane& lane);
   [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
   void send_migration(Cycle now, unsigned direction);
   [[nodiscard]] static Cycle due(const LinesOf& m, unsigned direction);
@@ -114,7 +117,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
 
   icnt::Fabric* fabric_;
   const mem::AddressMap* map_;
-  std::uint64_t core_hz_, bytes_per_second_;
+  sim::ClockRatio byte_to_cycle_;  // of the link
   Cycle command_cycles_, data_cycles_;
   std::uint32_t page_bytes_, out_bytes_, in_bytes_;
   bool warms_l2_;

@@ -13,13 +13,13 @@ using trace::RegSpace;
 unsigned register_number(RegSpace space, unsigned index) {
   switch (space) {
     case RegSpace::kVector:
-      return index;
+      return index % 256;
     case RegSpace::kUniform:
-      return kUniformBase + index % 64;
+      return 256 + index % 64;
     case RegSpace::kPredicate:
-      return kPredicateBase + index % 8;
+      return 320 + index % 8;
     case RegSpace::kUniformPredicate:
-      return kUniformPredicateBase + index % 8;
+      return 328 + index % 8;
   }
   return 0;
 }
@@ -140,18 +140,21 @@ std::uint32_t IssueTable::tensor_interval(const trace::StaticInst& inst) const {
   return rate == 0 ? 1 : std::max(1u, (macs + rate - 1) / rate);
 }
 
+std::uint16_t IssueTable::entry_of(RegSpace space, unsigned index) {
+  std::uint16_t& entry = entry_of_[register_number(space, index)];
+  if (entry == 0) entry = static_cast<std::uint16_t>(scoreboard_entries_++);
+  return entry;
+}
+
 void IssueTable::set_registers(IssueInst& out, const trace::StaticInst& inst) {
   std::vector<std::uint16_t> all;
   const auto append = [&](const trace::RegisterRange& r) {
-    for (unsigned i = 0; i < r.count && all.size() < 255; ++i)
-      all.push_back(static_cast<std::uint16_t>(register_number(r.space, r.first + i)));
+    for (unsigned i = 0; i < r.count && all.size() < 255; ++i) all.push_back(entry_of(r.space, r.first + i));
   };
   for (const auto& r : inst.destinations) append(r);
   out.destinations = static_cast<std::uint8_t>(all.size());
   for (const auto& r : inst.sources) append(r);
   out.sources = static_cast<std::uint8_t>(all.size() - out.destinations);
-  for (const std::uint16_t r : all)
-    if (r < kUniformBase) vector_registers_ = std::max(vector_registers_, r + 1u);
   out.registers = keep(all);
   out.first_registers.fill(kNoRegister);
   std::copy_n(all.begin(), std::min(all.size(), out.first_registers.size()), out.first_registers.begin());

@@ -12,11 +12,12 @@
 
 namespace lockstep::core {
 
-/// Register numbers of a warp's scoreboard: vector registers first, then the other register spaces.
-inline constexpr unsigned kUniformBase = 256, kPredicateBase = 320, kUniformPredicateBase = 328;
+/// A warp's scoreboard has an entry for each register that its kernel names, numbered as they first occur:
+/// those that are used together lie together, and a warp's entries in few lines of the host's cache.
 inline constexpr unsigned kNoRegister =
-    336;  // never written: what fewer than four registers are filled up with
-inline constexpr unsigned kRegistersPerWarp = 352;
+    0;  // never written: what fewer than four registers are filled up with
+/// Vector, uniform, predicate and uniform predicate registers that there are, and kNoRegister.
+inline constexpr unsigned kRegistersPerWarp = 1 + 256 + 64 + 8 + 8;
 
 /// Where an instruction goes when it is issued.
 enum class IssueKind : std::uint8_t {
@@ -73,8 +74,8 @@ class IssueTable {
 
   [[nodiscard]] const IssueInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// One more than the highest vector register that occurs.
-  [[nodiscard]] unsigned vector_registers() const { return vector_registers_; }
+  /// Scoreboard entries that its instructions use.
+  [[nodiscard]] unsigned scoreboard_entries() const { return scoreboard_entries_; }
   /// Some instruction names a barrier other than 0.
   [[nodiscard]] bool named_barriers() const { return named_barriers_; }
 
@@ -85,6 +86,7 @@ class IssueTable {
   [[nodiscard]] IssueInst resolve(const trace::StaticInst& inst, const trace::StaticInst* before);
   void set_pipe(IssueInst& out, const trace::StaticInst& inst) const;
   void set_registers(IssueInst& out, const trace::StaticInst& inst);
+  [[nodiscard]] std::uint16_t entry_of(trace::RegSpace space, unsigned index);
   void set_bank_reads(IssueInst& out, const trace::StaticInst& inst, const trace::StaticInst* before) const;
   [[nodiscard]] std::uint32_t tensor_interval(const trace::StaticInst& inst) const;
   const std::uint16_t* keep(const std::vector<std::uint16_t>& registers);
@@ -94,7 +96,8 @@ class IssueTable {
   std::vector<std::unique_ptr<std::uint16_t[]>> register_blocks_;
   std::size_t block_used_ = 0, block_size_ = 0;
   std::uint32_t size_ = 0;
-  unsigned vector_registers_ = 0;
+  std::array<std::uint16_t, kRegistersPerWarp> entry_of_{};  // by register; 0: does not occur yet
+  unsigned scoreboard_entries_ = kNoRegister + 1;
   bool named_barriers_ = false;
 };
 

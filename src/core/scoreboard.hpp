@@ -6,9 +6,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
+#include <array>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "core/issue_table.hpp"
 
@@ -22,21 +22,18 @@ class Scoreboard {
   static constexpr Tick kPendingLong = 0xfffffffe;   // global, local, texture memory
   static constexpr Tick kPendingShort = 0xffffffff;  // shared memory, shuffles, constants, special registers
 
-  explicit Scoreboard(unsigned warps)
-      : ready_(std::size_t{warps} * kRegistersPerWarp),
-        readers_(std::size_t{warps} * kRegistersPerWarp),
-        used_(warps) {}
+  explicit Scoreboard(unsigned warps) : rows_(std::make_unique<Row[]>(warps)), warps_(warps) {}
 
-  /// A warp slot is taken by a new warp, which uses the first `vector_registers`: no register is waited for.
-  void clear(unsigned warp, unsigned vector_registers) {
-    clear(warp, 0, used_[warp]);
-    clear(warp, kUniformBase, kRegistersPerWarp);
-    used_[warp] = vector_registers;
+  /// A warp that has used the first `entries` gives its slot up: nobody waits for any register.
+  void clear(unsigned warp, unsigned entries) {
+    Row& row = rows_[warp];
+    std::fill_n(row.ready.begin(), entries, Tick{0});
+    std::fill_n(row.readers.begin(), entries, std::uint8_t{0});
   }
 
   /// Tick from which all registers of the instruction are there (RAW and WAW), or one of kPending*.
   [[nodiscard]] Tick ready(unsigned warp, const IssueInst& inst) const {
-    const Tick* r = &ready_[base(warp)];
+    const auto& r = rows_[warp].ready;
     const auto& first = inst.first_registers;  // as a rule all
     Tick latest = std::max(std::max(r[first[0]], r[first[1]]), std::max(r[first[2]], r[first[3]]));
     const unsigned n = unsigned{inst.destinations} + inst.sources;
@@ -47,14 +44,14 @@ class Scoreboard {
 
   /// Some destination still has a reader pending.
   [[nodiscard]] bool read_pending(unsigned warp, const IssueInst& inst) const {
-    const std::uint8_t* r = &readers_[base(warp)];
+    const auto& r = rows_[warp].readers;
     for (unsigned i = 0; i < inst.destinations; ++i)
       if (r[inst.registers[i]]) return true;
     return false;
   }
 
   void write(unsigned warp, const IssueInst& inst, Tick at) {
-    Tick* r = &ready_[base(warp)];
+    auto& r = rows_[warp].ready;
     for (unsigned i = 0; i < inst.destinations; ++i) r[inst.registers[i]] = at;
   }
 
@@ -63,27 +60,27 @@ class Scoreboard {
 
   /// The time base moves by `delta`.
   void rebase(Tick delta) {
-    for (Tick& t : ready_)
-      if (t < kPendingLong) t = t > delta ? t - delta : 0;
+    for (unsigned w = 0; w < warps_; ++w)
+      for (Tick& t : rows_[w].ready)
+        if (t < kPendingLong) t = t > delta ? t - delta : 0;
   }
 
  private:
-  void clear(unsigned warp, unsigned begin, unsigned end) {
-    std::fill_n(&ready_[base(warp) + begin], end - begin, Tick{0});
-    std::fill_n(&readers_[base(warp) + begin], end - begin, std::uint8_t{0});
-  }
-  static std::size_t base(unsigned warp) { return std::size_t{warp} * kRegistersPerWarp; }
+  struct alignas(64) Row {
+    std::array<Tick, kRegistersPerWarp> ready{};
+    std::array<std::uint8_t, kRegistersPerWarp> readers{};
+  };
+
   void change_readers(unsigned warp, const IssueInst& inst, int by) {
-    std::uint8_t* r = &readers_[base(warp)];
+    auto& r = rows_[warp].readers;
     for (unsigned i = 0; i < inst.sources; ++i) {
       std::uint8_t& n = r[inst.registers[inst.destinations + i]];
       n = static_cast<std::uint8_t>(n + by);
     }
   }
 
-  std::vector<Tick> ready_;
-  std::vector<std::uint8_t> readers_;
-  std::vector<unsigned> used_;  // vector registers of the warp in each slot
+  std::unique_ptr<Row[]> rows_;
+  unsigned warps_;
 };
 
 }  // namespace lockstep::core

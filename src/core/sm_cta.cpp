@@ -62,7 +62,6 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   warp.number = static_cast<std::uint8_t>(number);
   warp.resident = true;
   warp.fetch_from = at;
-  scoreboard.clear(w, warp.table->vector_registers());
   subcores[w / 16].age[w % 16] = next_age++;
   line_awaited &= ~warp_bit(w);
   redirected &= ~warp_bit(w);
@@ -159,6 +158,7 @@ void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   if (warp.results > 0 || warp.readers > 0) return;
   set_waiting(w, Stall::kEmpty);
+  scoreboard.clear(w, warp.table->scoreboard_entries());
   Cta& cta = ctas[warp.cta];
   if (--cta.busy_warps > 0) return;
   count_residency(cta.kernel, now);

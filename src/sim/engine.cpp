@@ -1,7 +1,7 @@
 #include "sim/engine.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #ifdef _OPENMP
@@ -13,9 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+double seconds_since(Clock::time_point start) { return seconds(Clock::now() - start); }
 
 // Opening and closing the gate costs about 1 us when the workers spin, some more when they are to be woken,
 // so a window is shared only when there is clearly more work in it than that.
@@ -49,7 +48,6 @@ DomainId Engine::add(Domain& domain, DomainKind kind) {
 }
 
 void Engine::run(Controller& controller) {
-  woken_.assign(domains_.size(), 0);
   networks_of_.assign(domains_.size(), {});
   for (NetworkBase* network : networks_) {
     network->set_threads(options_.threads);
@@ -92,25 +90,27 @@ void Engine::lead(Controller& controller) {
   while (begin_window(controller)) {
     const unsigned team = worth_sharing() ? team_ : 1;
     divide(team);
-    const double serial = seconds_since(between);
+    const auto start = Clock::now();
+    const double serial = seconds(start - between);
     profile_.serial_seconds += serial;
     if (options_.work_log) options_.work_log->window(serial);
-    run_window(team);
-    between = Clock::now();
+    between = run_window(team, start);
     end_window(team);
   }
   profile_.serial_seconds += seconds_since(between);
   sum_up();
 }
 
-void Engine::run_window(unsigned team) {
-  if (options_.work_log) return do_logged_share();
-  if (team == 1) return do_share(0, 1);
+/// Returns its end.
+Engine::TimePoint Engine::run_window(unsigned team, TimePoint start) {
+  if (options_.work_log) return do_logged_share(start);
+  if (team == 1) return do_share(0, 1, start);
   gate_->open();
-  do_share(0, team);
-  const auto wait = Clock::now();
+  const auto wait = do_share(0, team, start);
   gate_->close(!options_.dynamic);
-  shares_[0].wait_seconds += seconds_since(wait);
+  const auto end = Clock::now();
+  shares_[0].wait_seconds += seconds(end - wait);
+  return end;
 }
 
 void Engine::sum_up() {
@@ -132,10 +132,10 @@ void Engine::work(unsigned thread) {
     generation = gate_->wait(generation);
     if (finished_) return;
     if (!gate_->enter()) continue;
-    shares_[thread].wait_seconds += seconds_since(wait);
-    do_share(thread, team_);
+    const auto start = Clock::now();
+    shares_[thread].wait_seconds += seconds(start - wait);
+    wait = do_share(thread, team_, start);
     gate_->leave();
-    wait = Clock::now();
   }
 }
 
@@ -170,13 +170,11 @@ bool Engine::begin_window(Controller& controller) {
 }
 
 void Engine::collect_awake() {
-  awake_.resize(domains_.size());
-  std::size_t count = 0;
-  for (DomainId d = 0; d < domains_.size(); ++d) {
-    awake_[count] = d;
-    count += next_[d] < to_ || !options_.skip;
-  }
-  awake_.resize(count);
+  awake_.clear();
+  const Cycle last = options_.skip ? to_ - 1 : kNever;
+  const std::span<const Cycle> next(next_);
+  for (DomainId d = 0; d < next.size(); ++d)
+    if (next[d] <= last) awake_.push_back(d);
   if (options_.shuffle)
     for (std::size_t i = awake_.size(); i > 1; --i)
       std::swap(awake_[i - 1], awake_[next_random(shuffle_state_) % i]);
@@ -206,9 +204,8 @@ void Engine::divide(unsigned team) {
   awake_.swap(divided_);
 }
 
-/// Tasks first: they are longer than what a domain does in a window.
-void Engine::do_share(unsigned thread, unsigned team) {
-  const auto start = Clock::now();
+/// Tasks first: they are longer than what a domain does in a window. Returns its end.
+Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint start) {
   if (options_.dynamic) {
     for (std::size_t i; (i = next_task_.fetch_add(1, std::memory_order_relaxed)) < task_count_;)
       do_task(i, thread);
@@ -222,13 +219,14 @@ void Engine::do_share(unsigned thread, unsigned team) {
     for (std::size_t i = thread; i < task_count_; i += team) do_task(i, thread);
     for (std::size_t i = shares_[thread].next; i < shares_[thread].end; ++i) do_domain(awake_[i], thread);
   }
-  shares_[thread].window_seconds = seconds_since(start);
+  const auto end = Clock::now();
+  shares_[thread].window_seconds = seconds(end - start);
   shares_[thread].busy_seconds += shares_[thread].window_seconds;
+  return end;
 }
 
-/// All items on one thread, each timed.
-void Engine::do_logged_share() {
-  const auto start = Clock::now();
+/// All items on one thread, each timed. Returns its end.
+Engine::TimePoint Engine::do_logged_share(TimePoint start) {
   auto before = start;
   for (std::size_t i = 0; i < task_count_ + awake_.size(); ++i) {
     if (i < task_count_) {
@@ -237,11 +235,12 @@ void Engine::do_logged_share() {
       do_domain(awake_[i - task_count_], 0);
     }
     const auto after = Clock::now();
-    options_.work_log->item(std::chrono::duration<double>(after - before).count());
+    options_.work_log->item(seconds(after - before));
     before = after;
   }
-  shares_[0].window_seconds = std::chrono::duration<double>(before - start).count();
+  shares_[0].window_seconds = seconds(before - start);
   shares_[0].busy_seconds += shares_[0].window_seconds;
+  return before;
 }
 
 void Engine::do_task(std::size_t task, unsigned thread) {
@@ -288,9 +287,7 @@ void Engine::end_window(unsigned team) {
   profile_.window_cycles += to_ - now_;
   profile_.awake_domains += awake_.size();
   now_ = to_;
-  for (NetworkBase* network : networks_) network->flip(woken_);
-  for (DomainId d = 0; d < domains_.size(); ++d)
-    if (std::exchange(woken_[d], 0)) next_[d] = now_;
+  for (NetworkBase* network : networks_) network->flip(now_, next_);
   if (tasks_) tasks_->settle();
 }
 

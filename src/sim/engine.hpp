@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -106,19 +107,22 @@ class Engine {
     double window_seconds = 0;  // of the window at hand
   };
 
+  /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   void lead(Controller& controller);
   void work(unsigned thread);
   // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
   // takes their shares of the host instructions.
   [[gnu::noinline]] bool begin_window(Controller& controller);
-  [[gnu::noinline]] void run_window(unsigned team);
+  [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
   [[gnu::noinline]] void end_window(unsigned team);
   void collect_awake();
   void divide(unsigned team);
-  void do_share(unsigned thread, unsigned team);
+  TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
   void do_domain(DomainId id, unsigned thread);
   void do_task(std::size_t task, unsigned thread);
-  void do_logged_share();
+  TimePoint do_logged_share(TimePoint start);
   void sum_up();
   [[nodiscard]] bool worth_sharing() const;
   void rethrow_first_error();
@@ -132,7 +136,6 @@ class Engine {
 
   Cycle now_ = 0, to_ = 0;
   std::vector<DomainId> awake_, divided_;  // divided_: memory for divide()
-  std::vector<std::uint8_t> woken_;
   std::size_t task_count_ = 0;
   std::uint64_t shuffle_state_ = 0;
   std::atomic<bool> finished_{false};  // read by workers outside of windows

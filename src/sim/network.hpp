@@ -33,13 +33,13 @@ class NetworkBase {
   /// The thread that has just advanced `domain`: notes what it sent, while its outboxes are in the thread's
   /// cache.
   virtual void note(DomainId domain, unsigned thread) = 0;
-  /// Serial: the window has ended. The mail noted in it becomes readable, and `woken[id]` is set for every
-  /// domain that has some.
-  virtual void flip(std::vector<std::uint8_t>& woken) = 0;
+  /// Serial: the window has ended at `now`. The mail noted in it becomes readable, and every domain that has
+  /// some is due at once: `next[id]` = now.
+  virtual void flip(Cycle now, std::vector<Cycle>& next) = 0;
   /// Both for a caller without threads: `advanced` are the domains that ran.
-  void flip(std::span<const DomainId> advanced, std::vector<std::uint8_t>& woken) {
+  void flip(std::span<const DomainId> advanced, Cycle now, std::vector<Cycle>& next) {
     for (const DomainId d : advanced) note(d, 0);
-    flip(woken);
+    flip(now, next);
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -93,7 +93,7 @@ class Network final : public NetworkBase {
   using NetworkBase::flip;
   void set_threads(unsigned threads) override;
   void note(DomainId domain, unsigned thread) override;
-  void flip(std::vector<std::uint8_t>& woken) override;
+  void flip(Cycle now, std::vector<Cycle>& next) override;
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
@@ -199,7 +199,7 @@ void Network<T>::note(DomainId domain, unsigned thread) {
 }
 
 template <class T>
-void Network<T>::flip(std::vector<std::uint8_t>& woken) {
+void Network<T>::flip(Cycle now, std::vector<Cycle>& next) {
   parity_ ^= 1;
   ++window_;
   if (any_mail_) std::fill(mail_for_.begin(), mail_for_.end(), 0);
@@ -212,7 +212,7 @@ void Network<T>::flip(std::vector<std::uint8_t>& woken) {
   if (!any_mail_) return;
   for (std::size_t w = 0; w < mail_for_.size(); ++w)
     for (std::uint64_t bits = mail_for_[w]; bits; bits &= bits - 1)
-      woken[destinations_[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]] = 1;
+      next[destinations_[w * 64 + static_cast<unsigned>(std::countr_zero(bits))]] = now;
 }
 
 }  // namespace lockstep::sim

@@ -129,7 +129,7 @@ class LsuBench {
       return std::vector<std::pair<Cycle, SectorMask>>{{l2_latency, r.sectors}};
     };
     for (sim::DomainId d = 0; d <= fabric_.numbering().copy_engine(); ++d) domains_.push_back(d);
-    woken_.resize(domains_.size());
+    due_.resize(domains_.size());
   }
 
   Answer answer;
@@ -229,7 +229,7 @@ class LsuBench {
     for (sim::NetworkBase* n :
          std::initializer_list<sim::NetworkBase*>{fabric_.request.get(), fabric_.request_credit.get(),
                                                   fabric_.reply.get(), fabric_.reply_credit.get()})
-      n->flip(domains_, woken_);
+      n->flip(domains_, now_, due_);
   }
 
   config::GpuConfig config_;
@@ -238,7 +238,7 @@ class LsuBench {
   std::unique_ptr<MemoryPipeline> pipeline_;
   Cycle now_ = 0, next_ = 0;
   std::vector<sim::DomainId> domains_;
-  std::vector<std::uint8_t> woken_;
+  std::vector<Cycle> due_;
   std::multimap<Cycle, std::pair<std::uint32_t, icnt::Request>> arriving_;
   std::multimap<Cycle, std::pair<std::uint32_t, icnt::Reply>> parts_;
   std::vector<std::deque<icnt::Reply>> sent_;  // by slice: not yet taken by the SM

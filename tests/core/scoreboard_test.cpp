@@ -24,13 +24,13 @@ IssueInst instruction(const std::vector<std::uint16_t>& registers, std::uint8_t 
 
 TEST_CASE("an instruction waits for the latest of all its registers, however many") {
   Scoreboard board(2);
-  for (std::uint16_t late = 0; late < 12; ++late) {
+  for (std::uint16_t late = 1; late <= 12; ++late) {
     const std::vector<std::uint16_t> one{late};
-    board.write(1, instruction(one, 1), 100 + late);
+    board.write(1, instruction(one, 1), 99 + late);
   }
   for (std::uint16_t count = 1; count <= 12; ++count) {
     std::vector<std::uint16_t> registers;
-    for (std::uint16_t r = 0; r < count; ++r) registers.push_back(r);
+    for (std::uint16_t r = 1; r <= count; ++r) registers.push_back(r);
     CHECK(board.ready(1, instruction(registers, 1)) == 99u + count);
     CHECK(board.ready(0, instruction(registers, 1)) == 0);  // another warp's
   }
@@ -38,11 +38,11 @@ TEST_CASE("an instruction waits for the latest of all its registers, however man
 
 TEST_CASE("a new warp in a slot waits for nothing that the one before wrote") {
   Scoreboard board(1);
-  const std::vector<std::uint16_t> all{0, 7, 99, kUniformBase, kPredicateBase + 6, kUniformPredicateBase + 1};
+  const std::vector<std::uint16_t> all{1, 7, 99, 256, 320 + 6, kRegistersPerWarp - 1};
   board.clear(0, 100);
   board.write(0, instruction(all, 6), Scoreboard::kPendingLong);
   CHECK(board.ready(0, instruction(all, 6)) == Scoreboard::kPendingLong);
-  board.clear(0, 10);
+  board.clear(0, kRegistersPerWarp);
   CHECK(board.ready(0, instruction(all, 6)) == 0);
   CHECK_FALSE(board.read_pending(0, instruction(all, 6)));
 }

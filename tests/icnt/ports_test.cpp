@@ -52,7 +52,7 @@ struct Bench {
   }
   /// Base cycles are those of the source clock; the sink's edges in [t, t+1) are done in it.
   void step(Cycle t, bool sink_ready = true) {
-    std::vector<std::uint8_t> woken(everyone.size());
+    std::vector<Cycle> next(everyone.size());
     const sim::ClockRatio to_sink(source_khz, sink_khz);
     for (auto& p : ports) {
       p->gather(t);
@@ -63,8 +63,8 @@ struct Bench {
       sink->tick(
           k, sink_ready, [](const Packet& p) { return p.flits; },
           [&](const Packet& p) { received.emplace_back(k, p); });
-    network.flip(everyone, woken);
-    credits.flip(everyone, woken);
+    network.flip(everyone, t + 1, next);
+    credits.flip(everyone, t + 1, next);
   }
 };
 

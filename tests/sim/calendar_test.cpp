@@ -41,7 +41,7 @@ TEST_CASE("an inbox delivers by arrival, then source, then order of sending") {
     int serial = 0;
     std::vector<DomainId> ids{0, 1, 2, 3};
     Network<int> network("n", ids, ids);
-    std::vector<std::uint8_t> woken(4);
+    std::vector<Cycle> next(4);
     for (int window = 0; window < 60; ++window) {
       for (std::uint32_t source = 0; source < 4; ++source)
         for (unsigned n = random() % 4; n > 0; --n) {
@@ -49,8 +49,8 @@ TEST_CASE("an inbox delivers by arrival, then source, then order of sending") {
           network.send(source, 2, arrival, serial);
           sent.emplace_back(arrival, source, serial++);
         }
-      network.flip(ids, woken);
       now += 16;
+      network.flip(ids, now, next);
       inbox.gather(network, 2, now);
       for (Cycle t = now; t < now + 16; ++t)
         inbox.drain(t, [&](std::uint32_t source, int v) { received.emplace_back(t, source, v); });
@@ -72,20 +72,20 @@ TEST_CASE("an inbox refuses what lies outside its calendar") {
 TEST_CASE("flip wakes exactly the destinations with mail and shows only the last window's") {
   std::vector<DomainId> sources{0, 1}, destinations{5, 6, 7};
   Network<int> network("n", sources, destinations);
-  std::vector<std::uint8_t> woken(8);
+  std::vector<Cycle> next(8, kNever);
   network.send(1, 2, 40, 11);
   const std::vector<DomainId> advanced{0, 1};
-  network.flip(advanced, woken);
-  CHECK(woken == std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 1});
+  network.flip(advanced, 16, next);
+  CHECK(next == std::vector<Cycle>{kNever, kNever, kNever, kNever, kNever, kNever, kNever, 16});
   int seen = 0;
   network.collect(2, [&](std::uint32_t source, Cycle arrival, int v) {
     ++seen;
     CHECK((source == 1 && arrival == 40 && v == 11));
   });
   CHECK(seen == 1);
-  woken.assign(8, 0);
-  network.flip({}, woken);  // nobody ran: the old mail must not come again
-  CHECK(woken == std::vector<std::uint8_t>(8));
+  next.assign(8, kNever);
+  network.flip({}, 32, next);  // nobody ran: the old mail must not come again
+  CHECK(next == std::vector<Cycle>(8, kNever));
   network.collect(2, [&](std::uint32_t, Cycle, int) { ++seen; });
   CHECK(seen == 1);
 }
