@@ -96,7 +96,8 @@ void MemoryPipeline::tick(Cycle now) {
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
   Cycle next = std::min(wheel_.next(), port_.next_event(now));
-  if (!queue_.empty()) next = std::min(next, std::max(now + 1, queue_.next_event(unit_times())));
+  if (LsuUnitTimes changed; !queue_.empty())
+    next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(changed))));
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
@@ -189,11 +190,11 @@ LsuUnit MemoryPipeline::unit_of(const MioOperation& op) {
   }
 }
 
-LsuUnitTimes MemoryPipeline::unit_times() const {
-  LsuUnitTimes times = unit_free_;
-  if (const_cold_ && const_cold_miss_ && !const_filling_ && port_.full())
-    times[static_cast<unsigned>(LsuUnit::kConstant)] = kNever;
-  return times;
+const LsuUnitTimes& MemoryPipeline::unit_times(LsuUnitTimes& changed) const {
+  if (!const_cold_ || !const_cold_miss_ || const_filling_ || !port_.full()) return unit_free_;
+  changed = unit_free_;
+  changed[static_cast<unsigned>(LsuUnit::kConstant)] = kNever;
+  return changed;
 }
 
 /// The load/store unit takes the next operation when the banks and the tags have done with this one.
@@ -205,7 +206,8 @@ void MemoryPipeline::set_memory_free(Cycle now) {
 }
 
 void MemoryPipeline::dispatch(Cycle now) {
-  const unsigned subcore = queue_.pick(now, unit_times());
+  LsuUnitTimes changed;
+  const unsigned subcore = queue_.pick(now, unit_times(changed));
   if (subcore == LsuQueue::kNone) return;
   const MioOperation& op = queue_.front(subcore);
   const LsuUnit unit = queue_.front_unit(subcore);
@@ -359,11 +361,6 @@ void MemoryPipeline::fetch_instruction(Cycle now, Address line, std::uint8_t ker
   request.sectors = sectors;
   request.kernel = kernel;
   port_.send(now, request);
-}
-
-void MemoryPipeline::invalidate() {
-  l1_.invalidate();
-  const_cold_ = true;
 }
 
 void MemoryPipeline::set_carveout(unsigned index) {

@@ -85,7 +85,10 @@ class MemoryPipeline {
 
   /// A kernel's first CTA arrives in this SM: L1 and constant cache lose their contents (not what is in
   /// flight).
-  void invalidate();
+  void invalidate() {
+    l1_.invalidate();
+    const_cold_ = true;
+  }
   /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
   /// L1.
   void set_carveout(unsigned index);
@@ -137,8 +140,9 @@ class MemoryPipeline {
   void deliver_results(Cycle now);
 
   [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
-  /// Cycles from which the units take an operation, the constant unit's need of the port included.
-  [[nodiscard]] LsuUnitTimes unit_times() const;
+  /// Cycles from which the units take an operation, the constant unit's need of the port included, for which
+  /// `changed` is room.
+  [[nodiscard]] const LsuUnitTimes& unit_times(LsuUnitTimes& changed) const;
   [[nodiscard]] Cycle& free_from(LsuUnit unit) { return unit_free_[static_cast<unsigned>(unit)]; }
   void set_memory_free(Cycle now);
   void fixed_latency(Cycle now, const MioOperation& op, Cycle latency);

@@ -37,6 +37,7 @@ class Scoreboard {
     const auto& first = inst.first_registers;  // as a rule all
     Tick latest = std::max(std::max(r[first[0]], r[first[1]]), std::max(r[first[2]], r[first[3]]));
     const unsigned n = unsigned{inst.destinations} + inst.sources;
+    if (n <= first.size()) return latest;
     for (auto i = static_cast<unsigned>(first.size()); i < n; ++i)
       latest = r[inst.registers[i]] > latest ? r[inst.registers[i]] : latest;
     return latest;
@@ -51,8 +52,10 @@ class Scoreboard {
   }
 
   void write(unsigned warp, const IssueInst& inst, Tick at) {
+    if (inst.destinations == 0) return;
     auto& r = rows_[warp].ready;
-    for (unsigned i = 0; i < inst.destinations; ++i) r[inst.registers[i]] = at;
+    r[inst.first_registers[0]] = at;  // as a rule all
+    for (unsigned i = 1; i < inst.destinations; ++i) r[inst.registers[i]] = at;
   }
 
   void add_readers(unsigned warp, const IssueInst& inst) { change_readers(warp, inst, 1); }

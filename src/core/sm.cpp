@@ -42,10 +42,12 @@ void Sm::State::tick(Cycle now) {
   if (mio_next <= now) complete_memory_operations(now);   // 2. memory pipeline, write-backs
   if (front_next <= now) refill_instructions(now);        // 3. instruction lines
   if (wheel_used >> (now & 63) & 1) wake_warps(now);      // 4. known times: fixed latencies, decode, barriers
-  for (unsigned s = 0; s < subcore_count; ++s) {
-    const WarpSet64 mine = WarpSet64{0xffff} << 16 * s;
-    if (held_until[s] <= local(now)) let_issue(s);
-    if ((skip ? ready & ~held : ready) & mine) issue_stage(s, now);  // 5. one warp instruction a sub-core
+  const Tick t = local(now);
+  const WarpSet64 obeyed = skip ? ~WarpSet64{0} : 0;  // --no-skip looks at held sub-cores, too
+  WarpSet64 mine = 0xffff;
+  for (unsigned s = 0; s < subcore_count; ++s, mine <<= 16) {
+    if (held_until[s] <= t) let_issue(s);
+    if (ready & ~(held & obeyed) & mine) issue_stage(s, now);  // 5. one warp instruction a sub-core
     if (fetch_wanted & mine) fetch_stage(s, now);  // 6. one instruction into an instruction buffer
   }
 }
@@ -116,20 +118,6 @@ void Sm::State::wake_warps(Cycle now) {
     update_fetch(w, t);
     evaluate(w, t);
   }
-}
-
-void Sm::State::issue_stage(unsigned s, Cycle now) {
-  settle_subcore(s, now);
-  const WarpSet16 set = issuable(s, now);
-  if (set == 0) return;
-  SubCore& sub = subcores[s];
-  const unsigned position = pick(config.sm.scheduler, set, {sub.last_issued, &sub.age});
-  sub.last_issued = static_cast<std::uint8_t>(position);
-  sub.charged = now + 1;
-  const unsigned w = 16 * s + position;
-  charge(stats::Stall::kIssued, warps[w].kernel, 1);
-  issue(w, now);
-  if (sub.wanted) (void)issuable(s, now + 1);  // often nothing can: then the next cycle need not look
 }
 
 void Sm::State::fetch_stage(unsigned s, Cycle now) {

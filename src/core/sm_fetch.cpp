@@ -2,7 +2,6 @@
 
 namespace lockstep::core {
 
-/// Decides whether the warp takes part in fetching from tick `now` on.
 void Sm::State::update_fetch(unsigned w, Tick now) {
   Warp& warp = warps[w];
   fetch_wanted &= ~warp_bit(w);

@@ -12,27 +12,6 @@ using stats::Stall;
 
 constexpr unsigned unit_index(Unit u) { return static_cast<unsigned>(u); }
 
-// Reasons of warps that wait, in the order in which a sub-core's idle cycle is blamed on them: what is
-// closest to issuing first. Reasons of ready warps (unit, queue, register ports) are charged by the issue
-// stage itself.
-constexpr std::array kBlame = {
-    Stall::kWait,   Stall::kShortScoreboard, Stall::kLongScoreboard, Stall::kBarrier,       Stall::kMemBar,
-    Stall::kDepBar, Stall::kSleep,           Stall::kBranch,         Stall::kNoInstruction, Stall::kDrain};
-
-Stall reason_of(Block b) {
-  switch (b) {
-    case Block::kBarrier:
-      return Stall::kBarrier;
-    case Block::kFence:
-      return Stall::kMemBar;
-    case Block::kDepBar:
-      return Stall::kDepBar;
-    case Block::kNone:
-      break;
-  }
-  return Stall::kWait;
-}
-
 /// What a generic address means: the windows of shared and local memory, 16 MiB each, else global memory. A
 /// trace without windows (both bases 0) has none.
 trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
@@ -44,98 +23,23 @@ trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
 
 }  // namespace
 
-// --- Readiness ---
-
-void Sm::State::evaluate(unsigned w, Tick soonest) {
-  Warp& warp = warps[w];
-  if (!warp.resident || warp.next == warp.end) return;
-  if (warp.block != Block::kNone) return set_waiting(w, reason_of(warp.block));
-  if (warp.buffered == 0)
-    return set_waiting(w, redirected & warp_bit(w) ? Stall::kBranch : Stall::kNoInstruction);
-
-  Tick at = warp.decoded[warp.ring];
-  Stall why = Stall::kNoInstruction;
-  if (warp.not_before > at) {
-    at = warp.not_before;
-    why = warp.delay;
-  }
-  const IssueInst& inst = (*warp.table)[warp.next->inst()];
-  warp.next_inst = &inst;
-  const Tick registers = scoreboard.ready(w, inst);
-  if (registers >= Scoreboard::kPendingLong)
-    return set_waiting(
-        w, registers == Scoreboard::kPendingLong ? Stall::kLongScoreboard : Stall::kShortScoreboard);
-  if (warp.readers > 0 && scoreboard.read_pending(w, inst)) return set_waiting(w, Stall::kShortScoreboard);
-  if (registers > at) {
-    at = registers;
-    why = Stall::kWait;
-  }
-  if (at <= soonest) return set_ready(w, inst.units);
-  set_waiting(w, why);
-  wake_at(w, at);
-}
-
-void Sm::State::set_waiting(unsigned w, Stall why) {
-  settle_subcore(w / 16, current);
-  ready &= ~warp_bit(w);
-  set_wants(w, 0);
-  waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
-  waiting[static_cast<unsigned>(why)] |= warp_bit(w);
-  reason[w] = why;
-}
-
-void Sm::State::set_ready(unsigned w, config::UnitMask units) {
-  if (wants[w] == units) return;  // it has been so
-  let_issue(w / 16);
-  set_wants(w, units);
-  waiting[static_cast<unsigned>(reason[w])] &= ~warp_bit(w);
-  reason[w] = Stall::kIssued;
-  ready |= warp_bit(w);
-}
-
-void Sm::State::set_wants(unsigned w, config::UnitMask units) {
-  SubCore& sub = subcores[w / 16];
-  const auto bit = static_cast<WarpSet16>(1u << w % 16);
-  for (unsigned gone = wants[w] & ~units; gone; gone &= gone - 1) {
-    const auto u = static_cast<unsigned>(std::countr_zero(gone));
-    sub.ready_for[u] = static_cast<WarpSet16>(sub.ready_for[u] & ~bit);
-    if (sub.ready_for[u] == 0) sub.wanted = static_cast<config::UnitMask>(sub.wanted & ~(1u << u));
-  }
-  for (unsigned rest = units & ~wants[w]; rest; rest &= rest - 1)
-    sub.ready_for[static_cast<unsigned>(std::countr_zero(rest))] |= bit;
-  sub.wanted |= units;
-  wants[w] = units;
-}
-
-/// Looks at the warp again at tick `at`, or on the way there when that is beyond the wheel.
-void Sm::State::wake_at(unsigned w, Tick at) {
-  const Cycle slot = (current + std::min<Tick>(at - local(current), 63)) & 63;
-  wheel[slot] |= warp_bit(w);
-  wheel_used |= std::uint64_t{1} << slot;
-}
-
 // --- Issue ---
 
-/// The sub-core's ready warps may be able to issue again.
-void Sm::State::let_issue(unsigned s) {
-  settle_subcore(s, current);
-  held &= ~(WarpSet64{0xffff} << 16 * s);
-  held_until[s] = kNoTick;
-}
-
-/// None of the sub-core's ready warps can issue: nothing is tried again before tick `until`, or before one
-/// more warp is ready or the queue has room.
-void Sm::State::hold(unsigned s, Stall why, Tick until) {
-  const unsigned first = static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
-  held |= WarpSet64{0xffff} << 16 * s;
-  subcores[s].held_for = why;
-  subcores[s].held_kernel = warps[first].kernel;
-  held_until[s] = until;
+void Sm::State::issue_stage(unsigned s, Cycle now) {
+  settle_subcore(s, now);
+  const WarpSet16 set = issuable(s, now);
+  if (set == 0) return;
+  SubCore& sub = subcores[s];
+  const unsigned position = pick(config.sm.scheduler, set, {sub.last_issued, &sub.age});
+  sub.last_issued = static_cast<std::uint8_t>(position);
+  sub.charged = now + 1;
+  issue(16 * s + position, now);
+  if (sub.wanted) (void)issuable(s, now + 1);  // often nothing can: then the next cycle need not look
 }
 
 /// Positions of the sub-core's ready warps whose unit or queue takes them at cycle `at`, this one or the
 /// next. When there are none the sub-core is held.
-WarpSet16 Sm::State::issuable(unsigned s, Cycle at) {
+[[gnu::always_inline]] inline WarpSet16 Sm::State::issuable(unsigned s, Cycle at) {
   const SubCore& sub = subcores[s];
   const Tick t = local(at);
   if (sub.allocate_free > t) {
@@ -165,11 +69,12 @@ void Sm::State::issue(unsigned w, Cycle now) {
   const Tick t = local(now);
 
   stats::SmCounters& c = counters[warp.kernel];
+  ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
   c.thread_instructions += static_cast<unsigned>(std::popcount(record.mask));
   if (!inst.known) ++c.unknown_instructions;
 
-  const Tick delay = read_operands(sub, inst, w, t);
+  const Tick delay = read_operands(sub, inst, w, t, c);
   take_unit(sub, inst, t);
   switch (inst.kind) {
     case IssueKind::kMio:
@@ -216,15 +121,15 @@ void Sm::State::issue(unsigned w, Cycle now) {
 
 /// Books the register-file ports; returns by how many cycles the instruction is held up in the allocate
 /// stage.
-Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now) {
-  stats::SmCounters& c = counters[warps[w].kernel];
+Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
+                              stats::SmCounters& counted) {
   // The cache holds the operands of the sub-core's last instruction, if that was the one before of this warp.
   const std::uint32_t age = sub.age[w % 16];
   const bool follows = inst.reused > 0 && sub.last_inst && sub.last_age == age &&
                        sub.last_inst->pc + sub.last_inst->bytes == inst.pc;
   const OperandReads& reads = follows ? inst.reads_reused : inst.reads;
-  c.rf_reads += reads.count;
-  if (follows) c.rfc_hits += inst.reused;
+  counted.rf_reads += reads.count;
+  if (follows) counted.rfc_hits += inst.reused;
 
   const Tick in_time = now + 1 + inst.read_window;
   Tick last = in_time;
@@ -236,7 +141,7 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
   const Tick delay = last - in_time;
   if (delay > 0) {
     sub.allocate_free = now + 1 + delay;
-    c.rf_conflict_cycles += delay;
+    counted.rf_conflict_cycles += delay;
   }
   sub.last_age = age;
   sub.last_inst = &inst;
@@ -371,25 +276,6 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
   if (!same_warp) return;
   if (warp.next == warp.end) return free_warp_if_done(w, now);
   if (!(ready & warp_bit(w))) evaluate(w, local(now));
-}
-
-// --- Stall attribution ---
-
-void Sm::State::settle_subcore(unsigned s, Cycle now) {
-  SubCore& sub = subcores[s];
-  if (sub.charged >= now) return;
-  const Cycle cycles = now - sub.charged;
-  sub.charged = now;
-  if (held >> 16 * s & 1) return charge(sub.held_for, sub.held_kernel, cycles);
-  for (const Stall why : kBlame) {
-    const WarpSet64 set = waiting[static_cast<unsigned>(why)] >> 16 * s & 0xffff;
-    if (set) return charge(why, warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s].kernel, cycles);
-  }
-  sub.empty_cycles += cycles;
-}
-
-void Sm::State::charge(Stall why, std::uint8_t kernel, Cycle cycles) {
-  counters[kernel].stalls[static_cast<unsigned>(why)] += cycles;
 }
 
 }  // namespace lockstep::core

@@ -1,5 +1,6 @@
-// What an SM is made of, and the stages of its cycle. One class, four files: sm.cpp (cycle and domain),
-// sm_issue.cpp (readiness and issue), sm_fetch.cpp (instruction buffers), sm_cta.cpp (CTAs, barriers).
+// What an SM is made of, and the stages of its cycle. One class, five files: sm.cpp (cycle and domain),
+// sm_ready.cpp (readiness, stalls), sm_issue.cpp (issue), sm_fetch.cpp (instruction buffers), sm_cta.cpp
+// (CTAs, barriers).
 #pragma once
 
 #include <array>
@@ -61,29 +62,41 @@ struct Sm::State {
   void issue_stage(unsigned s, Cycle now);
   void fetch_stage(unsigned s, Cycle now);
 
-  // --- Readiness and issue (sm_issue.cpp) ---
+  // --- Readiness and stalls (sm_ready.cpp) ---
   /// Finds out what the warp's next instruction waits for; it may issue from tick `soonest` on.
   void evaluate(unsigned w, Tick soonest);
   void set_waiting(unsigned w, stats::Stall why);
   void set_ready(unsigned w, config::UnitMask units);
   void set_wants(unsigned w, config::UnitMask units);
   void wake_at(unsigned w, Tick at);
-  [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void hold(unsigned s, stats::Stall why, Tick until);
-  void let_issue(unsigned s);
+  /// The sub-core's ready warps may be able to issue again.
+  void let_issue(unsigned s) {
+    settle_subcore(s, current);
+    held &= ~(WarpSet64{0xffff} << 16 * s);
+    held_until[s] = kNoTick;
+  }
+  /// Books the cycles before `now` that are not booked yet: nothing has changed since the last that is.
+  void settle_subcore(unsigned s, Cycle now) {
+    if (subcores[s].charged < now) book_cycles(s, now);
+  }
+  void book_cycles(unsigned s, Cycle now);
+  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
+
+  // --- Issue (sm_issue.cpp) ---
+  [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void issue(unsigned w, Cycle now);
-  [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now);
+  [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
+                                   stats::SmCounters& counted);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
   void fence(Warp& warp, const IssueInst& inst, Tick now);
   void async_groups(Warp& warp, const IssueInst& inst);
   [[nodiscard]] static bool groups_done(const Warp& warp);
   void handle_event(const MioEvent& event, Cycle now);
-  /// Books the cycles before `now` that are not booked yet: nothing has changed since the last that is.
-  void settle_subcore(unsigned s, Cycle now);
-  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
 
   // --- Instruction buffers (sm_fetch.cpp) ---
+  /// Decides whether the warp takes part in fetching from tick `now` on.
   void update_fetch(unsigned w, Tick now);
   void fetch_one(unsigned w, Cycle now);
 
