@@ -102,7 +102,8 @@ u64 extend(u64 value, const Plan& plan) {
 u64 to_integer(double x, const Plan& plan) {
   if (is_nan(x)) return extend(plan.nan_shift == 64 ? 0 : u64{1} << plan.nan_shift, plan);
   const double whole = integral(x, plan.round);
-  const double limit = std::ldexp(1.0, plan.bits - (plan.is_signed ? 1 : 0));  // first beyond the range
+  const int digits = plan.bits - (plan.is_signed ? 1 : 0);
+  const double limit = 2 * static_cast<double>(u64{1} << (digits - 1));  // first beyond the range
   const u64 top = (~u64{0} >> (64 - plan.bits)) >> (plan.is_signed ? 1 : 0);
   if (whole >= limit) return extend(top, plan);
   if (plan.is_signed) return extend(whole < -limit ? ~top : static_cast<u64>(static_cast<s64>(whole)), plan);
@@ -167,6 +168,20 @@ s32 single_to_s32(F32 a) {
   return static_cast<s32>(clamped);
 }
 
+template <Round kRound>
+u32 single_to_u32(F32 a) {
+  const double whole = integral(is_nan(a.value) ? 0 : a.value, kRound);
+  return static_cast<u32>(whole <= 0 ? 0 : whole > 0x1.fffffffep31 ? 0x1.fffffffep31 : whole);
+}
+/// To 10 bits of mantissa, ties away from zero.
+u32 single_to_tf32(F32 a) {
+  constexpr u32 kDropped = 13;
+  const u32 bits = std::bit_cast<u32>(a.value), magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return kNan32;
+  const u32 rounded = (magnitude + (1u << (kDropped - 1))) >> kDropped << kDropped;
+  return (bits & 0x80000000) | std::min(rounded, u32{0x7f800000});
+}
+
 struct Fast {
   Type to, from;
   Mod rounding;  // kPack where none is written
@@ -199,6 +214,8 @@ constexpr Fast kFast[] = {
     {Type::kF64, Type::kF64, Mod::kRpi, kernel<&whole_double<Round::kUp>>},
     {Type::kS32, Type::kF32, Mod::kRzi, kernel<&single_to_s32<Round::kZero>>},
     {Type::kS32, Type::kF32, Mod::kRni, kernel<&single_to_s32<Round::kNearest>>},
+    {Type::kU32, Type::kF32, Mod::kRzi, kernel<&single_to_u32<Round::kZero>>},
+    {Type::kTf32, Type::kF32, Mod::kRna, kernel<&single_to_tf32>},
 };
 
 bool fast(const Form& form, LaneOp& out) {

@@ -97,8 +97,11 @@ LOCKSTEP_INLINE auto one_lane(const LaneSlots* const* src, int i, Imm imm, std::
   }
 }
 
-/// The loop over lanes of scalar function F, which has no side effect and is defined for all bits.
-template <auto F>
+inline constexpr int kFewLanes = 6;  // so many active lanes one by one cost less than all 32
+
+/// The loop over lanes of scalar function F, which has no side effect and is defined for all bits. kBlended:
+/// where more than a few lanes are active all are computed.
+template <auto F, bool kBlended>
 LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
   using S = Signature<decltype(F)>;
   constexpr std::make_index_sequence<S::kSources> kIndices{};
@@ -121,6 +124,12 @@ LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
     if (args.mask == ~0u) {
       LOCKSTEP_LANE_LOOP
       for (int i = 0; i < kLanes; ++i) dst->lane[i] = to_slot(one_lane<F>(src, i, imm, kIndices));
+    } else if (kBlended && std::popcount(args.mask) > kFewLanes) {
+      LOCKSTEP_LANE_LOOP
+      for (int i = 0; i < kLanes; ++i) {
+        const u64 keep = u64{args.mask >> i & 1} - 1;
+        dst->lane[i] = (dst->lane[i] & keep) | (to_slot(one_lane<F>(src, i, imm, kIndices)) & ~keep);
+      }
     } else {
       for (u32 rest = args.mask; rest != 0; rest &= rest - 1) {
         const int i = std::countr_zero(rest);
@@ -132,7 +141,7 @@ LOCKSTEP_INLINE void run_lanes(const LaneArgs& args, u64 immediate) {
 
 template <auto F>
 void lanes_base(const LaneArgs& args, u64 immediate) {
-  run_lanes<F>(args, immediate);
+  run_lanes<F, false>(args, immediate);
 }
 
 // The same for hosts with AVX2 and FMA: other instructions, the same bits. Flattened, as what is not inlined
@@ -144,7 +153,7 @@ void lanes_base(const LaneArgs& args, u64 immediate) {
 #endif
 template <auto F>
 LOCKSTEP_WIDE void lanes_wide(const LaneArgs& args, u64 immediate) {
-  run_lanes<F>(args, immediate);
+  run_lanes<F, true>(args, immediate);
 }
 
 /// Does this host have AVX2 and FMA?

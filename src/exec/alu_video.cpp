@@ -75,9 +75,10 @@ constexpr s64 extract(u64 word, int at, int bits, bool is_signed) {
   const u64 top = word << (64 - at - bits);
   return is_signed ? static_cast<s64>(top) >> (64 - bits) : static_cast<s64>(top >> (64 - bits));
 }
-constexpr s128 clamp(s128 value, int bits, bool is_signed) {
-  const s128 one = 1;
-  const s128 low = is_signed ? -(one << (bits - 1)) : s128{0},
+template <class Wide>
+constexpr Wide clamp(Wide value, int bits, bool is_signed) {
+  const Wide one = 1;
+  const Wide low = is_signed ? -(one << (bits - 1)) : Wide{0},
              high = (one << (is_signed ? bits - 1 : bits)) - 1;
   return value < low ? low : value > high ? high : value;
 }
@@ -99,7 +100,8 @@ constexpr bool compare(s64 a, s64 b, Compare how) {
 }
 
 /// Exact: a shift left needs 65 bits.
-s128 first_operation(s64 a, s64 b, const Plan& p) {
+template <class Wide>
+Wide first_operation(s64 a, s64 b, const Plan& p) {
   const s64 count = p.wrap ? b & 31 : std::min<s64>(b, 32);
   switch (p.op) {
     case Op::kAdd:
@@ -115,7 +117,7 @@ s128 first_operation(s64 a, s64 b, const Plan& p) {
     case Op::kAvrg:
       return a + b >= 0 ? (a + b + 1) >> 1 : (a + b) >> 1;
     case Op::kShl:
-      return s128{a} * (s128{1} << count);
+      return Wide{a} * (Wide{1} << count);
     case Op::kShr:
       return a >> count;
     default:
@@ -124,8 +126,8 @@ s128 first_operation(s64 a, s64 b, const Plan& p) {
 }
 
 u32 one_part(const Plan& p, u32 a, u32 b, u32 c) {
-  s128 value =
-      first_operation(extract(a, p.a.at, p.a.bits, p.signed_a), extract(b, p.b.at, p.b.bits, p.signed_b), p);
+  s128 value = first_operation<s128>(extract(a, p.a.at, p.a.bits, p.signed_a),
+                                     extract(b, p.b.at, p.b.bits, p.signed_b), p);
   const u32 part_mask = static_cast<u32>(~u64{0} >> (64 - p.d.bits)) << p.d.at;
   if (p.sat) value = clamp(value, p.merge ? p.d.bits : 32, p.signed_d);
   const u32 word = static_cast<u32>(static_cast<u128>(value));
@@ -153,14 +155,13 @@ u32 several(const Plan& p, u32 a, u32 b, u32 c) {
     const auto pick = [&](u16 select, bool is_signed) {
       return extract(both, (select >> (4 * i) & 15) * bits, bits, is_signed);
     };
-    s128 value = first_operation(pick(p.select_a, p.signed_a), pick(p.select_b, p.signed_b), p);
+    s64 value = first_operation<s64>(pick(p.select_a, p.signed_a), pick(p.select_b, p.signed_b), p);
     if (p.sat) value = clamp(value, bits, p.signed_d);
     const bool chosen = (p.mask >> i & 1) != 0;
     if (p.second == Second::kAdd) {
-      out += chosen ? static_cast<u32>(static_cast<u128>(value)) : 0;
+      out += chosen ? static_cast<u32>(value) : 0;
     } else {
-      out |= ((chosen ? static_cast<u32>(static_cast<u128>(value)) : c >> (i * bits)) & element_mask)
-             << (i * bits);
+      out |= ((chosen ? static_cast<u32>(value) : c >> (i * bits)) & element_mask) << (i * bits);
     }
   }
   return out;

@@ -171,6 +171,9 @@ void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
   const auto fragment = wmma_fragment(role, inst.form.shape, inst.form.last_type());
   if (!fragment) fail("no such matrix");
   form.fragment = *fragment;
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int element = 0; element < fragment->elements(); ++element)
+      form.places.push_back(fragment_place(*fragment, lane, element));
   const bool along_k = role == MatrixRole::kA ? !form.by_columns : form.by_columns;
   if (fragment->bits < 8 && !along_k) fail("elements below 8 bits must be neighbours along k");
   std::vector<Slot> parts;

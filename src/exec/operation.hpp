@@ -147,9 +147,10 @@ struct MatrixForm {
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
-  Fragment fragment;           // wmma: 0 registers in the others
-  bool by_columns = false;     // .col: elements of a column are neighbours in memory
-  Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
+  Fragment fragment;                // wmma: 0 registers in the others
+  std::vector<MatrixPlace> places;  // wmma: of element e of lane l at [l * fragment.elements() + e]
+  bool by_columns = false;          // .col: elements of a column are neighbours in memory
+  Slot stride = Slot::none();       // elements from row to row (column to column); none: as many as a row has
 };
 
 /// wgmma.mma_async. Slots of the operation: registers of the result, then the first matrix.

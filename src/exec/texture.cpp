@@ -39,6 +39,13 @@ std::uint32_t decode_channel(const Texture& t, std::uint32_t raw, unsigned chann
   const auto value = sign ? static_cast<std::int32_t>(raw << up) >> up : static_cast<std::int32_t>(raw);
   if (!t.normalized_values || format.bits == 32) return static_cast<std::uint32_t>(value);
   if (sign) return as_bits(std::max(-1.0, value / static_cast<double>((1 << (format.bits - 1)) - 1)));
+  static const auto unit_of_byte = [] {
+    std::array<std::uint32_t, 256> table{};
+    for (unsigned i = 0; i < table.size(); ++i)
+      table[i] = std::bit_cast<std::uint32_t>(static_cast<float>(i / 255.0));
+    return table;
+  }();
+  if (format.bits == 8 && !t.srgb) return unit_of_byte[raw];
   const double unit = static_cast<double>(raw) / static_cast<double>((1u << format.bits) - 1);
   return as_bits(t.srgb && format.bits == 8 && channel < 3 ? linear_of_srgb(unit) : unit);
 }

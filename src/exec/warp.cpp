@@ -15,6 +15,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   const Executable& kernel = machine.kernel;
   operations_ = kernel.operations().data();
   slots_ = kernel.slots().data();
+  lanes_ = &lane_memory();
   const std::uint32_t left = cta.threads() - index * kWarpSize;
   live_ = left >= kWarpSize ? kAllLanes : (LaneMask{1} << left) - 1;
   flags_ = {};
@@ -92,9 +93,7 @@ Turn Warp::run() {
 }
 
 LaneMask Warp::guard(const Operation& op) const {
-  const LaneSlots& p = *at(op.guard);
-  LaneMask mask = 0;
-  for (unsigned l = 0; l < kWarpSize; ++l) mask |= static_cast<LaneMask>(p.lane[l] & 1) << l;
+  const LaneMask mask = lanes_->predicate(*at(op.guard));
   return op.guard_negated ? ~mask : mask;
 }
 

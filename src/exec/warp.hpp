@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exec/lane_memory.hpp"
 #include "exec/machine.hpp"
 
 namespace lockstep::exec {
@@ -181,9 +182,8 @@ class Warp {
 
   // warp_memory.cpp
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
-  void resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+  bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                Pointers& out);
-  void resolve_global(LaneMask active, std::uint32_t bytes, const Addresses& addresses, Pointers& out) const;
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
@@ -244,6 +244,7 @@ class Warp {
   WarpRecord* record_ = nullptr;
   const Operation* operations_ = nullptr;
   const Slot* slots_ = nullptr;
+  const LaneMemory* lanes_ = nullptr;
   std::uint32_t index_ = 0;
   LaneMask live_ = 0;
   LaneMask cluster_arrived_ = 0;  // at the cluster's barrier, in the phase that is not complete

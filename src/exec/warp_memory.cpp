@@ -100,47 +100,40 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
   return resolve_one(Reach::kGlobal, l, bytes, a);
 }
 
-/// All lanes in one mapped page, the usual case, needs one look into the page table.
-void Warp::resolve_global(LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-                          Pointers& out) const {
-  const std::uint64_t first =
-      (addresses.lane[std::countr_zero(active)] - kArenaBase) >> DeviceMemory::kPageShift;
-  std::uint64_t differ = 0;
-  for_lanes(active, [&](int l) {
-    differ |= ((addresses.lane[l] - kArenaBase) >> DeviceMemory::kPageShift) ^ first;
-    out.lane[l] = reinterpret_cast<std::byte*>(addresses.lane[l]);
-  });
-  if (differ == 0 && machine_->memory.page_mapped(first)) return;
-  for_lanes(active, [&](int l) {
-    if (!machine_->memory.accessible(addresses.lane[l], bytes))
-      fault(FaultKind::kIllegalAddress, LaneMask{1} << l, addresses.lane[l], {});
-  });
-}
-
-/// Host addresses of the lanes' accesses. `bytes`: of the whole access, to which it must be aligned.
-void Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
+/// Host addresses of the lanes' accesses. `bytes`: of the whole access, to which it must be aligned. True:
+/// all lanes take part, and their accesses are neighbours.
+bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
                    Pointers& out) {
-  std::uint64_t low = 0, high = 0;
-  for_lanes(active, [&](int l) { low |= a.lane[l], high |= a.lane[l] >> 32; });
+  const AddressSpan span = lanes_->span(a.lane, active, bytes);
   const std::uint32_t align = std::bit_floor(bytes);
-  if ((low & (align - 1)) != 0)
+  if ((span.bits & (align - 1)) != 0)
     for_lanes(active, [&](int l) {
       if ((a.lane[l] & (align - 1)) != 0)
         fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, a.lane[l], {});
     });
-  if (form.reach == Reach::kGlobal) return resolve_global(active, bytes, a, out);
-  const bool own = form.reach == Reach::kShared && (low >> kSharedRankShift) == 0;
-  const std::size_t shared = cta_->shared().size();
-  std::byte* const data = cta_->shared().data();
+  // Usual cases: all lanes in one mapped page, or in the CTA's shared memory.
+  const Address any = a.lane[std::countr_zero(active)];
+  const bool generic = form.reach == Reach::kGeneric;
+  if (form.reach == Reach::kGlobal || generic) {
+    const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
+    if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
+      for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(a.lane[l]);
+      return span.neighbours;
+    }
+  }
+  const Address window = generic ? kSharedWindow : 0;
+  if ((form.reach == Reach::kShared || generic) &&
+      (((any ^ window) | span.differ) >> kSharedRankShift) == 0 &&
+      span.highest - window + bytes <= cta_->shared().size()) {
+    const auto to = reinterpret_cast<std::uint64_t>(cta_->shared().data()) - window;
+    for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(to + a.lane[l]);
+    return span.neighbours;
+  }
   for_lanes(active, [&](int l) {
-    std::byte* where = nullptr;
-    if (own)
-      where = a.lane[l] + bytes <= shared ? data + a.lane[l] : nullptr;
-    else
-      where = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
-    if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
-    out.lane[l] = where;
+    out.lane[l] = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+    if (!out.lane[l]) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
   });
+  return false;
 }
 
 /// A parameter at a fixed place, which every lane finds there.
@@ -171,15 +164,18 @@ void Warp::load(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers from;
-  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, from);
+  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, from);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     if (!slot->exists()) continue;
     LaneSlots* const to = at(*slot);
     const unsigned offset = i * form.bytes;
-    with_width(form.bytes, [&](auto width) {
-      for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
-    });
+    if (neighbours && form.count == 1 && form.bytes <= 8)
+      lanes_->load[std::countr_zero(form.bytes)](from.lane[0], *to);
+    else
+      with_width(form.bytes, [&](auto width) {
+        for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
+      });
     if (form.bytes == 16)
       for_lanes(active, [&](int l) { to[1].lane[l] = read<std::uint64_t>(from.lane[l] + offset + 8); });
     if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
@@ -194,15 +190,18 @@ void Warp::store(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers to;
-  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, to);
+  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
     const unsigned offset = i * form.bytes;
-    with_width(form.bytes, [&](auto width) {
-      for_lanes(active,
-                [&](int l) { write(to.lane[l] + offset, static_cast<decltype(width)>(from->lane[l])); });
-    });
+    if (neighbours && form.count == 1 && form.bytes <= 8)
+      lanes_->store[std::countr_zero(form.bytes)](to.lane[0], *from);
+    else
+      with_width(form.bytes, [&](auto width) {
+        for_lanes(active,
+                  [&](int l) { write(to.lane[l] + offset, static_cast<decltype(width)>(from->lane[l])); });
+      });
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
   if (op.second != ~0u) tell_mbarriers(op.second, active, std::uint32_t{form.bytes} * form.count);
@@ -216,7 +215,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers where;
-  resolve(form, active, std::uint32_t{form.bytes} * form.count, a, where);
+  (void)resolve(form, active, std::uint32_t{form.bytes} * form.count, a, where);
   if (!what.fn) return atomic_wide(op, active, where);
   const Slot* const to = slots_ + op.operands;
   const Slot* const from = to + op.destinations;

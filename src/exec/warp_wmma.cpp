@@ -10,7 +10,8 @@ namespace {
 
 /// Elements between the start of the matrix and one of a lane's.
 std::uint64_t offset_of(const MatrixForm& form, std::uint64_t stride, std::uint32_t l, int element) {
-  const MatrixPlace at = fragment_place(form.fragment, static_cast<int>(l), element);
+  const MatrixPlace at =
+      form.places[l * static_cast<unsigned>(form.fragment.elements()) + static_cast<unsigned>(element)];
   const auto row = static_cast<std::uint64_t>(at.row), column = static_cast<std::uint64_t>(at.column);
   return form.by_columns ? column * stride + row : row * stride + column;
 }

@@ -1,0 +1,112 @@
+#include "exec/lane_memory.hpp"
+
+#include <bit>
+#include <cstring>
+
+#include "exec/alu_lanes.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace lockstep::exec {
+
+namespace {
+
+LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
+  const std::uint64_t first = a[std::countr_zero(mask)];
+  std::uint64_t any = 0, differ = 0, apart = 0;
+  auto highest = static_cast<std::int64_t>(first);
+  if (mask == ~0u) {
+    for (unsigned l = 0; l < kLanes; ++l) {
+      const auto here = static_cast<std::int64_t>(a[l]);
+      any |= a[l];
+      differ |= a[l] ^ first;
+      apart |= a[l] ^ (first + std::uint64_t{l} * bytes);
+      highest = here > highest ? here : highest;
+    }
+  } else {
+    apart = 1;
+    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const std::uint64_t here = a[std::countr_zero(rest)];
+      any |= here;
+      differ |= here ^ first;
+      if (static_cast<std::int64_t>(here) > highest) highest = static_cast<std::int64_t>(here);
+    }
+  }
+  return {any, differ, static_cast<std::uint64_t>(highest), apart == 0};
+}
+
+template <class T>
+LOCKSTEP_INLINE void load_body(const std::byte* from, LaneSlots& to) {
+  T values[kLanes];
+  std::memcpy(values, from, sizeof values);
+  for (int l = 0; l < kLanes; ++l) to.lane[l] = values[l];
+}
+
+template <class T>
+LOCKSTEP_INLINE void store_body(std::byte* to, const LaneSlots& from) {
+  T values[kLanes];
+  for (int l = 0; l < kLanes; ++l) values[l] = static_cast<T>(from.lane[l]);
+  std::memcpy(to, values, sizeof values);
+}
+
+AddressSpan span_base(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
+  return span_body(a, mask, bytes);
+}
+std::uint32_t predicate_base(const LaneSlots& slots) {
+  std::uint32_t mask = 0;
+  for (unsigned l = 0; l < kLanes; ++l) mask |= static_cast<std::uint32_t>(slots.lane[l] & 1) << l;
+  return mask;
+}
+template <class T>
+void load_base(const std::byte* from, LaneSlots& to) {
+  load_body<T>(from, to);
+}
+template <class T>
+void store_base(std::byte* to, const LaneSlots& from) {
+  store_body<T>(to, from);
+}
+
+LOCKSTEP_WIDE AddressSpan span_wide(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
+  return span_body(a, mask, bytes);
+}
+template <class T>
+LOCKSTEP_WIDE void load_wide(const std::byte* from, LaneSlots& to) {
+  load_body<T>(from, to);
+}
+template <class T>
+LOCKSTEP_WIDE void store_wide(std::byte* to, const LaneSlots& from) {
+  store_body<T>(to, from);
+}
+#if defined(__x86_64__)
+LOCKSTEP_WIDE std::uint32_t predicate_wide(const LaneSlots& slots) {
+  std::uint32_t mask = 0;
+  for (unsigned l = 0; l < kLanes; l += 4) {
+    const __m256i four = _mm256_load_si256(reinterpret_cast<const __m256i*>(slots.lane + l));
+    const int bits = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_slli_epi64(four, 63)));
+    mask |= static_cast<std::uint32_t>(bits) << l;
+  }
+  return mask;
+}
+#else
+std::uint32_t predicate_wide(const LaneSlots& slots) { return predicate_base(slots); }
+#endif
+
+using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
+constexpr LaneMemory kBase{
+    &span_base,
+    &predicate_base,
+    {&load_base<uint8_t>, &load_base<uint16_t>, &load_base<uint32_t>, &load_base<uint64_t>},
+    {&store_base<uint8_t>, &store_base<uint16_t>, &store_base<uint32_t>, &store_base<uint64_t>}};
+constexpr LaneMemory kWide{
+    &span_wide,
+    &predicate_wide,
+    {&load_wide<uint8_t>, &load_wide<uint16_t>, &load_wide<uint32_t>, &load_wide<uint64_t>},
+    {&store_wide<uint8_t>, &store_wide<uint16_t>, &store_wide<uint32_t>, &store_wide<uint64_t>}};
+
+}  // namespace
+
+const LaneMemory& lane_memory() { return alu::has_wide_lanes() ? kWide : kBase; }
+
+}  // namespace lockstep::exec

@@ -1,0 +1,32 @@
+// What memory accesses do with all lanes of a warp at once, for any x86-64 host and for those with AVX2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "exec/lane_op.hpp"
+
+namespace lockstep::exec {
+
+/// What the addresses of a warp's active lanes have in common.
+struct AddressSpan {
+  std::uint64_t bits = 0;     // set in any of them
+  std::uint64_t differ = 0;   // bits in which any differs from the first active lane's
+  std::uint64_t highest = 0;  // as a signed number: for offsets
+  bool neighbours = false;    // all 32 lanes are active, each `bytes` behind the one before it
+};
+
+struct LaneMemory {
+  /// `mask` is not 0; `bytes`: of one lane's access.
+  AddressSpan (*span)(const std::uint64_t* addresses, std::uint32_t mask, std::uint32_t bytes);
+  /// Bit i: the lowest bit of lane i's slot.
+  std::uint32_t (*predicate)(const LaneSlots& slots);
+  /// 32 neighbouring elements of 1, 2, 4 or 8 bytes to and from the low bits of slots.
+  void (*load[4])(const std::byte* from, LaneSlots& to);
+  void (*store[4])(std::byte* to, const LaneSlots& from);
+};
+
+/// Of this host.
+[[nodiscard]] const LaneMemory& lane_memory();
+
+}  // namespace lockstep::exec
