@@ -50,6 +50,9 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
       }
       asked_ = true;  // what was asked for before is simulated first
       return news(Until::kTaken, false);
+    case Word::kStopped:
+      stopped_ = true;
+      return std::nullopt;
     case Word::kEnd:
       end();
       return news(Until::kTaken, true);  // what another program of the same script says is not heard

@@ -33,6 +33,8 @@ class LiveProgram final : public gpu::Program {
 
   /// It said that its trace is complete.
   [[nodiscard]] bool ended_well() const { return ended_well_; }
+  /// It said that a kernel had no end within --max-cycles.
+  [[nodiscard]] bool stopped() const { return stopped_; }
   /// The simulation has ended: the program goes on without.
   void leave() { wire_.close(); }
 
@@ -54,7 +56,7 @@ class LiveProgram final : public gpu::Program {
   cuda::Word word_ = cuda::Word::kEnd;
   trace::Bytes content_;
   bool asked_ = false;  // word_ is a question that waits for its answer
-  bool ended_well_ = false;
+  bool ended_well_ = false, stopped_ = false;
 };
 
 }  // namespace lockstep::cli

@@ -151,9 +151,10 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, const std::f
     gpu::RunResult result = gpu::simulate(program, arguments.options);
     simulated();
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
-    if (result.outcome == gpu::Outcome::kDone && !program.ended_well() && !result.report.kernels.empty()) {
+    const bool whole = program.ended_well() && !program.stopped();
+    if (result.outcome == gpu::Outcome::kDone && !whole && !result.report.kernels.empty()) {
       result.report.partial = true;
-      result.report.partial_reason = "program";
+      result.report.partial_reason = program.stopped() ? "max-cycles" : "program";
     }
     return result;
   };

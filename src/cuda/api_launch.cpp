@@ -96,7 +96,8 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     const Kernel& kernel = rt.modules.kernel(function);
     *attributes = {};
     attributes->sharedSizeBytes = static_shared_bytes(kernel);
-    attributes->localSizeBytes = kernel.executable().local_bytes();
+    const CubinKernel* const code = kernel.machine_code();
+    attributes->localSizeBytes = code != nullptr ? code->frame_bytes : kernel.executable().local_bytes();
     attributes->numRegs = static_cast<int>(registers_of(kernel, rt.settings.gpu, read_register_choice()));
     const auto& most = kernel.function().directives.maxntid;
     attributes->maxThreadsPerBlock =

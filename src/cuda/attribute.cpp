@@ -116,6 +116,7 @@ constexpr std::array kRows{
     PROP(90, computePreemptionSupported),
     PROP(91, canUseHostPointerForRegisteredMem),
     PROP(95, cooperativeLaunch),
+    CONSTANT(96, 0),  // of several devices
     PROP(97, sharedMemPerBlockOptin),
     CONSTANT(98, 0),
     PROP(99, hostRegisterSupported),

@@ -85,14 +85,23 @@ std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, c
   return register_estimate(kernel, gpu);
 }
 
+std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
+  constexpr std::uint32_t kOwnSystemPart = 90;  // from this architecture on it stands in the cubin
+  const CubinKernel* const code =
+      choice.source == RegisterChoice::Source::kCubin ? kernel.machine_code() : nullptr;
+  if (code == nullptr) return static_cast<std::uint32_t>(static_shared_bytes(kernel));
+  const std::uint64_t system = gpu.gpu.arch >= kOwnSystemPart ? gpu.sm.shared_reserved : 0;
+  return static_cast<std::uint32_t>(code->shared_bytes - std::min(code->shared_bytes, system));
+}
+
 trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
                                   const config::GpuConfig& gpu) {
   trace::KernelHeader header;
   header.name = kernel.name;
   header.grid = {launch.grid.x, launch.grid.y, launch.grid.z};
   header.block = {launch.block.x, launch.block.y, launch.block.z};
-  header.shared_bytes = static_cast<std::uint32_t>(static_shared_bytes(kernel) + launch.dynamic_shared);
   static const RegisterChoice choice = read_register_choice();
+  header.shared_bytes = shared_of(kernel, gpu, choice) + static_cast<std::uint32_t>(launch.dynamic_shared);
   header.registers = registers_of(kernel, gpu, choice);
   header.binary_version = gpu.gpu.arch;
   return header;

@@ -17,6 +17,10 @@ inline constexpr std::uint32_t kMaxThreadsPerCta =
 /// Registers of a thread by lowering's assignment: between 16 and 255, within .maxnreg and what .maxntid
 /// leaves.
 [[nodiscard]] std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& gpu);
+/// Static shared memory of a CTA that occupancy counts: that of its machine code where `choice` takes it,
+/// without what the system adds, else the PTX's.
+[[nodiscard]] std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu,
+                                      const RegisterChoice& choice);
 /// Registers of a thread: those that `choice` gives the kernel, those of its machine code, or the estimate.
 [[nodiscard]] std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu,
                                          const RegisterChoice& choice);

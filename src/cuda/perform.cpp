@@ -204,6 +204,16 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
 exec::RunCounts Runtime::execute(const exec::Launch& launch, const KernelLaunch& l, const StreamState& stream,
                                  const exec::RunOptions& options) {
   if (!recorder_) return run_grid(exec::Grid(launch, memory, options), l);
+  try {
+    return execute_recorded(launch, l, stream, options);
+  } catch (const exec::DeviceFault& fault) {
+    if (fault.kind() == exec::FaultKind::kInstructionLimit) recorder_->tell_stopped();
+    throw;
+  }
+}
+
+exec::RunCounts Runtime::execute_recorded(const exec::Launch& launch, const KernelLaunch& l,
+                                          const StreamState& stream, const exec::RunOptions& options) {
   (void)enter(stream);
   trace::KernelHeader header = launch_header(*l.kernel, l, settings.gpu);
   header.stream = stream.number;

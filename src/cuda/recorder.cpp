@@ -1,5 +1,9 @@
 #include "cuda/recorder.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "lower/replay.hpp"
 
 namespace lockstep::cuda {
@@ -7,6 +11,22 @@ namespace lockstep::cuda {
 namespace {
 constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using Kind = trace::Command::Kind;
+
+/// Remarks of a kernel's code: lowering's, and how far it is from what ptxas made where the program has that.
+std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& code) {
+  constexpr std::size_t kInstructionBytes = 16;
+  std::vector<std::string> remarks = code.remarks();
+  const CubinKernel* const real = kernel.machine_code();
+  if (real == nullptr) return remarks;
+  remarks.push_back(
+      fmt::format("{}: ptxas made {} bytes of code with {} registers, {} bytes of stack and {} barriers; "
+                  "simulated are {} bytes, "
+                  "for which {} registers are estimated",
+                  kernel.name, real->code_bytes, real->registers, real->stack_bytes, real->barriers,
+                  code.instructions().size() * kInstructionBytes, code.registers()));
+  std::sort(remarks.begin(), remarks.end());
+  return remarks;
+}
 }  // namespace
 
 Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
@@ -51,7 +71,7 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
       [&](std::uint32_t i) {
         return trace::TracedInstruction{instructions[i].pc, instructions[i].text, instructions[i].immediate};
       },
-      code.remarks());
+      remarks_of(*launch.kernel, code));
   return true;
 }
 

@@ -48,6 +48,9 @@ class Recorder {
   /// After tell() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not known.
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> ask_clocks();
 
+  /// Tells the simulation that a kernel had no end within --max-cycles.
+  void tell_stopped();
+
   /// Does nothing where no kernel was launched: a trace needs one.
   void finish(const std::string& name);
 

@@ -95,6 +95,10 @@ void Recorder::tell(bool ordered) {
   }
 }
 
+void Recorder::tell_stopped() {
+  if (wire_) wire_->send(Word::kStopped, {});
+}
+
 Recorder::Answer Recorder::ask(std::uint32_t event) {
   Word word{};
   trace::Bytes content;

@@ -128,6 +128,8 @@ class Runtime {
   void run_child(const exec::ChildLaunch& child, const KernelLaunch& parent, const StreamState& stream);
   exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
                           const exec::RunOptions& options);
+  exec::RunCounts execute_recorded(const exec::Launch& launch, const KernelLaunch& source,
+                                   const StreamState& stream, const exec::RunOptions& options);
   void copy(const Copy& copy, const StreamState& stream);
   void record_copy(const Copy& copy, const StreamState& stream);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.

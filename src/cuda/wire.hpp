@@ -17,6 +17,7 @@ enum class Word : std::uint8_t {
   kRelease,    // varint core::HostQueue::Until: how far the commands so far may be followed
   kAskEvent,   // varint number of an event: when was it complete?
   kAskClocks,  // varint index of a kernel that is complete: when were its clocks read?
+  kStopped,    // a kernel had no end within --max-cycles; it is not in the trace
   kEnd,        // text name, 8 bytes hash: the program ended well, and so did its trace
   // the simulation
   kOpen,    // the answer to kFile: nothing

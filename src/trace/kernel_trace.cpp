@@ -14,6 +14,12 @@ bool find_stride(LaneMask mask, const Address addresses[kWarpSize], std::uint64_
   const auto distance = static_cast<std::int64_t>(addresses[second] - addresses[first]);
   if (distance % (second - first) != 0) return false;
   stride = static_cast<std::uint64_t>(distance / (second - first));
+  if (mask == ~LaneMask{0}) {  // the usual case: without a branch for each lane
+    std::uint64_t differ = 0;
+    for (unsigned lane = 1; lane < kWarpSize; ++lane)
+      differ |= (addresses[lane] - addresses[lane - 1]) ^ stride;
+    return differ == 0;
+  }
   for (LaneMask rest = others; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     if (addresses[lane] != addresses[first] + stride * static_cast<std::uint64_t>(lane - first)) return false;

@@ -129,7 +129,9 @@ TEST_CASE("a kernel that never ends: --max-cycles stops it and says where it sta
             "kernel endless has no end within --max-cycles; its warps stand at\n  CTA (0,0,0) warp 0: ") !=
         std::string::npos);
   CHECK(done.err.find("  CTA (0,0,0) warp 1: ") != std::string::npos);
-  CHECK(slurp(folder / "out/stats.json").find("\"name\":\"work\"") != std::string::npos);
+  const std::string stats = slurp(folder / "out/stats.json");
+  CHECK(stats.find("\"name\":\"work\"") != std::string::npos);
+  CHECK(stats.find("\"partial\":true,\"partial_reason\":\"max-cycles\"") != std::string::npos);
 }
 
 TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and keeps the results") {

@@ -66,6 +66,30 @@ TEST_CASE("examples: sgemm") {
   }
 }
 
+TEST_CASE("examples: tensor_gemm") {
+  Device device(example("tensor_gemm"));
+  Random random;
+  constexpr unsigned n = 64;
+  constexpr std::uint16_t kHalves[] = {0xc400, 0xc200, 0xc000, 0xbc00, 0,
+                                       0x3c00, 0x4000, 0x4200, 0x4400};  // -4 to 4
+  std::vector<int> ia(n * n), ib(n * n);
+  std::vector<std::uint16_t> a(n * n), b(n * n);
+  for (std::size_t i = 0; i < n * n; ++i) {
+    a[i] = kHalves[ia[i] = static_cast<int>(random() % 9)];
+    b[i] = kHalves[ib[i] = static_cast<int>(random() % 9)];
+  }
+  const Address c = device.zeros<float>(n * n);
+  device.run("_Z11tensor_gemmPK6__halfS1_Pfi", {n / 64, n / 16, 1}, {128, 1, 1},
+             Arguments(device.array(a), device.array(b), c, static_cast<int>(n)));
+  const auto found = device.read<float>(c, n * n);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      int sum = 0;
+      for (std::size_t k = 0; k < n; ++k) sum += (ia[i * n + k] - 4) * (ib[k * n + j] - 4);
+      REQUIRE(found[i * n + j] == static_cast<float>(sum));
+    }
+}
+
 TEST_CASE("examples: reduction") {
   Device device(example("reduction"));
   Random random;
