@@ -78,6 +78,7 @@ std::vector<std::string> child_environment(const Start& start, int claim) {
   set(environment, cuda::kClaimVariable, std::to_string(claim));
   if (!start.trace.empty()) set(environment, cuda::kTraceVariable, start.trace);
   if (start.socket >= 0) set(environment, cuda::kSocketVariable, std::to_string(start.socket));
+  if (start.threads > 1) set(environment, cuda::kThreadsVariable, std::to_string(start.threads));
   if (start.max_cycles > 0) set(environment, cuda::kMaxCyclesVariable, std::to_string(start.max_cycles));
   return environment;
 }

@@ -20,6 +20,7 @@ struct Start {
   std::string trace;                 // compact trace to write; empty: none
   int socket = -1;                   // the runtime's end of a connection, closed here; -1: none
   std::uint64_t max_cycles = 0;      // simulated; a kernel that surely takes longer is ended. 0: none is
+  unsigned threads = 1;              // on which CTAs are executed
 };
 
 /// A program that runs with the CUDA runtime of this installation in place of NVIDIA's. Standard streams are

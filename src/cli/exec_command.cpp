@@ -135,6 +135,7 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   const bool whole = managed.memory.bytes > 0 || managed.memory.millionths > 0 ||
                      (managed.kind != Kind::kTrace && managed.kind != Kind::kNone);
   if (!functional && !whole) return execute_live(arguments, std::move(start), folder, argc, argv);
+  if (start.trace.empty()) start.threads = arguments.options.threads;
   const ChildResult child = execute(arguments, std::move(start), folder);
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }

@@ -67,6 +67,7 @@ exec::RunCounts guarded(const exec::Grid& grid, const KernelLaunch& launch, Body
 
 exec::RunCounts run_grid(exec::Grid grid, const KernelLaunch& launch) {
   return guarded(grid, launch, [&] {
+    if (grid.run_at_once()) return true;
     for (std::uint64_t cta = 0; cta < grid.ctas(); ++cta)
       if (!grid.run_cta(cta, nullptr)) return false;
     return true;
@@ -192,6 +193,7 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
     heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
   options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
+  options.threads = settings.threads;
   std::vector<exec::ChildLaunch> children;
   options.children = &children;
   options.interrupt = interrupt_flag();

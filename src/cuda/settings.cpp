@@ -50,6 +50,8 @@ Settings read_settings() {
                     " is not set: start the program with `lockstep exec -- PROGRAM`");
   Settings settings;
   settings.gpu = config::resolve(config);
+  if (const char* threads = std::getenv(kThreadsVariable))
+    settings.threads = number<unsigned>(kThreadsVariable, threads);
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   const char* trace = std::getenv(kTraceVariable);

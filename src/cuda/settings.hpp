@@ -22,11 +22,15 @@ inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 /// others that the program starts are only executed. Not set: this process is recorded.
 inline constexpr const char* kClaimVariable = "LOCKSTEP_CUDA_CLAIM";
 
+/// Host threads on which CTAs may run at the same time; not set: one.
+inline constexpr const char* kThreadsVariable = "LOCKSTEP_CUDA_THREADS";
+
 struct Settings {
   config::GpuConfig gpu;
   std::string trace;             // path; empty: nothing is recorded
   int socket = -1;               // -1: none
   std::uint64_t max_cycles = 0;  // 0: no limit
+  unsigned threads = 1;
 };
 
 /// From the environment. A process that is not the recorded one gets neither trace nor socket, and says so on

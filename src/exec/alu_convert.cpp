@@ -51,19 +51,6 @@ constexpr Target kFormats[] = {{Type::kF16, &kSpecF16, 0},    {Type::kBf16, &kSp
                                {Type::kF64, &kSpecF64, 0},    {Type::kE4m3, &kSpecE4m3, 0},
                                {Type::kE5m2, &kSpecE5m2, 0}};
 
-double integral(double x, Round round) {
-  switch (round) {
-    case Round::kZero:
-      return std::trunc(x);
-    case Round::kDown:
-      return std::floor(x);
-    case Round::kUp:
-      return std::ceil(x);
-    default:
-      return std::nearbyint(x);
-  }
-}
-
 /// Bits of a number in a format, after what the plan says of its range.
 u64 finished(u64 bits, const Plan& plan) {
   const Target& target = kFormats[plan.format];
@@ -134,100 +121,6 @@ u64 integer_to_integer(S a, Imm imm) {
   if (a < 0 && !plan.is_signed) return 0;
   if (a < 0 && static_cast<s64>(a) < static_cast<s64>(~top)) return extend(~top, plan);
   return extend(static_cast<u64>(a), plan);
-}
-
-// Conversions that programs do all the time, without a plan.
-template <class D, class S>
-constexpr D cut(S a) {
-  return static_cast<D>(a);
-}
-template <class D, class S>
-D nearest(S a) {
-  return static_cast<D>(a);
-}
-u64 widen(F32 a) {
-  const double x = a.value;
-  return std::bit_cast<u64>(x);
-}
-float narrow(F64 a) { return canonical(static_cast<float>(a.value)); }
-float half_to_single(F16 a) { return canonical(a.value); }
-u16 single_to_half(F32 a) { return round_to_16<10, 15>(a.value); }
-float saturated(F32 a) { return after<Post::kSat>(a.value); }
-template <Round kRound>
-float whole_single(F32 a) {
-  return canonical(static_cast<float>(integral(a.value, kRound)));
-}
-template <Round kRound>
-double whole_double(F64 a) {
-  return with_payload(integral(a.value, kRound), a.value);
-}
-template <Round kRound>
-s32 single_to_s32(F32 a) {
-  const double whole = integral(is_nan(a.value) ? 0 : a.value, kRound);
-  const double clamped = whole < -0x1p31 ? -0x1p31 : whole > 0x1.fffffffcp30 ? 0x1.fffffffcp30 : whole;
-  return static_cast<s32>(clamped);
-}
-
-template <Round kRound>
-u32 single_to_u32(F32 a) {
-  const double whole = integral(is_nan(a.value) ? 0 : a.value, kRound);
-  return static_cast<u32>(whole <= 0 ? 0 : whole > 0x1.fffffffep31 ? 0x1.fffffffep31 : whole);
-}
-/// To 10 bits of mantissa, ties away from zero.
-u32 single_to_tf32(F32 a) {
-  constexpr u32 kDropped = 13;
-  const u32 bits = std::bit_cast<u32>(a.value), magnitude = bits & 0x7fffffff;
-  if (magnitude > 0x7f800000) return kNan32;
-  const u32 rounded = (magnitude + (1u << (kDropped - 1))) >> kDropped << kDropped;
-  return (bits & 0x80000000) | std::min(rounded, u32{0x7f800000});
-}
-
-struct Fast {
-  Type to, from;
-  Mod rounding;  // kPack where none is written
-  Kernel kernel;
-};
-constexpr Mod kNoRounding = Mod::kPack;
-constexpr Fast kFast[] = {
-    {Type::kS64, Type::kS32, kNoRounding, kernel<&cut<s64, s32>>},
-    {Type::kU64, Type::kU32, kNoRounding, kernel<&cut<u64, u32>>},
-    {Type::kS64, Type::kU32, kNoRounding, kernel<&cut<u64, u32>>},
-    {Type::kU32, Type::kU64, kNoRounding, kernel<&cut<u32, u64>>},
-    {Type::kU32, Type::kU16, kNoRounding, kernel<&cut<u32, u16>>},
-    {Type::kU16, Type::kU32, kNoRounding, kernel<&cut<u16, u32>>},
-    {Type::kF64, Type::kF32, kNoRounding, kernel<&widen>},
-    {Type::kF32, Type::kF64, Mod::kRn, kernel<&narrow>},
-    {Type::kF32, Type::kF16, kNoRounding, kernel<&half_to_single>},
-    {Type::kF16, Type::kF32, Mod::kRn, kernel<&single_to_half>},
-    {Type::kF32, Type::kS32, Mod::kRn, kernel<&nearest<float, s32>>},
-    {Type::kF32, Type::kU32, Mod::kRn, kernel<&nearest<float, u32>>},
-    {Type::kF64, Type::kS32, Mod::kRn, kernel<&nearest<double, s32>>},
-    {Type::kF64, Type::kU32, Mod::kRn, kernel<&nearest<double, u32>>},
-    {Type::kF32, Type::kF32, Mod::kSat, kernel<&saturated>},
-    {Type::kF32, Type::kF32, Mod::kRni, kernel<&whole_single<Round::kNearest>>},
-    {Type::kF32, Type::kF32, Mod::kRzi, kernel<&whole_single<Round::kZero>>},
-    {Type::kF32, Type::kF32, Mod::kRmi, kernel<&whole_single<Round::kDown>>},
-    {Type::kF32, Type::kF32, Mod::kRpi, kernel<&whole_single<Round::kUp>>},
-    {Type::kF64, Type::kF64, Mod::kRni, kernel<&whole_double<Round::kNearest>>},
-    {Type::kF64, Type::kF64, Mod::kRzi, kernel<&whole_double<Round::kZero>>},
-    {Type::kF64, Type::kF64, Mod::kRmi, kernel<&whole_double<Round::kDown>>},
-    {Type::kF64, Type::kF64, Mod::kRpi, kernel<&whole_double<Round::kUp>>},
-    {Type::kS32, Type::kF32, Mod::kRzi, kernel<&single_to_s32<Round::kZero>>},
-    {Type::kS32, Type::kF32, Mod::kRni, kernel<&single_to_s32<Round::kNearest>>},
-    {Type::kU32, Type::kF32, Mod::kRzi, kernel<&single_to_u32<Round::kZero>>},
-    {Type::kTf32, Type::kF32, Mod::kRna, kernel<&single_to_tf32>},
-};
-
-bool fast(const Form& form, LaneOp& out) {
-  if (form.mods().size() > 1 || form.types() != 2) return false;
-  if (ptx::is_signed(form.type()) && form.destination_bits() > ptx::bits(form.type())) return false;
-  const Mod rounding = form.mods().empty() ? kNoRounding : form.mods()[0];
-  for (const Fast& f : kFast)
-    if (f.to == form.type(0) && f.from == form.type(1) && f.rounding == rounding) {
-      out = form.use(f.kernel);
-      return true;
-    }
-  return false;
 }
 
 struct Source {
@@ -395,7 +288,7 @@ LaneOp select_pack(const Form& form) {
 LaneOp select_convert(const Form& form) {
   if (form.has(Mod::kPack)) return select_pack(form);
   LaneOp out;
-  if (fast(form, out)) return out;
+  if (select_common_convert(form, out)) return out;
   for (const Packed& packed : kPacked) {
     if (packed.to != form.type(0) || packed.from != form.type(1)) continue;
     bool rounds = false;

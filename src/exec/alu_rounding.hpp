@@ -1,6 +1,8 @@
 // Rounding of a number to any binary floating-point format, by integer arithmetic.
 #pragma once
 
+#include <cmath>
+
 #include "exec/alu_float.hpp"
 
 namespace lockstep::exec::alu {
@@ -74,6 +76,20 @@ constexpr u64 round_double(double x, const FormatSpec& format, Round round) {
   if (field == 0x7ff) return mantissa != 0 ? format.nan : (negative ? format.sign : 0) | format.overflow;
   return round_number(negative, field == 0 ? mantissa : mantissa | u64{1} << 52,
                       (field == 0 ? 1 : field) - 1075, format, round);
+}
+
+/// x rounded to an integral value.
+inline double integral(double x, Round round) {
+  switch (round) {
+    case Round::kZero:
+      return std::trunc(x);
+    case Round::kDown:
+      return std::floor(x);
+    case Round::kUp:
+      return std::ceil(x);
+    default:
+      return std::nearbyint(x);
+  }
 }
 
 }  // namespace lockstep::exec::alu

@@ -51,10 +51,10 @@ bool Cta::finish_round() {
   return true;
 }
 
-bool Cta::release(bool locks_only) {
+bool Cta::release(Warp::Hold hold) {
   bool released = false;
   for (Warp& warp : warps_)
-    if (!warp.done()) released |= warp.release_meetings(locks_only);
+    if (!warp.done()) released |= warp.release_meetings(hold);
   return released;
 }
 
@@ -73,8 +73,11 @@ Cta::State Cta::run() {
       stuck_ = false;
       continue;
     }
-    if (!spinning && !tired) return State::kBlocked;
-    if (release(!stuck_ && tired_rounds == 0)) {
+    if (!spinning && !tired) {
+      if (release(Warp::Hold::kBarrier)) continue;
+      return State::kBlocked;
+    }
+    if (release(!stuck_ && tired_rounds == 0 ? Warp::Hold::kLock : Warp::Hold::kSpin)) {
       stuck_ = false;
       tired_rounds = 0;
       continue;

@@ -63,7 +63,7 @@ class Cta {
     bool further = false, spinning = false, tired = false;
   };
   bool finish_round();
-  bool release(bool locks_only);
+  bool release(Warp::Hold hold);
 
   Machine* machine_ = nullptr;
   CtaRecord* record_ = nullptr;

@@ -1,6 +1,7 @@
 // Translation of a kernel and the functions it may call into operations.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,7 +13,7 @@
 
 namespace lockstep::exec {
 
-/// Immutable once made; any number of launches and threads may share it.
+/// Immutable once made, but for what note_dependent() says; any number of launches and threads may share it.
 class Executable {
  public:
   /// `entry`: index of a kernel in image.program(). Everything that this kernel can reach is translated, so
@@ -60,6 +61,10 @@ class Executable {
   [[nodiscard]] bool allocates() const { return allocates_; }
   [[nodiscard]] const std::vector<TextureForm>& textures() const { return textures_; }
 
+  /// CTAs of a launch turned out to depend on each other: it is not worth trying to run them at once again.
+  void note_dependent() const { dependent_ = true; }
+  [[nodiscard]] bool dependent() const { return dependent_; }
+
  private:
   friend class Decoder;
   const ProgramImage& image_;
@@ -81,6 +86,7 @@ class Executable {
   std::vector<TensorForm> tensors_;
   std::vector<TensorMapForm> tensor_maps_;
   bool allocates_ = false;
+  mutable std::atomic<bool> dependent_{false};
   std::vector<TextureForm> textures_;
   std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, dynamic_shared_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "exec/at_once.hpp"
 #include "exec/cta.hpp"
 #include "exec/launch.hpp"
 #include "exec/machine.hpp"
@@ -197,10 +198,17 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   return true;
 }
 
+bool Grid::run_at_once() {
+  const auto counts = exec::run_at_once(state_->machine);
+  if (counts) state_->machine.counts = *counts;
+  return counts.has_value();
+}
+
 bool run(const Launch& launch, DeviceMemory& memory, const RunOptions& options, RunCounts* counts) {
   Grid grid(launch, memory, options);
   bool done = true;
-  for (std::uint64_t i = 0; done && i < grid.ctas(); ++i) done = grid.run_cta(i, nullptr);
+  const bool all = grid.run_at_once();
+  for (std::uint64_t i = 0; !all && done && i < grid.ctas(); ++i) done = grid.run_cta(i, nullptr);
   if (counts) *counts = grid.counts();
   return done;
 }

@@ -68,6 +68,7 @@ struct RunOptions {
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
+  unsigned threads = 1;        // on which Grid::run_at_once() runs CTAs
 };
 
 struct RunCounts {
@@ -88,6 +89,9 @@ class Grid {
   /// for them. `record`, where given, gets what it executed: give one for all CTAs or for none. False:
   /// interrupted; call again to go on. Throws DeviceFault.
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
+  /// Runs all CTAs on several threads, instead of run_cta(). False: the launch is none for which that is
+  /// certain to give what one thread gives; nothing has happened.
+  [[nodiscard]] bool run_at_once();
   [[nodiscard]] RunCounts counts() const;
   /// A line for each warp that is on its way: CTA, PTX line and instruction at which it stands.
   [[nodiscard]] std::string dump() const;
@@ -97,7 +101,7 @@ class Grid {
   std::unique_ptr<State> state_;
 };
 
-/// All CTAs without record. False: interrupted.
+/// All CTAs without record, at once where they can be. False: interrupted.
 [[nodiscard]] bool run(const Launch& launch, DeviceMemory& memory, const RunOptions& options,
                        RunCounts* counts = nullptr);
 

@@ -13,6 +13,8 @@
 
 namespace lockstep::exec {
 
+class AccessSet;
+
 struct Machine {
   Machine(const Launch& launch_, DeviceMemory& memory_, const RunOptions& options_)
       : kernel(*launch_.kernel),
@@ -31,6 +33,7 @@ struct Machine {
   RunCounts counts;
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
+  AccessSet* accesses = nullptr;  // gets what CTAs do to global memory; nothing: nobody asks
   // Dynamic parallelism: parameters of launches to come, last errors by CTA and thread, streams and events
   // made.
   std::map<Address, ChildLaunch> buffers;

@@ -7,8 +7,9 @@
 //
 // Progress (independent thread scheduling). A split that reads the same value from the same place kSpinLimit
 // times is *spinning*: others of its warp run, then other warps, then other CTAs. When that does not help,
-// lanes that wait at a meeting go on without the spinning ones (Warp::release_meetings). All of this counts
-// operations, never time, so results are the same in every run.
+// lanes that wait at a meeting go on without the spinning ones (Warp::release_meetings); also where otherwise
+// every thread would wait at a barrier, as for `if (thread == 0) { ...; bar.sync; }` in machine code, where
+// the other lanes exit. All of this counts operations, never time, so results are the same in every run.
 #pragma once
 
 #include <cstddef>
@@ -78,9 +79,10 @@ class Warp {
 
   [[nodiscard]] bool done() const { return live_ == 0; }
   [[nodiscard]] LaneMask live() const { return live_; }
-  /// Lets lanes that wait at a meeting for spinning ones go on. `locks_only`: only where those try to take a
-  /// lock.
-  bool release_meetings(bool locks_only);
+  /// What the lanes do for which others wait at a meeting.
+  enum class Hold : std::uint8_t { kLock, kSpin, kBarrier };  // kLock: they try to take a lock
+  /// Lets lanes that wait at a meeting for such ones go on.
+  bool release_meetings(Hold hold);
   /// A barrier of the CTA is complete: its splits go on. `reduced`: what bar.red of each kind gives.
   struct Reduced {
     std::uint64_t all, any, count;
@@ -183,7 +185,9 @@ class Warp {
   // warp_memory.cpp
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-               Pointers& out);
+               bool writes, Pointers& out);
+  void note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+                   bool writes);
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "exec/access_set.hpp"
 #include "exec/cta.hpp"
 #include "exec/warp.hpp"
 
@@ -103,7 +104,7 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
 /// Host addresses of the lanes' accesses. `bytes`: of the whole access, to which it must be aligned. True:
 /// all lanes take part, and their accesses are neighbours.
 bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
-                   Pointers& out) {
+                   bool writes, Pointers& out) {
   const AddressSpan span = lanes_->span(a.lane, active, bytes);
   const std::uint32_t align = std::bit_floor(bytes);
   if ((span.bits & (align - 1)) != 0)
@@ -118,6 +119,7 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
     const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
     if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
       for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(a.lane[l]);
+      if (machine_->accesses) note_global(span, active, bytes, a, writes);
       return span.neighbours;
     }
   }
@@ -132,8 +134,25 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
   for_lanes(active, [&](int l) {
     out.lane[l] = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
     if (!out.lane[l]) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
+    if (machine_->accesses && reinterpret_cast<Address>(out.lane[l]) == a.lane[l])
+      note_global(AddressSpan{0, ~std::uint64_t{0}, 0, false}, LaneMask{1} << l, bytes, a, writes);
   });
   return false;
+}
+
+/// For a launch whose CTAs run at once.
+void Warp::note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& a,
+                       bool writes) {
+  AccessSet& set = *machine_->accesses;
+  const auto note = [&](int lane, std::uint64_t size) {
+    if (writes)
+      set.write(a.lane[lane], size);
+    else
+      set.read(a.lane[lane], size);
+  };
+  if (span.neighbours) return note(0, std::uint64_t{bytes} * kLanes);
+  if (span.differ == 0) return note(std::countr_zero(active), bytes);
+  for_lanes(active, [&](int l) { note(l, bytes); });
 }
 
 /// A parameter at a fixed place, which every lane finds there.
@@ -164,7 +183,7 @@ void Warp::load(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers from;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, from);
+  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, false, from);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     if (!slot->exists()) continue;
@@ -190,7 +209,7 @@ void Warp::store(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers to;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, to);
+  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
@@ -215,7 +234,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers where;
-  (void)resolve(form, active, std::uint32_t{form.bytes} * form.count, a, where);
+  (void)resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, where);
   if (!what.fn) return atomic_wide(op, active, where);
   const Slot* const to = slots_ + op.operands;
   const Slot* const from = to + op.destinations;

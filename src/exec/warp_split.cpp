@@ -127,10 +127,12 @@ void Warp::settle_meetings() {
   }
 }
 
-bool Warp::release_meetings(bool locks_only) {
-  LaneMask held = 0;  // lanes of which some wait for a spinning split
-  for (const Split& split : splits_)
-    if (split.state == Split::State::kReady && (split.locks || !locks_only)) held |= split.mask;
+bool Warp::release_meetings(Hold hold) {
+  LaneMask held = 0;
+  for (const Split& split : splits_) {
+    const bool spins = split.state == Split::State::kReady && (split.locks || hold == Hold::kSpin);
+    if (hold == Hold::kBarrier ? split.state == Split::State::kAtBarrier : spins) held |= split.mask;
+  }
   bool released = false;
   for (std::uint32_t i = static_cast<std::uint32_t>(meetings_.size()); i-- > 1;) {
     const Meeting meeting = meetings_[i];

@@ -213,6 +213,26 @@ TEST_CASE("barriers that reduce, with a partial last warp") {
   }
 }
 
+TEST_CASE("a barrier that one thread comes to while all others exit") {
+  // As Accel-Sim's mem_lat benchmark has it, which runs on hardware: exited threads do not count (PTX ISA,
+  // bar).
+  Device device(R"(
+.visible .entry one(.param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra $END;
+  bar.sync 0;
+  st.global.u32 [%rd1], 7;
+$END:
+  ret;
+})");
+  const Address out = device.zeros<std::uint32_t>(1);
+  device.run("one", {1, 1, 1}, {96, 1, 1}, Arguments(out));
+  CHECK(device.read<std::uint32_t>(out, 1)[0] == 7);
+}
+
 TEST_CASE("threads that wait for nobody are a deadlock") {
   Device device(R"(
 .visible .entry stuck() {

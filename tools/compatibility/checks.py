@@ -147,4 +147,24 @@ def srad_v2(_run, output, args):
     return ""
 
 
-KINDS = {check.__name__: check for check in (gaussian, hotspot, kmeans, srad_v1, srad_v2)}
+def _fasta(path):
+    """Sequences by name."""
+    parts = path.read_text().split(">")[1:]
+    return {part.split("\n", 1)[0].strip(): "".join(part.split("\n")[1:]) for part in parts}
+
+
+def mummergpu(run, output, args):
+    """Each read has a match, and the reference has at each printed place what the read has."""
+    reference = "".join(_fasta(run / args[0]).values()).lower()
+    for name, read in _fasta(run / args[1]).items():
+        found = re.search(rf"^> {re.escape(name)}\n((?:\d+\t\d+\t\d+\n?)+)", output, re.MULTILINE)
+        if not found:
+            return f"{name}: no match"
+        for line in found.group(1).splitlines():
+            place, begin, length = map(int, line.split())
+            if reference[place - 1:place - 1 + length] != read.lower()[begin - 1:begin - 1 + length]:
+                return f"{name}: no match of {length} bases at {place}"
+    return ""
+
+
+KINDS = {check.__name__: check for check in (gaussian, hotspot, kmeans, mummergpu, srad_v1, srad_v2)}

@@ -92,7 +92,7 @@ def program(program, folder, lockstep, limit):
     for number, args in enumerate(program.runs or [program.args]):
         run = _prepare(program, folder)
         tail = ["--", str(folder / "program"), *(program.expand(str(arg)) for arg in args)]
-        code, output, seconds = _command([lockstep, "exec", "--functional", "-c", program.config, *tail], run, limit)
+        code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", "-c", program.config, *tail], run, limit)
         (folder / f"output{number or ''}.log").write_text(output)
         outcome.seconds += seconds
         outcome.result, outcome.reason = _judge(program, code, output, limit)

@@ -1,0 +1,114 @@
+#include "exec/access_set.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "exec/device_memory.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr std::uint64_t kArenaBytes = kMemoryKinds * kRegionBytes;
+enum State : std::uint8_t { kUntouched, kBeingKept, kKept };
+
+/// Sets bits [first, last] of `bits`.
+void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t kAll = ~std::uint64_t{0};
+  for (std::uint64_t at = first / 64; at <= last / 64; ++at) {
+    std::uint64_t mask = kAll;
+    if (at == first / 64) mask &= kAll << first % 64;
+    if (at == last / 64) mask &= kAll >> (63 - last % 64);
+    bits[at] |= mask;
+  }
+}
+
+}  // namespace
+
+SparseBytes::SparseBytes(std::uint64_t bytes) : bytes_(bytes) {
+  void* const got =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  data_ = got == MAP_FAILED ? nullptr : static_cast<std::byte*>(got);
+}
+SparseBytes::~SparseBytes() {
+  if (data_) munmap(data_, bytes_);
+}
+
+Undo::Undo() : states_(kArenaBytes / kLineBytes) {}
+
+void Undo::keep(Address line, std::vector<Line>& log) {
+  auto& byte = reinterpret_cast<std::uint8_t&>(states_.data()[(line - kArenaBase) / kLineBytes]);
+  const std::atomic_ref<std::uint8_t> state(byte);
+  std::uint8_t expected = kUntouched;
+  if (state.compare_exchange_strong(expected, kBeingKept, std::memory_order_acquire)) {
+    log.emplace_back().at = line;
+    std::memcpy(log.back().bytes, reinterpret_cast<const std::byte*>(line), kLineBytes);
+    state.store(kKept, std::memory_order_release);
+    return;
+  }
+  while (state.load(std::memory_order_acquire) != kKept) std::this_thread::yield();
+}
+
+AccessSet::AccessSet(Undo& undo)
+    : undo_(undo),
+      read_(kArenaBytes >> kWordsShift >> 3),
+      written_(kArenaBytes >> kWordsShift >> 3),
+      touched_(kArenaBytes >> kChunkShift) {}
+
+bool AccessSet::works() const { return read_.data() && written_.data() && touched_.data(); }
+
+/// False: outside the arena.
+bool AccessSet::reach(Address first, std::uint64_t bytes) {
+  const std::uint64_t from = first - kArenaBase, to = from + bytes - 1;
+  if (from >= kArenaBytes || to >= kArenaBytes) {
+    foreign_ = true;
+    return false;
+  }
+  for (std::uint64_t chunk = from >> kChunkShift; chunk <= to >> kChunkShift; ++chunk) {
+    if (touched_.data()[chunk] != std::byte{0}) continue;
+    touched_.data()[chunk] = std::byte{1};
+    chunks_.push_back(chunk);
+  }
+  return true;
+}
+
+void AccessSet::read(Address first, std::uint64_t bytes) {
+  if (!reach(first, bytes)) return;
+  const std::uint64_t from = first - kArenaBase;
+  set_bits(reinterpret_cast<std::uint64_t*>(read_.data()), from >> kWordsShift,
+           (from + bytes - 1) >> kWordsShift);
+}
+
+void AccessSet::write(Address first, std::uint64_t bytes) {
+  if (!reach(first, bytes)) return;
+  const std::uint64_t from = first - kArenaBase, to = from + bytes - 1;
+  const auto* const of_line = reinterpret_cast<const std::uint32_t*>(written_.data());  // 32 words each
+  static_assert(Undo::kLineBytes == 32u << kWordsShift);
+  for (std::uint64_t line = from / Undo::kLineBytes; line <= to / Undo::kLineBytes; ++line)
+    if (of_line[line] == 0) undo_.keep(kArenaBase + line * Undo::kLineBytes, log_);
+  set_bits(reinterpret_cast<std::uint64_t*>(written_.data()), from >> kWordsShift, to >> kWordsShift);
+}
+
+bool AccessSet::disturbs(const AccessSet& other) const {
+  const auto bits = [](const SparseBytes& of, std::uint64_t chunk) {
+    return reinterpret_cast<const std::uint64_t*>(of.data()) + chunk * kChunkBits;
+  };
+  return std::any_of(chunks_.begin(), chunks_.end(), [&](std::uint64_t chunk) {
+    if (other.touched_.data()[chunk] == std::byte{0}) return false;
+    const std::uint64_t *ours = bits(written_, chunk), *read = bits(other.read_, chunk),
+                        *written = bits(other.written_, chunk);
+    std::uint64_t both = 0;
+    for (std::uint64_t i = 0; i < kChunkBits; ++i) both |= ours[i] & (read[i] | written[i]);
+    return both != 0;
+  });
+}
+
+void AccessSet::undo() const {
+  for (const Undo::Line& line : log_)
+    std::memcpy(reinterpret_cast<std::byte*>(line.at), line.bytes, sizeof line.bytes);
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,119 @@
+#include "exec/at_once.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <vector>
+
+#include "exec/access_set.hpp"
+#include "exec/cta.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr std::uint64_t kCtasEach = 2;  // of a thread, at least: fewer are not worth it
+
+bool is_global(Reach reach) { return reach == Reach::kGlobal || reach == Reach::kGeneric; }
+
+bool communicates(const Executable& kernel, const Operation& op) {
+  switch (op.handler) {
+    case Handler::kLane:
+    case Handler::kLaneSync:
+    case Handler::kBranch:
+    case Handler::kBranchTable:
+    case Handler::kReturn:
+    case Handler::kExit:
+    case Handler::kTrap:
+    case Handler::kBarrier:
+    case Handler::kWarpBarrier:
+    case Handler::kNanosleep:
+    case Handler::kNothing:
+    case Handler::kCopyAsync:
+    case Handler::kStack:
+      return op.reads_clock;
+    case Handler::kLoad:
+      return kernel.memory()[op.detail].polls && is_global(kernel.memory()[op.detail].reach);
+    case Handler::kStore:
+      return op.second != ~0u;  // completes bytes of an mbarrier, maybe another CTA's
+    case Handler::kAtomic:
+    case Handler::kMbarrier:
+      return is_global(kernel.memory()[op.detail].reach);
+    case Handler::kMatrixMove:
+      return kernel.matrices()[op.second].fragment.registers != 0;  // wmma: not noted
+    case Handler::kCall:
+      return kernel.calls()[op.detail].runtime != Runtime::kNone;
+    default:
+      return true;
+  }
+}
+
+/// What one thread runs.
+struct Part {
+  Part(const Machine& of, Undo& undo) : machine(of), accesses(undo) { machine.accesses = &accesses; }
+  Machine machine;
+  AccessSet accesses;
+};
+
+/// CTAs `first`, `first` + `threads`, ...: which thread runs which does not depend on how fast they are.
+void run_part(Part& part, std::uint64_t first, unsigned threads, std::atomic<bool>& failed) {
+  const std::uint64_t ctas = part.machine.launch.grid.count();
+  try {
+    Cta cta;
+    for (std::uint64_t index = first; index < ctas && !failed; index += threads) {
+      cta.start(part.machine, index, nullptr);
+      if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
+    }
+  } catch (const std::exception&) {  // a fault: happens again one by one, where it is the first one
+    failed = true;
+  }
+}
+
+bool independent(const std::vector<std::unique_ptr<Part>>& parts) {
+  for (const auto& part : parts)
+    for (const auto& other : parts)
+      if (part != other && part->accesses.disturbs(other->accesses)) return false;
+  return true;
+}
+
+RunCounts sum_of(const std::vector<std::unique_ptr<Part>>& parts) {
+  RunCounts sum;
+  for (const auto& part : parts) {
+    sum.warp_instructions += part->machine.counts.warp_instructions;
+    sum.thread_instructions += part->machine.counts.thread_instructions;
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool communicates(const Executable& kernel) {
+  return std::any_of(kernel.operations().begin(), kernel.operations().end(),
+                     [&](const Operation& op) { return communicates(kernel, op); });
+}
+
+std::optional<RunCounts> run_at_once(const Machine& machine) {
+  const Launch& launch = machine.launch;
+  const auto threads = static_cast<unsigned>(
+      std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
+  if (threads < 2 || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
+  if (machine.kernel.dependent() || communicates(machine.kernel)) return std::nullopt;
+  Undo undo;
+  std::vector<std::unique_ptr<Part>> parts;
+  for (unsigned i = 0; i < threads; ++i) parts.push_back(std::make_unique<Part>(machine, undo));
+  if (!undo.works() ||
+      std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p->accesses.works(); }))
+    return std::nullopt;
+  std::atomic<bool> failed{false};
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (unsigned i = 0; i < threads; ++i) run_part(*parts[i], i, threads, failed);
+  const RunCounts counts = sum_of(parts);
+  if (!failed && independent(parts) && counts.warp_instructions < machine.options.max_instructions)
+    return counts;
+  machine.kernel.note_dependent();
+  for (const auto& part : parts) part->accesses.undo();
+  return std::nullopt;
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,23 @@
+// CTAs of a launch on several host threads. Internal to src/exec.
+//
+// A thread runs CTAs in ascending order and notes which words of global memory it reads and writes. Where no
+// thread has written what another one has read or written, every CTA saw what it would have seen one by one,
+// and memory is what it would have become. Otherwise memory is put back, and the CTAs are run one by one:
+// results never depend on the number of threads, whatever the kernel does.
+#pragma once
+
+#include <optional>
+
+#include "exec/machine.hpp"
+
+namespace lockstep::exec {
+
+/// May CTAs of this kernel look at each other, at a clock or at the host in ways that are not noted? By its
+/// code: atomics on global memory, loads that wait, functions of the device's runtime, textures, bulk copies.
+[[nodiscard]] bool communicates(const Executable& kernel);
+
+/// All CTAs of the launch on up to options.threads threads. Nothing: they are to be run one by one; memory is
+/// as before.
+[[nodiscard]] std::optional<RunCounts> run_at_once(const Machine& machine);
+
+}  // namespace lockstep::exec

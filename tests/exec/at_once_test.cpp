@@ -1,0 +1,130 @@
+// CTAs on several threads: the same memory, counts and faults as one by one.
+#include <catch2/catch.hpp>
+#include <numeric>
+
+#include "exec/fault.hpp"
+#include "tests/exec/support.hpp"
+
+namespace lockstep::exec::test {
+namespace {
+
+// What every kernel of these tests begins with: %r5 the thread's number, %rd2 the address of its element of
+// `data`.
+constexpr const char* kHead = R"(
+  .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r5, %r1, %r2, %r3;
+  mul.wide.u32 %rd3, %r5, 4; add.u64 %rd2, %rd1, %rd3;
+)";
+
+std::string kernel(const std::string& body) {
+  return std::string(".visible .entry k(.param .u64 data) {") + kHead + body + "ret; }";
+}
+
+constexpr unsigned kCtas = 64, kThreads = 64;
+
+struct Outcome {
+  bool at_once = false;
+  std::vector<std::uint32_t> data;
+  std::uint64_t warp_instructions = 0;
+  std::string fault;
+};
+
+/// Numbers 0, 1, 2 ... with one element more than there are threads.
+Outcome execute(const std::string& body, unsigned threads) {
+  Device device(kernel(body));
+  std::vector<std::uint32_t> numbers(kCtas * kThreads + 1);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  const Address data = device.array(numbers);
+  const auto executable = device.kernel("k");
+  const Arguments arguments(data);
+  Launch launch;
+  launch.kernel = executable.get();
+  launch.grid = {kCtas, 1, 1};
+  launch.block = {kThreads, 1, 1};
+  launch.cluster = {1, 1, 1};
+  launch.parameters = arguments.bytes();
+  RunOptions options;
+  options.threads = threads;
+  Outcome outcome;
+  try {
+    Grid grid(launch, device.memory, options);
+    outcome.at_once = grid.run_at_once();
+    if (!outcome.at_once) {
+      CHECK(device.read<std::uint32_t>(data, numbers.size()) == numbers);  // nothing has happened
+      for (unsigned i = 0; i < kCtas; ++i)
+        if (!grid.run_cta(i, nullptr)) FAIL("interrupted");
+    }
+    outcome.warp_instructions = grid.counts().warp_instructions;
+  } catch (const DeviceFault& fault) {
+    outcome.fault = fault.what();
+  }
+  outcome.data = device.read<std::uint32_t>(data, numbers.size());
+  return outcome;
+}
+
+void same_as_one(const std::string& body, bool at_once) {
+  const Outcome one = execute(body, 1);
+  CHECK_FALSE(one.at_once);
+  for (const unsigned threads : {2u, 3u, 8u}) {
+    INFO(threads << " threads");
+    const Outcome many = execute(body, threads);
+    CHECK(many.at_once == at_once);
+    CHECK(many.data == one.data);
+    CHECK(many.warp_instructions == one.warp_instructions);
+    CHECK(many.fault == one.fault);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("CTAs that only touch their own elements run at once") {
+  const std::string body = "ld.global.u32 %r6, [%rd2]; mad.lo.u32 %r6, %r6, 3, 1; st.global.u32 [%rd2], %r6;";
+  same_as_one(body, true);
+  const Outcome done = execute(body, 2);
+  for (unsigned i = 0; i < kCtas * kThreads; ++i) REQUIRE(done.data[i] == 3 * i + 1);
+}
+
+TEST_CASE("CTAs that all read what none writes run at once") {
+  same_as_one(
+      "ld.global.u32 %r6, [%rd1]; ld.global.u32 %r7, [%rd2]; mul.wide.u32 %rd4, %r5, 4;"
+      "setp.eq.u32 %p1, %r5, 0; add.u32 %r7, %r7, %r6; @!%p1 st.global.u32 [%rd2], %r7;",
+      true);
+}
+
+TEST_CASE("a CTA that reads what the one before it wrote: one by one") {
+  // Thread 0 of a CTA adds its element to that of the next CTA's thread 0: a running sum.
+  const std::string body =
+      "setp.ne.u32 %p1, %r3, 0; @%p1 bra done;"
+      "mul.wide.u32 %rd4, %r2, 4; add.u64 %rd5, %rd2, %rd4; add.u32 %r8, %r1, 1; mov.u32 %r9, %nctaid.x;"
+      "setp.ge.u32 %p2, %r8, %r9; @%p2 bra done;"
+      "ld.global.u32 %r6, [%rd2]; ld.global.u32 %r7, [%rd5]; add.u32 %r7, %r7, %r6; st.global.u32 [%rd5], "
+      "%r7; done:";
+  same_as_one(body, false);
+  const Outcome done = execute(body, 3);
+  for (unsigned i = 0; i < kCtas; ++i) REQUIRE(done.data[i * kThreads] == kThreads * i * (i + 1) / 2);
+}
+
+TEST_CASE("CTAs that write the same word: the last one's value stays") {
+  same_as_one("st.global.u32 [%rd1], %r5;", false);
+  CHECK(execute("st.global.u32 [%rd1], %r1;", 3).data[0] == kCtas - 1);
+}
+
+TEST_CASE("an atomic on global memory: one by one; on shared memory: at once") {
+  same_as_one("atom.global.add.u32 %r6, [%rd1], 1; st.global.u32 [%rd2+4], %r6;", false);
+  same_as_one(
+      ".shared .b32 s; mov.u32 %r6, 0; setp.eq.u32 %p1, %r3, 0; @%p1 st.shared.u32 [s], %r6; bar.sync 0;"
+      "red.shared.add.u32 [s], %r3; bar.sync 0; ld.shared.u32 %r7, [s]; st.global.u32 [%rd2], %r7;",
+      true);
+}
+
+TEST_CASE("a fault names the same CTA and thread on any number of threads, and what ran before it is there") {
+  const std::string body =
+      "st.global.u32 [%rd2], %r1; setp.lt.u32 %p1, %r1, 40; @%p1 bra done; mov.u64 %rd1, 64; st.global.u32 "
+      "[%rd1], 1; done:";
+  CHECK_FALSE(execute(body, 1).fault.empty());
+  same_as_one(body, false);
+}
+
+}  // namespace lockstep::exec::test
