@@ -16,6 +16,7 @@ constexpr std::string_view kReplays[] = {"block", "batch", "batch_flush", "once"
 constexpr std::string_view kCleanDrops[] = {"never", "read_only_trees", "clean"};
 constexpr std::string_view kScopes[] = {"entry", "all"};
 constexpr std::string_view kRemotePaths[] = {"link", "slot"};
+constexpr std::string_view kHostAccesses[] = {"migrate", "advised", "remote"};
 constexpr std::uint64_t kManyCycles = 1000000, kManyNs = 100000000;
 
 template <auto Field>
@@ -174,6 +175,10 @@ Rows cost_rows() {
       ns("uvm.evict_ns", "driver: for each eviction, beside the link", field<&Uvm::evict_ns>()),
       ns("uvm.host_fault_ns", "an access of the host that finds pages on the device, beside the link",
          field<&Uvm::host_fault_ns>()),
+      choice("uvm.host_access", kHostAccesses,
+             "the host's access to a page on the device: it comes back, or stays where advice says so, or "
+             "always",
+             field<&Uvm::host_access>()),
       flag("uvm.synchronise_copies", "cudaDeviceSynchronize copies dirty pages to the host",
            field<&Uvm::synchronise_copies>()),
       flag("uvm.through_l2",
@@ -182,6 +187,8 @@ Rows cost_rows() {
            field<&Uvm::through_l2>()),
       flag("uvm.shares_link", "migrations and explicit copies take turns on the host link",
            field<&Uvm::shares_link>()),
+      flag("uvm.exits_wait", "a CTA leaves its SM only while no migration is staged or under way",
+           field<&Uvm::exits_wait>()),
       integer("uvm.kib_ps", M::kPicoseconds, 0, 1000000000, "driver: for each KiB brought, beside the link",
               field<&Uvm::kib_ps>()),
   };

@@ -114,7 +114,7 @@ void Dispatcher::proceed(Cycle now) {
 
 void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
   const HostCommand& command = host_.command(index);
-  if (command.kind == HostCommand::Kind::kOrder) {
+  if (is_order(command)) {
     uvm::Order order = command.order;
     order.index = index;
     fabric_->order->send(0, 0, now + copy_command_cycles_, order);

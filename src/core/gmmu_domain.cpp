@@ -32,6 +32,7 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       managed_(&managed),
       copies_(&copies),
       shares_link_(config.uvm.shares_link),
+      exits_wait_(config.uvm.exits_wait),
       sms_(config.gpu.sms),
       reply_latency_(config.uvm.reply_latency),
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
@@ -69,6 +70,7 @@ void GmmuDomain::tick(Cycle now) {
   if (shares_link_) share_link(now);
   move_lines(now);
   send_answers(now);
+  if (exits_wait_ && link_busy_ == gmmu_.link_idle()) tell_link(now);
 }
 
 /// Each side learns what the other does with the link.
@@ -119,6 +121,14 @@ void GmmuDomain::send_answers(Cycle now) {
   for (const std::uint32_t index : gmmu_.completed())
     fabric_->order_done->send(0, 0, now + done_latency_, {index});
   gmmu_.clear_output();
+}
+
+void GmmuDomain::tell_link(Cycle now) {
+  link_busy_ = !gmmu_.link_idle();
+  icnt::TranslationReply reply;
+  reply.kind = link_busy_ ? icnt::TranslationReply::Kind::kLinkBusy : icnt::TranslationReply::Kind::kLinkIdle;
+  for (std::uint32_t sm = 0; sm < sms_; ++sm)
+    fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
 }
 
 void GmmuDomain::dump(std::string& out) const {

@@ -41,6 +41,8 @@ class GmmuDomain final : public sim::Domain {
   [[nodiscard]] const std::vector<uvm::AllocationCounters>& by_allocation() {
     return gmmu_.memory().by_allocation();
   }
+  /// The end of something under way is known: the handling of a fault, a transfer, the driver's work.
+  [[nodiscard]] bool end_is_known() const { return gmmu_.next() != kNever; }
   /// Frames that hold pages or wait for them.
   [[nodiscard]] std::uint64_t frames_used() { return gmmu_.memory().frames() - gmmu_.memory().free_frames(); }
   void record(std::vector<uvm::Event>* events) { gmmu_.memory().record(events); }
@@ -52,11 +54,13 @@ class GmmuDomain final : public sim::Domain {
   void move_lines(Cycle now);
   void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void send_answers(Cycle now);
+  void tell_link(Cycle now);
 
   icnt::Fabric* fabric_;
   const uvm::AddressSpace* managed_;
   CopyEngine* copies_;
-  bool shares_link_;
+  bool shares_link_, exits_wait_;
+  bool link_busy_ = false;  // as the SMs know it
   std::uint32_t sms_;
   Cycle reply_latency_;
   Cycle done_latency_;

@@ -25,20 +25,25 @@ struct HostCommand {
     kEventRecord,
     kStreamWait,
     kEventWait,
+    kStreamOrder,  // to managed memory, in `stream`
   } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
   Address address = 0;       // copies
   std::uint64_t bytes = 0;   // copies
   std::uint32_t event = 0;   // the event's record, counted from 0
-  uvm::Order order = {};     // kOrder; index is not used
+  uvm::Order order = {};     // kOrder, kStreamOrder; index is not used
 };
+[[nodiscard]] inline bool is_order(const HostCommand& c) {
+  return c.kind == HostCommand::Kind::kOrder || c.kind == HostCommand::Kind::kStreamOrder;
+}
 [[nodiscard]] inline bool is_copy_to_device(const HostCommand& c) {
   return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
 }
 
 /// The host takes its commands one after another, each in no time:
-/// - a kernel, a stream copy, an event's record or a stream's wait goes to the end of its stream and starts
+/// - a kernel, a stream copy, a stream order, an event's record or a stream's wait goes to the end of its
+/// stream and starts
 ///   when the stream's command before it is complete; a record is complete at once, a stream's wait when its
 ///   event is;
 /// - a plain copy in blocking mode is taken when everything before it is complete;

@@ -106,6 +106,7 @@ class MemoryPipeline {
   void dump(std::string& out) const;
   /// Of managed memory; null where there is none.
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
+  [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
 
  private:
   enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction };

@@ -90,6 +90,7 @@ void Sm::State::receive_ctas(Cycle now) {
 
 void Sm::State::complete_memory_operations(Cycle now) {
   mio.tick(now);
+  if (!held_ctas.empty()) free_held_ctas(now);
   for (const MioEvent& event : mio.events()) handle_event(event, now);
   mio_next = mio.next_event(now);
   if (!mio.instruction_lines().empty()) front_next = now;

@@ -161,6 +161,18 @@ void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
   scoreboard.clear(w, warp.table->scoreboard_entries());
   Cta& cta = ctas[warp.cta];
   if (--cta.busy_warps > 0) return;
+  if (!mio.holds_exits()) return free_cta(cta, now);
+  held_ctas.push_back(warp.cta);
+}
+
+void Sm::State::free_held_ctas(Cycle now) {
+  if (mio.holds_exits()) return;
+  for (const std::uint8_t slot : held_ctas) free_cta(ctas[slot], now);
+  held_ctas.clear();
+}
+
+/// All its warps are done: its warp slots are free.
+void Sm::State::free_cta(Cta& cta, Cycle now) {
   count_residency(cta.kernel, now);
   resident_warps[cta.kernel] -= static_cast<std::uint32_t>(std::popcount(cta.warps));
   for (WarpSet64 rest = cta.warps; rest; rest &= rest - 1)

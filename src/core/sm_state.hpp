@@ -110,6 +110,8 @@ struct Sm::State {
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
   void end_warp(unsigned w, Cycle now);
   void free_warp_if_done(unsigned w, Cycle now);
+  void free_cta(Cta& cta, Cycle now);
+  void free_held_ctas(Cycle now);
   void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
   void count_residency(std::uint8_t kernel, Cycle now);
   void release_cta_slot_if_drained(Cta& cta, Cycle now);
@@ -149,6 +151,7 @@ struct Sm::State {
   FrontEnd front;
   sim::Inbox<icnt::LaunchCta> launches;
   std::vector<Cta> ctas;
+  std::vector<std::uint8_t> held_ctas;  // slots: done, but exits wait (uvm.exits_wait)
   std::vector<InFlight> in_flight;
   std::vector<std::uint32_t> free_handles;
   std::vector<stats::SmCounters> counters;    // by kernel slot

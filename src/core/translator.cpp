@@ -121,7 +121,12 @@ void Translator::ask_remote(Cycle now, const ParkedLine& line, uvm::Place place)
 
 void Translator::receive(Cycle now) {
   replies_.drain(now, [&](std::uint32_t, const icnt::TranslationReply& reply) {
-    if (reply.kind != icnt::TranslationReply::Kind::kShootdown) return hear(now, reply);
+    using Kind = icnt::TranslationReply::Kind;
+    if (reply.kind == Kind::kLinkBusy || reply.kind == Kind::kLinkIdle) {
+      link_busy_ = reply.kind == Kind::kLinkBusy;
+      return;
+    }
+    if (reply.kind != Kind::kShootdown) return hear(now, reply);
     forget(reply);
     Work work;
     work.kind = Work::Kind::kShootdown;

@@ -77,6 +77,8 @@ class Translator {
   [[nodiscard]] Address shootdown_base() const {
     return managed_->address({shootdown().tree, shootdown().first});
   }
+  /// With uvm.exits_wait: no CTA may leave the SM now.
+  [[nodiscard]] bool holds_exits() const { return link_busy_; }
   /// Whether the L1 loses the lines of evicted pages and the SM answers.
   [[nodiscard]] bool acknowledges() const { return acknowledge_; }
   /// The shootdown in turn is done: answers it.
@@ -142,6 +144,7 @@ class Translator {
   std::unordered_map<std::uint64_t, std::uint32_t> asked_;  // page -> token; never walked over
   std::unordered_map<std::uint64_t, Limits> limits_;        // by page; never walked over
   std::size_t waiting_ = 0;                                 // lines
+  bool link_busy_ = false;
   std::deque<Work> work_;
   std::vector<Report> reports_;  // by page number
   uvm::TlbCounters counters_;

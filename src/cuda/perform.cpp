@@ -30,6 +30,21 @@ bool on_device(const std::byte* address) {
          (a - exec::kArenaBase) / exec::kRegionBytes != unsigned(exec::MemoryKind::kHost);
 }
 
+bool is_managed(const std::byte* address) {
+  const auto a = reinterpret_cast<Address>(address);
+  return in_arena(address) &&
+         (a - exec::kArenaBase) / exec::kRegionBytes == unsigned(exec::MemoryKind::kManaged);
+}
+
+/// Managed memory is touched by the host where the copy's kind names it, else by the device (CUDA C++
+/// Programming Guide, "Memcpy()/Memset() behavior with managed memory").
+bool host_reads(const Copy& c) {
+  return is_managed(c.from.address) && (c.kind == abi::kHostToHost || c.kind == abi::kHostToDevice);
+}
+bool host_writes(const Copy& c) {
+  return is_managed(c.to.address) && (c.kind == abi::kHostToHost || c.kind == abi::kDeviceToHost);
+}
+
 /// Device addresses must lie in mapped memory; a host address is the program's own affair.
 void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::uint64_t bytes) {
   if (in_arena(begin) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
@@ -115,7 +130,7 @@ void Runtime::to_device(const Operation& operation, const StreamState& stream) {
     void operator()(const Nothing&) const {}
     void operator()(const KernelLaunch& launch) const { rt.run_kernel(launch, stream); }
     void operator()(const Copy& c) const { rt.copy(c, stream); }
-    void operator()(const Fill& f) const { rt.fill(f); }
+    void operator()(const Fill& f) const { rt.fill(f, stream); }
     void operator()(const HostCall& h) const { h.call(h.data); }
     void operator()(const RecordEvent& r) const {
       EventState& e = rt.event(r.event);
@@ -263,8 +278,15 @@ StreamLog* Runtime::enter(const StreamState& stream) {
 }
 
 void Runtime::record_copy(const Copy& c, const StreamState& stream) {
-  const bool to_device = on_device(c.to.address), from_device = on_device(c.from.address);
-  if (to_device == from_device || !enter(stream)) return;
+  if (!recorder_) return;
+  const bool to_device = on_device(c.to.address) && !host_writes(c),
+             from_device = on_device(c.from.address) && !host_reads(c);
+  const bool crosses = to_device != from_device;
+  const auto span = [&](const CopyEnd& e) { return span_of(e.pitch, e.slice, c.width, c.height, c.depth); };
+  if (!crosses || !from_device) record_touch(c.from, span(c.from), false, host_reads(c), stream);
+  if (!crosses || !to_device) record_touch(c.to, span(c.to), true, host_writes(c), stream);
+  if (!crosses) return;
+  (void)enter(stream);
   const std::uint64_t bytes = c.width * c.height * c.depth;
   const auto to = reinterpret_cast<Address>(c.to.address), from = reinterpret_cast<Address>(c.from.address);
   if (to_device) recorder_->copy_to_device(stream.number, to, bytes);
@@ -273,6 +295,17 @@ void Runtime::record_copy(const Copy& c, const StreamState& stream) {
   // synchronization behavior").
   if (c.blocking || (from_device && !memory.accessible(to, c.width)))
     recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+}
+
+void Runtime::record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
+                           const StreamState& stream) {
+  if (!recorder_ || !is_managed(end.address)) return;
+  trace::Command command{host ? trace::Command::Kind::kHostAccess : trace::Command::Kind::kDeviceAccess,
+                         reinterpret_cast<Address>(end.address), bytes};
+  command.write = write;
+  if (host) return record_managed(command);
+  (void)enter(stream);
+  recorder_->log().add(stream.number, command);
 }
 
 void Runtime::copy(const Copy& c, const StreamState& stream) {
@@ -287,9 +320,11 @@ void Runtime::copy(const Copy& c, const StreamState& stream) {
   record_copy(c, stream);
 }
 
-void Runtime::fill(const Fill& f) {
+void Runtime::fill(const Fill& f, const StreamState& stream) {
   if (!in_arena(f.address)) throw ApiError(Status::kErrorInvalidValue);
-  check_range(memory, f.address, span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth));
+  const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
+  check_range(memory, f.address, span);
+  record_touch({f.address}, span, true, false, stream);
   for (std::size_t z = 0; z < f.depth; ++z)
     for (std::size_t y = 0; y < f.height; ++y) {
       std::byte* row = f.address + z * f.slice + y * f.pitch;

@@ -134,7 +134,10 @@ class Runtime {
   void record_copy(const Copy& copy, const StreamState& stream);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
-  void fill(const Fill& fill);
+  void fill(const Fill& fill, const StreamState& stream);
+  /// The device or the host touches one end of a copy, or what is filled, where that is managed.
+  void record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
+                    const StreamState& stream);
   exec::RunCounts execute_clocked(const exec::Launch& launch, const KernelLaunch& source,
                                   const StreamState& stream, const trace::KernelHeader& header,
                                   exec::RunOptions options);

@@ -203,8 +203,10 @@ void Controller::watch(Cycle now) {
   if (engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
   collect_active(now);
   const std::uint64_t current = activity();
-  // A copy may cross the link for long without touching anything else; its end is certain.
-  if (current != last_activity_ || dispatcher_->copies_out() > 0) stuck_since_ = now;
+  // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
+  // their ends are certain.
+  const bool faults = machine_->gmmu() && machine_->gmmu()->end_is_known();
+  if (current != last_activity_ || dispatcher_->copies_out() > 0 || faults) stuck_since_ = now;
   last_activity_ = current;
   if (now - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
 }

@@ -18,9 +18,6 @@ namespace {
 constexpr Address kCodeBase = Address{1} << 38, kCodeStride = (Address{64} << 20) + 65 * kLineBytes;
 constexpr std::uint64_t kCodeRooms = 4000;
 
-constexpr const char* kManagedCopies =
-    "copies to and from managed memory are not timed: the host's accesses to managed pages are not modelled";
-
 bool selected(std::uint64_t id, const IdRanges& ranges) {
   return ranges.empty() || std::any_of(ranges.begin(), ranges.end(),
                                        [&](const auto& r) { return id >= r.first && id <= r.second; });
@@ -89,6 +86,7 @@ core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kAdvise:
     case From::kPrefetch:
     case From::kHostAccess:
+    case From::kDeviceAccess:
       break;
   }
   return To::kOrder;
@@ -101,10 +99,18 @@ core::HostCommand order_command(const uvm::Order& order) {
   return command;
 }
 
+uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
+  return {kind, uvm::Advice::kNone, false, 0, c.address, c.bytes};
+}
+
 }  // namespace
 
-Planner::Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed)
-    : config_(&config), selection_(std::move(selection)), managed_(&managed) {}
+Planner::Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed,
+                 bool copies_move_pages)
+    : config_(&config),
+      selection_(std::move(selection)),
+      managed_(&managed),
+      moves_pages_(copies_move_pages) {}
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<core::HostCommand>& out) {
@@ -114,17 +120,51 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
     if (!uvm::pages_in(*managed_, order->address, order->bytes).empty()) out.push_back(order_command(*order));
     return false;
   }
+  if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
+  if (c.kind == Kind::kDeviceAccess) return false;
   if (c.kind == Kind::kKernel && !selected(header->id, selection_)) return false;
   core::HostCommand& command = out.emplace_back();
   command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}};
   const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
   if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
-    const std::uint64_t stream = header != nullptr ? header->stream : c.stream;
-    command.stream = streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
+    command.stream = dense(header != nullptr ? header->stream : c.stream);
   }
-  if (host_waits && config_->uvm.synchronise_copies && !managed_->empty())
+  // cudaDeviceSynchronize; waits for a stream, an event or a copy move nothing in UVMSmart either.
+  if (c.kind == Kind::kWait && config_->uvm.synchronise_copies && !managed_->empty())
     out.push_back(order_command({uvm::Order::Kind::kSynchronise}));
   return true;
+}
+
+std::uint32_t Planner::dense(std::uint64_t stream) {
+  return streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
+}
+
+/// In its stream, or, as a copy in blocking mode, when all before it is complete.
+void Planner::add_host_access(const trace::Command& copy, std::vector<core::HostCommand>& out) {
+  using Kind = uvm::Order::Kind;
+  core::HostCommand command =
+      order_command(access_order(copy, is_copy_to_device(copy.kind) ? Kind::kHostWrite : Kind::kHostRead));
+  if (copy.kind == trace::Command::Kind::kCopyToDevice || copy.kind == trace::Command::Kind::kCopyToHost) {
+    out.emplace_back().kind = core::HostCommand::Kind::kWait;
+  } else {
+    command.kind = core::HostCommand::Kind::kStreamOrder;
+    command.stream = dense(copy.stream);
+  }
+  out.push_back(command);
+}
+
+/// The device's copy engine touches managed memory: the pages come first.
+void Planner::add_device_access(const trace::Command& c, std::vector<core::HostCommand>& out) {
+  using Kind = trace::Command::Kind;
+  if (managed_->empty() || uvm::pages_in(*managed_, c.address, c.bytes).empty()) return;
+  const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
+  core::HostCommand command =
+      order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
+  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
+    command.kind = core::HostCommand::Kind::kStreamOrder;
+    command.stream = dense(c.stream);
+  }
+  out.push_back(command);
 }
 
 core::LaunchPlan Planner::launch(const trace::KernelHeader& header) {
@@ -144,13 +184,13 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   if (!plan.managed.empty())
     plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
   plan.kernels.resize(trace.kernels().size());
-  Planner planner(config, selection, plan.managed);
+  Planner planner(config, selection, plan.managed, managed.kind == ManagedOptions::Kind::kTrace);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
     if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
-        plan.managed.contains(c.address)) {
-      remarks.insert(kManagedCopies);
+        !uvm::pages_in(plan.managed, c.address, c.bytes).empty()) {
+      planner.add_host_access(c, plan.commands);
       continue;
     }
     if (!planner.add(c, is_kernel ? &trace.kernels()[c.kernel] : nullptr, plan.commands) || !is_kernel)

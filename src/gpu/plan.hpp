@@ -31,14 +31,18 @@ struct Plan {
 /// Makes a plan command by command.
 class Planner {
  public:
-  /// `config` and `managed` must outlive it. `selection`: kernels with other ids are left out; empty: none
+  /// `config` and `managed` must outlive it. `copies_move_pages`: the device's copies touch managed memory as
+  /// its kernels do. `selection`: kernels with other ids are left out; empty: none
   /// is.
-  Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed);
+  Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed,
+          bool copies_move_pages = true);
 
   /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
   /// an order to managed memory.
   bool add(const trace::Command& command, const trace::KernelHeader* header,
            std::vector<core::HostCommand>& out);
+  /// A copy to or from memory that the program would have managed: the host's own write or read of it.
+  void add_host_access(const trace::Command& copy, std::vector<core::HostCommand>& out);
   /// To be made once for each kernel that runs; `header` must outlive it. Throws UserError where the kernel
   /// does not fit an SM.
   [[nodiscard]] core::LaunchPlan launch(const trace::KernelHeader& header);
@@ -46,17 +50,22 @@ class Planner {
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
  private:
+  [[nodiscard]] std::uint32_t dense(std::uint64_t stream);
+  void add_device_access(const trace::Command& command, std::vector<core::HostCommand>& out);
+
   const config::GpuConfig* config_;
   IdRanges selection_;
   const uvm::AddressSpace* managed_;
+  bool moves_pages_;
   std::map<std::uint64_t, std::uint32_t> streams_;           // dense numbers
   std::map<std::string, std::uint64_t, std::less<>> rooms_;  // of code, by kernel name
   std::set<std::string> remarks_;
 };
 
 /// Throws UserError: a range of ids that names no kernel, a kernel that does not fit an SM.
-/// With ManagedOptions::Kind::kCopies copies to and from managed memory are left out: the data are where the
-/// host left them.
+/// With ManagedOptions::Kind::kCopies a copy to or from managed memory becomes the host's own write or read
+/// of it. With kTrace, where the program had it managed, the device's copy engine accesses it: what is absent
+/// comes first. Else copies are as in the trace and move no pages.
 [[nodiscard]] Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config,
                              const IdRanges& selection, const ManagedOptions& managed = {});
 

@@ -66,7 +66,9 @@ struct TranslationReply {
     kAnswer,  // the page is on the device
     kRemote,  // it stays on the host: each line of it is to be asked for
     kDone,    // a remote line has got through
-    kShootdown
+    kShootdown,
+    kLinkBusy,  // with uvm.exits_wait: migrations are staged or under way
+    kLinkIdle
   } kind = Kind::kAnswer;
   bool read_only = false;   // kAnswer: a store must ask again
   std::uint32_t token = 0;  // of the request; kShootdown: its number

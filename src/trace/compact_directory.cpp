@@ -110,10 +110,15 @@ namespace {
 
 bool has_memory(Command::Kind kind) {
   using Kind = Command::Kind;
-  return kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel;
+  return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) || kind == Kind::kDeviceAccess;
 }
 bool has_stream(Command::Kind kind) {
-  return kind >= Command::Kind::kStreamCopyToDevice && kind <= Command::Kind::kStreamWait;
+  using Kind = Command::Kind;
+  return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) || kind == Kind::kDeviceAccess;
+}
+/// Whether it reads or writes is said.
+bool has_sort(Command::Kind kind) {
+  return kind == Command::Kind::kHostAccess || kind == Command::Kind::kDeviceAccess;
 }
 bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
@@ -131,7 +136,7 @@ void encode_command(const Command& command, Bytes& out) {
   }
   if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
   if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch) put_varint(out, command.host ? 1 : 0);
-  if (command.kind == Kind::kHostAccess) put_varint(out, command.write ? 1 : 0);
+  if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
 }
@@ -153,7 +158,7 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
     command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
   if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch)
     command.host = in.number(1, "the place of a command") == 1;
-  if (command.kind == Kind::kHostAccess) command.write = in.number(1, "the sort of an access") == 1;
+  if (has_sort(command.kind)) command.write = in.number(1, "the sort of an access") == 1;
   if (has_stream(command.kind)) command.stream = in.varint();
   if (has_event(command.kind)) {
     if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");

@@ -20,10 +20,10 @@ void AdviceTable::advise(TreeIndex tree, const PageSet& pages, Advice advice, bo
       a.prefer_device -= pages;
       return;
     case Advice::kSetAccessedBy:
-      if (!host) a.accessed_by |= pages;
+      (host ? a.accessed_by_host : a.accessed_by) |= pages;
       return;
     case Advice::kUnsetAccessedBy:
-      if (!host) a.accessed_by -= pages;
+      (host ? a.accessed_by_host : a.accessed_by) -= pages;
       return;
     case Advice::kNone:
       return;

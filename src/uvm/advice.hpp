@@ -13,6 +13,7 @@ struct AdvisedPages {
   PageSet read_mostly;
   PageSet prefer_host, prefer_device;  // disjoint
   PageSet accessed_by;                 // the device
+  PageSet accessed_by_host;
 };
 
 /// What the device's fault on a page of the host leads to.
@@ -24,8 +25,7 @@ enum class Placement : std::uint8_t {
 
 class AdviceTable {
  public:
-  /// `host`: the processor named is the host, else the device. The host's being named by accessed-by has no
-  /// effect: over a host link it cannot map memory of the device.
+  /// `host`: the processor named is the host, else the device.
   void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
   [[nodiscard]] const AdvisedPages& of(TreeIndex tree) const {
     static const AdvisedPages kNone;

@@ -6,6 +6,7 @@ namespace lockstep::uvm {
 namespace {
 
 #define AT(field) offsetof(RunCounters, field)
+#define LATENCY(index) (offsetof(RunCounters, gmmu.fault_latencies) + 8 * std::size_t{index})
 #define SIZE(index) (offsetof(RunCounters, gmmu.transfer_sizes) + 8 * std::size_t{index})
 
 constexpr std::array kRows{
@@ -117,9 +118,40 @@ constexpr std::array kRows{
     CounterRow{"fault_handling_cycles", "core cycles",
                "link to the device held by fault handling (fault_cost = inline)",
                AT(gmmu.fault_handling_cycles)},
+    CounterRow{"timed_faults", "pages", "far faults that were answered, of which the next five are the sums",
+               AT(gmmu.timed_faults)},
+    CounterRow{"fault_detect_cycles", "core cycles",
+               "from the request's entry into the walkers to its page miss", AT(gmmu.fault_detect_cycles)},
+    CounterRow{"fault_queue_cycles", "core cycles", "until the fault is taken up",
+               AT(gmmu.fault_queue_cycles)},
+    CounterRow{"fault_service_cycles", "core cycles", "until the page's transfer begins",
+               AT(gmmu.fault_service_cycles)},
+    CounterRow{"fault_transfer_cycles", "core cycles", "until the page is on the device",
+               AT(gmmu.fault_transfer_cycles)},
+    CounterRow{"fault_replay_cycles", "core cycles", "until the first access of the page is answered",
+               AT(gmmu.fault_replay_cycles)},
+    CounterRow{"fault_latency_1us", "pages", "faults that took less than 1 us in all", LATENCY(0)},
+    CounterRow{"fault_latency_2us", "pages", "less than 2 us", LATENCY(1)},
+    CounterRow{"fault_latency_4us", "pages", "less than 4 us", LATENCY(2)},
+    CounterRow{"fault_latency_8us", "pages", "less than 8 us", LATENCY(3)},
+    CounterRow{"fault_latency_16us", "pages", "less than 16 us", LATENCY(4)},
+    CounterRow{"fault_latency_32us", "pages", "less than 32 us", LATENCY(5)},
+    CounterRow{"fault_latency_64us", "pages", "less than 64 us", LATENCY(6)},
+    CounterRow{"fault_latency_128us", "pages", "less than 128 us", LATENCY(7)},
+    CounterRow{"fault_latency_256us", "pages", "less than 256 us", LATENCY(8)},
+    CounterRow{"fault_latency_512us", "pages", "less than 512 us", LATENCY(9)},
+    CounterRow{"fault_latency_1024us", "pages", "less than 1024 us", LATENCY(10)},
+    CounterRow{"fault_latency_longer", "pages", "longer", LATENCY(11)},
+    CounterRow{"device_accessed_pages", "pages", "pages brought because the device copied or filled them",
+               AT(gmmu.device_accessed_pages)},
+    CounterRow{"host_remote_pages", "pages", "pages on the device that the host read or wrote there",
+               AT(gmmu.host_remote_pages)},
+    CounterRow{"host_remote_bytes", "bytes", "of these on the link, headers included",
+               AT(gmmu.host_remote_bytes)},
 };
 #undef AT
 #undef SIZE
+#undef LATENCY
 static_assert(kRows.size() * sizeof(std::uint64_t) == sizeof(RunCounters), "each counter has one row");
 
 }  // namespace

@@ -49,7 +49,15 @@ struct Counters {
   std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
   std::array<std::uint64_t, 8>
       transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two
+  // Of far faults that were answered (fault_times.hpp).
+  std::uint64_t timed_faults = 0;
+  std::uint64_t fault_detect_cycles = 0, fault_queue_cycles = 0, fault_service_cycles = 0,
+                fault_transfer_cycles = 0, fault_replay_cycles = 0;
+  std::array<std::uint64_t, 12> fault_latencies{};             // below 1, 2, 4, ... 1024 us, and more
+  std::uint64_t device_accessed_pages = 0;                     // brought for copies and fills by the device
+  std::uint64_t host_remote_pages = 0, host_remote_bytes = 0;  // of the host on the device
 };
+inline constexpr unsigned kFaultLatencies = 12;
 inline constexpr unsigned kTransferSizes = 8;
 
 /// Of one managed allocation.

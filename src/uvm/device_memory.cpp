@@ -16,6 +16,7 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
       link_(*link_models()[settings.parameters.link], link_parameters()),
       frames_(settings.frames),
       free_(settings.frames),
+      fault_times_(settings.core_khz),
       by_allocation_(space.allocations().size()) {
   assert(frames_ > 0);
   if (settings.parameters.smart_runtime) patterns_.emplace(space.allocations().size());
@@ -173,46 +174,6 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
   changed_ = true;
 }
 
-// --- Orders of the host ---
-
-Cycle DeviceMemory::synchronise_cycles() const {
-  if (!settings_.parameters.synchronise_copies) return 0;
-  std::uint64_t pages = 0;
-  for (TreeIndex t = 0; t < table_.size(); ++t) pages += table_[t].dirty.count();
-  return uvm::synchronise_cycles(link_, pages * kPageBytes);
-}
-
-void DeviceMemory::synchronise(Cycle now) {
-  if (!settings_.parameters.synchronise_copies) return;
-  const Cycle cycles = synchronise_cycles();
-  counters_.synchronise_cycles += cycles;
-  for (TreeIndex t = 0; t < table_.size(); ++t) {
-    Tree& tree = table_[t];
-    tree.dirty.for_each_run([&](unsigned first, unsigned count) {
-      const Run run{t, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
-      note(Event::Kind::kSynchronise, now - cycles, now, run);
-      counters_.bytes_to_host += run.bytes();
-      invalidate({run, false, false});
-    });
-    list_.left(t, PageSet());
-    tree.counted = tree.incoming;
-    tree.accesses = 0;
-    tree.written = false;
-  }
-  free_ = frames_ - taken_for_reads();
-  has_chunk_.assign(has_chunk_.size(), false);
-  oversubscribed_ = false;
-  changed_ = true;
-}
-
-/// Frames of transfers to the device that are under way, or staged with their frames.
-std::uint64_t DeviceMemory::taken_for_reads() const {
-  std::uint64_t pages = read_.busy && reading_.handling == 0 ? reading_.transfer.run.pages : 0;
-  for (const Read& r : reads_)
-    if (r.frames_taken && r.handling == 0) pages += r.transfer.run.pages;
-  return pages;
-}
-
 // --- Lane to the host ---
 
 void DeviceMemory::step_write(Cycle now) {
@@ -300,7 +261,7 @@ void DeviceMemory::take_back(TreeIndex index, unsigned page) {
 
 /// Slots go first, once there is room for the transfer at the front (spec A.5.6).
 void DeviceMemory::step_read(Cycle now) {
-  if (read_.over(now)) finish_read();
+  if (read_.over(now)) finish_read(now);
   if (held_[static_cast<unsigned>(Direction::kToDevice)]) return;
   if (read_.busy || (reads_.empty() && slots_waiting_ == 0)) return;
   const bool room = reads_.empty() || reads_.front().frames_taken || needed(reads_.front()) <= free_;
@@ -330,10 +291,12 @@ void DeviceMemory::start_read(Cycle now) {
   if (reading_.handling > 0) {
     read_ = {true, now, now + reading_.handling};
     counters_.fault_handling_cycles += reading_.handling;
+    fault_times_.taken(run, now);
     return note(Event::Kind::kFaultHandling, read_.start, read_.end, run);
   }
   const Cycle cycles = link_.cycles(Direction::kToDevice, run.pages);
   read_ = {true, now, now + cycles};
+  fault_times_.started(run, now);
   move(read_, Direction::kToDevice, run, false, false);
   if (!reading_.frames_taken) {
     take_frames(run.tree, run.pages);
@@ -351,7 +314,7 @@ void DeviceMemory::start_read(Cycle now) {
   note(reading_.transfer.faulted ? Event::Kind::kTransfer : Event::Kind::kPrefetch, now, now + cycles, run);
 }
 
-void DeviceMemory::finish_read() {
+void DeviceMemory::finish_read(Cycle now) {
   read_.busy = false;
   changed_ = true;
   if (reading_.slot) ++slots_done_;
@@ -372,6 +335,7 @@ void DeviceMemory::finish_read() {
   counters_.duplicated_pages += (read_mostly - tree.wanted_to_write).count();
   tree.wanted_to_write -= pages;
   list_.arrived(run.tree, pages);
+  fault_times_.arrived(run, now);
   counters_.peak_resident_pages = std::max(counters_.peak_resident_pages, frames_ - free_);
   arrived_.push_back(run);
 }

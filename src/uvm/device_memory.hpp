@@ -13,6 +13,7 @@
 #include "uvm/counters.hpp"
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
+#include "uvm/fault_times.hpp"
 #include "uvm/link.hpp"
 #include "uvm/order.hpp"
 #include "uvm/page_table.hpp"
@@ -190,6 +191,7 @@ class DeviceMemory {
   /// Something has changed since the last call.
   [[nodiscard]] bool take_changed() { return std::exchange(changed_, false); }
   [[nodiscard]] Counters& counters() { return counters_; }
+  [[nodiscard]] FaultTimes& fault_times() { return fault_times_; }
   /// In the order of the address space's allocations.
   [[nodiscard]] const std::vector<AllocationCounters>& by_allocation() const { return by_allocation_; }
   [[nodiscard]] const Parameters& parameters() const { return settings_.parameters; }
@@ -233,7 +235,7 @@ class DeviceMemory {
   void move(Lane& lane, Direction direction, const Run& run, bool discard, bool keep);
   void invalidate(const WriteBack& entry);
   void start_read(Cycle now);
-  void finish_read();
+  void finish_read(Cycle now);
   void finish_write();
   [[nodiscard]] bool stuck() const;
   void give_frames(const Run& run);
@@ -275,6 +277,7 @@ class DeviceMemory {
   bool held_[2] = {false, false};  // by Direction
   std::vector<Run> arrived_;
   Counters counters_;
+  FaultTimes fault_times_;
   [[nodiscard]] AllocationCounters& counters_of(const Run& run) {
     return by_allocation_[table_.space().owner(table_[run.tree].id)];
   }

@@ -63,7 +63,7 @@ void DeviceMemory::advise(TreeIndex index, const PageSet& pages, Advice advice, 
   const AdvisedPages& now = remote_.advice.of(index);
   if (advice == Advice::kSetAccessedBy && !host)
     tree.remote |= (named & now.accessed_by) - tree.resident - tree.incoming - tree.leaving;
-  if (advice == Advice::kUnsetAccessedBy) unmap_remote(index, named - now.prefer_host);
+  if (advice == Advice::kUnsetAccessedBy && !host) unmap_remote(index, named - now.prefer_host);
   if (advice == Advice::kSetPreferredLocation && !host) unmap_remote(index, named);
   if (advice == Advice::kUnsetPreferredLocation) unmap_remote(index, named - now.accessed_by);
   if (advice == Advice::kSetReadMostly) unmap_remote(index, named);
@@ -120,6 +120,46 @@ void DeviceMemory::copy_to_host(TreeIndex index, const PageSet& pages, Cycle now
     add_write_back({run, false, false, true}, now);
   });
   changed_ = true;
+}
+
+// --- cudaDeviceSynchronize in UVMSmart ---
+
+Cycle DeviceMemory::synchronise_cycles() const {
+  if (!settings_.parameters.synchronise_copies) return 0;
+  std::uint64_t pages = 0;
+  for (TreeIndex t = 0; t < table_.size(); ++t) pages += table_[t].dirty.count();
+  return uvm::synchronise_cycles(link_, pages * kPageBytes);
+}
+
+void DeviceMemory::synchronise(Cycle now) {
+  if (!settings_.parameters.synchronise_copies) return;
+  const Cycle cycles = synchronise_cycles();
+  counters_.synchronise_cycles += cycles;
+  for (TreeIndex t = 0; t < table_.size(); ++t) {
+    Tree& tree = table_[t];
+    tree.dirty.for_each_run([&](unsigned first, unsigned count) {
+      const Run run{t, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
+      note(Event::Kind::kSynchronise, now - cycles, now, run);
+      counters_.bytes_to_host += run.bytes();
+      invalidate({run, false, false});
+    });
+    list_.left(t, PageSet());
+    tree.counted = tree.incoming;
+    tree.accesses = 0;
+    tree.written = false;
+  }
+  free_ = frames_ - taken_for_reads();
+  has_chunk_.assign(has_chunk_.size(), false);
+  oversubscribed_ = false;
+  changed_ = true;
+}
+
+/// Frames of transfers to the device that are under way, or staged with their frames.
+std::uint64_t DeviceMemory::taken_for_reads() const {
+  std::uint64_t pages = read_.busy && reading_.handling == 0 ? reading_.transfer.run.pages : 0;
+  for (const Read& r : reads_)
+    if (r.frames_taken && r.handling == 0) pages += r.transfer.run.pages;
+  return pages;
 }
 
 // --- Frames ---

@@ -72,7 +72,7 @@ void Driver::book(State state, Cycle now) {
   if (state == State::kWaking) c.driver_wake_cycles += spent;
   if (state == State::kServing) c.driver_batch_cycles += spent;
   if (state == State::kMakingRoom) c.driver_room_cycles += spent;
-  if (state == State::kCopying) c.driver_copy_cycles += spent;
+  if (state == State::kPreparing || state == State::kCopying) c.driver_copy_cycles += spent;
 }
 
 /// One step of the state machine; false when it must wait.
@@ -91,6 +91,9 @@ bool Driver::advance(Cycle now, std::vector<Access>& replayed, std::vector<std::
       return true;
     case State::kMakingRoom:
       return make_room(now);
+    case State::kPreparing:
+      copy_block(now);
+      return true;
     default:
       if (!memory_->reads_idle()) return false;
       if (memory_->parameters().replay == ReplayPolicy::kBlock) replay(replayed);
@@ -105,7 +108,7 @@ Driver::Block& Driver::block_of(TreeIndex tree) {
 }
 
 /// Entries up to the driver's copy of the buffer's write position, which it reads when it has used that up.
-std::size_t Driver::fetch_faults() {
+std::size_t Driver::fetch_faults(Cycle now) {
   if (known_ == 0) known_ = buffer_.size();
   const auto size = std::min<std::size_t>(known_, memory_->parameters().batch_faults);
   for (std::size_t i = 0; i < size; ++i) {
@@ -114,6 +117,7 @@ std::size_t Driver::fetch_faults() {
     Block& block = block_of(e.tree);
     if (block.faults.contains(e.page)) ++batch_duplicates_;
     block.faults.insert(e.page);
+    memory_->fault_times().taken({e.tree, e.page, 1}, now);
     if (e.write) block.writes.insert(e.page);
   }
   known_ -= size;
@@ -123,7 +127,7 @@ std::size_t Driver::fetch_faults() {
 void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
   Counters& c = memory_->counters();
   batch_duplicates_ = 0;
-  const std::size_t size = fetch_faults();
+  const std::size_t size = fetch_faults(now);
   for (std::uint32_t i = 0; i < memory_->parameters().batch_faults && !notified_.empty(); ++i) {
     block_of(notified_.front().tree).counted |= PageSet::leaf(notified_.front().page);
     notified_.pop_front();
@@ -198,7 +202,7 @@ void Driver::open_block(Cycle now) {
 /// has ended. True when the state has changed.
 bool Driver::make_room(Cycle now) {
   if (memory_->frames_for(tree_, pages_) <= memory_->free_frames()) {
-    copy_block(now);
+    prepare_block(now);
     return true;
   }
   if (evicting_ && !memory_->lanes_idle()) return false;
@@ -208,8 +212,14 @@ bool Driver::make_room(Cycle now) {
   return due_ <= now;
 }
 
-void Driver::copy_block(Cycle now) {
+void Driver::prepare_block(Cycle now) {
   memory_->take_frames(tree_, pages_);
+  const std::uint64_t kib = pages_ * (kPageBytes / 1024);
+  due_ = now + block_ + memory_->cycles_of_ns(kib * memory_->parameters().kib_ps / 1000);
+  state_ = State::kPreparing;
+}
+
+void Driver::copy_block(Cycle now) {
   PageSet brought;
   for (const Transfer& t : transfers_) {
     memory_->queue_read(t, true);
@@ -217,8 +227,7 @@ void Driver::copy_block(Cycle now) {
   }
   if (memory_->remote().thrashing)
     memory_->remote().thrashing->migrated(tree_, brought, Processor::kDevice, now);
-  const std::uint64_t kib = pages_ * (kPageBytes / 1024);
-  due_ = now + block_ + memory_->cycles_of_ns(kib * memory_->parameters().kib_ps / 1000);
+  due_ = now;
   state_ = State::kCopying;
 }
 

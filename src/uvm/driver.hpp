@@ -14,7 +14,7 @@ namespace lockstep::uvm {
 /// One bottom half at a time. A fault that finds the driver asleep wakes it after interrupt_ns; it fetches up
 /// to batch_faults entries, which costs batch_ns, and serves them block by block in ascending order: room is
 /// made by evicting (evict_ns each, and the wait until frames are free), then the pages that the prefetch
-/// rule asks for are copied; a block takes block_ns, kib_ps for each KiB, and its time on the link. The
+/// rule asks for are copied; a block takes block_ns, kib_ps for each KiB, and then its time on the link. The
 /// accesses stay stalled until a replay; whose page is still missing then faults again. A source has at most
 /// outstanding_faults entries between two replays; its further faults wait for the replay without one.
 class Driver {
@@ -35,7 +35,7 @@ class Driver {
   }
 
  private:
-  enum class State : std::uint8_t { kAsleep, kWaking, kServing, kMakingRoom, kCopying };
+  enum class State : std::uint8_t { kAsleep, kWaking, kServing, kMakingRoom, kPreparing, kCopying };
   struct Entry {
     TreeIndex tree;
     std::uint16_t page;
@@ -53,11 +53,12 @@ class Driver {
   void book(State state, Cycle now);
   void wake(Cycle now);
   [[nodiscard]] Block& block_of(TreeIndex tree);
-  [[nodiscard]] std::size_t fetch_faults();
+  [[nodiscard]] std::size_t fetch_faults(Cycle now);
   [[nodiscard]] PageSet to_be_brought(const Block& block, Cycle now);
   void fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes);
   void open_block(Cycle now);
   [[nodiscard]] bool make_room(Cycle now);
+  void prepare_block(Cycle now);
   void copy_block(Cycle now);
   void end_batch(Cycle now, std::vector<Access>& replayed);
   void flush();

@@ -72,6 +72,7 @@ void Gmmu::accept(Cycle now) {
   std::sort(with_arrivals_.begin(), with_arrivals_.end());
   std::erase_if(with_arrivals_, [&](std::uint32_t source) {
     std::deque<Access>& queue = arriving_[source];
+    queue.front().asked_at = now;
     walks_.add(now, queue.front());
     queue.pop_front();
     return queue.empty();
@@ -115,6 +116,7 @@ void Gmmu::miss(Cycle now, const Access& access) {
     if ((tree.incoming - tree.wanted).contains(access.page)) ++memory_.counters().prefetched_late;
   }
   if (access.write) tree.wanted_to_write.insert(access.page);
+  if (!under_way || driver_) memory_.fault_times().raised(access.tree, access.page, access.asked_at, now);
   if (driver_) return driver_->fault(missed, now);
   std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];
   waiters.push_back(missed);
@@ -175,7 +177,10 @@ Granule Gmmu::granule_of(const Tree& tree, unsigned page) const {
 
 void Gmmu::answer(Cycle now, const Access& access) {
   const Tree& tree = memory_.table()[access.tree];
-  if (access.faulted_at > 0) totals_.fault_latency_cycles += now - access.faulted_at;
+  if (access.faulted_at > 0) {
+    totals_.fault_latency_cycles += now - access.faulted_at;
+    memory_.fault_times().answered(access.tree, access.page, now, memory_.counters());
+  }
   memory_.accessed(access.tree, access.page, access.write);
   const Granule granule = granule_of(tree, access.page);
   walks_.learn({tree.id, access.page}, granule);

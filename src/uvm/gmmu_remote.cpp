@@ -37,7 +37,9 @@ void Gmmu::serve_remote(Cycle now) {
       cross_link(now, access);
     } else {
       if (absent) memory_.unmap_remote(access.tree, PageSet::range(access.page, 1));
-      walks_.add(now, access);
+      Access again = access;
+      again.asked_at = now;
+      walks_.add(now, again);
     }
   }
   remote_arrivals_.clear();
@@ -50,6 +52,7 @@ void Gmmu::cross_link(Cycle now, const Access& access) {
 
 /// The end of a walk on a page that stays on the host.
 void Gmmu::let_stay(Cycle now, const Access& access) {
+  memory_.fault_times().dropped(access.tree, access.page);
   if (memory_.parameters().remote_path == RemotePath::kSlot) {
     ++(access.write ? totals_.remote_writes : totals_.remote_reads);
     in_slots_.push_back(access);

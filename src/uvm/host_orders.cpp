@@ -31,9 +31,57 @@ void HostOrders::begin(Cycle now) {
   due_ = now;
   ranges_ = pages_in(memory_->table().space(), order_.address, order_.bytes);
   if (order_.kind == Order::Kind::kSynchronise) due_ = now + memory_->synchronise_cycles();
-  if (!is_access(order_.kind) || !any_on_device()) return;
+  if (!is_access(order_.kind)) return;
+  due_ = now + access_remotely();
+  if (!any_on_device()) return;
   ++memory_->counters().host_faults;
-  due_ = std::max(now, nap_end(now)) + memory_->cycles_of_ns(memory_->parameters().host_fault_ns);
+  due_ = std::max(due_, nap_end(now)) + memory_->cycles_of_ns(memory_->parameters().host_fault_ns);
+}
+
+/// Of the tree, what the host reads and writes where it is.
+PageSet HostOrders::kept_on_device(TreeIndex index) const {
+  switch (memory_->parameters().host_access) {
+    case HostAccess::kMigrate:
+      return {};
+    case HostAccess::kAdvised: {
+      const AdvisedPages& advised = memory_->remote().advice.of(index);
+      return advised.accessed_by_host | advised.prefer_device;
+    }
+    case HostAccess::kRemote:
+      break;
+  }
+  return memory_->table()[index].all();
+}
+
+/// The host's own packets to pages that stay on the device; the time that they take.
+Cycle HostOrders::access_remotely() {
+  constexpr std::uint64_t kLine = 64;  // of the host's caches
+  const bool write = order_.kind == Order::Kind::kHostWrite;
+  std::uint64_t pages = 0;
+  for (const PageRange& range : ranges_) {
+    const auto index = memory_->table().find(range.tree);
+    if (!index) continue;
+    Tree& tree = memory_->table()[*index];
+    const PageSet both = write ? PageSet() : tree.duplicated;
+    const PageSet there = kept_on_device(*index) & (tree.resident | tree.incoming) & (pages_of(range) - both);
+    pages += there.count();
+    if (write) tree.dirty |= there & tree.resident;
+  }
+  if (pages == 0) return 0;
+  const RemotePortSettings port = memory_->port_settings();
+  const std::uint64_t packets = pages * (kPageBytes / kLine);
+  const std::uint64_t with_data = packets * (kLine + port.header_bytes),
+                      without = packets * port.header_bytes;
+  Counters& c = memory_->counters();
+  c.host_remote_pages += pages;
+  c.host_remote_bytes += with_data + (write ? 0 : without);
+  const auto wire = [&](Direction d, std::uint64_t bytes) {
+    const Cycle cycles = (bytes * port.tree_cycles[static_cast<unsigned>(d)] + kTreeBytes - 1) / kTreeBytes;
+    memory_->delay(d, cycles);
+    return cycles;
+  };
+  if (write) return wire(Direction::kToDevice, with_data);  // the stores are posted
+  return std::max(wire(Direction::kToDevice, without), wire(Direction::kToHost, with_data)) + port.latency;
 }
 
 /// How long the device may keep pages of the order that thrash.
@@ -61,7 +109,8 @@ bool HostOrders::any_on_device() const {
     if (!index) return false;
     const Tree& tree = table[*index];
     const PageSet both = order_.kind == Order::Kind::kHostRead ? tree.duplicated : PageSet();
-    return !((tree.resident | tree.incoming) & (pages_of(r) - both)).empty();
+    const PageSet moving = pages_of(r) - both - kept_on_device(*index);
+    return !((tree.resident | tree.incoming) & moving).empty();
   });
 }
 
@@ -77,9 +126,8 @@ bool HostOrders::work(Cycle now) {
       memory_->advise(memory_->table().touch(range.tree), pages_of(range), order_.advice, order_.host);
       continue;
     }
-    const bool done =
-        order_.kind == Order::Kind::kPrefetch && !order_.host ? bring(now, range) : take_back(now, range);
-    if (!done) return false;
+    const bool brings = is_device_access() || (order_.kind == Order::Kind::kPrefetch && !order_.host);
+    if (!(brings ? bring(now, range) : take_back(now, range))) return false;
   }
   return true;
 }
@@ -88,16 +136,56 @@ bool HostOrders::bring(Cycle now, const PageRange& range) {
   const TreeIndex index = memory_->table().touch(range.tree);
   Tree& tree = memory_->table()[index];
   if (!opened_) {
-    left_ = pages_of(range) - tree.leaving;
+    if (is_device_access() && !open_device_access(now, index, range)) return false;
+    if (!is_device_access()) left_ = pages_of(range) - tree.leaving;
     opened_ = true;
   }
+  if (due_ > now) return false;
   left_ -= tree.resident;
-  if (left_.empty()) return true;
+  if (left_.empty()) return !is_device_access() || touch(range);
   if (!(left_ & tree.incoming).empty()) return false;
   const unsigned first = left_.next(0), end = std::min<unsigned>((~left_).next(first), tree.pages);
   const auto pages = std::min<std::uint64_t>(end - first, memory_->frames());
   fetch(now, index, first, static_cast<unsigned>(pages));
   return false;
+}
+
+bool HostOrders::is_device_access() const {
+  return order_.kind == Order::Kind::kDeviceRead || order_.kind == Order::Kind::kDeviceWrite;
+}
+
+/// What is to come, and when the driver is through with the fault. False: pages are leaving.
+bool HostOrders::open_device_access(Cycle now, TreeIndex index, const PageRange& range) {
+  const Tree& tree = memory_->table()[index];
+  const bool write = order_.kind == Order::Kind::kDeviceWrite;
+  if (!(tree.leaving & pages_of(range)).empty()) return false;
+  RemoteControl& remote = memory_->remote();
+  PageSet missing = pages_of(range) - tree.resident;
+  const PageSet absent = missing;
+  absent.for_each([&](unsigned page) {
+    if (remote.kept(index, page, write, now)) missing.erase(page);
+  });
+  left_ = missing;
+  if (missing.empty()) return true;
+  if (remote.thrashing) remote.thrashing->migrated(index, missing, Processor::kDevice, now);
+  const Parameters& p = memory_->parameters();
+  if (p.fault_mode != FaultMode::kDriver) return true;
+  const std::uint64_t kib = missing.count() * (kPageBytes / 1024);
+  due_ = now + memory_->cycles_of_ns(std::uint64_t{p.interrupt_ns} + p.batch_ns + p.block_ns +
+                                     kib * p.kib_ps / 1000);
+  return true;
+}
+
+/// The device has used what is there of the range.
+bool HostOrders::touch(const PageRange& range) {
+  const TreeIndex index = *memory_->table().find(range.tree);
+  const bool write = order_.kind == Order::Kind::kDeviceWrite;
+  const PageSet there = memory_->table()[index].resident & pages_of(range);
+  there.for_each([&](unsigned page) {
+    if (write && memory_->table()[index].duplicated.contains(page)) memory_->collapse(index, page);
+    memory_->accessed(index, page, write);
+  });
+  return true;
 }
 
 /// Brings the run, or makes room first.
@@ -109,9 +197,11 @@ void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned page
   evicting_ = false;
   const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
   memory_->table()[index].incoming |= run.set();
+  if (is_device_access()) memory_->table()[index].wanted |= run.set();
   memory_->take_frames(index, pages);
-  memory_->queue_read({run, false}, true);
-  memory_->counters().user_prefetched_pages += pages;
+  memory_->queue_read({run, is_device_access()}, true);
+  Counters& c = memory_->counters();
+  (is_device_access() ? c.device_accessed_pages : c.user_prefetched_pages) += pages;
 }
 
 /// True when nothing of the range is on the device or on its way to or from it any more.
@@ -126,6 +216,7 @@ bool HostOrders::take_back(Cycle now, const PageRange& range) {
   };
   if (!opened_) {
     left_ = pages_of(range) & there();
+    if (is_access(order_.kind)) left_ -= kept_on_device(*index);
     opened_ = true;
     auto& thrashing = memory_->remote().thrashing;
     const PageSet moved = (left_ & tree.resident) - copied;

@@ -17,7 +17,12 @@ namespace lockstep::uvm {
 /// Pages that are just leaving are left out. kPrefetch to the host and the host's accesses: host_fault_ns
 /// (once for an access of pages that are on the device), then what is on the device leaves, tree by tree.
 /// A read of read-mostly pages leaves them on the device, as duplicates. An access of pages that thrash waits
-/// for the device's nap. kRelease: the pages are dropped. kSynchronise: DeviceMemory::synchronise.
+/// for the device's nap. With uvm.host_access pages may stay on the device: then each costs its 64 B lines as
+/// packets of the link, one round trip for the whole order, and the migrations that they hold up end later.
+/// kDeviceRead, kDeviceWrite: as a prefetch, but for the driver's service of one fault in each tree with
+/// absent pages (the copy engine's faults are not replayable, spec D.1), after pages that are leaving have
+/// left; pages that advice or thrashing keeps on the host stay there. kRelease: the pages are dropped.
+/// kSynchronise: DeviceMemory::synchronise.
 class HostOrders {
  public:
   explicit HostOrders(DeviceMemory& memory) : memory_(&memory) {}
@@ -38,6 +43,11 @@ class HostOrders {
   [[nodiscard]] Cycle nap_end(Cycle now);
   [[nodiscard]] bool work(Cycle now);
   [[nodiscard]] bool bring(Cycle now, const PageRange& range);
+  [[nodiscard]] bool open_device_access(Cycle now, TreeIndex index, const PageRange& range);
+  [[nodiscard]] bool touch(const PageRange& range);
+  [[nodiscard]] bool is_device_access() const;
+  [[nodiscard]] PageSet kept_on_device(TreeIndex index) const;
+  [[nodiscard]] Cycle access_remotely();
   void fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages);
   [[nodiscard]] bool take_back(Cycle now, const PageRange& range);
   [[nodiscard]] bool any_on_device() const;

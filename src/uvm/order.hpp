@@ -25,6 +25,8 @@ struct Order {
     kPrefetch,  // bring the range to the device, or to the host
     kHostRead,  // the host reads the range: what is on the device comes back first
     kHostWrite,
+    kDeviceRead,  // a copy or fill by the device reads the range: what is absent comes first
+    kDeviceWrite,
     kRelease,      // the range is freed: its pages are nowhere, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
     kKernel,       // no order but a notice, never completed: a kernel begins

@@ -17,6 +17,9 @@ enum class ShootdownScope : std::uint8_t { kEntry, kAll };
 /// How an access to a page that stays on the host gets there: packets over the host link, or as in UVMSmart a
 /// slot of constant length on the link to the device, after which the page is treated as local.
 enum class RemotePath : std::uint8_t { kLink, kSlot };
+/// What the host's access to a page on the device does: the page comes back; or the host reads and writes it
+/// there, always or where advice says so (accessed by the host, or preferred on the device).
+enum class HostAccess : std::uint8_t { kMigrate, kAdvised, kRemote };
 
 struct Parameters {
   FaultMode fault_mode = FaultMode::kDriver;
@@ -51,7 +54,7 @@ struct Parameters {
   // The driver.
   std::uint32_t fault_buffer = 8192, outstanding_faults = 56, batch_faults = 256, batches_per_run = 20;
   ReplayPolicy replay = ReplayPolicy::kBatchFlush;
-  std::uint32_t interrupt_ns = 4000, batch_ns = 12000, block_ns = 0, evict_ns = 47000;
+  std::uint32_t interrupt_ns = 4000, batch_ns = 12800, block_ns = 17000, evict_ns = 47000;
   std::uint32_t kib_ps = 53500;
   std::uint32_t throttled_batches_per_run = 5, put_update_percent = 50;
   // Remote access, thrashing, access patterns.
@@ -66,10 +69,12 @@ struct Parameters {
   bool smart_runtime = false;
   // The host.
   std::uint32_t host_fault_ns = 16000;
+  HostAccess host_access = HostAccess::kMigrate;
   bool synchronise_copies = false;
   // The rest of the machine.
   bool through_l2 = true;   // migrations go through crossbar, L2 and DRAM
   bool shares_link = true;  // with explicit copies
+  bool exits_wait = false;  // a CTA leaves its SM only while no migration is staged or under way
 };
 
 }  // namespace lockstep::uvm

@@ -22,6 +22,7 @@ struct Access {
   std::uint16_t page = 0;
   bool write = false;
   Cycle faulted_at = 0;  // the end of the walk that missed
+  Cycle asked_at = 0;    // when it came to the walkers first
   // Of an access to a page that its source believes on the host.
   bool remote = false, answered = true;  // answered: data come back
   std::uint16_t bytes = 0;

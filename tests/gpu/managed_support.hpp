@@ -16,12 +16,13 @@ inline const SmallTrace kSmallRandom{
     "random", "random", {{"ctas", "2"}, {"threads", "32"}, {"loads", "1"}, {"footprint", "262144"}}};
 inline constexpr const char* kTable = "0x7fa000000000+256KiB";
 
-/// A kernel of one warp whose loads wait for one another.
+/// A kernel of one warp whose loads wait for one another, behind a copy of 64 KB, which fills the L2.
 class LoadChain {
  public:
-  explicit LoadChain(const std::vector<Address>& addresses) {
+  explicit LoadChain(const std::vector<Address>& addresses, Address copied = kBase) {
     const auto path = folder_.path();
-    std::ofstream(path / "kernelslist.g") << "MemcpyHtoD,0x7f8000000000,65536\nkernel-1.traceg\n";
+    std::ofstream(path / "kernelslist.g")
+        << "MemcpyHtoD,0x" << std::hex << copied << std::dec << ",65536\nkernel-1.traceg\n";
     std::ofstream out(path / "kernel-1.traceg");
     out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
            "-nregs = 32\n-binary version = 61\n-cuda stream id = 0\n-shmem base_addr = 0x0\n"
@@ -45,6 +46,28 @@ class LoadChain {
  private:
   TemporaryFolder folder_;
   std::unique_ptr<trace::TraceSet> trace_;
+};
+
+/// A trace with commands of the host before its kernels, and behind them.
+class WithCommands final : public trace::TraceSet {
+ public:
+  WithCommands(const trace::TraceSet& trace, const std::vector<trace::Command>& before,
+               const std::vector<trace::Command>& behind = {})
+      : trace_(&trace), all_(before) {
+    all_.insert(all_.end(), trace.commands().begin(), trace.commands().end());
+    all_.insert(all_.end(), behind.begin(), behind.end());
+  }
+  [[nodiscard]] const std::string& name() const override { return trace_->name(); }
+  [[nodiscard]] std::uint64_t content_hash() const override { return trace_->content_hash(); }
+  [[nodiscard]] const std::vector<trace::Command>& commands() const override { return all_; }
+  [[nodiscard]] const std::vector<trace::KernelHeader>& kernels() const override { return trace_->kernels(); }
+  [[nodiscard]] std::unique_ptr<trace::CtaFeed> open(std::uint32_t index) const override {
+    return trace_->open(index);
+  }
+
+ private:
+  const trace::TraceSet* trace_;
+  std::vector<trace::Command> all_;
 };
 
 /// UVMSmart's settings on a small GPU with one clock of 1481 MHz, so that nothing depends on phases, and with

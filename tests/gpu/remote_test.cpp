@@ -21,26 +21,6 @@ gpu::RunResult run(const trace::TraceSet& trace, const config::GpuConfig& config
 }
 Cycle kernel_cycles(const gpu::RunResult& result) { return result.report.kernels.at(0).cycles; }
 
-/// A trace with commands of the host before its kernels.
-class WithCommands final : public trace::TraceSet {
- public:
-  WithCommands(const trace::TraceSet& trace, std::vector<trace::Command> before)
-      : trace_(&trace), all_(before) {
-    all_.insert(all_.end(), trace.commands().begin(), trace.commands().end());
-  }
-  [[nodiscard]] const std::string& name() const override { return trace_->name(); }
-  [[nodiscard]] std::uint64_t content_hash() const override { return trace_->content_hash(); }
-  [[nodiscard]] const std::vector<trace::Command>& commands() const override { return all_; }
-  [[nodiscard]] const std::vector<trace::KernelHeader>& kernels() const override { return trace_->kernels(); }
-  [[nodiscard]] std::unique_ptr<trace::CtaFeed> open(std::uint32_t index) const override {
-    return trace_->open(index);
-  }
-
- private:
-  const trace::TraceSet* trace_;
-  std::vector<trace::Command> all_;
-};
-
 trace::Command advice(uvm::Advice what, bool host, std::uint64_t bytes) {
   trace::Command c;
   c.kind = trace::Command::Kind::kAdvise;

@@ -42,24 +42,36 @@ class Lab:
     def __init__(self, arguments):
         self.program = os.path.abspath(arguments.program)
         self.binaries = os.path.abspath(arguments.binaries)
+        self.public = os.path.abspath(arguments.public) if arguments.public else None
+        self.measured = os.path.abspath(arguments.measured) if arguments.measured else None
         self.work = os.path.abspath(arguments.work)
         self.out = os.path.abspath(arguments.out)
-        self.only = arguments.only.split(",") if arguments.only else list(PROGRAMS)
+        self.only = arguments.only.split(",") if arguments.only else None
         for folder in (self.work, self.out):
             os.makedirs(folder, exist_ok=True)
 
     def chosen(self, names):
         """Those of the names that --only leaves."""
-        return [n for n in names if n in self.only]
+        return [n for n in names if self.only is None or n in self.only]
 
     def trace(self, name, arguments=None):
         """The recorded trace of a program."""
         binary, standard, _ = PROGRAMS[name]
         arguments = standard if arguments is None else arguments
-        path = os.path.join(self.work, "-".join([binary, *arguments]) + ".lst")
+        return self.record("-".join([binary, *arguments]), [os.path.join(self.binaries, binary), *arguments])
+
+    def public_trace(self, name, arguments):
+        """The recorded trace of a program of --public, which runs in that folder."""
+        if not self.public:
+            sys.exit("this experiment needs --public FOLDER, made by public_programs.sh")
+        return self.record("public-" + name + "".join("-" + a for a in arguments if "/" not in a),
+                           [os.path.join(self.public, name), *arguments], self.public)
+
+    def record(self, name, command, folder=None):
+        path = os.path.join(self.work, name + ".lst")
         if not os.path.exists(path):
-            subprocess.run([self.program, "record", path + ".part", "--", os.path.join(self.binaries, binary), *arguments],
-                           check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([self.program, "record", path + ".part", "--", *command], check=True, stdout=subprocess.DEVNULL,
+                           cwd=folder)
             os.rename(path + ".part", path)
         return path
 
@@ -120,5 +132,7 @@ def start(main, description):
     parser.add_argument("--binaries", required=True, help="folder with the programs of examples/uvm, built by nvcc")
     parser.add_argument("--work", default="build/experiments/uvm", help="traces and results that are kept")
     parser.add_argument("--out", default="build/experiments/uvm/out", help="tables and plots")
+    parser.add_argument("--public", help="folder of UVMSmart's own benchmarks, made by public_programs.sh")
+    parser.add_argument("--measured", help="folder of the tables of measurements")
     parser.add_argument("--only", help="these benchmarks, separated by commas")
     main(Lab(parser.parse_args()))

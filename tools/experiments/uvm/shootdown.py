@@ -4,13 +4,13 @@ import lab
 
 STUDY = ["include = sst_v100", "include = uvmsmart"]
 # Program, arguments: the inputs of that study.
-INPUTS = (("bfs", ["4096"]), ("pathfinder", ["1000", "20", "5"]), ("backprop", ["65536"]), ("srad", ["1024", "4"]))
+INPUTS = (("bfs", ["4096"]), ("hotspot", ["30", "7"]), ("pathfinder", ["1000", "20", "5"]), ("backprop", ["65536"]), ("srad", ["1024", "4"]))
 
 
 def main(lab_):
     rows = []
     for name, arguments in INPUTS:
-        if name not in lab_.only:
+        if not lab_.chosen([name]):
             continue
         trace = lab_.trace(name, arguments)
         whole = lab_.run(trace, STUDY)

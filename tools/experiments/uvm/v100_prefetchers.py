@@ -4,14 +4,14 @@ import lab
 import plot
 
 STUDY = ["include = sst_v100", "include = uvmsmart"]
-INPUTS = (("bfs", ["4096"]), ("pathfinder", ["1000", "20", "5"]), ("backprop", ["65536"]), ("srad", ["1024", "4"]))
+INPUTS = (("bfs", ["4096"]), ("hotspot", ["30", "7"]), ("pathfinder", ["1000", "20", "5"]), ("backprop", ["65536"]), ("srad", ["1024", "4"]))
 POLICIES = ("none", "random", "sequential", "tbn")
 
 
 def main(lab_):
     rows, names, series = [], [], {p: [] for p in POLICIES}
     for name, arguments in INPUTS:
-        if name not in lab_.only:
+        if not lab_.chosen([name]):
             continue
         names.append(name)
         for policy in POLICIES:

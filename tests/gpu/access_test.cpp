@@ -1,0 +1,144 @@
+// Copies and fills of managed memory, the host's accesses between kernels, and faults that take long, on the
+// whole machine.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "managed_support.hpp"
+#include "uvm/order.hpp"
+
+namespace lockstep::test {
+namespace {
+
+using Kind = trace::Command::Kind;
+constexpr std::uint64_t kBytes = 65536;
+constexpr Address kElsewhere = 0x7e0000000000;  // not managed
+
+trace::Command command(Kind kind, Address address = kBase, std::uint64_t bytes = kBytes, bool write = false) {
+  trace::Command c;
+  c.kind = kind;
+  c.address = address;
+  c.bytes = bytes;
+  c.write = write;
+  return c;
+}
+
+/// Loads of four pages, one after the other; the trace's own copy is not to managed memory.
+const std::vector<Address> kLoads = {kBase, kBase + 0x1000, kBase + 0x5000, kBase + 0xf000};
+
+gpu::RunResult run(const trace::TraceSet& trace, const config::GpuConfig& config) {
+  gpu::RunOptions options;
+  options.config = config;
+  auto result = gpu::simulate(trace, options);
+  REQUIRE(result.outcome == gpu::Outcome::kDone);
+  return result;
+}
+
+TEST_CASE(
+    "what the device copies into or fills is there when the kernel begins; what the host writes is not") {
+  const LoadChain chain(kLoads, kElsewhere);
+  const auto config = small_product("v100");
+  const trace::Command begin = command(Kind::kManage);
+  struct Case {
+    trace::Command first;
+    std::uint64_t came_before, faults, copies;
+  };
+  for (const Case& c : {Case{command(Kind::kStreamCopyToDevice), 16, 0, 2},
+                        Case{command(Kind::kDeviceAccess, kBase, kBytes, true), 16, 0, 1},
+                        Case{command(Kind::kDeviceAccess, kBase, 8192), 2, 2, 1},
+                        Case{command(Kind::kHostAccess, kBase, kBytes, true), 0, 4, 1}}) {
+    const WithCommands trace(*chain, {begin, c.first});
+    auto none = config;
+    none.uvm.prefetcher = none.uvm.prefetcher_oversubscribed = 0;
+    const auto result = run(trace, none);
+    CHECK(counters(result).gmmu.device_accessed_pages == c.came_before);
+    CHECK(counters(result).gmmu.faults == c.faults);
+    CHECK(counters(result).gmmu.bytes_to_device == (c.came_before + c.faults) * 4096);
+    CHECK(result.report.copies.size() == c.copies);
+  }
+}
+
+TEST_CASE("a copy back is made by the device: its pages stay; memory that is said to be managed goes back") {
+  const LoadChain chain(kLoads, kElsewhere);
+  const auto config = small_product("v100");
+  const WithCommands real(*chain, {command(Kind::kManage)}, {command(Kind::kStreamCopyToHost)});
+  const auto by_device = run(real, config);
+  CHECK(counters(by_device).gmmu.bytes_to_host == 0);
+  CHECK(counters(by_device).gmmu.bytes_to_device == kBytes);
+  CHECK(by_device.report.copies.size() == 2);
+  const WithCommands said(*chain, {command(Kind::kCopyToDevice)}, {command(Kind::kCopyToHost)});
+  const auto by_host = gpu::simulate(said, managed_options(config, "memcpy"));
+  CHECK(counters(by_host).gmmu.host_faults == 1);
+  CHECK(counters(by_host).gmmu.bytes_to_host == counters(by_host).gmmu.bytes_to_device);
+  CHECK(by_host.report.copies.empty());
+}
+
+TEST_CASE("a stream's fill waits for the kernel before it and holds up the one behind it") {
+  const LoadChain chain({kBase}, kElsewhere);
+  trace::Command again = command(Kind::kKernel);
+  const WithCommands trace(*chain, {command(Kind::kManage)},
+                           {command(Kind::kDeviceAccess, kBase + 0x8000, 0x8000, true), again});
+  auto config = small_product("v100");
+  config.uvm.prefetcher = config.uvm.prefetcher_oversubscribed = 0;
+  gpu::RunOptions options;
+  options.config = config;
+  options.timeline = true;
+  const auto result = gpu::simulate(trace, options);
+  REQUIRE(result.report.kernels.size() == 2);
+  CHECK(counters(result).gmmu.device_accessed_pages == 8);
+  const auto file = nlohmann::json::parse(result.timeline);
+  double start = 0, end = 0;  // of the fill's migration
+  for (const auto& e : file.at("traceEvents"))
+    if (e.at("name") == "migration" && e["args"]["bytes"] == 0x8000) {
+      start = e["ts"];
+      end = start + e["dur"].get<double>();
+    }
+  const auto cycles = [&](double us) {
+    return static_cast<Cycle>(us * 1e-3 * static_cast<double>(config.clock.core_khz));
+  };
+  const auto& kernels = result.report.kernels;
+  CHECK(cycles(start) >= kernels[0].start_cycle + kernels[0].cycles);
+  CHECK(cycles(end) <= kernels[1].start_cycle);
+}
+
+TEST_CASE("a fault whose handling takes 100 ms is no deadlock") {
+  const LoadChain chain({kBase}, kElsewhere);
+  const auto config =
+      smart_gpu({"uvm.prefetcher=none", "uvm.fault_cost=inline", "uvm.page_fault_ns=100000000"});
+  const auto result = gpu::simulate(*chain, managed_options(config, "0x7f8000000000+64KiB"));
+  CHECK(result.outcome == gpu::Outcome::kDone);
+  CHECK(result.report.kernels.at(0).cycles > 148'100'000);
+}
+
+TEST_CASE("identity with copies, fills and the host's accesses") {
+  const LoadChain chain(kLoads, kElsewhere);
+  const char* const access = GENERATE("migrate", "advised", "remote");
+  const bool smart = GENERATE(false, true);
+  trace::Command advice = command(Kind::kAdvise, kBase, 0x8000);
+  advice.advice = static_cast<std::uint8_t>(uvm::Advice::kSetAccessedBy);
+  advice.host = true;
+  const WithCommands trace(
+      *chain, {command(Kind::kManage), advice, command(Kind::kDeviceAccess, kBase + 0x4000, 0x9000, true)},
+      {command(Kind::kWait), command(Kind::kHostAccess, kBase, kBytes, true), command(Kind::kKernel),
+       command(Kind::kStreamCopyToHost, kBase + 0x2000, 0x3000), command(Kind::kKernel)});
+  config::GpuConfig config = smart ? smart_gpu({std::string("uvm.host_access=") + access})
+                                   : config::resolve("v100", {std::string("uvm.host_access=") + access,
+                                                              "gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"});
+  config.uvm.interrupt_ns = 200;  // when every cycle is visited a slow fault takes long
+  config.uvm.batch_ns = config.uvm.block_ns = 300;
+  config.uvm.host_fault_ns = 500;
+  config.uvm.kib_ps = 0;
+  config.uvm.link = 6;  // nvlink_c2c
+  gpu::RunOptions options;
+  options.config = config;
+  options.managed.memory = gpu::parse_gpu_memory("0.5x");
+  const std::string expected = bytes_of(trace, options, smart, {1, 0, true, false, false});
+  CHECK(expected.find("\"device_accessed_pages\":0,") == std::string::npos);
+  for (const Way& way : kWays) {
+    INFO(access << " smart " << smart << " threads " << way.threads << " window " << way.window << " skip "
+                << way.skip);
+    CHECK((bytes_of(trace, options, smart, way) == expected));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::test

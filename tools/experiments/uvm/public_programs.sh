@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# public_programs.sh CHECKOUT FOLDER: builds the managed benchmarks of a checkout of DebashisGanguly/gpgpu-sim_UVMSmart with
+# nvcc (NVCC=... names another one) into FOLDER, and makes input files of the published sizes, which the checkout has not.
+set -euo pipefail
+
+checkout=$(readlink -f "$1")
+mkdir -p "$2"
+folder=$(readlink -f "$2")
+nvcc=${NVCC:-nvcc}
+# CUDA 13 has these two calls no more. In UVMSmart cudaThreadSynchronize moves nothing, unlike cudaDeviceSynchronize; launches
+# of one stream wait for each other anyway.
+flags=(-std=c++17 -arch=compute_75 -cudart shared -w -DcudaThreadSynchronize=cudaGetLastError -DcudaThreadExit=cudaDeviceReset)
+while read -r name path source; do
+  [[ -x $folder/$name ]] || (cd "$checkout/benchmarks/Managed/$path" && "$nvcc" "${flags[@]}" "$source" -o "$folder/$name")
+done <<'END'
+backprop backprop backprop.cu
+bfs bfs bfs.cu
+fdtd FDTD-2D fdtd2d.cu
+hotspot hotspot hotspot.cu
+nw nw needle.cu
+pathfinder pathfinder pathfinder.cu
+ra ra main.cu
+srad srad_v2 srad.cu
+END
+python3 - "$folder" <<'END'
+import os
+import random
+import sys
+
+random = random.Random(1)
+
+
+def make(name, write):
+    path = os.path.join(sys.argv[1], name)
+    if not os.path.exists(path):
+        with open(path, "w") as f:
+            write(f)
+
+
+def numbers(low, high, count):
+    return lambda f: f.writelines(f"{random.uniform(low, high):.6f}\n" for _ in range(count))
+
+
+def graph(nodes):
+    """A node has 6 edges on average, so that 256k nodes and their edges take the published 9.75 MB."""
+    def write(f):
+        degrees, first = [random.randint(2, 10) for _ in range(nodes)], 0
+        f.write(f"{nodes}\n")
+        for degree in degrees:
+            f.write(f"{first} {degree}\n")
+            first += degree
+        f.write(f"\n0\n\n{first}\n")
+        f.writelines(f"{random.randrange(nodes)} {random.randint(1, 10)}\n" for _ in range(first))
+    return write
+
+
+for side in (30, 1024):
+    make(f"temp_{side}", numbers(320, 345, side * side))
+    make(f"power_{side}", numbers(0, 0.001, side * side))
+for nodes in (4096, 262144):
+    make(f"graph{nodes}.txt", graph(nodes))
+END
