@@ -177,3 +177,35 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
   CHECK(execute({"-q", "--managed", "none", "-o", folder / "none"}, "managed").code == 0);
   CHECK(slurp(folder / "none/stats.json").find("\"managed\"") == std::string::npos);
 }
+
+TEST_CASE("managed memory: copies and fills by the device bring pages, copies by the host take them back") {
+  const Folder folder;
+  const auto stats = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> options = {"-q",
+                                        "--set",
+                                        "uvm.prefetcher=none",
+                                        "--set",
+                                        "uvm.prefetcher_oversubscribed=none",
+                                        "--set",
+                                        "uvm.batch_ns=300",
+                                        "-o",
+                                        folder / out};
+    options.insert(options.end(), more.begin(), more.end());
+    const Finished run = execute(options, "managed-copies");
+    CHECK(run.out == "PASS\n");
+    return slurp(folder / out + "/stats.json");
+  };
+  const std::string one = stats("one", {"-t", "1"});
+  const auto managed = nlohmann::json::parse(one).at("managed");
+  constexpr unsigned kPages = 10;                            // of 40,000 bytes
+  CHECK(managed.at("device_accessed_pages") == 2 * kPages);  // a, b
+  CHECK(managed.at("faults") == kPages);                     // c
+  CHECK(managed.at("bytes_to_device") == 3 * kPages * 4096);
+  CHECK(managed.at("bytes_to_host") == kPages * 4096);  // c, for the host's copy
+  CHECK(managed.at("host_faults") == 1);
+  CHECK(stats("two", {"-t", "2", "--window", "7", "--shuffle", "3"}) == one);
+  const auto remote =
+      nlohmann::json::parse(stats("remote", {"--set", "uvm.host_access=remote"})).at("managed");
+  CHECK(remote.at("bytes_to_host") == 0);
+  CHECK(remote.at("host_remote_pages") == kPages);
+}

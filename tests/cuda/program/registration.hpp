@@ -29,6 +29,7 @@ struct MemLocation {
 int cudaMemPrefetchAsync(const void*, std::size_t, MemLocation, unsigned, void*);
 int cudaMemAdvise(const void*, std::size_t, int, MemLocation);
 int cudaMallocHost(void**, std::size_t);
+int cudaMemset(void*, int, std::size_t);
 int cudaMemcpy(void*, const void*, std::size_t, int);
 int cudaMemcpyAsync(void*, const void*, std::size_t, int, void*);
 int cudaDeviceSynchronize();

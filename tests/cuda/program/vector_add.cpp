@@ -34,6 +34,30 @@ int managed(int n) {
   return right ? 0 : 1;
 }
 
+/// Managed memory that is copied to and filled: `a` from the host, `b` with zeros; then `c` is read by a copy
+/// that the device makes, and by one that the host makes. Prefetches of what is not managed are refused.
+int managed_copies(int n) {
+  constexpr int kToDevice = 1, kToHost = 2, kInvalidValue = 1;
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  std::vector<float> host(static_cast<std::size_t>(n), 3.0f);
+  float *arrays[3], *plain = nullptr;
+  for (float*& array : arrays)
+    if (cudaMallocManaged(reinterpret_cast<void**>(&array), bytes, 1) != 0) return 4;
+  auto [a, b, c] = arrays;
+  if (cudaMalloc(reinterpret_cast<void**>(&plain), bytes) != 0) return 4;
+  bool right = cudaMemPrefetchAsync(host.data(), bytes, {1, 0}, 0, nullptr) == kInvalidValue &&
+               cudaMemPrefetchAsync(plain, bytes, {1, 0}, 0, nullptr) == kInvalidValue &&
+               cudaMemPrefetchAsync(a, std::size_t{1} << 40, {1, 0}, 0, nullptr) == kInvalidValue;
+  right = right && cudaMemcpy(a, host.data(), bytes, kToDevice) == 0 && cudaMemset(b, 0, bytes) == 0;
+  void* args[] = {&a, &b, &c, &n};
+  right = right && launch(&stub, 40, 256, args) == 0 && cudaDeviceSynchronize() == 0;
+  std::vector<float> result(host.size());
+  right = right && cudaMemcpy(result.data(), c, bytes, kToHost) == 0 && result == host;
+  right = right && cudaMemcpy(plain, c, bytes, kToDevice) == 0;
+  std::puts(right ? "PASS" : "FAIL");
+  return right ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -46,6 +70,7 @@ int main(int argc, char** argv) {
   const std::string fault = argc > 2 ? argv[2] : "";
   int n = 10000;
   if (fault == "managed") return managed(n);
+  if (fault == "managed-copies") return managed_copies(n);
   std::vector<float> host(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) host[static_cast<std::size_t>(i)] = static_cast<float>(i);
   const std::size_t bytes = host.size() * sizeof(float);
