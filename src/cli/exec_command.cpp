@@ -15,6 +15,7 @@
 #include "cli/options.hpp"
 #include "cli/run_options.hpp"
 #include "config/config.hpp"
+#include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
 #include "stats/files.hpp"
 #include "util/error.hpp"
@@ -47,21 +48,27 @@ void need_command(const char* name, const std::vector<std::string>& command) {
         fmt::format("{0}: no program; expected `lockstep {0} [options] -- PROGRAM [ARGUMENTS]`", name));
 }
 
-void add_register_options(Syntax& syntax) {
+void add_code_options(Syntax& syntax) {
   syntax.options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
                                "registers of a thread: cubin (ptxas's, where the program has machine code "
                                "that this GPU could load) or "
                                "estimate")(
       "regs", po::value<std::vector<std::string>>()->composing(),
-      "registers of one kernel, NAME=N with its mangled name; repeatable");
+      "registers of one kernel, NAME=N with its mangled name; repeatable")(
+      "without", po::value<std::vector<std::string>>()->composing(),
+      "leave out a step of lowering: constants, schedule, rest or fusion; repeatable");
 }
 
 /// To the runtime in the program's process.
-void pass_registers(const po::variables_map& values) {
+void pass_code_options(const po::variables_map& values) {
   std::vector<std::string> kernels;
   if (values.count("regs")) kernels = values["regs"].as<std::vector<std::string>>();
   const auto choice = cuda::make_register_choice(values["registers"].as<std::string>(), kernels);
   setenv(cuda::kRegistersVariable, cuda::to_text(choice).c_str(), 1);
+  std::vector<std::string> without;
+  if (values.count("without")) without = values["without"].as<std::vector<std::string>>();
+  (void)lower::all_but(without);  // names that do not exist
+  setenv(cuda::kWithoutVariable, cuda::to_text(without).c_str(), 1);
 }
 
 /// The file with the configuration that the program's process reads.
@@ -149,7 +156,7 @@ int run_exec(int argc, char** argv) {
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
-  add_register_options(syntax);
+  add_code_options(syntax);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
       "Its\n"
@@ -162,7 +169,7 @@ int run_exec(int argc, char** argv) {
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("exec", parts.command);
-  pass_registers(*values);
+  pass_code_options(*values);
   RunArguments arguments = run_arguments(*values);
   const TemporaryFolder folder;
   const bool functional = values->count("functional") > 0;
@@ -192,12 +199,12 @@ int run_record(int argc, char** argv) {
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")(
       "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script");
-  add_register_options(syntax);
+  add_code_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("record", parts.command);
-  pass_registers(*values);
+  pass_code_options(*values);
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();

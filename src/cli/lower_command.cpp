@@ -18,22 +18,6 @@ namespace {
 
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 32;  // bytes; for the module's variables
 
-lower::Passes all_but(const std::vector<std::string>& without) {
-  lower::Passes passes;
-  const std::pair<const char*, bool*> steps[] = {{"constants", &passes.constants},
-                                                 {"schedule", &passes.schedule},
-                                                 {"rest", &passes.rest},
-                                                 {"fusion", &passes.fusion}};
-  for (const std::string& name : without) {
-    const auto* step = std::ranges::find(steps, name, [](const auto& s) { return std::string(s.first); });
-    if (step == std::end(steps))
-      throw UserError(
-          fmt::format("lower: --without: constants, schedule, rest or fusion expected, '{}' found", name));
-    *step->second = false;
-  }
-  return passes;
-}
-
 void print_code(const lower::Code& code) {
   for (const auto& i : code.instructions()) fmt::print("    {:05x}  {}\n", i.pc, i.text);
 }
@@ -59,7 +43,7 @@ int run_lower(int argc, char** argv) {
       static_cast<unsigned>(parse_number("--arch", (*values)["arch"].as<std::string>(), 50, 200));
   std::vector<std::string> without;
   if (values->count("without")) without = (*values)["without"].as<std::vector<std::string>>();
-  const lower::Passes passes = all_but(without);
+  const lower::Passes passes = lower::all_but(without);
   std::vector<ptx::Module> modules;
   modules.push_back(ptx::parse_file((*values)["FILE"].as<std::string>()));
   const ptx::Program program = ptx::link(std::move(modules));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cuda/lowering_choice.hpp"
 #include "lower/replay.hpp"
 
 namespace lockstep::cuda {
@@ -41,7 +42,8 @@ Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
   auto& code = codes_[&kernel];
-  if (!code) code = std::make_unique<lower::Code>(kernel.executable(), arch);
+  static const lower::Passes passes = read_passes();
+  if (!code) code = std::make_unique<lower::Code>(kernel.executable(), arch, passes);
   return *code;
 }
 

@@ -1,6 +1,9 @@
 // The steps of lowering that can be left out, to see what each brings (docs/lowering.md).
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace lockstep::lower {
 
 struct Passes {
@@ -9,5 +12,8 @@ struct Passes {
   bool rest = true;       // registers.hpp: registers that rest before they are used again
   bool fusion = true;     // products and sums in one instruction, moves without one
 };
+
+/// All but those of these names: constants, schedule, rest, fusion. Throws UserError.
+[[nodiscard]] Passes all_but(const std::vector<std::string>& names);
 
 }  // namespace lockstep::lower

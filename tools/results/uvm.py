@@ -44,9 +44,9 @@ def run(context, page, name, heading, *options):
 
 def write(context, page):
     """Runs the experiments on the programs that examples/uvm/make.sh builds."""
-    page.text("Programs of `examples/uvm`, with the access patterns and footprints of the published ones but not their code, on",
-              "UVMSmart's GTX 1080 Ti (`configs/uvmsmart.ini`) unless said otherwise; published: ISCA 2019 and its logs. Memory",
-              "is given as a share of the footprint. One script of `tools/experiments/uvm` for each table and plot.")
+    page.text("Programs of `examples/uvm`, with the access patterns and footprints of the published ones but not their code, recorded",
+              "in the order of their PTX, which UVMSmart simulates (`record --without schedule`), on UVMSmart's GTX 1080 Ti",
+              "(`configs/uvmsmart.ini`) unless said otherwise; published: ISCA 2019 and its logs. Memory is given as a share of the footprint. One script of `tools/experiments/uvm` for each table and plot.")
     subprocess.run([os.path.join(ROOT, "examples", "uvm", "make.sh"), os.path.join(ROOT, "build", "uvm-programs")], check=True)
     for name, heading, benchmarks in SCRIPTS:
         run(context, page, name, heading, "--measured", os.path.dirname(context.measurements("x")),

@@ -23,7 +23,7 @@ def main(lab_):
     rows, series = [], {f"limit {limit}": [] for limit in LIMITS}
     names = lab_.chosen(("triad", "hotspot", "bfs", "ra"))
     for name in names:
-        trace = lab_.trace(name)
+        trace = lab_.trace(name, ordered=False)
         for limit in LIMITS:
             r = lab_.run(trace, V100, batch_faults=limit)
             rows.append(row(name, f"batches of {limit}", r))

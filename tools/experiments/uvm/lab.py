@@ -54,24 +54,27 @@ class Lab:
         """Those of the names that --only leaves."""
         return [n for n in names if self.only is None or n in self.only]
 
-    def trace(self, name, arguments=None):
-        """The recorded trace of a program."""
+    def trace(self, name, arguments=None, ordered=True):
+        """The recorded trace of a program. ordered: its loads stand in the order of the PTX, which UVMSmart simulates; else as a
+        compiler for the hardware would put them.
+        """
         binary, standard, _ = PROGRAMS[name]
         arguments = standard if arguments is None else arguments
-        return self.record("-".join([binary, *arguments]), [os.path.join(self.binaries, binary), *arguments])
+        return self.record("-".join([binary, *arguments]), [os.path.join(self.binaries, binary), *arguments], ordered)
 
     def public_trace(self, name, arguments):
         """The recorded trace of a program of --public, which runs in that folder."""
         if not self.public:
             sys.exit("this experiment needs --public FOLDER, made by public_programs.sh")
         return self.record("public-" + name + "".join("-" + a for a in arguments if "/" not in a),
-                           [os.path.join(self.public, name), *arguments], self.public)
+                           [os.path.join(self.public, name), *arguments], True, self.public)
 
-    def record(self, name, command, folder=None):
-        path = os.path.join(self.work, name + ".lst")
+    def record(self, name, command, ordered, folder=None):
+        path = os.path.join(self.work, name + (".ptx" if ordered else "") + ".lst")
+        options = ["--without", "schedule"] if ordered else []
         if not os.path.exists(path):
-            subprocess.run([self.program, "record", path + ".part", "--", *command], check=True, stdout=subprocess.DEVNULL,
-                           cwd=folder)
+            subprocess.run([self.program, "record", path + ".part", *options, "--", *command], check=True,
+                           stdout=subprocess.DEVNULL, cwd=folder)
             os.rename(path + ".part", path)
         return path
 
