@@ -56,6 +56,7 @@ class BlockLiveness {
 
 RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target, Passes passes)
     : alias_(function.registers.size()),
+      part_(function.registers.size()),
       intervals_(function.registers.size()),
       place_(function.registers.size(), kNoRegister),
       group_of_(function.registers.size(), kNoGroup),
@@ -70,7 +71,10 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
   }
   const ptx::ControlFlow flow(function);
   const ptx::Liveness liveness(function, flow);
-  if (passes.fusion) fold_moves(function, flow, liveness);
+  if (passes.fusion) {
+    fold_moves(function, flow, liveness);
+    fold_halves(function);
+  }
   measure(function, flow, liveness);
   group_vectors(function);
   scan();
@@ -79,6 +83,12 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
 ptx::RegisterId RegisterAssignment::root(ptx::RegisterId id) const {
   while (alias_[id] != id) id = alias_[id];
   return id;
+}
+
+std::uint8_t RegisterAssignment::operator[](ptx::RegisterId id) const {
+  unsigned part = 0;
+  for (; alias_[id] != id; id = alias_[id]) part += part_[id];
+  return place_[id] == kNoRegister ? kNoRegister : static_cast<std::uint8_t>(place_[id] + part);
 }
 
 std::uint8_t RegisterAssignment::temporary(unsigned number) const {
@@ -105,6 +115,41 @@ void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::Co
       folded_[at] = true;
     }
   }
+}
+
+/// mov.b64 {a, b}, d and mov.b64 d, {a, b}.
+void RegisterAssignment::fold_halves(const ptx::Function& function) {
+  std::vector<std::uint32_t> writes(function.registers.size());
+  for (const auto& i : function.instructions)
+    for (const ptx::RegisterId id : ptx::register_use(i).writes) ++writes[root(id)];
+  for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
+    const ptx::Instruction& i = function.instructions[at];
+    if (i.op() != ptx::Opcode::kMov || i.guard || i.operands.size() != 2 || folded_[at]) continue;
+    const bool takes_out = i.operands[0].kind == ptx::OperandKind::kVector;
+    const ptx::Operand &vector = i.operands[takes_out ? 0 : 1], &scalar = i.operands[takes_out ? 1 : 0];
+    if (vector.kind != ptx::OperandKind::kVector || scalar.kind != ptx::OperandKind::kRegister) continue;
+    folded_[at] = share_halves(root(scalar.reg), vector.elements, writes);
+  }
+}
+
+/// False, and nothing done, where one of them cannot share.
+bool RegisterAssignment::share_halves(ptx::RegisterId whole, const std::vector<ptx::Operand>& halves,
+                                      const std::vector<std::uint32_t>& writes) {
+  if (intervals_[whole].words != 2 || writes[whole] != 1 || halves.size() != 2) return false;
+  for (const ptx::Operand& half : halves) {
+    if (half.kind == ptx::OperandKind::kSink) continue;
+    if (half.kind != ptx::OperandKind::kRegister) return false;
+    const ptx::RegisterId id = root(half.reg);
+    if (intervals_[id].words != 1 || writes[id] != 1) return false;
+  }
+  if (halves[0].kind == halves[1].kind && root(halves[0].reg) == root(halves[1].reg)) return false;
+  for (std::uint8_t part = 0; part < 2; ++part) {
+    if (halves[part].kind == ptx::OperandKind::kSink) continue;
+    const ptx::RegisterId id = root(halves[part].reg);
+    alias_[id] = whole;
+    part_[id] = part;
+  }
+  return true;
 }
 
 void RegisterAssignment::measure(const ptx::Function& function, const ptx::ControlFlow& flow,

@@ -16,7 +16,8 @@ inline constexpr unsigned kMostRegisters = 255;
 /// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
 /// last instruction at which the value is live. The elements of a vector operand get consecutive registers
 /// where they have no other place yet, as loads and stores of several registers need them. A move whose
-/// source dies in it shares its source's register.
+/// source dies in it shares its source's register. The halves that a move packs into or takes out of a 64-bit
+/// value, each written once, are that value's registers.
 class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
@@ -24,7 +25,9 @@ class RegisterAssignment {
   explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32, Passes passes = {});
 
   /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
-  [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const { return place_[root(id)]; }
+  [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const;
+  /// The virtual register whose place it shares; itself when it has one of its own.
+  [[nodiscard]] ptx::RegisterId root(ptx::RegisterId id) const;
   /// How many 32-bit registers are in use at once at most, and so the highest number + 1.
   [[nodiscard]] unsigned used() const { return used_; }
   /// The move at `instruction` is no instruction: both sides share a register.
@@ -43,7 +46,9 @@ class RegisterAssignment {
     std::vector<ptx::RegisterId> members;
   };
 
-  [[nodiscard]] ptx::RegisterId root(ptx::RegisterId id) const;
+  void fold_halves(const ptx::Function& function);
+  [[nodiscard]] bool share_halves(ptx::RegisterId whole, const std::vector<ptx::Operand>& halves,
+                                  const std::vector<std::uint32_t>& writes);
   void fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
   void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
   void group_vectors(const ptx::Function& function);
@@ -52,6 +57,7 @@ class RegisterAssignment {
   void take(ptx::RegisterId id, unsigned at);
 
   std::vector<ptx::RegisterId> alias_;
+  std::vector<std::uint8_t> part_;  // which 32-bit register of alias_[id] it is
   std::vector<Interval> intervals_;
   std::vector<std::uint8_t> place_;
   std::vector<std::uint32_t> group_of_;

@@ -71,7 +71,10 @@ TEST_CASE("values that are live at the same time have registers of their own") {
           for (const ptx::RegisterId id : liveness.live_before(at)) {
             if (registers.constant(id)) continue;
             const unsigned words = ptx::pressure_of(function.registers[id].type).words;
-            for (unsigned w = 0; w < words; ++w) CHECK(holder.try_emplace(registers[id] + w, id).second);
+            for (unsigned w = 0; w < words; ++w) {
+              const auto [held, fresh] = holder.try_emplace(registers[id] + w, id);
+              CHECK((fresh || registers.root(held->second) == registers.root(id)));
+            }
           }
         }
       }
@@ -136,4 +139,27 @@ TEST_CASE("forms of newer GPUs become instructions that traces have, with their 
                                             "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64", "SYNCS.ARRIVE.TRANS64",
                                             "SYNCS.PHASECHK.TRANS64.TRYWAIT", "UTMALDG", "UTMASTG",
                                             "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
+}
+
+TEST_CASE("halves that a move packs or takes out are registers of the whole value") {
+  const ptx::Function f =
+      ptx::parse(
+          ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+          ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\nld.param.u64 %d1, [p];\nld.global.u64 %d2, [%d1];\n"
+          "mov.b64 {%r1, %r2}, %d2;\nadd.s32 %r3, %r1, 1;\nadd.s32 %r4, %r2, 1;\nmov.b64 %d3, {%r3, %r4};\n"
+          "st.global.u64 [%d1], %d3;\nret;\n}\n",
+          "test")
+          .functions.front();
+  const RegisterAssignment registers(f);
+  const auto at = [&](const std::string& name) {
+    for (ptx::RegisterId id = 0; id < f.registers.size(); ++id)
+      if (f.registers[id].name == name) return static_cast<unsigned>(registers[id]);
+    return 1000u;
+  };
+  CHECK(registers.folded(2));
+  CHECK(registers.folded(5));
+  CHECK(at("%r1") == at("%d2"));
+  CHECK(at("%r2") == at("%d2") + 1);
+  CHECK(at("%r3") == at("%d3"));
+  CHECK(at("%r4") == at("%d3") + 1);
 }
