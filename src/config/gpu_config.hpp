@@ -16,6 +16,7 @@ namespace lockstep::config {
 
 enum class SchedulerPolicy : std::uint8_t { kGto, kLrr, kCggty };
 enum class CopyMode : std::uint8_t { kBlocking, kOverlapped };
+enum class CacheControl : std::uint8_t { kNone, kAll };
 
 /// Execution units of a sub-core. A pipe names the units of which any one may take the instruction.
 /// kFma and kFma2 are the two 16-lane FP32 datapaths (Volta and GA100 have the first only; integer
@@ -59,7 +60,7 @@ using PipeTable = std::array<PipeSpec, static_cast<unsigned>(trace::OpClass::kCo
   set(OpClass::kAlu, Unit::kAlu, 4, 2);
   set(OpClass::kFp32, Unit::kFma, 4, 2);
   set(OpClass::kImad, Unit::kFma, 5, 2);
-  set(OpClass::kImadWide, Unit::kFma, 5, 4);
+  set(OpClass::kImadWide, Unit::kFma, 4, 4);
   set(OpClass::kFp16, Unit::kFp16, 6, 2);
   set(OpClass::kFp64, Unit::kFp64, 8, 4);
   set(OpClass::kSfu, Unit::kXu, 16, 8);
@@ -124,6 +125,7 @@ struct TensorGroup {  // tensor.*: dense multiply-accumulates a cycle of one sub
 struct MioGroup {                       // mio.*: memory and other instructions that leave the sub-core
   std::uint32_t queue_entries = 4;      // local queue of a sub-core
   std::uint32_t dispatch_interval = 2;  // core cycles between two dispatches of one sub-core
+  std::uint32_t operand_delay = 4;      // core cycles by which they see results of the sub-core's pipes later
   std::uint32_t shuffle_latency = 23, shuffle_interval = 1;
   std::uint32_t special_latency = 20, special_interval = 2;  // S2R
   std::uint32_t const_latency = 28, const_interval = 1;      // LDC hit
@@ -195,7 +197,8 @@ struct LaunchGroup {                // launch.*
   std::uint32_t cta_latency_ps = 72700, done_latency_ps = 139700;
   std::uint32_t warp_interval_milli =
       2461;  // core cycles between two warps of a CTA becoming active in an SM, in 1/1000
-  std::uint32_t max_kernels = 128;  // kernels that may run at once
+  std::uint32_t max_kernels = 128;                   // kernels that may run at once
+  CacheControl cache_control = CacheControl::kNone;  // kAll: each kernel alone and with empty caches
 };
 struct HostGroup {                               // host.*
   std::uint64_t bytes_per_second = 12350000000;  // host link, each direction

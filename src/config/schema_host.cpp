@@ -5,6 +5,7 @@ namespace lockstep::config {
 namespace {
 
 constexpr std::string_view kCopyModes[] = {"blocking", "overlapped"};
+constexpr std::string_view kCacheControls[] = {"none", "all"};
 
 template <auto Field>
 Binding launch() {
@@ -35,6 +36,10 @@ Rows host_rows() {
               "between two warps of a CTA becoming active in an SM", launch<&L::warp_interval_milli>()),
       integer("launch.max_kernels", M::kNone, 1, 128, "kernels that may run at once",
               launch<&L::max_kernels>()),
+      choice("launch.cache_control", kCacheControls,
+             "all: kernels run one after the other, each with empty caches, as under a profiler (Nsight "
+             "Compute's --cache-control); copies leave nothing in the L2",
+             launch<&L::cache_control>()),
       integer("host.bytes_per_second", M::kBytesPerSecond, 1000000, 10000000000000,
               "host link, each direction", host<&H::bytes_per_second>()),
       integer("host.command_latency_ps", M::kPicoseconds, 1000, 1000000000, "host link, command",

@@ -118,6 +118,10 @@ Rows mio_rows() {
               "memory and other shared-pipe instructions queued in a sub-core", mio<&G::queue_entries>()),
       integer("mio.dispatch_interval", M::kCoreCycles, 1, 64,
               "between two dispatches of one sub-core's queue", mio<&G::dispatch_interval>()),
+      integer("mio.operand_delay", M::kCoreCycles, 0, 64,
+              "by which an instruction that leaves the sub-core must be issued later after a fixed-latency "
+              "instruction whose result it reads than others",
+              mio<&G::operand_delay>()),
       integer("mio.shuffle_latency", M::kCoreCycles, 1, 1024, "SHFL, issue to dependent issue",
               mio<&G::shuffle_latency>()),
       integer("mio.shuffle_interval", M::kCoreCycles, 1, 64, "between two SHFL of an SM",

@@ -40,7 +40,7 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
       page_bytes_(config.host.page_bytes),
       out_bytes_(config.icnt.sm_out_bytes),
       in_bytes_(config.icnt.sm_in_bytes),
-      warms_l2_(config.host.warms_l2),
+      warms_l2_(config.host.warms_l2 && config.launch.cache_control == config::CacheControl::kNone),
       reply_to_(fabric.reply_to_copy_engine()),
       kernel_(kernel),
       commands_(command_cycles_ + kSlack),

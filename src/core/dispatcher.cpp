@@ -134,6 +134,10 @@ void Dispatcher::launch(Cycle now) {
 }
 
 int Dispatcher::free_slot(Cycle now) const {
+  if (launch_.cache_control == config::CacheControl::kAll) {
+    const auto ended = [&](const Slot& s) { return s.state == SlotState::kFree || s.cut <= now; };
+    if (!std::all_of(slots_.begin(), slots_.end(), ended)) return -1;
+  }
   // In turn, so that late counts of a kernel that has ended (write-backs) are not taken for its successor's.
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const std::size_t index = (launches_ + i) % slots_.size();
@@ -210,7 +214,7 @@ Cycle Dispatcher::next_event(Cycle now) const {
     next = std::min(next, std::max(slots_[queue_.front()].due, port_free_milli_ / kMilli));
   if (host_.has_ready())  // for want of a slot
     for (const Slot& slot : slots_)
-      if (slot.state == SlotState::kFinished) next = std::min(next, slot.cut);
+      if (slot.state == SlotState::kFinished && slot.cut >= now) next = std::min(next, slot.cut);
   return next;
 }
 

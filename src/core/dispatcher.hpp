@@ -45,7 +45,7 @@ class HostSource {
 /// (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017). A kernel is
 /// complete when the dispatcher hears of its last drained CTA, at cycle t. Its counters are then collected at
 /// the cut t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot is
-/// used again.
+/// used again. With launch.cache_control = all a kernel is launched only after the cuts of all before it.
 class Dispatcher final : public sim::Domain {
  public:
   enum class SlotState : std::uint8_t { kFree, kActive, kFinished };

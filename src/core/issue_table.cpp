@@ -117,6 +117,7 @@ void IssueTable::set_pipe(IssueInst& out, const trace::StaticInst& inst) const {
   out.units = out.kind == IssueKind::kMio
                   ? static_cast<config::UnitMask>(1u << static_cast<unsigned>(config::Unit::kMio))
                   : pipe.units;
+  if (out.kind == IssueKind::kMio) out.operand_delay = static_cast<std::uint8_t>(config_.mio.operand_delay);
   out.latency = clamp16(pipe.latency);
   out.interval = out.kind == IssueKind::kMio ? std::uint16_t{1} : clamp16(std::max(1u, pipe.interval));
   if (inst.op_class == OpClass::kTensor || inst.op_class == OpClass::kWarpgroupMma) {

@@ -55,10 +55,11 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;
-  OperandReads reads;             // from the register file
-  OperandReads reads_reused;      // likewise when the instruction before it fills the cache
-  std::uint16_t read_window = 1;  // core cycles in which the reads hold up nobody
-  std::uint8_t reused = 0;        // reads that the register-file cache saves
+  OperandReads reads;              // from the register file
+  OperandReads reads_reused;       // likewise when the instruction before it fills the cache
+  std::uint16_t read_window = 1;   // core cycles in which the reads hold up nobody
+  std::uint8_t reused = 0;         // reads that the register-file cache saves
+  std::uint8_t operand_delay = 0;  // core cycles by which it sees fixed-latency results later
   std::int32_t immediate = 0;
   const std::uint16_t* registers = nullptr;
   std::array<std::uint16_t, 4> first_registers{};  // of `registers`, filled up with kNoRegister

@@ -66,7 +66,8 @@ Cycle Sm::State::next_event(Cycle now) const {
 
 void Sm::State::rebase_if_due(Cycle now) {
   if (now - base < kRebaseAt) return;
-  const auto delta = static_cast<Tick>(now - base);
+  constexpr Tick kKept = 128;  // what was ready shortly before stays so: mio.operand_delay counts from it
+  const auto delta = static_cast<Tick>(now - base) - kKept;
   const auto shift = [&](Tick& t) { t = t > delta ? t - delta : 0; };
   scoreboard.rebase(delta);
   for (Tick& until : held_until)
@@ -81,7 +82,7 @@ void Sm::State::rebase_if_due(Cycle now) {
     shift(w.not_before);
     shift(w.fetch_from);
   }
-  base = now;
+  base = now - kKept;
 }
 
 void Sm::State::receive_ctas(Cycle now) {

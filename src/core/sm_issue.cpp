@@ -261,7 +261,8 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       --warp.readers;
       break;
     case MioEvent::Kind::kResult:
-      scoreboard.write(w, *f.inst, local(now));
+      // Results that come as events are there for all readers.
+      scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
       if (f.group != 0xff && --warp.group[f.group] == 0 && warp.block == Block::kDepBar && groups_done(warp))
         warp.block = Block::kNone;

@@ -54,8 +54,8 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
     return set_waiting(
         w, registers == Scoreboard::kPendingLong ? Stall::kLongScoreboard : Stall::kShortScoreboard);
   if (warp.readers > 0 && scoreboard.read_pending(w, inst)) return set_waiting(w, Stall::kShortScoreboard);
-  if (registers > at) {
-    at = registers;
+  if (registers + inst.operand_delay > at) {
+    at = registers + inst.operand_delay;
     why = Stall::kWait;
   }
   if (at <= soonest) return set_ready(w, inst.units);

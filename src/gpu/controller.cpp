@@ -108,6 +108,8 @@ void Controller::close_finished(Cycle now) {
     return !any(late);
   });
   for (const auto& kernel : batch) close_kernel(kernel);
+  // The next kernel starts after this cut (Dispatcher).
+  if (options_->config.launch.cache_control == config::CacheControl::kAll) machine_->empty_caches();
   note_copies();
   refresh_notes();
   result_.report.total_cycles = last_end_;

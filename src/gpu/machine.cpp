@@ -45,6 +45,11 @@ void Machine::collect(std::uint8_t slot, stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(slot, total);
 }
 
+void Machine::empty_caches() {
+  for (const Part& part : partitions_)
+    if (part.empty_caches) part.empty_caches();
+}
+
 void Machine::collect_copies(stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(copy_slot_, total);
   copies_->take_counters(copy_slot_, total);

@@ -25,6 +25,7 @@ namespace lockstep::gpu {
 struct Part {
   std::unique_ptr<sim::Domain> domain;
   stats::CounterSource* counters = nullptr;  // the same object
+  std::function<void()> empty_caches{};      // forgets all cached lines; of a partition
 };
 
 template <class T, class... Arguments>
@@ -70,6 +71,8 @@ class Machine {
   void settle(Cycle now);
   /// Adds the counters of a kernel slot since the last call to `total`. After settle().
   void collect(std::uint8_t slot, stats::KernelCounters& total);
+  /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
+  void empty_caches();
   /// Likewise those of the copies.
   void collect_copies(stats::KernelCounters& total);
   /// Of managed memory, so far. Precondition: gmmu().

@@ -10,7 +10,9 @@ Builder real_parts() {
     return make_part<core::Sm>(w.config, w.fabric, w.map, w.kernels, index, w.skip, w.managed);
   };
   builder.partition = [](const Wiring& w, std::uint32_t index) {
-    return make_part<mem::Partition>(w.config, w.fabric, w.map, index, w.skip);
+    Part part = make_part<mem::Partition>(w.config, w.fabric, w.map, index, w.skip);
+    part.empty_caches = [&partition = static_cast<mem::Partition&>(*part.domain)] { partition.empty_l2(); };
+    return part;
   };
   return builder;
 }

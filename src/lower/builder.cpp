@@ -22,6 +22,25 @@ bool is_add_64(const ptx::Instruction& i) {
          !ptx::is_float(i.form.type()) && i.form.mods.empty() && i.operands.size() == 3;
 }
 
+/// The machine's instruction for a product and this sum of it and another value, or null. A product or sum
+/// that names its rounding (.rn) stays as it is, as ptxas has it.
+const char* fused_with_product(const ptx::Instruction& sum) {
+  if (is_add_64(sum)) return "IMAD.WIDE";
+  const bool rounded = std::ranges::any_of(sum.form.mods, [](Mod m) { return m != Mod::kFtz; });
+  if ((sum.op() != Opcode::kAdd && sum.op() != Opcode::kSub) || sum.guard || rounded) return nullptr;
+  if (sum.operands.size() != 3) return nullptr;
+  const ptx::Type type = sum.form.type();
+  return type == ptx::Type::kF32 ? "FFMA" : type == ptx::Type::kF64 ? "DFMA" : nullptr;
+}
+
+/// A multiplication that such a sum may take in.
+bool makes_product(const ptx::Instruction& i) {
+  if (i.op() != Opcode::kMul || i.guard || i.operands[0].kind != OperandKind::kRegister) return false;
+  if (i.has(Mod::kWide)) return ptx::bits(i.form.type()) == 32;
+  const bool rounded = std::ranges::any_of(i.form.mods, [](Mod m) { return m != Mod::kFtz; });
+  return !rounded && (i.form.type() == ptx::Type::kF32 || i.form.type() == ptx::Type::kF64);
+}
+
 std::string type_class(ptx::Type type) {
   if (ptx::kind(type) == ptx::TypeKind::kPredicate) return "pred";
   const unsigned bits = ptx::bits(type);
@@ -95,8 +114,8 @@ void Builder::function(const exec::FunctionCode& f) {
   registers_ = &registers;
   uses_ = &uses;
   temporaries_ = 0;
-  wide_products_.clear();
-  if (passes_.fusion) mark_wide_multiplies(scheduled);
+  products_.clear();
+  if (passes_.fusion) mark_products(order);
   runs(f, order);
   code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
@@ -116,20 +135,33 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order) {
   }
 }
 
-/// d = a * b wide, read once, by a 64-bit addition: the machine has one instruction for both.
-void Builder::mark_wide_multiplies(const ptx::Function& function) {
-  std::map<ptx::RegisterId, const Instruction*> products;
-  for (const auto& i : function.instructions) {
-    const bool wide = i.op() == Opcode::kMul && i.has(Mod::kWide) && ptx::bits(i.form.type()) == 32 &&
-                      !i.guard && i.operands[0].kind == OperandKind::kRegister;
-    if (wide && uses_->writes[i.operands[0].reg] == 1 && uses_->reads[i.operands[0].reg] == 1)
-      products[i.operands[0].reg] = &i;
-    if (!is_add_64(i)) continue;
-    for (const auto& source : {i.operands[1], i.operands[2]})
-      if (const auto found =
-              source.kind == OperandKind::kRegister ? products.find(source.reg) : products.end();
-          found != products.end() && wide_products_.size() < products.size())
-        wide_products_.insert(*found);
+/// d = a * b, read once, by an addition: the machine has one instruction for both. A float product is fused
+/// only within a run, where its factors are still in their registers.
+void Builder::mark_products(const Schedule& order) {
+  struct Product {
+    const Instruction* multiply;
+    std::size_t run;
+  };
+  std::map<ptx::RegisterId, Product> found;
+  for (std::size_t run = 0; run < order.runs.size(); ++run) {
+    for (std::uint32_t at = order.runs[run].first; at < order.runs[run].end; ++at) {
+      const Instruction& i = function_->instructions[at];
+      if (const char* opcode = fused_with_product(i)) {
+        for (const std::size_t which : {1u, 2u}) {
+          if (i.operands[which].kind != OperandKind::kRegister) continue;
+          const auto product = found.find(i.operands[which].reg);
+          if (product == found.end()) continue;
+          const Instruction& multiply = *product->second.multiply;
+          const bool wide = multiply.has(Mod::kWide);
+          if (wide != is_add_64(i) || (!wide && product->second.run != run)) continue;
+          if (!wide && multiply.form.type() != i.form.type()) continue;
+          products_[product->first] = {&multiply, &i, opcode, static_cast<std::uint32_t>(3 - which)};
+          break;
+        }
+      }
+      if (makes_product(i) && uses_->writes[i.operands[0].reg] == 1 && uses_->reads[i.operands[0].reg] == 1)
+        found[i.operands[0].reg] = {&i, run};
+    }
   }
 }
 
@@ -143,20 +175,17 @@ bool Builder::folded(const Instruction& i, std::uint32_t number) {
   if (i.op() == Opcode::kCvta && i.operands[0].kind == OperandKind::kRegister &&
       registers_->constant(i.operands[0].reg))
     return true;
-  if (i.op() == Opcode::kMul && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister &&
-      wide_products_.contains(i.operands[0].reg) && wide_products_.at(i.operands[0].reg) == &i)
-    return true;
-  if (!is_add_64(i)) return false;
-  for (const std::size_t which : {1u, 2u}) {
-    const auto& product = i.operands[which];
-    if (product.kind != OperandKind::kRegister) continue;
-    const auto found = wide_products_.find(product.reg);
-    if (found == wide_products_.end()) continue;
-    const Instruction& multiply = *found->second;
-    auto sources = places(multiply.operands[1]);
-    for (const auto& more : {multiply.operands[2], i.operands[3 - which]})
+  for (const ptx::Operand& operand : i.operands) {
+    if (operand.kind != OperandKind::kRegister) continue;
+    const auto found = products_.find(operand.reg);
+    if (found == products_.end()) continue;
+    const Fused& fused = found->second;
+    if (fused.multiply == &i) return true;
+    if (fused.sum != &i) continue;
+    auto sources = places(fused.multiply->operands[1]);
+    for (const auto& more : {fused.multiply->operands[2], i.operands[fused.other]})
       for (const std::uint8_t p : places(more)) sources.push_back(p);
-    emit("IMAD.WIDE", places(i.operands[0]), sources);
+    emit(fused.opcode, places(i.operands[0]), sources);
     return true;
   }
   return false;

@@ -31,7 +31,7 @@ class Builder {
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
-  void mark_wide_multiplies(const ptx::Function& function);
+  void mark_products(const Schedule& order);
 
   // builder_forms.cpp: instructions that no table row can describe
   [[nodiscard]] bool special_form(const Instruction& i);
@@ -70,8 +70,13 @@ class Builder {
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
   const UseCounts* uses_ = nullptr;
-  /// Wide multiplications whose only reader is an addition: by the product's register.
-  std::map<ptx::RegisterId, const Instruction*> wide_products_;
+  /// A multiplication and its only reader, which are one instruction.
+  struct Fused {
+    const Instruction *multiply = nullptr, *sum = nullptr;
+    const char* opcode = nullptr;
+    std::uint32_t other = 0;  // the sum's operand that is not the product
+  };
+  std::map<ptx::RegisterId, Fused> products_;  // by the product's register
   std::set<std::string> remarks_;
   std::uint32_t pc_ = 0, operation_ = 0;
   unsigned temporaries_ = 0;

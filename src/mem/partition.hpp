@@ -39,6 +39,10 @@ class Partition final : public sim::Domain, public stats::CounterSource {
 
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
   [[nodiscard]] bool quiescent() const override;
+  /// Between windows: lines that are not in flight leave the L2, without traffic and without time.
+  void empty_l2() {
+    for (Slice& slice : slices_) slice.empty();
+  }
 
  private:
   void run(Cycle l2_end, Cycle dram_end);

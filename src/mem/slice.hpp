@@ -57,6 +57,8 @@ class Slice {
   [[nodiscard]] Cycle next_event() const { return next_; }
 
   [[nodiscard]] bool quiescent() const;
+  /// Between windows: forgets all lines that are not in flight.
+  void empty() { tags_.clear(); }
   void dump(std::string& out) const;
 
  private:

@@ -81,6 +81,11 @@ class TagArray {
     keys_[slot] = used_[slot] = 0;
     lines_[slot] = {};
   }
+  /// Removes all that are not in flight.
+  void clear() {
+    for (Slot slot = 0; slot < lines_.size(); ++slot)
+      if (in_use(slot) && lines_[slot].mshr == kNoMshr) remove(slot);
+  }
   void touch(Slot slot) { used_[slot] = (used_[slot] & kInFlight) | next_use(); }
 
   /// While a line is in flight it keeps its place.

@@ -141,6 +141,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(tensor, sparse_factor),
       FIELD(mio, queue_entries),
       FIELD(mio, dispatch_interval),
+      FIELD(mio, operand_delay),
       FIELD(mio, shuffle_latency),
       FIELD(mio, shuffle_interval),
       FIELD(mio, special_latency),
@@ -322,13 +323,14 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
       resolve("v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32",
                        "gpu.name=My GPU-2", "dram.type=hbm3", "host.copy_mode=overlapped",
                        "pipe.fp64_shared=true", "mio.const_cold_miss=false", "host.warms_l2=false",
-                       "l1.allocate_on_store=false", "l2.code_resident=false"});
+                       "l1.allocate_on_store=false", "l2.code_resident=false", "launch.cache_control=all"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
   CHECK(c.l1.shared_carveouts_kib == std::vector<std::uint32_t>{0, 32});
   CHECK(c.gpu.name == "My GPU-2");
   CHECK(c.dram.type == "hbm3");
   CHECK(c.host.copy_mode == CopyMode::kOverlapped);
+  CHECK(c.launch.cache_control == CacheControl::kAll);
   CHECK(c.fp64_shared);
   CHECK_FALSE(c.mio.const_cold_miss);
   CHECK_FALSE(c.host.warms_l2);

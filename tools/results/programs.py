@@ -5,6 +5,8 @@ import os
 import subprocess
 import tempfile
 
+from .common import Run
+
 
 def is_check(name):
     """Whether the row of this name is one from which nothing was derived: half of all, by a fixed hash."""
@@ -24,27 +26,17 @@ class Programs:
     def has(self, name):
         return os.path.exists(os.path.join(self.folder, name))
 
-    def exec(self, gpu, command, *options, variables=None):
-        """Runs a program (its name and arguments) under `lockstep exec`; returns the parsed stats.json."""
+    def run(self, gpu, command, *options):
+        """Runs a program (its name and arguments) under `lockstep exec`."""
         with tempfile.TemporaryDirectory() as out:
-            self._call("exec", "-c", gpu, "--quiet", "-o", out, *options, command=command, variables=variables)
-            with open(os.path.join(out, "stats.json")) as f:
-                return json.load(f)
+            program = os.path.join(self.folder, command[0])
+            subprocess.run([self.context.program, "exec", "-c", gpu, "--quiet", "-o", out, *options, "--", program, *command[1:]],
+                           check=True, cwd=self.folder, stdout=subprocess.DEVNULL)
+            with open(os.path.join(out, "stats.json"), "rb") as f:
+                raw = f.read()
+            with open(os.path.join(out, "host.json")) as f:
+                return Run(json.loads(raw), json.load(f), raw)
 
-    def record(self, trace, gpu, command, *options, variables=None):
-        """Records a program's kernels into the compact trace `trace`."""
-        self._call("record", trace, "-c", gpu, *options, command=command, variables=variables)
-
-    def alone(self, trace, gpu, kernel):
-        """Statistics of one kernel of a trace (from 1), simulated by itself with cold caches."""
-        run = self.context.run(trace, gpu, "--kernels", str(kernel), "--set", "host.warms_l2=false")
-        return run.stats["kernels"][0]
-
-    def kernels(self, trace):
-        """How many kernels a trace has."""
-        return len(json.loads(self.context.call("info", trace, "--json"))["kernels"])
-
-    def _call(self, *arguments, command, variables):
-        program = os.path.join(self.folder, command[0])
-        subprocess.run([self.context.program, *arguments, "--", program, *command[1:]], check=True, cwd=self.folder,
-                       stdout=subprocess.DEVNULL, env={**os.environ, **(variables or {})})
+    def exec(self, gpu, command, *options):
+        """Likewise; returns the parsed stats.json."""
+        return self.run(gpu, command, *options).stats

@@ -1,7 +1,6 @@
 """Section: Rodinia kernels on a V100 SXM2 and a QV100, cycles under a profiler that empties the caches."""
 import csv
 import os
-import tempfile
 
 from .common import error_summary, percent
 from .programs import is_check
@@ -34,14 +33,10 @@ def demangled(name):
 
 
 def simulate(programs, gpu, command):
-    """Kernel to the statistics of its launches, each with cold caches."""
+    """Kernel to the statistics of its launches, each with empty caches."""
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "program.lst")
-        programs.record(trace, gpu, command)
-        for number in range(1, programs.kernels(trace) + 1):
-            kernel = programs.alone(trace, gpu, number)
-            found.setdefault(demangled(kernel["name"]), []).append(kernel)
+    for kernel in programs.exec(gpu, command, "--set", "launch.cache_control=all")["kernels"]:
+        found.setdefault(demangled(kernel["name"]), []).append(kernel)
     return found
 
 
@@ -71,7 +66,7 @@ def write(context, page):
                       f"{float(row['DRAM_Rd']):,.0f}", f"{reads:,.0f}"])
     page.text("Cycles of one launch (mean of all launches of a run) against public measurements (v100_kernels.csv). The",
               "profiler emptied the caches before each launch - where a kernel reads what the one before wrote, the table",
-              "has DRAM reads for all of it - so each launch is simulated by itself, with cold caches. The measured cycles",
+              "has DRAM reads for all of it - and so do these runs (`launch.cache_control=all`). The measured cycles",
               f"contain the profiler's launch floor; the error counts ours with {PROFILER_FLOOR:,}, that of the H100's empty",
               "kernels under ncu. Registers are lowering's: CUDA 13 makes no machine code for a V100.")
     page.table(["GPU", "program", "kernel", "hardware", "Lockstep", "error with floor", "", "DRAM sectors read", "Lockstep"],
