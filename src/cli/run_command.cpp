@@ -40,8 +40,8 @@ void check_kernels(const trace::TraceSet& trace, const Ranges& ranges) {
     if (std::any_of(kernels.begin(), kernels.end(), [&](const auto& k) { return selected(k.id, {range}); }))
       continue;
     const auto& [first, last] = range;
-    throw UserError(fmt::format("--kernels: {} has no kernel {}{} (`lockstep info` lists them)",
-                                trace.name(), first, last == first ? "" : fmt::format("-{}", last)));
+    throw UserError(fmt::format("--kernels: {} has no kernel {}{} (`lockstep info` lists them)", trace.name(),
+                                first, last == first ? "" : fmt::format("-{}", last)));
   }
 }
 

@@ -38,8 +38,8 @@ gpu::Schedule parse_schedule(const std::string& text) {
 unsigned choose_threads(const po::variables_map& values) {
   unsigned threads = default_threads();
   if (values.count("threads")) {
-    threads = static_cast<unsigned>(
-        parse_number("--threads", values["threads"].as<std::string>(), 1, kMaxThreads));
+    threads =
+        static_cast<unsigned>(parse_number("--threads", values["threads"].as<std::string>(), 1, kMaxThreads));
   }
 #ifndef _OPENMP
   if (threads > 1) {
