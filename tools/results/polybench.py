@@ -9,8 +9,8 @@ TITLE = "Polybench on an H100 PCIe"
 NEEDS_PROGRAMS = True
 
 # Largest size simulated: beyond it a run takes more than a minute, or all of them together too long.
-LARGEST = {"2dconv": 1024, "2mm": 96, "3dconv": 96, "3mm": 96, "atax": 192, "bicg": 192, "gemm": 128, "gesummv": 192,
-           "mvt": 192, "syrk": 96}
+LARGEST = {"2dconv": 1024, "2mm": 128, "3dconv": 96, "3mm": 128, "atax": 512, "bicg": 512, "gemm": 256, "gesummv": 512,
+           "mvt": 512, "syrk": 256}
 
 
 def rows(context):
@@ -32,7 +32,7 @@ def simulate(programs, benchmark, block, size):
 def write(context, page):
     everything = list(rows(context))
     table, errors, seen, left_out = {}, {False: [], True: []}, {}, 0
-    sizes = sorted({size for _, _, size, _, _ in everything if size <= 192})
+    sizes = sorted({size for benchmark, _, size, _, _ in everything if size <= LARGEST[benchmark]})
     for benchmark, block, size, hardware, name in everything:
         if size > LARGEST[benchmark] or not context.programs.has("poly_" + benchmark):
             left_out += 1
