@@ -41,7 +41,7 @@ insts = 1
 #END_TB
 """
 LARGEST_KB = 131072  # simulated line by line: larger ones differ by nothing but their length
-TRIADS = ((1 << 20, 0, None), (1 << 22, 150, 5.0), (1 << 22, 300, 5.0))  # elements, footprint over memory in percent, GB/s
+TRIADS = ((1 << 20, 0, None), (1 << 21, 150, 5.0), (1 << 21, 300, 5.0))  # elements, footprint over memory in percent, GB/s
 
 
 def copies(lab_, sizes):
