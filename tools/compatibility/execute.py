@@ -112,4 +112,6 @@ def program(program, folder, lockstep, limit):
         cycles = re.search(r"whole run: ([\d,]+) core cycles", output)
         outcome.timed += f", {cycles.group(1)} cycles" if cycles else ""
         outcome.timed += f": {reason}" if reason else ""
+        if shown := program.shows and re.search(program.shows, output):
+            outcome.timed += f"; prints {' '.join(shown.group(0).split())}"
     return outcome

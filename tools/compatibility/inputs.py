@@ -100,10 +100,10 @@ def video(path, frames, rows, columns):
 
     values = _random(path, frames, rows, columns)
     size = rows * columns
-    noise = [values.randrange(20) for _ in range(4096)]
+    grain = [bytes(60 + values.randrange(20) for _ in range(columns + frames)) for _ in range(rows + frames)]
     pictures = []
     for frame in range(frames):
-        picture = bytearray(60 + noise[(i * 7 + frame) % 4096] for i in range(size))
+        picture = bytearray().join(grain[y + frames - frame][frames - frame:][:columns] for y in range(rows))
         for cx, cy in ((0.3, 0.5), (0.6, 0.4), (0.45, 0.6)):
             centre_x, centre_y = int(columns * cx) + frame, int(rows * cy) + frame
             for y in range(max(0, centre_y - 20), min(rows, centre_y + 21)):

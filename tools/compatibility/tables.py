@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh"]
+ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks"]
 
 
 @dataclasses.dataclass
@@ -40,6 +40,7 @@ class Program:
     checked: str = ""  # by what, where it is not by the program itself
     passes: str = ""  # `pass` and `fail` of the table
     fails: str = ""
+    shows: str = ""
 
     libraries = ""  # where the libraries of lockstep are
 
