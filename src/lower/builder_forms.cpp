@@ -40,12 +40,14 @@ bool is_shared(Space space) {
   return space == Space::kShared || space == Space::kSharedCta || space == Space::kSharedCluster;
 }
 
-/// Loads and stores that must see what other SMs wrote.
-const char* strength_suffix(const ptx::Form& form) {
+/// Loads and stores that must see what other SMs wrote, and cache operators (PTX ISA, "Cache Operators"): .cg
+/// is not cached in the L1, .cs is the first to be evicted.
+const char* cache_suffix(const ptx::Form& form) {
   const bool ordered = form.has(Mod::kAcquire) || form.has(Mod::kRelease) || form.has(Mod::kRelaxed);
   if (form.has(Mod::kVolatile) || form.has(Mod::kCv) || (ordered && form.has(Mod::kSys)))
     return ".STRONG.SYS";
-  return ordered && !form.has(Mod::kCta) ? ".STRONG.GPU" : "";
+  if ((ordered && !form.has(Mod::kCta)) || form.has(Mod::kCg)) return ".STRONG.GPU";
+  return form.has(Mod::kCs) ? ".EF" : "";
 }
 
 unsigned access_bytes(const ptx::Form& form) {
@@ -160,7 +162,7 @@ void Builder::memory(const Instruction& i) {
   }
   opcode += width_suffix(bytes);
   if (i.has(Mod::kNc)) opcode += ".CONSTANT";
-  opcode += strength_suffix(i.form);
+  opcode += cache_suffix(i.form);
   auto registers = places(data);
   auto sources = places(address);
   if (store) {

@@ -88,10 +88,10 @@ def write(context, page):
         page.text("Shares of lud's time:")
         page.table(["", *MEASURED_SHARES], [["V100", *(f"{v} %" for v in MEASURED_SHARES.values())],
                                             ["Lockstep", *(f"{v:.0f} %" for v in shares.values())]])
-        page.text("The shares are those of other code: CUDA 13 keeps the loops of diagonal and perimeter, 240 steps of two loads,",
-                  "FFMA and store in shared memory each, so that both take about as long. At the latency of shared memory that is",
-                  "more than the 7,250 cycles that a published perimeter took, launch included: its loops were unrolled into",
-                  "registers, those of the diagonal (19,500 cycles) were not.")
+        page.text("The shares are probably those of other code (not verified: no compiler of that time at hand): CUDA 13 keeps the loops",
+                  "of diagonal and perimeter, 240 steps of two loads, FFMA and store in shared memory each, so that both take about as",
+                  "long. At the latency of shared memory that is more than the 7,250 cycles that a published perimeter took, launch",
+                  "included; loops unrolled into registers would explain it, and that those of the diagonal (19,500 cycles) were not.")
     if mixes:
         page.text("Instruction mix of LULESH: percent of the issue slots of threads (nvprof; Lockstep's of the lowered code).")
         page.table(["kernel", "", *KINDS], mixes)
