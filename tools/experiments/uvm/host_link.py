@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The host link of a V100 on PCIe 3 x16: explicit copies, the models of migrations, and managed triads, against measurements.
 
-Measured: gpu-benches (v100_pcie_memcpy_um.csv). Its cudaMemcpy times hold some 30 us that the runtime takes for any copy, which
-is host.command_latency_ps and host.data_latency_ps here.
+Measured: gpu-benches (v100_pcie_memcpy_um.csv). Its cudaMemcpy times hold some 30 us that the runtime takes for any copy; the
+host's own time is none here.
 """
 import csv
 import json
@@ -93,7 +93,8 @@ def main(lab_):
         what = f"footprint / memory {percent} %, {rate:.2f} GB/s (measured at 150 and at 300 %: {published:.1f})" if percent else \
             f"memory for all, pages on the host: {rate:.2f} GB/s (T4, cold: 4.2 to 4.9)"
         bandwidths.append(f"triad of {megabytes:.0f} MB, {what}")
-    lab_.table("host_link", ["Copies to the device, us, and what the models of migrations take. Managed triads, one pass: "
+    lab_.table("host_link", ["Copies to the device, us, and what the models of migrations take. The measured ones hold some 30 us that",
+                             "the runtime takes for any copy; the host's own time is none here. Managed triads, one pass: "
                              + "; ".join(bandwidths) + "."],
                ["KB", "cudaMemcpy, us", "measured", "difference", "arctan", "table", "um_affine"], table)
     plot.lines(lab_.plot("host_link"), "cudaMemcpy to a V100, PCIe 3 x16", "us", "log2 of KB", series, logarithmic=True)
