@@ -18,7 +18,7 @@ SCRIPTS = [
     ("scalability", "More over-subscription", "nw"),
     ("reservation", "Reserved share", "nw"),
     ("access_pattern", "Pages over time", "nw"),
-    ("v100_prefetchers", "Prefetchers on the V100 of the GPGPU-Sim 4 study", "bfs,hotspot"),
+    ("v100_prefetchers", "Prefetchers on the V100 of the GPGPU-Sim 4 study", "bfs,hotspot,pathfinder,backprop"),
     ("shootdown", "TLB shootdown", "bfs,hotspot"),
     ("remote_access", "Remote access and delayed migration", "bfs"),
     ("driver_batches", "The driver's batches", "triad"),
