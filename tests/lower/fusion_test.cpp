@@ -3,11 +3,7 @@
 #include <set>
 #include <string>
 
-#include "exec/device_memory.hpp"
-#include "exec/image.hpp"
-#include "lower/code.hpp"
-#include "ptx/linker.hpp"
-#include "ptx/parser.hpp"
+#include "tests/lower/support.hpp"
 #include "trace/traced_instruction.hpp"
 
 using namespace lockstep;
@@ -16,20 +12,11 @@ namespace {
 
 /// The float arithmetic of a kernel with this body, which makes %f4 and %d4 of %f1, %f2, %d1 and %d2.
 std::multiset<std::string> arithmetic(const std::string& body) {
-  std::vector<ptx::Module> modules;
-  modules.push_back(
-      ptx::parse(".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
-                 ".reg .f32 %f<9>;\n.reg .f64 %d<9>;\n.reg .b64 %r<3>;\nld.param.u64 %r1, [p];\n"
-                 "ld.global.f32 %f1, [%r1];\nld.global.f32 %f2, [%r1+4];\n"
-                 "ld.global.f64 %d1, [%r1+8];\nld.global.f64 %d2, [%r1+16];\n" +
-                     body + "st.global.f32 [%r1], %f4;\nst.global.f64 [%r1+8], %d4;\nret;\n}\n",
-                 "test"));
-  const ptx::Program program = ptx::link(std::move(modules));
-  exec::DeviceMemory memory(std::uint64_t{1} << 22);
-  const exec::ProgramImage image(program, memory);
-  const lower::Code code(exec::Executable(image, program.find_function("k").value()), 75);
   std::multiset<std::string> found;
-  for (const auto& i : code.instructions()) {
+  for (const auto& i :
+       lower::test::lowered("ld.global.f32 %f1, [%r1];\nld.global.f32 %f2, [%r1+4];\n"
+                            "ld.global.f64 %d1, [%r1+8];\nld.global.f64 %d2, [%r1+16];\n" +
+                            body + "st.global.f32 [%r1], %f4;\nst.global.f64 [%r1+8], %d4;\n")) {
     const std::string opcode{trace::opcode_of(i.text)};
     if (opcode[0] == 'D' || opcode[0] == 'F') found.insert(opcode);
   }
