@@ -34,9 +34,11 @@ fs::path library_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& folder : {program, program / "../lib/lockstep"})
-    if (fs::exists(folder / kRuntime, error)) return fs::weakly_canonical(folder);
-  throw UserError(fmt::format("{} is neither in {} nor in ../lib/lockstep beside it; build all targets",
-                              kRuntime, program.string()));
+    if (fs::exists(folder / kRuntime, error) && fs::exists(folder / kHook, error))
+      return fs::weakly_canonical(folder);
+  throw UserError(
+      fmt::format("{} and {} are neither in {} nor in ../lib/lockstep beside it; build all targets", kRuntime,
+                  kHook, program.string()));
 }
 
 /// The environment with `name` set to `value`, or with `value` in front of what it has.
