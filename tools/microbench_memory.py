@@ -118,15 +118,19 @@ class Machine:
         return self.gigabytes(self.sms * 4 * CACHE_THREADS * more, cycles[-1] - cycles[-2])
 
     def l2_read(self, footprint):
-        """GB/s of CTAs reading pieces of 512 KiB, gpu-l2-cache. Beyond 2.5 times the L2 nothing is there when it is read
-        again, so one run stands for all."""
-        pieces, resident = min(footprint, int(2.5 * self.l2)) // L2_PIECE, 2 * self.sms
-        return self.pieces(pieces, resident, min(pieces, resident) if footprint <= 2 * self.l2 else 0)
+        """GB/s of CTAs reading pieces of 512 KiB, gpu-l2-cache. With twice as many pieces as CTAs, and 2.5 times the L2,
+        nothing is there when it is read again, so one run stands for all that is larger."""
+        resident = 2 * self.sms
+        pieces = min(footprint // L2_PIECE, max(int(2.5 * self.l2) // L2_PIECE, 2 * resident))
+        return self.pieces(pieces, resident, footprint <= 2 * self.l2)
 
-    def _pieces(self, pieces, resident, warm):
-        cycles = self.cycles("l2_read", pieces=pieces, resident=resident, warm=warm, first=resident + resident // 2,
-                             second=2 * resident + resident // 2)
-        return self.gigabytes(resident * L2_PIECE, cycles[-1] - cycles[-2])
+    def _pieces(self, pieces, resident, cached):
+        """From the L2: the first kernel brings the pieces into all of its parts, and the CTAs that are counted begin when
+        the staggered ones are through."""
+        half = resident // 2
+        warm, first, second = (max(pieces, resident), 5 * half, 9 * half) if cached else (0, 3 * half, 5 * half)
+        cycles = self.cycles("l2_read", pieces=pieces, resident=resident, warm=warm, first=first, second=second)
+        return self.gigabytes((second - first) * L2_PIECE, cycles[-1] - cycles[-2])
 
     def stream(self, kernel, block_sizes):
         """GB/s of a STREAM kernel with two CTAs an SM, for each CTA size."""
