@@ -123,6 +123,7 @@ class Warp {
   void fill_thread_ids(std::uint32_t index, LaneSlots& out) const;
   void note(LaneMask active);
   void note(LaneMask active, const Addresses& addresses);
+  void note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes);
   void note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock);
   [[noreturn]] void fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const;
 
@@ -186,6 +187,8 @@ class Warp {
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                bool writes, Pointers& out);
+  bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+               const AddressSpan& span, bool writes, Pointers& out);
   void note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                    bool writes);
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);

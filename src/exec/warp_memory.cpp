@@ -105,7 +105,11 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
 /// all lanes take part, and their accesses are neighbours.
 bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
                    bool writes, Pointers& out) {
-  const AddressSpan span = lanes_->span(a.lane, active, bytes);
+  return resolve(form, active, bytes, a, lanes_->span(a.lane, active, bytes), writes, out);
+}
+
+bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
+                   const AddressSpan& span, bool writes, Pointers& out) {
   const std::uint32_t align = std::bit_floor(bytes);
   if ((span.bits & (align - 1)) != 0)
     for_lanes(active, [&](int l) {
@@ -180,21 +184,32 @@ void Warp::load(const Operation& op, LaneMask active) {
   if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
     return load_parameter(op, form, active);
   addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = lanes_->span(a.lane, active, bytes);
+  if (record_) note(active, a, span, bytes);
   Pointers from;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, false, from);
+  const bool neighbours = resolve(form, active, bytes, a, span, false, from);
+  const int first = std::countr_zero(active), last = 31 - std::countl_zero(active);
+  const bool one_place = span.differ == 0 && from.lane[first] == from.lane[last];  // not so in local memory
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     if (!slot->exists()) continue;
     LaneSlots* const to = at(*slot);
     const unsigned offset = i * form.bytes;
-    if (neighbours && form.count == 1 && form.bytes <= 8)
+    if (neighbours && form.count == 1 && form.bytes <= 8) {
       lanes_->load[std::countr_zero(form.bytes)](from.lane[0], *to);
-    else
+    } else if (one_place && form.bytes <= 8) {
+      const std::uint64_t value = read_bits(from.lane[first] + offset, form.bytes);
+      for_lanes(active, [&](int l) { to->lane[l] = value; });
+    } else {
       with_width(form.bytes, [&](auto width) {
         for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
       });
+    }
     if (form.bytes == 16)
       for_lanes(active, [&](int l) { to[1].lane[l] = read<std::uint64_t>(from.lane[l] + offset + 8); });
     if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
@@ -206,10 +221,15 @@ void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   Addresses a;
   addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = lanes_->span(a.lane, active, bytes);
+  if (record_) note(active, a, span, bytes);
   Pointers to;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, to);
+  const bool neighbours = resolve(form, active, bytes, a, span, true, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
@@ -223,7 +243,7 @@ void Warp::store(const Operation& op, LaneMask active) {
       });
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
-  if (op.second != ~0u) tell_mbarriers(op.second, active, std::uint32_t{form.bytes} * form.count);
+  if (op.second != ~0u) tell_mbarriers(op.second, active, bytes);
 }
 
 void Warp::atomic(const Operation& op, LaneMask active) {
@@ -231,10 +251,15 @@ void Warp::atomic(const Operation& op, LaneMask active) {
   const AtomicForm& what = machine_->kernel.atomics()[op.second];
   Addresses a;
   addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = lanes_->span(a.lane, active, bytes);
+  if (record_) note(active, a, span, bytes);
   Pointers where;
-  (void)resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, where);
+  (void)resolve(form, active, bytes, a, span, true, where);
   if (!what.fn) return atomic_wide(op, active, where);
   const Slot* const to = slots_ + op.operands;
   const Slot* const from = to + op.destinations;
@@ -252,7 +277,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
     if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
   }
   if (what.returns) note_poll(active, a, old, what.compare);
-  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, std::uint32_t{form.bytes} * form.count);
+  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
 }
 
 /// atom.exch and atom.cas of 128 bits.
