@@ -184,7 +184,11 @@ class Warp {
   void drop_stack(const Split& split);
 
   // warp_memory.cpp
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> reach_offset(const MemoryForm& form) const;
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
+  AddressSpan addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out) const;
+  std::byte* direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+                    const AddressSpan& span, bool writes);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                bool writes, Pointers& out);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
@@ -194,6 +198,9 @@ class Warp {
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
+  void load_near(const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
+                 const std::byte* from);
+  void load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from);
   void store(const Operation& op, LaneMask active);
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);

@@ -76,6 +76,10 @@ unsigned address_words(AddressForm form, LaneMask mask) {
 
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]) {
   if (form == AddressForm::kNone || mask == 0) return;
+  if (form == AddressForm::kAffine && mask == ~LaneMask{0}) {  // the usual case
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) out[lane] = words[0] + words[1] * lane;
+    return;
+  }
   const int first = std::countr_zero(mask);
   const std::uint64_t* offsets = form == AddressForm::kShared ? shared_offsets(words) : words + 1;
   unsigned position = 0;  // of the lane among the active ones
