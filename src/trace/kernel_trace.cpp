@@ -1,6 +1,5 @@
 #include "trace/kernel_trace.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -32,14 +31,13 @@ bool find_stride(LaneMask mask, const Address addresses[kWarpSize], std::uint64_
 /// The addresses of kDelta: base and offsets of the others, two a word. False: an offset does not fit.
 bool push_offsets(LaneMask mask, const Address addresses[kWarpSize], std::vector<std::uint64_t>& words) {
   static_assert(std::endian::native == std::endian::little);  // the first of two offsets is the low half
-  Address active[kWarpSize];
-  unsigned count = 0;
-  if (mask == ~LaneMask{0}) {
-    std::copy_n(addresses, kWarpSize, active);
-    count = kWarpSize;
-  } else {
-    for (LaneMask rest = mask; rest != 0; rest &= rest - 1)
-      active[count++] = addresses[std::countr_zero(rest)];
+  Address some[kWarpSize];
+  const Address* active = addresses;  // of a full warp without a copy
+  unsigned count = kWarpSize;
+  if (mask != ~LaneMask{0}) {
+    active = some;
+    count = 0;
+    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) some[count++] = addresses[std::countr_zero(rest)];
   }
   std::uint32_t offsets[kWarpSize] = {};
   std::uint64_t wide = 0;
