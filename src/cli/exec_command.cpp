@@ -56,7 +56,7 @@ void add_code_options(Syntax& syntax) {
       "regs", po::value<std::vector<std::string>>()->composing(),
       "registers of one kernel, NAME=N with its mangled name; repeatable")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step of lowering: constants, schedule, rest or fusion; repeatable");
+      "leave out a step of lowering: constants, schedule, rest, fusion or predication; repeatable");
 }
 
 /// To the runtime in the program's process.
@@ -137,12 +137,12 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
                          bool keep, int argc, char** argv) {
   arguments.trace = fs::absolute(arguments.trace).string();  // the program may change its folder
   if (!functional || keep) start.trace = arguments.trace;
+  start.threads = arguments.options.threads;
   const gpu::ManagedOptions& managed = arguments.options.managed;
   using Kind = gpu::ManagedOptions::Kind;
   const bool whole = managed.memory.bytes > 0 || managed.memory.millionths > 0 ||
                      (managed.kind != Kind::kTrace && managed.kind != Kind::kNone);
   if (!functional && !whole) return execute_live(arguments, std::move(start), folder, argc, argv);
-  if (start.trace.empty()) start.threads = arguments.options.threads;
   const ChildResult child = execute(arguments, std::move(start), folder);
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }

@@ -6,6 +6,7 @@
 
 #include "cuda/lowering_choice.hpp"
 #include "lower/replay.hpp"
+#include "trace/chunk_team.hpp"
 
 namespace lockstep::cuda {
 
@@ -28,6 +29,24 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
   std::sort(remarks.begin(), remarks.end());
   return remarks;
 }
+
+/// What CTAs executed, lowered on the threads that executed them.
+class Replayed final : public exec::CtaSink {
+ public:
+  Replayed(const lower::Code& code, const Dim3& grid, unsigned threads, trace::ChunkTeam& team)
+      : code_(code), grid_(grid), ctas_(threads), team_(team) {}
+  void take(unsigned thread, const exec::CtaRecord& record, const std::atomic<bool>& failed) override {
+    lower::replay(code_, record, grid_, ctas_[thread]);
+    team_.add(ctas_[thread], failed);
+  }
+
+ private:
+  const lower::Code& code_;
+  const Dim3& grid_;
+  std::vector<trace::CtaTrace> ctas_;  // by thread
+  trace::ChunkTeam& team_;
+};
+
 }  // namespace
 
 Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
@@ -57,15 +76,27 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
   return true;
 }
 
+bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const trace::KernelHeader& header) {
+  trace::ChunkTeam team(file_, header, kLevel);
+  Replayed replayed(code, header.grid, grid.threads(), team);
+  if (grid.run_at_once(&replayed)) {
+    team.finish();
+    return true;
+  }
+  file_.restart();
+  return false;
+}
+
 bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header) {
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);
   trace::KernelHeader numbered = header;
   numbered.id = kernels_ + std::uint64_t{1};
   file_.begin(numbered);
-  for (std::uint64_t cta = 0; cta < grid.ctas(); ++cta) {
+  const bool all = write_at_once(grid, code, header);
+  for (std::uint64_t cta = 0; !all && cta < grid.ctas(); ++cta) {
     if (!grid.run_cta(cta, &executed_)) return false;
     lower::replay(code, executed_, header.grid, replayed_);
-    file_.add(replayed_);
+    file_.add_plain(replayed_);
   }
   const auto& instructions = code.instructions();
   file_.end(

@@ -62,6 +62,9 @@ class Recorder {
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header);
 
+  [[nodiscard]] bool write_at_once(exec::Grid& grid, const lower::Code& code,
+                                   const trace::KernelHeader& header);
+
   std::unique_ptr<Wire> wire_;
   std::size_t told_ = 0;             // commands
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed

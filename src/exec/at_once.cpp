@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "exec/access_set.hpp"
@@ -57,13 +58,15 @@ struct Part {
 };
 
 /// CTAs `first`, `first` + `threads`, ...: which thread runs which does not depend on how fast they are.
-void run_part(Part& part, std::uint64_t first, unsigned threads, std::atomic<bool>& failed) {
+void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::atomic<bool>& failed) {
   const std::uint64_t ctas = part.machine.launch.grid.count();
   try {
     Cta cta;
+    CtaRecord record;
     for (std::uint64_t index = first; index < ctas && !failed; index += threads) {
-      cta.start(part.machine, index, nullptr);
+      cta.start(part.machine, index, sink ? &record : nullptr);
       if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
+      if (sink && !failed) sink->take(first, record, failed);
     }
   } catch (const std::exception&) {  // a fault: happens again one by one, where it is the first one
     failed = true;
@@ -93,7 +96,7 @@ bool communicates(const Executable& kernel) {
                      [&](const Operation& op) { return communicates(kernel, op); });
 }
 
-std::optional<RunCounts> run_at_once(const Machine& machine) {
+std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
   const Launch& launch = machine.launch;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
@@ -106,8 +109,12 @@ std::optional<RunCounts> run_at_once(const Machine& machine) {
       std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p->accesses.works(); }))
     return std::nullopt;
   std::atomic<bool> failed{false};
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-  for (unsigned i = 0; i < threads; ++i) run_part(*parts[i], i, threads, failed);
+  const auto run = [&](unsigned i) { run_part(*parts[i], i, threads, sink, failed); };
+  {
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < threads; ++i) others.emplace_back(run, i);
+    run(0);
+  }
   const RunCounts counts = sum_of(parts);
   if (!failed && independent(parts) && counts.warp_instructions < machine.options.max_instructions)
     return counts;

@@ -16,8 +16,8 @@ namespace lockstep::exec {
 /// code: atomics on global memory, loads that wait, functions of the device's runtime, textures, bulk copies.
 [[nodiscard]] bool communicates(const Executable& kernel);
 
-/// All CTAs of the launch on up to options.threads threads. Nothing: they are to be run one by one; memory is
-/// as before.
-[[nodiscard]] std::optional<RunCounts> run_at_once(const Machine& machine);
+/// All CTAs of the launch on up to options.threads threads. `sink` gets what each executed, unless it is
+/// nullptr. Nothing: they are to be run one by one; memory is as before.
+[[nodiscard]] std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink);
 
 }  // namespace lockstep::exec

@@ -102,6 +102,7 @@ Grid::~Grid() {
 Grid::Grid(Grid&&) noexcept = default;
 
 std::uint64_t Grid::ctas() const { return state_->machine.launch.grid.count(); }
+unsigned Grid::threads() const { return state_->machine.options.threads; }
 RunCounts Grid::counts() const { return state_->machine.counts; }
 
 std::string Grid::dump() const {
@@ -198,8 +199,8 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   return true;
 }
 
-bool Grid::run_at_once() {
-  const auto counts = exec::run_at_once(state_->machine);
+bool Grid::run_at_once(CtaSink* sink) {
+  const auto counts = exec::run_at_once(state_->machine, sink);
   if (counts) state_->machine.counts = *counts;
   return counts.has_value();
 }

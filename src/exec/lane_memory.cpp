@@ -13,28 +13,42 @@ namespace lockstep::exec {
 
 namespace {
 
-LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
-  const std::uint64_t first = a[std::countr_zero(mask)];
+/// All lanes; `address(l)` gives their addresses.
+template <class F>
+LOCKSTEP_INLINE AddressSpan span_of_all(std::uint64_t first, std::uint32_t bytes, const F& address) {
   std::uint64_t any = 0, differ = 0, apart = 0;
   auto highest = static_cast<std::int64_t>(first);
-  if (mask == ~0u) {
-    for (unsigned l = 0; l < kLanes; ++l) {
-      const auto here = static_cast<std::int64_t>(a[l]);
-      any |= a[l];
-      differ |= a[l] ^ first;
-      apart |= a[l] ^ (first + std::uint64_t{l} * bytes);
-      highest = here > highest ? here : highest;
-    }
-  } else {
-    apart = 1;
-    for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      const std::uint64_t here = a[std::countr_zero(rest)];
-      any |= here;
-      differ |= here ^ first;
-      if (static_cast<std::int64_t>(here) > highest) highest = static_cast<std::int64_t>(here);
-    }
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const std::uint64_t here = address(l);
+    any |= here;
+    differ |= here ^ first;
+    apart |= here ^ (first + std::uint64_t{l} * bytes);
+    highest = static_cast<std::int64_t>(here) > highest ? static_cast<std::int64_t>(here) : highest;
   }
   return {any, differ, static_cast<std::uint64_t>(highest), apart == 0};
+}
+
+LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
+  if (mask == ~0u) return span_of_all(a[0], bytes, [a](unsigned l) { return a[l]; });
+  const std::uint64_t first = a[std::countr_zero(mask)];
+  std::uint64_t any = 0, differ = 0;
+  auto highest = static_cast<std::int64_t>(first);
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t here = a[std::countr_zero(rest)];
+    any |= here;
+    differ |= here ^ first;
+    if (static_cast<std::int64_t>(here) > highest) highest = static_cast<std::int64_t>(here);
+  }
+  return {any, differ, static_cast<std::uint64_t>(highest), false};
+}
+
+LOCKSTEP_INLINE AddressSpan locate_body(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep,
+                                        std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
+  if (mask == ~0u)  // written and looked at in one pass
+    return span_of_all((base.lane[0] + offset) & keep, bytes,
+                       [&](unsigned l) { return out[l] = (base.lane[l] + offset) & keep; });
+  for (unsigned l = 0; l < kLanes; ++l) out[l] = (base.lane[l] + offset) & keep;
+  return span_body(out, mask, bytes);
 }
 
 template <class T>
@@ -54,6 +68,10 @@ LOCKSTEP_INLINE void store_body(std::byte* to, const LaneSlots& from) {
 AddressSpan span_base(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   return span_body(a, mask, bytes);
 }
+AddressSpan locate_base(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep, std::uint32_t mask,
+                        std::uint32_t bytes, std::uint64_t* out) {
+  return locate_body(base, offset, keep, mask, bytes, out);
+}
 std::uint32_t predicate_base(const LaneSlots& slots) {
   std::uint32_t mask = 0;
   for (unsigned l = 0; l < kLanes; ++l) mask |= static_cast<std::uint32_t>(slots.lane[l] & 1) << l;
@@ -70,6 +88,10 @@ void store_base(std::byte* to, const LaneSlots& from) {
 
 LOCKSTEP_WIDE AddressSpan span_wide(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   return span_body(a, mask, bytes);
+}
+LOCKSTEP_WIDE AddressSpan locate_wide(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep,
+                                      std::uint32_t mask, std::uint32_t bytes, std::uint64_t* out) {
+  return locate_body(base, offset, keep, mask, bytes, out);
 }
 template <class T>
 LOCKSTEP_WIDE void load_wide(const std::byte* from, LaneSlots& to) {
@@ -96,11 +118,13 @@ std::uint32_t predicate_wide(const LaneSlots& slots) { return predicate_base(slo
 using std::uint16_t, std::uint32_t, std::uint64_t, std::uint8_t;
 constexpr LaneMemory kBase{
     &span_base,
+    &locate_base,
     &predicate_base,
     {&load_base<uint8_t>, &load_base<uint16_t>, &load_base<uint32_t>, &load_base<uint64_t>},
     {&store_base<uint8_t>, &store_base<uint16_t>, &store_base<uint32_t>, &store_base<uint64_t>}};
 constexpr LaneMemory kWide{
     &span_wide,
+    &locate_wide,
     &predicate_wide,
     {&load_wide<uint8_t>, &load_wide<uint16_t>, &load_wide<uint32_t>, &load_wide<uint64_t>},
     {&store_wide<uint8_t>, &store_wide<uint16_t>, &store_wide<uint32_t>, &store_wide<uint64_t>}};

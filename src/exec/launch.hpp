@@ -75,6 +75,15 @@ struct RunCounts {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 };
 
+/// Gets what CTAs that run at once executed.
+class CtaSink {
+ public:
+  virtual ~CtaSink() = default;
+  /// Called by thread `thread` of RunOptions::threads for each of its CTAs, in ascending order; by several
+  /// threads at a time. `failed`: all is in vain. What it throws makes the launch fail.
+  virtual void take(unsigned thread, const CtaRecord& record, const std::atomic<bool>& failed) = 0;
+};
+
 /// One launch in progress.
 class Grid {
  public:
@@ -85,13 +94,14 @@ class Grid {
   Grid(Grid&&) noexcept;
 
   [[nodiscard]] std::uint64_t ctas() const;
+  [[nodiscard]] unsigned threads() const;
   /// Runs CTA `index` to its end; to be called for 0, 1, 2 ... in this order. Others run along where it waits
   /// for them. `record`, where given, gets what it executed: give one for all CTAs or for none. False:
   /// interrupted; call again to go on. Throws DeviceFault.
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
   /// Runs all CTAs on several threads, instead of run_cta(). False: the launch is none for which that is
-  /// certain to give what one thread gives; nothing has happened.
-  [[nodiscard]] bool run_at_once();
+  /// certain to give what one thread gives; nothing has happened, and what `sink` got is not to be used.
+  [[nodiscard]] bool run_at_once(CtaSink* sink = nullptr);
   [[nodiscard]] RunCounts counts() const;
   /// A line for each warp that is on its way: CTA, PTX line and instruction at which it stands.
   [[nodiscard]] std::string dump() const;

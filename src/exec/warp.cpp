@@ -249,6 +249,15 @@ void Warp::note(LaneMask active, const Addresses& addresses) {
   record_->records.push_back(trace::Record::make(now_.pc, form, active));
 }
 
+/// As trace::pack_addresses() would, where the span says it all.
+void Warp::note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes) {
+  const bool equal = span.differ == 0 && (active & (active - 1)) != 0;
+  if (!span.neighbours && !equal) return note(active, addresses);
+  record_->words.push_back(addresses.lane[std::countr_zero(active)]);
+  record_->words.push_back(equal ? 0 : bytes);
+  record_->records.push_back(trace::Record::make(now_.pc, trace::AddressForm::kAffine, active));
+}
+
 /// Counts polls that see what the one before at this place saw.
 void Warp::note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;

@@ -123,6 +123,7 @@ class Warp {
   void fill_thread_ids(std::uint32_t index, LaneSlots& out) const;
   void note(LaneMask active);
   void note(LaneMask active, const Addresses& addresses);
+  void note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes);
   void note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock);
   [[noreturn]] void fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const;
 
@@ -183,14 +184,23 @@ class Warp {
   void drop_stack(const Split& split);
 
   // warp_memory.cpp
+  [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> reach_offset(const MemoryForm& form) const;
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
+  AddressSpan addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out) const;
+  std::byte* direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+                    const AddressSpan& span, bool writes);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                bool writes, Pointers& out);
+  bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
+               const AddressSpan& span, bool writes, Pointers& out);
   void note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                    bool writes);
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
+  void load_near(const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
+                 const std::byte* from);
+  void load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from);
   void store(const Operation& op, LaneMask active);
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);

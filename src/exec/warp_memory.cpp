@@ -62,17 +62,28 @@ void extend_sign(LaneSlots& slots, LaneMask mask, unsigned from, unsigned to) {
 
 }  // namespace
 
-void Warp::addresses(const MemoryForm& form, LaneMask, Addresses& out) const {
-  const std::uint64_t offset =
-      static_cast<std::uint64_t>(form.offset) + (form.reach == Reach::kFrame ? frame_local_ : 0);
+std::pair<std::uint64_t, std::uint64_t> Warp::reach_offset(const MemoryForm& form) const {
   const bool narrow = form.reach != Reach::kGlobal && form.reach != Reach::kGeneric;
-  const std::uint64_t keep = narrow ? 0xffffffffu : ~std::uint64_t{0};
+  return {static_cast<std::uint64_t>(form.offset) + (form.reach == Reach::kFrame ? frame_local_ : 0),
+          narrow ? 0xffffffffu : ~std::uint64_t{0}};
+}
+
+void Warp::addresses(const MemoryForm& form, LaneMask, Addresses& out) const {
+  const auto [offset, keep] = reach_offset(form);
   if (!form.base.exists()) {
     for (auto& a : out.lane) a = offset & keep;
     return;
   }
   const LaneSlots& base = *at(form.base);
   for (int l = 0; l < kLanes; ++l) out.lane[l] = (base.lane[l] + offset) & keep;
+}
+
+AddressSpan Warp::addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
+                            Addresses& out) const {
+  const auto [offset, keep] = reach_offset(form);
+  if (form.base.exists()) return lanes_->locate(*at(form.base), offset, keep, active, bytes, out.lane);
+  for (auto& a : out.lane) a = offset & keep;
+  return {offset & keep, 0, offset & keep, false};
 }
 
 /// Where one lane's access of a space lands, or nullptr.
@@ -105,30 +116,20 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
 /// all lanes take part, and their accesses are neighbours.
 bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
                    bool writes, Pointers& out) {
-  const AddressSpan span = lanes_->span(a.lane, active, bytes);
+  return resolve(form, active, bytes, a, lanes_->span(a.lane, active, bytes), writes, out);
+}
+
+bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
+                   const AddressSpan& span, bool writes, Pointers& out) {
   const std::uint32_t align = std::bit_floor(bytes);
   if ((span.bits & (align - 1)) != 0)
     for_lanes(active, [&](int l) {
       if ((a.lane[l] & (align - 1)) != 0)
         fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, a.lane[l], {});
     });
-  // Usual cases: all lanes in one mapped page, or in the CTA's shared memory.
-  const Address any = a.lane[std::countr_zero(active)];
-  const bool generic = form.reach == Reach::kGeneric;
-  if (form.reach == Reach::kGlobal || generic) {
-    const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
-    if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
-      for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(a.lane[l]);
-      if (machine_->accesses) note_global(span, active, bytes, a, writes);
-      return span.neighbours;
-    }
-  }
-  const Address window = generic ? kSharedWindow : 0;
-  if ((form.reach == Reach::kShared || generic) &&
-      (((any ^ window) | span.differ) >> kSharedRankShift) == 0 &&
-      span.highest - window + bytes <= cta_->shared().size()) {
-    const auto to = reinterpret_cast<std::uint64_t>(cta_->shared().data()) - window;
-    for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(to + a.lane[l]);
+  if (std::byte* const place = direct(form, active, bytes, a, span, writes)) {
+    const auto shift = reinterpret_cast<std::uint64_t>(place) - a.lane[std::countr_zero(active)];
+    for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(a.lane[l] + shift);
     return span.neighbours;
   }
   for_lanes(active, [&](int l) {
@@ -138,6 +139,28 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
       note_global(AddressSpan{0, ~std::uint64_t{0}, 0, false}, LaneMask{1} << l, bytes, a, writes);
   });
   return false;
+}
+
+/// The usual cases: aligned accesses, all lanes in one mapped page or in the CTA's shared memory. Where the
+/// first active lane's lands, the others as far from it as their addresses; nullptr: another case.
+std::byte* Warp::direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
+                        const AddressSpan& span, bool writes) {
+  if ((span.bits & (std::bit_floor(bytes) - 1)) != 0) return nullptr;
+  const Address any = a.lane[std::countr_zero(active)];
+  const bool generic = form.reach == Reach::kGeneric;
+  if (form.reach == Reach::kGlobal || generic) {
+    const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
+    if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
+      if (machine_->accesses) note_global(span, active, bytes, a, writes);
+      return reinterpret_cast<std::byte*>(any);
+    }
+  }
+  const Address window = generic ? kSharedWindow : 0;
+  if ((form.reach == Reach::kShared || generic) &&
+      (((any ^ window) | span.differ) >> kSharedRankShift) == 0 &&
+      span.highest - window + bytes <= cta_->shared().size())
+    return cta_->shared().data() + (any - window);
+  return nullptr;
 }
 
 /// For a launch whose CTAs run at once.
@@ -174,42 +197,72 @@ void Warp::load_parameter(const Operation& op, const MemoryForm& form, LaneMask 
   }
 }
 
-void Warp::load(const Operation& op, LaneMask active) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  Addresses a;
-  if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
-    return load_parameter(op, form, active);
-  addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
-  Pointers from;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, false, from);
+/// One value of up to 8 bytes for each lane, from neighbouring places or all from one.
+void Warp::load_near(const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
+                     const std::byte* from) {
+  const Slot slot = slots_[op.operands];
+  if (!slot.exists()) return;
+  LaneSlots* const to = at(slot);
+  if (neighbours) {
+    lanes_->load[std::countr_zero(form.bytes)](from, *to);
+  } else {
+    const std::uint64_t value = read_bits(from, form.bytes);
+    for_lanes(active, [&](int l) { to->lane[l] = value; });
+  }
+  if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
+}
+
+void Warp::load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from) {
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     if (!slot->exists()) continue;
     LaneSlots* const to = at(*slot);
     const unsigned offset = i * form.bytes;
-    if (neighbours && form.count == 1 && form.bytes <= 8)
-      lanes_->load[std::countr_zero(form.bytes)](from.lane[0], *to);
-    else
-      with_width(form.bytes, [&](auto width) {
-        for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
-      });
+    with_width(form.bytes, [&](auto width) {
+      for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
+    });
     if (form.bytes == 16)
       for_lanes(active, [&](int l) { to[1].lane[l] = read<std::uint64_t>(from.lane[l] + offset + 8); });
     if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
+  }
+}
+
+void Warp::load(const Operation& op, LaneMask active) {
+  const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
+    return load_parameter(op, form, active);
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
+  Addresses a;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = addresses(form, active, bytes, a);
+  if (record_) note(active, a, span, bytes);
+  const bool near = form.count == 1 && form.bytes <= 8 && (span.neighbours || span.differ == 0);
+  const std::byte* const place = near ? direct(form, active, bytes, a, span, false) : nullptr;
+  if (place) {
+    load_near(op, form, active, span.neighbours, place);
+  } else {
+    Pointers from;
+    (void)resolve(form, active, bytes, a, span, false, from);
+    load_far(op, form, active, from);
   }
   if (form.polls && slots_[op.operands].exists()) note_poll(active, a, *at(slots_[op.operands]), false);
 }
 
 void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
   Addresses a;
-  addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = addresses(form, active, bytes, a);
+  if (record_) note(active, a, span, bytes);
   Pointers to;
-  const bool neighbours = resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, to);
+  const bool neighbours = resolve(form, active, bytes, a, span, true, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
@@ -223,18 +276,22 @@ void Warp::store(const Operation& op, LaneMask active) {
       });
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
-  if (op.second != ~0u) tell_mbarriers(op.second, active, std::uint32_t{form.bytes} * form.count);
+  if (op.second != ~0u) tell_mbarriers(op.second, active, bytes);
 }
 
 void Warp::atomic(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   const AtomicForm& what = machine_->kernel.atomics()[op.second];
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
   Addresses a;
-  addresses(form, active, a);
-  if (record_) note(active, a);
-  if (active == 0) return;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  const AddressSpan span = addresses(form, active, bytes, a);
+  if (record_) note(active, a, span, bytes);
   Pointers where;
-  (void)resolve(form, active, std::uint32_t{form.bytes} * form.count, a, true, where);
+  (void)resolve(form, active, bytes, a, span, true, where);
   if (!what.fn) return atomic_wide(op, active, where);
   const Slot* const to = slots_ + op.operands;
   const Slot* const from = to + op.destinations;
@@ -252,7 +309,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
     if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
   }
   if (what.returns) note_poll(active, a, old, what.compare);
-  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, std::uint32_t{form.bytes} * form.count);
+  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
 }
 
 /// atom.exch and atom.cas of 128 bits.

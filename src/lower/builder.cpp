@@ -18,8 +18,8 @@ constexpr std::uint32_t kInstructionBytes = 16;
 constexpr std::uint32_t kFunctionAlignment = 128;
 
 bool is_add_64(const ptx::Instruction& i) {
-  return (i.op() == Opcode::kAdd) && !i.guard && ptx::bits(i.form.type()) == 64 &&
-         !ptx::is_float(i.form.type()) && i.form.mods.empty() && i.operands.size() == 3;
+  return (i.op() == Opcode::kAdd) && ptx::bits(i.form.type()) == 64 && !ptx::is_float(i.form.type()) &&
+         i.form.mods.empty() && i.operands.size() == 3;
 }
 
 /// The machine's instruction for a product and this sum of it and another value, or null. A product or sum
@@ -27,7 +27,7 @@ bool is_add_64(const ptx::Instruction& i) {
 const char* fused_with_product(const ptx::Instruction& sum) {
   if (is_add_64(sum)) return "IMAD.WIDE";
   const bool rounded = std::ranges::any_of(sum.form.mods, [](Mod m) { return m != Mod::kFtz; });
-  if ((sum.op() != Opcode::kAdd && sum.op() != Opcode::kSub) || sum.guard || rounded) return nullptr;
+  if ((sum.op() != Opcode::kAdd && sum.op() != Opcode::kSub) || rounded) return nullptr;
   if (sum.operands.size() != 3) return nullptr;
   const ptx::Type type = sum.form.type();
   return type == ptx::Type::kF32 ? "FFMA" : type == ptx::Type::kF64 ? "DFMA" : nullptr;
@@ -35,7 +35,7 @@ const char* fused_with_product(const ptx::Instruction& sum) {
 
 /// A multiplication that such a sum may take in.
 bool makes_product(const ptx::Instruction& i) {
-  if (i.op() != Opcode::kMul || i.guard || i.operands[0].kind != OperandKind::kRegister) return false;
+  if (i.op() != Opcode::kMul || i.operands[0].kind != OperandKind::kRegister) return false;
   if (i.has(Mod::kWide)) return ptx::bits(i.form.type()) == 32;
   const bool rounded = std::ranges::any_of(i.form.mods, [](Mod m) { return m != Mod::kFtz; });
   return !rounded && (i.form.type() == ptx::Type::kF32 || i.form.type() == ptx::Type::kF64);
@@ -100,14 +100,40 @@ Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, C
 
 void Builder::build() {
   code_.run_of_.assign(kernel_.operations().size(), 0);
+  code_.optional_.assign(kernel_.operations().size(), 0);
   for (const auto& f : kernel_.functions()) function(f);
+  for (const MachineInstruction& i : code_.instructions_)
+    code_.steps_.push_back({i.operation, i.carries == Carries::kFirst});
   code_.remarks_.assign(remarks_.begin(), remarks_.end());
 }
 
 void Builder::function(const exec::FunctionCode& f) {
+  if (passes_.predication && may_be_predicated(*f.source)) {
+    function(f, predicate(*f.source, lengths(f)));
+  } else {
+    function(f, unpredicated(*f.source));
+  }
+}
+
+/// Of each instruction without predication: how many machine instructions it is.
+std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
+  const std::size_t instructions = code_.instructions_.size(), runs = code_.runs_.size();
+  const std::uint32_t registers = code_.registers_, pc = pc_;
+  function(f, unpredicated(*f.source));
+  std::vector<std::uint32_t> found(f.source->instructions.size());
+  for (std::size_t i = instructions; i < code_.instructions_.size(); ++i)
+    ++found[code_.instructions_[i].operation - f.first];
+  code_.instructions_.resize(instructions);
+  code_.runs_.resize(runs);
+  code_.registers_ = registers;
+  pc_ = pc;
+  return found;
+}
+
+void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
   const unsigned target = registers_at_full_occupancy(arch_);
-  const Schedule order = schedule(*f.source, ptx::ControlFlow(*f.source), target, passes_);
-  const ptx::Function scheduled = reordered(*f.source, order);
+  const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
+  const ptx::Function scheduled = reordered(shape.function, order);
   const RegisterAssignment registers(scheduled, target, passes_);
   const UseCounts uses(scheduled);
   function_ = &scheduled;
@@ -116,19 +142,21 @@ void Builder::function(const exec::FunctionCode& f) {
   temporaries_ = 0;
   products_.clear();
   if (passes_.fusion) mark_products(order);
-  runs(f, order);
+  runs(f, order, shape);
   code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
 }
 
-void Builder::runs(const exec::FunctionCode& f, const Schedule& order) {
+void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
   for (const Run run : order.runs) {
     CodeRun code{f.first + run.first, run.end - run.first,
-                 static_cast<std::uint32_t>(code_.instructions_.size()), 0};
+                 static_cast<std::uint32_t>(code_.instructions_.size()), 0, false};
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
+      code_.optional_[f.first + at] = shape.optional[at];
+      code.has_optional |= shape.optional[at];
       operation_ = f.first + order.order[at];
-      instruction(function_->instructions[at], at);
+      if (!shape.gone[order.order[at]]) instruction(function_->instructions[at], at);
     }
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
     code_.runs_.push_back(code);
@@ -155,6 +183,7 @@ void Builder::mark_products(const Schedule& order) {
           const bool wide = multiply.has(Mod::kWide);
           if (wide != is_add_64(i) || (!wide && product->second.run != run)) continue;
           if (!wide && multiply.form.type() != i.form.type()) continue;
+          if (multiply.guard && multiply.guard != i.guard) continue;
           products_[product->first] = {&multiply, &i, opcode, static_cast<std::uint32_t>(3 - which)};
           break;
         }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lower/code.hpp"
+#include "lower/predication.hpp"
 #include "lower/registers.hpp"
 #include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
@@ -28,7 +29,9 @@ class Builder {
   using Instruction = ptx::Instruction;
 
   void function(const exec::FunctionCode& function_code);
-  void runs(const exec::FunctionCode& function_code, const Schedule& schedule);
+  void function(const exec::FunctionCode& function_code, const Predicated& shape);
+  [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code);
+  void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
   void mark_products(const Schedule& order);

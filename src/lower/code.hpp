@@ -23,11 +23,18 @@ struct MachineInstruction {
   std::uint32_t operation = 0;  // of the executable, whose execution this is (part of)
 };
 
-/// Operations that the same lanes execute one after the other, and the machine instructions that stand for
-/// them: in another order (schedule.hpp), none for what a compiler folds into other instructions.
+/// Operations that a warp executes one after the other, and the machine instructions that stand for them: in
+/// another order (schedule.hpp), none for what a compiler folds into other instructions.
 struct CodeRun {
   std::uint32_t first_operation = 0, operations = 0;
   std::uint32_t first = 0, end = 0;  // Code::instructions()
+  bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
+};
+
+/// What of a MachineInstruction each execution needs.
+struct MachineStep {
+  std::uint32_t operation = 0;
+  bool carries = false;
 };
 
 /// The machine code of an executable, in the order of its runs.
@@ -37,7 +44,12 @@ class Code {
   Code(const exec::Executable& kernel, unsigned arch, Passes passes = {});
 
   [[nodiscard]] const std::vector<MachineInstruction>& instructions() const { return instructions_; }
+  /// By instruction.
+  [[nodiscard]] const std::vector<MachineStep>& steps() const { return steps_; }
   [[nodiscard]] const CodeRun& run_of(std::uint32_t operation) const { return runs_[run_of_[operation]]; }
+  /// A warp none of whose lanes gets there does not execute it; its machine instructions are issued all the
+  /// same.
+  [[nodiscard]] bool optional(std::uint32_t operation) const { return optional_[operation] != 0; }
   /// Registers of a thread that the assignment used; the launch has at least as many.
   [[nodiscard]] std::uint32_t registers() const { return registers_; }
   /// Forms whose length is a guess, e.g. "tex": each once, sorted.
@@ -46,8 +58,10 @@ class Code {
  private:
   friend class Builder;
   std::vector<MachineInstruction> instructions_;
+  std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
-  std::vector<std::uint32_t> run_of_;  // by operation
+  std::vector<std::uint32_t> run_of_;   // by operation
+  std::vector<std::uint8_t> optional_;  // by operation
   std::uint32_t registers_ = 0;
   std::vector<std::string> remarks_;
 };

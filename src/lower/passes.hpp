@@ -7,13 +7,14 @@
 namespace lockstep::lower {
 
 struct Passes {
-  bool constants = true;  // constants.hpp
-  bool schedule = true;   // schedule.hpp
-  bool rest = true;       // registers.hpp: registers that rest before they are used again
-  bool fusion = true;     // products and sums in one instruction, moves without one
+  bool constants = true;    // constants.hpp
+  bool schedule = true;     // schedule.hpp
+  bool rest = true;         // registers.hpp: registers that rest before they are used again
+  bool fusion = true;       // products and sums in one instruction, moves without one
+  bool predication = true;  // predication.hpp
 };
 
-/// All but those of these names: constants, schedule, rest, fusion. Throws UserError.
+/// All but those of these names: constants, schedule, rest, fusion, predication. Throws UserError.
 [[nodiscard]] Passes all_but(const std::vector<std::string>& names);
 
 }  // namespace lockstep::lower

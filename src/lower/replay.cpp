@@ -6,47 +6,102 @@ namespace lockstep::lower {
 
 namespace {
 
-/// Appends machine instruction `index` as executed by `executed`, whose addresses begin at `words`.
-void append(const Code& code, std::uint32_t index, const trace::Record& executed, const std::uint64_t* words,
-            trace::CtaTrace& out) {
-  const MachineInstruction& instruction = code.instructions()[index];
-  const bool carries = instruction.carries == Carries::kFirst && executed.mask != 0;
-  const unsigned count = trace::address_words(executed.form(), executed.mask);
-  if (carries && count == 0) throw std::logic_error("no addresses recorded for " + instruction.text);
-  out.records.push_back(
-      trace::Record::make(index, carries ? executed.form() : trace::AddressForm::kNone, executed.mask));
-  if (carries) out.words.insert(out.words.end(), words, words + count);
-}
+/// An operation's record, and where its addresses begin; no record: the operation was left out.
+struct Executed {
+  const trace::Record* record = nullptr;
+  const std::uint64_t* words = nullptr;
+};
 
-/// Whether the records from `at` on are one whole execution of the run.
-bool is_whole(const std::vector<trace::Record>& records, std::size_t at, const CodeRun& run) {
-  if (records.size() - at < run.operations) return false;
-  for (std::uint32_t i = 0; i < run.operations; ++i)
-    if (records[at + i].inst() != run.first_operation + i) return false;
-  return true;
-}
+/// One warp's executions, one run after the other.
+class WarpReplay {
+ public:
+  WarpReplay(const Code& code, const exec::WarpRecord& warp, trace::CtaTrace& out)
+      : code_(code), records_(warp.records), words_(warp.words.data()), out_(out) {}
 
-/// A run that was executed whole has its machine instructions in their order. One that was not (lanes that
-/// left a spin, an interrupted split) has those of each operation as it was executed.
-void replay_warp(const Code& code, const exec::WarpRecord& warp, trace::CtaTrace& out,
-                 std::vector<std::uint32_t>& starts) {
-  std::uint32_t word = 0;
-  for (std::size_t at = 0; at < warp.records.size();) {
-    const CodeRun& run = code.run_of(warp.records[at].inst());
-    const bool whole = is_whole(warp.records, at, run);
-    const std::uint32_t count = whole ? run.operations : 1;
-    starts.clear();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      starts.push_back(word);
-      word += trace::address_words(warp.records[at + i].form(), warp.records[at + i].mask);
+  /// A run that was executed whole has its machine instructions in their order. One that was not (lanes that
+  /// left a spin, an interrupted split) has those of each operation as it was executed.
+  void run(std::vector<Executed>& executed) {
+    for (std::size_t at = 0; at < records_.size();) {
+      const CodeRun& run = code_.run_of(records_[at].inst());
+      if (executed.size() < run.operations) executed.resize(run.operations);
+      const std::size_t whole =
+          run.has_optional ? match_optional(at, run, executed) : match(at, run, executed);
+      if (whole > 0) {
+        append(run, run.first_operation, run.operations, executed.data());
+        at += whole;
+      } else {
+        executed.front() = {&records_[at], words_};
+        append(run, records_[at].inst(), 1, executed.data());
+        ++at;
+      }
+      words_ = next_;
     }
-    for (std::uint32_t index = run.first; index < run.end; ++index) {
-      const std::uint32_t i = code.instructions()[index].operation - warp.records[at].inst();
-      if (i < count) append(code, index, warp.records[at + i], warp.words.data() + starts[i], out);
-    }
-    at += count;
   }
-}
+
+ private:
+  static unsigned words_of(const trace::Record& record) {
+    return record.form() == trace::AddressForm::kNone ? 0 : trace::address_words(record.form(), record.mask);
+  }
+  /// The records from `at` on that are one whole execution of the run: how many, 0 if they are none.
+  [[nodiscard]] std::size_t match(std::size_t at, const CodeRun& run, std::vector<Executed>& executed) {
+    next_ = words_ + words_of(records_[at]);
+    if (records_.size() - at < run.operations) return 0;
+    const std::uint64_t* words = words_;
+    for (std::uint32_t i = 0; i < run.operations; ++i) {
+      const trace::Record& record = records_[at + i];
+      if (record.inst() != run.first_operation + i) return 0;
+      executed[i] = {&record, words};
+      words += words_of(record);
+    }
+    next_ = words;
+    return run.operations;
+  }
+  /// The same where operations may be left out.
+  [[nodiscard]] std::size_t match_optional(std::size_t at, const CodeRun& run,
+                                           std::vector<Executed>& executed) {
+    next_ = words_ + words_of(records_[at]);
+    const std::uint64_t* words = words_;
+    std::size_t taken = 0;
+    for (std::uint32_t i = 0; i < run.operations; ++i) {
+      const std::uint32_t operation = run.first_operation + i;
+      if (at + taken < records_.size() && records_[at + taken].inst() == operation) {
+        executed[i] = {&records_[at + taken], words};
+        words += words_of(records_[at + taken++]);
+      } else if (code_.optional(operation)) {
+        executed[i] = {};
+      } else {
+        return 0;
+      }
+    }
+    next_ = words;
+    return taken;
+  }
+  /// The machine instructions of the run that stand for `count` operations from `first` on.
+  void append(const CodeRun& run, std::uint32_t first, std::uint32_t count, const Executed* executed) {
+    for (std::uint32_t index = run.first; index < run.end; ++index) {
+      const MachineStep step = code_.steps()[index];
+      const std::uint32_t i = step.operation - first;
+      if (i < count) append(index, step.carries, executed[i]);
+    }
+  }
+  void append(std::uint32_t index, bool carries, const Executed& executed) {
+    const LaneMask mask = executed.record == nullptr ? 0 : executed.record->mask;
+    if (!carries || mask == 0) {
+      out_.records.push_back(trace::Record::make(index, trace::AddressForm::kNone, mask));
+      return;
+    }
+    const unsigned count = words_of(*executed.record);
+    if (count == 0) throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
+    out_.records.push_back(trace::Record::make(index, executed.record->form(), mask));
+    out_.words.insert(out_.words.end(), executed.words, executed.words + count);
+  }
+
+  const Code& code_;
+  const std::vector<trace::Record>& records_;
+  const std::uint64_t* words_;  // of the next record
+  const std::uint64_t* next_ = nullptr;
+  trace::CtaTrace& out_;
+};
 
 }  // namespace
 
@@ -58,12 +113,12 @@ void replay(const Code& code, const exec::CtaRecord& record, const Dim3& grid, t
   out.warps.clear();
   out.records.clear();
   out.words.clear();
-  std::vector<std::uint32_t> starts;
+  std::vector<Executed> executed;
   for (const exec::WarpRecord& warp : record.warps) {
     trace::WarpSpan span;
     span.first_record = static_cast<std::uint32_t>(out.records.size());
     span.first_word = static_cast<std::uint32_t>(out.words.size());
-    replay_warp(code, warp, out, starts);
+    WarpReplay(code, warp, out).run(executed);
     span.record_count = static_cast<std::uint32_t>(out.records.size()) - span.first_record;
     out.warps.push_back(span);
   }

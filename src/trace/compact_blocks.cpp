@@ -146,17 +146,37 @@ std::span<const std::uint8_t> BlockReader::read(std::uint64_t offset, BlockKind 
   return scratch.raw_;
 }
 
-BlockWriter::BlockWriter(std::string path, int level)
-    : path_(std::move(path)), temporary_(path_ + ".XXXXXX"), level_(level), context_(ZSTD_createCCtx()) {
+BlockPacker::BlockPacker(int level) : level_(level), context_(ZSTD_createCCtx()) {
   if (context_ == nullptr) throw std::bad_alloc();
+}
+BlockPacker::~BlockPacker() { ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_)); }
+
+void BlockPacker::pack(BlockKind kind, const Bytes& raw, Bytes& stored) {
+  if (raw.size() > kMaxBlockBytes) {
+    throw UserError(
+        fmt::format("a thread block or an instruction table needs {} bytes; a compact trace allows {}",
+                    raw.size(), kMaxBlockBytes));
+  }
+  stored.resize(kBlockHeader + ZSTD_compressBound(raw.size()));
+  const std::size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), stored.data() + kBlockHeader,
+                                             stored.size() - kBlockHeader, raw.data(), raw.size(), level_);
+  if (ZSTD_isError(size)) throw UserError(fmt::format("cannot compress: {}", ZSTD_getErrorName(size)));
+  stored.resize(kBlockHeader + size);
+  Bytes head;
+  put_fixed(head, static_cast<std::uint64_t>(kind), 1);
+  put_fixed(head, size, 4);
+  put_fixed(head, raw.size(), 4);
+  put_fixed(head, checksum(head.data(), kSummed, {stored.data() + kBlockHeader, size}), 4);
+  std::copy(head.begin(), head.end(), stored.begin());
+}
+
+BlockWriter::BlockWriter(std::string path, int level)
+    : path_(std::move(path)), temporary_(path_ + ".XXXXXX"), packer_(level) {
   struct stat info {};
   const bool there = ::stat(path_.c_str(), &info) == 0;
   errno = EISDIR;
   if (!there || S_ISREG(info.st_mode)) fd_ = ::mkstemp(temporary_.data());
-  if (fd_ < 0) {
-    ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_));
-    fail("cannot be made");
-  }
+  if (fd_ < 0) fail("cannot be made");
   const mode_t mask = ::umask(0);
   ::umask(mask);
   (void)::fchmod(fd_, there ? info.st_mode & 0777 : 0666 & ~mask);
@@ -166,7 +186,6 @@ BlockWriter::BlockWriter(std::string path, int level)
 }
 
 BlockWriter::~BlockWriter() {
-  ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(context_));
   if (fd_ < 0) return;
   ::close(fd_);
   ::unlink(temporary_.c_str());
@@ -176,8 +195,9 @@ void BlockWriter::fail(const char* what) const {
   throw UserError(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
 }
 
-void BlockWriter::skip_to(std::uint64_t size) {
-  if (::lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) fail("cannot be written");
+void BlockWriter::resize(std::uint64_t size) {
+  const auto end = static_cast<off_t>(size);
+  if (::ftruncate(fd_, end) != 0 || ::lseek(fd_, end, SEEK_SET) < 0) fail("cannot be written");
   size_ = size;
 }
 
@@ -192,26 +212,17 @@ void BlockWriter::append(const Bytes& bytes) {
 }
 
 std::uint64_t BlockWriter::write(BlockKind kind, const Bytes& raw) {
-  if (raw.size() > kMaxBlockBytes) {
-    throw UserError(
-        fmt::format("{}: a thread block or an instruction table needs {} bytes; the format allows {}", path_,
-                    raw.size(), kMaxBlockBytes));
+  try {
+    packer_.pack(kind, raw, stored_);
+  } catch (const UserError& error) {
+    throw UserError(fmt::format("{}: {}", path_, error.what()));
   }
-  stored_.resize(kBlockHeader + ZSTD_compressBound(raw.size()));
-  const std::size_t size = ZSTD_compressCCtx(static_cast<ZSTD_CCtx*>(context_), stored_.data() + kBlockHeader,
-                                             stored_.size() - kBlockHeader, raw.data(), raw.size(), level_);
-  if (ZSTD_isError(size)) {
-    throw UserError(fmt::format("{}: cannot compress: {}", path_, ZSTD_getErrorName(size)));
-  }
-  stored_.resize(kBlockHeader + size);
-  Bytes head;
-  put_fixed(head, static_cast<std::uint64_t>(kind), 1);
-  put_fixed(head, size, 4);
-  put_fixed(head, raw.size(), 4);
-  put_fixed(head, checksum(head.data(), kSummed, {stored_.data() + kBlockHeader, size}), 4);
-  std::copy(head.begin(), head.end(), stored_.begin());
+  return write_packed(stored_);
+}
+
+std::uint64_t BlockWriter::write_packed(const Bytes& stored) {
   const std::uint64_t offset = size_;
-  append(stored_);
+  append(stored);
   return offset;
 }
 

@@ -62,6 +62,22 @@ class BlockReader {
   std::uint64_t size_ = 0, directory_ = 0;
 };
 
+/// A compressor: makes blocks as they stand in a file. One for each thread that does.
+class BlockPacker {
+ public:
+  /// `level`: Zstandard's, 1 to 22.
+  explicit BlockPacker(int level);
+  ~BlockPacker();
+  BlockPacker(const BlockPacker&) = delete;
+  BlockPacker& operator=(const BlockPacker&) = delete;
+  /// The same content gives the same bytes. Throws UserError where it is larger than the format allows.
+  void pack(BlockKind kind, const Bytes& raw, Bytes& stored);
+
+ private:
+  int level_;
+  void* context_;
+};
+
 /// Writes a compact trace beside its final name, which it takes on only when everything is there.
 class BlockWriter {
  public:
@@ -74,23 +90,26 @@ class BlockWriter {
 
   /// Appends a block and gives its offset. Throws UserError when it does not fit or cannot be written.
   std::uint64_t write(BlockKind kind, const Bytes& raw);
+  /// The same with what a BlockPacker made of it.
+  std::uint64_t write_packed(const Bytes& stored);
   /// Appends the trailer that points at the directory block, and renames the file.
   void finish(std::uint64_t directory);
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Where the file is until it is finished.
   [[nodiscard]] const std::string& temporary() const { return temporary_; }
-  /// Another process has written through the same open file, up to `size`.
-  void skip_to(std::uint64_t size);
+  /// The file ends at `size`: what follows is dropped; what comes before is this writer's, or another
+  /// process has written it through the same open file.
+  void resize(std::uint64_t size);
 
  private:
   void append(const Bytes& bytes);
   [[noreturn]] void fail(const char* what) const;
 
   std::string path_, temporary_;
-  int fd_ = -1, level_;
+  BlockPacker packer_;
+  int fd_ = -1;
   std::uint64_t size_ = 0;
   Bytes stored_;
-  void* context_;
 };
 
 }  // namespace lockstep::trace

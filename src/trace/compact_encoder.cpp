@@ -20,6 +20,20 @@ struct Prediction {
   const Warp *p = nullptr, *q = nullptr, *r = nullptr;
 };
 
+/// Words of `w` that `by` does not predict; some number above `most` where there are more than that.
+std::uint32_t count_wrong(const Warp& w, const Prediction& by, std::uint32_t most) {
+  constexpr std::uint32_t kStep = 256;
+  const std::uint64_t *words = w.words, *p = by.p->words, *q = by.q->words, *r = by.r->words;
+  std::uint32_t wrong = 0;
+  for (std::uint32_t first = 0; first < w.word_count && wrong <= most; first += kStep) {
+    const std::uint32_t end = std::min(first + kStep, w.word_count);
+    std::uint64_t here = 0;
+    for (std::uint32_t i = first; i < end; ++i) here += words[i] != p[i] + q[i] - r[i];
+    wrong += static_cast<std::uint32_t>(here);
+  }
+  return wrong;
+}
+
 unsigned bytes_needed(std::uint64_t value) {
   return value == 0 ? 0 : (64 - static_cast<unsigned>(std::countl_zero(value)) + 7) / 8;
 }
@@ -40,8 +54,12 @@ class ChunkEncoder::Impl {
   void records(const Warp& w);
   void mask(LaneMask mask, RecentMasks& recent, unsigned& token);
   [[nodiscard]] Prediction prediction(WordMode mode, std::size_t cta, std::size_t index) const;
-  WordMode choose(const Warp& w, std::size_t cta, std::size_t index);
-  void exceptions(const Warp& w, const Prediction& by);
+  struct Choice {
+    WordMode mode = WordMode::kLanes;
+    std::uint32_t wrong = 0;  // words that it does not predict
+  };
+  Choice choose(const Warp& w, std::size_t cta, std::size_t index);
+  void exceptions(const Warp& w, const Prediction& by, std::uint32_t count);
   void lanes(const Warp& w);
   void lane_record(const Record& record, const std::uint64_t* words, unsigned count);
   bool try_step(LaneSlot& slot, LaneMask mask, const Address* lanes, bool only_exact);
@@ -109,12 +127,12 @@ void ChunkEncoder::Impl::cta_ids(const ChunkContext& context, std::span<const Ct
 void ChunkEncoder::Impl::warp(Warp& w, std::size_t cta, std::size_t index) {
   w.sequence = sequence(w);
   if (w.word_count == 0) return;
-  const WordMode mode = choose(w, cta, index);
-  column(Column::kMode).push_back(static_cast<std::uint8_t>(mode));
-  if (mode == WordMode::kLanes) {
+  const Choice choice = choose(w, cta, index);
+  column(Column::kMode).push_back(static_cast<std::uint8_t>(choice.mode));
+  if (choice.mode == WordMode::kLanes) {
     lanes(w);
   } else {
-    exceptions(w, prediction(mode, cta, index));
+    exceptions(w, prediction(choice.mode, cta, index), choice.wrong);
   }
 }
 
@@ -205,33 +223,30 @@ Prediction ChunkEncoder::Impl::prediction(WordMode mode, std::size_t cta, std::s
   }
 }
 
-WordMode ChunkEncoder::Impl::choose(const Warp& w, std::size_t cta, std::size_t index) {
-  WordMode best = WordMode::kLanes;
-  std::uint32_t fewest = w.word_count / 4;  // more exceptions cost more than coding lane by lane
+ChunkEncoder::Impl::Choice ChunkEncoder::Impl::choose(const Warp& w, std::size_t cta, std::size_t index) {
+  Choice best{WordMode::kLanes, w.word_count / 4};  // more exceptions cost more than coding lane by lane
   for (unsigned m = 1; m < static_cast<unsigned>(WordMode::kCount); ++m) {
+    if (best.mode != WordMode::kLanes && best.wrong == 0) break;
     const Prediction by = prediction(static_cast<WordMode>(m), cta, index);
     if (by.p == nullptr || by.q == nullptr || by.r == nullptr) continue;
-    std::uint32_t wrong = 0;
-    for (std::uint32_t i = 0; i < w.word_count; ++i)
-      wrong += w.words[i] != by.p->words[i] + by.q->words[i] - by.r->words[i];
-    if (wrong > fewest || (wrong == fewest && best != WordMode::kLanes)) continue;
-    fewest = wrong;
-    best = static_cast<WordMode>(m);
+    const std::uint32_t wrong = count_wrong(w, by, best.wrong);
+    if (wrong > best.wrong || (wrong == best.wrong && best.mode != WordMode::kLanes)) continue;
+    best = {static_cast<WordMode>(m), wrong};
   }
   return best;
 }
 
-void ChunkEncoder::Impl::exceptions(const Warp& w, const Prediction& by) {
-  std::uint32_t count = 0, next = 0;
-  for (std::uint32_t i = 0; i < w.word_count; ++i) {
+void ChunkEncoder::Impl::exceptions(const Warp& w, const Prediction& by, std::uint32_t count) {
+  put(Column::kExceptions, count);
+  std::uint32_t next = 0;
+  for (std::uint32_t i = 0; count > 0; ++i) {
     const std::uint64_t wrong = w.words[i] - (by.p->words[i] + by.q->words[i] - by.r->words[i]);
     if (wrong == 0) continue;
     put(Column::kGap, i - next);
     put(Column::kResidual, zigzag(wrong));
     next = i + 1;
-    ++count;
+    --count;
   }
-  put(Column::kExceptions, count);
 }
 
 void ChunkEncoder::Impl::lanes(const Warp& w) {

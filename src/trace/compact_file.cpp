@@ -7,25 +7,56 @@
 
 namespace lockstep::trace {
 
-void CompactFile::begin(const KernelHeader& header) { directory_.kernels.push_back({header, {}, 0, {}}); }
+void ChunkPacker::pack(const KernelHeader& header, std::span<const CtaTrace> ctas, PackedChunk& out) {
+  encoder_.encode({header, ctas.front().index}, ctas, out.raw);
+  blocks_.pack(BlockKind::kChunk, out.raw, out.stored);
+  out.ctas = ctas.size();
+  out.records = 0;
+  for (const CtaTrace& cta : ctas) out.records += record_count(cta);
+}
+
+bool OpenChunk::add(CtaTrace& cta) {
+  if (size_ == ctas_.size()) ctas_.emplace_back();
+  CtaTrace& mine = ctas_[size_++];
+  std::swap(mine, cta);
+  bytes_ += counted_bytes(mine.warps.size(), record_count(mine), mine.words.size());
+  return bytes_ >= kChunkBytes;
+}
+
+void CompactFile::begin(const KernelHeader& header) {
+  begin_ = {file_.size(), warp_instructions_, hash_};
+  directory_.kernels.push_back({header, {}, 0, {}});
+}
+
+void CompactFile::restart() {
+  open_.clear();
+  if (file_.size() == begin_.bytes) return;
+  file_.resize(begin_.bytes);
+  warp_instructions_ = begin_.warp_instructions;
+  hash_ = begin_.hash;
+  directory_.kernels.back().chunks.clear();
+}
 
 void CompactFile::add(const CtaTrace& cta) {
-  if (pending_ == ctas_.size()) ctas_.emplace_back();
-  CtaTrace& plain = ctas_[pending_++];
-  copy_plain(cta, plain);
-  const std::size_t records = record_count(plain);
-  pending_bytes_ += counted_bytes(plain.warps.size(), records, plain.words.size());
-  warp_instructions_ += records;
-  if (pending_bytes_ >= kChunkBytes) close_chunk();
+  copy_plain(cta, plain_);
+  add_plain(plain_);
+}
+
+void CompactFile::add_plain(CtaTrace& cta) {
+  if (open_.add(cta)) close_chunk();
 }
 
 void CompactFile::close_chunk() {
-  if (pending_ == 0) return;
-  KernelEntry& entry = directory_.kernels.back();
-  encoder_.encode({entry.header, ctas_.front().index}, {ctas_.data(), pending_}, raw_);
-  entry.chunks.push_back({write(BlockKind::kChunk), pending_});
-  pending_ = 0;
-  pending_bytes_ = 0;
+  if (open_.ctas().empty()) return;
+  packer_.pack(directory_.kernels.back().header, open_.ctas(), packed_);
+  add_packed(packed_);
+  open_.clear();
+}
+
+void CompactFile::add_packed(const PackedChunk& chunk) {
+  hash_.update(reinterpret_cast<const char*>(chunk.raw.data()), chunk.raw.size());
+  warp_instructions_ += chunk.records;
+  directory_.kernels.back().chunks.push_back({file_.write_packed(chunk.stored), chunk.ctas});
 }
 
 void CompactFile::end(std::uint32_t instructions,
@@ -59,7 +90,7 @@ Bytes CompactFile::last_kernel() const {
 
 void CompactFile::adopt_kernel(const Bytes& last) {
   ByteReader in(last);
-  file_.skip_to(in.varint());
+  file_.resize(in.varint());
   warp_instructions_ = in.varint();
   std::memcpy(&hash_, in.take(sizeof hash_).data(), sizeof hash_);
   directory_.kernels.push_back(decode_kernel(in));

@@ -13,16 +13,54 @@
 
 namespace lockstep::trace {
 
+/// A chunk as it stands in the file.
+struct PackedChunk {
+  Bytes raw, stored;
+  std::uint64_t ctas = 0, records = 0;
+};
+
+/// Makes packed chunks; one for each thread that does. The same CTAs give the same bytes.
+class ChunkPacker {
+ public:
+  /// `level`: Zstandard's, 1 to 22.
+  explicit ChunkPacker(int level) : blocks_(level) {}
+  /// `ctas`: as ChunkEncoder asks.
+  void pack(const KernelHeader& header, std::span<const CtaTrace> ctas, PackedChunk& out);
+
+ private:
+  ChunkEncoder encoder_;
+  BlockPacker blocks_;
+};
+
+/// CTAs of a kernel in their order, until they fill a chunk. Their memory is used again.
+class OpenChunk {
+ public:
+  /// Swaps the CTA in. True: the chunk is full.
+  bool add(CtaTrace& cta);
+  [[nodiscard]] std::span<const CtaTrace> ctas() const { return {ctas_.data(), size_}; }
+  void clear() { size_ = 0, bytes_ = 0; }
+
+ private:
+  std::vector<CtaTrace> ctas_;
+  std::size_t size_ = 0, bytes_ = 0;
+};
+
 /// For each kernel: begin(), add() all CTAs in order, end(); then finish(). The same calls give the same
 /// bytes. The file is there only when it is finished. Throws UserError when it cannot be written.
 class CompactFile {
  public:
   /// `level`: Zstandard's, 1 to 22.
-  CompactFile(const std::string& path, int level) : file_(path, level) {}
+  CompactFile(const std::string& path, int level) : file_(path, level), packer_(level) {}
 
   void begin(const KernelHeader& header);
   /// Copies the CTA.
   void add(const CtaTrace& cta);
+  /// The same without a copy: the CTA's memory is exchanged. None of its records is kShared.
+  void add_plain(CtaTrace& cta);
+  /// In place of add(): the next chunk of the kernel, each closed by the CTA that filled an OpenChunk.
+  void add_packed(const PackedChunk& chunk);
+  /// Forgets all CTAs since begin().
+  void restart();
   /// `traced(i)` for i below `instructions` is the kernel's instruction table, complete by now.
   void end(std::uint32_t instructions, const std::function<TracedInstruction(std::uint32_t)>& traced,
            std::vector<std::string> remarks);
@@ -37,7 +75,7 @@ class CompactFile {
   [[nodiscard]] Bytes last_kernel() const;
   void adopt_kernel(const Bytes& last);
   /// That process has failed.
-  void forget_kernel() { file_.skip_to(file_.size()); }
+  void forget_kernel() { file_.resize(file_.size()); }
 
   [[nodiscard]] std::uint64_t bytes() const { return file_.size(); }
   [[nodiscard]] std::uint64_t warp_instructions() const { return warp_instructions_; }
@@ -48,13 +86,20 @@ class CompactFile {
   void close_chunk();
   std::uint64_t write(BlockKind kind);
 
+  struct Mark {  // where a kernel begins
+    std::uint64_t bytes = 0, warp_instructions = 0;
+    ContentHash hash;
+  };
+
   BlockWriter file_;
-  ChunkEncoder encoder_;
+  ChunkPacker packer_;
   CompactDirectory directory_;
-  std::vector<CtaTrace> ctas_;  // the first pending_ are the open chunk; the others keep their memory
-  std::size_t pending_ = 0, pending_bytes_ = 0;
+  OpenChunk open_;
+  CtaTrace plain_;
+  PackedChunk packed_;
   std::uint64_t warp_instructions_ = 0;
   ContentHash hash_;
+  Mark begin_;
   Bytes raw_;
 };
 

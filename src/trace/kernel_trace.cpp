@@ -1,6 +1,7 @@
 #include "trace/kernel_trace.hpp"
 
 #include <bit>
+#include <cstring>
 #include <stdexcept>
 
 namespace lockstep::trace {
@@ -27,25 +28,30 @@ bool find_stride(LaneMask mask, const Address addresses[kWarpSize], std::uint64_
   return true;
 }
 
-bool offsets_fit(LaneMask mask, const Address addresses[kWarpSize], Address base) {
-  for (; mask != 0; mask &= mask - 1) {
-    const auto offset = static_cast<std::int64_t>(addresses[std::countr_zero(mask)] - base);
-    if (offset != static_cast<std::int32_t>(offset)) return false;
+/// The addresses of kDelta: base and offsets of the others, two a word. False: an offset does not fit.
+bool push_offsets(LaneMask mask, const Address addresses[kWarpSize], std::vector<std::uint64_t>& words) {
+  static_assert(std::endian::native == std::endian::little);  // the first of two offsets is the low half
+  Address some[kWarpSize];
+  const Address* active = addresses;  // of a full warp without a copy
+  unsigned count = kWarpSize;
+  if (mask != ~LaneMask{0}) {
+    active = some;
+    count = 0;
+    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) some[count++] = addresses[std::countr_zero(rest)];
   }
+  std::uint32_t offsets[kWarpSize] = {};
+  std::uint64_t wide = 0;
+  for (unsigned i = 1; i < count; ++i) {
+    const std::uint64_t offset = active[i] - active[0];
+    offsets[i - 1] = static_cast<std::uint32_t>(offset);
+    wide |= (offset + 0x80000000u) >> 32;
+  }
+  if (wide != 0) return false;
+  const std::size_t first = words.size();
+  words.resize(first + 1 + count / 2);
+  words[first] = active[0];
+  std::memcpy(&words[first + 1], offsets, count / 2 * sizeof(std::uint64_t));
   return true;
-}
-
-void push_offsets(LaneMask mask, const Address addresses[kWarpSize], Address base,
-                  std::vector<std::uint64_t>& words) {
-  bool low = true;
-  for (; mask != 0; mask &= mask - 1, low = !low) {
-    const auto offset = static_cast<std::uint32_t>(addresses[std::countr_zero(mask)] - base);
-    if (low) {
-      words.push_back(offset);
-    } else {
-      words.back() |= std::uint64_t{offset} << 32;
-    }
-  }
 }
 
 }  // namespace
@@ -68,6 +74,10 @@ unsigned address_words(AddressForm form, LaneMask mask) {
 
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]) {
   if (form == AddressForm::kNone || mask == 0) return;
+  if (form == AddressForm::kAffine && mask == ~LaneMask{0}) {  // the usual case
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) out[lane] = words[0] + words[1] * lane;
+    return;
+  }
   const int first = std::countr_zero(mask);
   const std::uint64_t* offsets = form == AddressForm::kShared ? shared_offsets(words) : words + 1;
   unsigned position = 0;  // of the lane among the active ones
@@ -102,11 +112,7 @@ AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
     words.push_back(stride);
     return AddressForm::kAffine;
   }
-  if (offsets_fit(others, addresses, base)) {
-    words.push_back(base);
-    push_offsets(others, addresses, base, words);
-    return AddressForm::kDelta;
-  }
+  if (push_offsets(mask, addresses, words)) return AddressForm::kDelta;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) words.push_back(addresses[std::countr_zero(rest)]);
   return AddressForm::kList;
 }

@@ -137,7 +137,8 @@ TEST_CASE("bad usage of exec and record") {
   CHECK(start({"record", "--", "true"}).code == 2);
   const Finished step = start({"record", "--without", "sleep", "x.lst", "--", "true"});
   CHECK(step.code == 2);
-  CHECK(step.err.find("constants, schedule, rest or fusion expected, 'sleep' found") != std::string::npos);
+  CHECK(step.err.find("constants, schedule, rest, fusion or predication expected, 'sleep' found") !=
+        std::string::npos);
 }
 
 TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses reach the model") {

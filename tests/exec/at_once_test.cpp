@@ -1,5 +1,7 @@
 // CTAs on several threads: the same memory, counts and faults as one by one.
 #include <catch2/catch.hpp>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 #include "exec/fault.hpp"
@@ -125,6 +127,52 @@ TEST_CASE("a fault names the same CTA and thread on any number of threads, and w
       "[%rd1], 1; done:";
   CHECK_FALSE(execute(body, 1).fault.empty());
   same_as_one(body, false);
+}
+
+namespace {
+
+struct Kept : CtaSink {
+  void take(unsigned, const CtaRecord& record, const std::atomic<bool>&) override {
+    const std::lock_guard lock(mutex);
+    ctas[record.index] = record;
+  }
+  std::mutex mutex;
+  std::map<std::uint64_t, CtaRecord> ctas;
+};
+
+}  // namespace
+
+TEST_CASE("what CTAs executed at once is what they execute one by one") {
+  // Each thread loops as often as its number in the CTA says.
+  Device device(
+      kernel("loop: ld.global.u32 %r6, [%rd2]; add.u32 %r6, %r6, %r5; st.global.u32 [%rd2], %r6;"
+             "sub.u32 %r3, %r3, 1; setp.gt.s32 %p1, %r3, 0; @%p1 bra loop;"));
+  const Address data = device.zeros<std::uint32_t>(kCtas * kThreads);
+  const auto executable = device.kernel("k");
+  const Arguments arguments(data);
+  Launch launch;
+  launch.kernel = executable.get();
+  launch.grid = {kCtas, 1, 1};
+  launch.block = {kThreads, 1, 1};
+  launch.cluster = {1, 1, 1};
+  launch.parameters = arguments.bytes();
+  RunOptions options;
+  options.threads = 3;
+  Kept kept;
+  Grid at_once(launch, device.memory, options);
+  REQUIRE(at_once.run_at_once(&kept));
+  REQUIRE(kept.ctas.size() == kCtas);
+  Grid grid(launch, device.memory, options);
+  CtaRecord record;
+  for (std::uint64_t i = 0; i < kCtas; ++i) {
+    REQUIRE(grid.run_cta(i, &record));
+    const CtaRecord& same = kept.ctas.at(i);
+    REQUIRE(same.warps.size() == record.warps.size());
+    for (std::size_t w = 0; w < record.warps.size(); ++w) {
+      CHECK((same.warps[w].records == record.warps[w].records));
+      CHECK((same.warps[w].words == record.warps[w].words));
+    }
+  }
 }
 
 }  // namespace lockstep::exec::test

@@ -1,0 +1,61 @@
+// CTAs of a kernel that come from several threads, in any order, as chunks of a compact trace.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "trace/compact_file.hpp"
+
+namespace lockstep::trace {
+
+/// Between CompactFile::begin() and end(). The file gets the bytes that add() of the CTAs one by one gives
+/// it.
+class ChunkTeam {
+ public:
+  /// `level`: the file's.
+  ChunkTeam(CompactFile& file, const KernelHeader& header, int level)
+      : file_(file), header_(header), level_(level) {}
+
+  /// Any thread: one of the kernel's CTAs, each once; its memory is exchanged. None of its records is
+  /// kShared. Packs chunks that are complete. Waits while CTAs far behind are missing, unless `failed`: then
+  /// nothing matters any more. Throws UserError.
+  void add(CtaTrace& cta, const std::atomic<bool>& failed);
+  /// After all CTAs.
+  void finish();
+
+ private:
+  struct Job {
+    std::uint64_t number = 0;
+    std::unique_ptr<OpenChunk> chunk;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+  void wait_for_room(Lock& lock, std::uint64_t index, const std::atomic<bool>& failed);
+  void gather();
+  void close();
+  void work(Lock& lock);
+  void pack(Lock& lock, Job job);
+
+  CompactFile& file_;
+  const KernelHeader& header_;
+  int level_;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable room_;
+  std::map<std::uint64_t, CtaTrace> early_;  // that others before them are missing for
+  std::vector<CtaTrace> spare_;              // memory
+  std::uint64_t next_ = 0;                   // CTA
+  std::unique_ptr<OpenChunk> open_ = std::make_unique<OpenChunk>();
+  std::uint64_t closed_ = 0, written_ = 0;  // chunks
+  std::deque<Job> jobs_;
+  std::map<std::uint64_t, std::unique_ptr<PackedChunk>> packed_;  // by number: not yet written
+  std::vector<std::unique_ptr<OpenChunk>> spare_chunks_;
+  std::vector<std::unique_ptr<PackedChunk>> spare_packed_;
+  std::vector<std::unique_ptr<ChunkPacker>> packers_;
+};
+
+}  // namespace lockstep::trace

@@ -1,0 +1,163 @@
+// Short branches: predicated where ptxas 13.0 predicates (sm_75, sm_80 and sm_90 alike), and replayed so.
+#include <catch2/catch.hpp>
+#include <map>
+#include <utility>
+
+#include "lower/replay.hpp"
+#include "tests/lower/support.hpp"
+
+using namespace lockstep;
+using namespace lockstep::lower;
+
+namespace {
+
+// %r2 is the thread's number, %r1 a parameter, %d2 the thread's own part of memory.
+constexpr const char* kHead = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 p, .param .u32 n) {
+.reg .pred %p<9>; .reg .b32 %r<99>; .reg .f32 %f<9>; .reg .b64 %d<9>;
+.shared .align 4 .b8 near[4096];
+ld.param.u64 %d1, [p]; ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x; mul.wide.u32 %d3, %r2, 256; add.s64 %d2, %d1, %d3;
+ld.global.u32 %r3, [%d2]; mov.u32 %r4, near; shl.b32 %r5, %r2, 2; add.s32 %r6, %r4, %r5;
+)";
+constexpr const char* kTail = "\nst.global.u32 [%d2+128], %r3;\nret;\n}\n";
+constexpr const char* kDiffers = "setp.ge.s32 %p1, %r2, %r1;\n@%p1 bra L1;\n";
+
+struct Kernel {
+  explicit Kernel(const std::string& text)
+      : program(link(text)), memory(std::uint64_t{1} << 22), image(program, memory), executable(image, 0) {}
+  static ptx::Program link(const std::string& text) {
+    std::vector<ptx::Module> modules;
+    modules.push_back(ptx::parse(text, "test"));
+    return ptx::link(std::move(modules));
+  }
+  ptx::Program program;
+  exec::DeviceMemory memory;
+  exec::ProgramImage image;
+  exec::Executable executable;
+};
+
+unsigned branches(const std::string& text, Passes passes = {}) {
+  const Kernel kernel(text);
+  const Code code(kernel.executable, 80, passes);
+  unsigned found = 0;
+  for (const MachineInstruction& i : code.instructions()) found += i.text.find(" BRA ") != std::string::npos;
+  return found;
+}
+
+std::string times(unsigned n, const std::string& text) {
+  std::string all;
+  for (unsigned i = 0; i < n; ++i) all += text;
+  return all;
+}
+std::string products(unsigned n) { return times(n, "mul.lo.s32 %r3, %r3, %r3;\n"); }
+
+std::string if_then(const std::string& body, const std::string& condition = kDiffers) {
+  return kHead + condition + body + "L1:" + kTail;
+}
+std::string if_else(const std::string& one, const std::string& other) {
+  return kHead + std::string(kDiffers) + one + "bra.uni L2;\nL1:\n" + other + "L2:" + kTail;
+}
+
+}  // namespace
+
+TEST_CASE("up to 8 instructions under an if are predicated, up to 6 where warps decide alike") {
+  CHECK(branches(if_then(products(8))) == 0);
+  CHECK(branches(if_then(products(9))) == 1);
+  CHECK(branches(if_then(times(8, "st.shared.u32 [%r6], %r2;\n"))) == 0);
+  CHECK(branches(if_then(times(9, "st.shared.u32 [%r6], %r2;\n"))) == 1);
+  const std::string alike = "setp.ge.s32 %p1, %r1, 5;\n@%p1 bra L1;\n";
+  CHECK(branches(if_then(products(6), alike)) == 0);
+  CHECK(branches(if_then(products(7), alike)) == 1);
+  CHECK(branches(if_then(products(7), "mov.u32 %r7, %ctaid.x;\nsetp.eq.s32 %p1, %r7, 3;\n@%p1 bra L1;\n")) ==
+        1);
+  const std::string said = "setp.ge.s32 %p1, %r2, %r1;\n@%p1 bra.uni L1;\n";
+  CHECK(branches(if_then(products(6), said)) == 0);
+  CHECK(branches(if_then(products(7), said)) == 1);
+  Passes without;
+  without.predication = false;
+  CHECK(branches(if_then(products(1)), without) == 1);
+}
+
+TEST_CASE("up to 20 with a load that may miss the L1") {
+  for (const char* const load : {"ld.global", "ld.global.nc", "ld", "ld.volatile.global"}) {
+    CAPTURE(load);
+    const std::string with = std::string(load) + ".u32 %r10, [%d2+16];\nmul.lo.s32 %r3, %r3, %r10;\n";
+    CHECK(branches(if_then(with + products(18))) == 0);
+    CHECK(branches(if_then(with + products(19))) == 1);
+  }
+  const std::string shared = "ld.shared.u32 %r10, [%r6];\nmul.lo.s32 %r3, %r3, %r10;\n";
+  CHECK(branches(if_then(shared + products(6))) == 0);
+  CHECK(branches(if_then(shared + products(7))) == 1);
+}
+
+TEST_CASE("not predicated: atomics, fences, barriers, warp-wide instructions, an if around an if") {
+  for (const char* const alone :
+       {"red.global.add.u32 [%d2], %r2;\n", "atom.shared.add.u32 %r3, [%r6], 1;\n", "membar.gl;\n",
+        "vote.sync.ballot.b32 %r3, %p1, -1;\n", "shfl.sync.bfly.b32 %r3, %r3, 1, 31, -1;\n"}) {
+    CAPTURE(alone);
+    CHECK(branches(if_then(alone)) == 1);
+  }
+  const std::string inner = "setp.gt.s32 %p2, %r3, 77;\n@%p2 bra L2;\n" + products(2) + "L2:\n";
+  CHECK(branches(if_then(products(1) + inner)) == 1);
+}
+
+TEST_CASE("a branch to the kernel's end stays: it stands for a predicated EXIT") {
+  const std::string text = kHead + std::string(kDiffers) + products(2);
+  CHECK(branches(text + "st.global.u32 [%d2+128], %r3;\nL1: ret;\n}\n") == 1);
+}
+
+TEST_CASE("if and else: both sides must fit, the jump over the other counted") {
+  const std::string other = "xor.b32 %r3, %r3, 77;\nmul.lo.s32 %r3, %r3, %r2;\n";
+  CHECK(branches(if_else(products(7), times(4, other))) == 0);
+  CHECK(branches(if_else(products(8), times(4, other))) == 2);
+  CHECK(branches(if_else(products(1), times(4, other))) == 0);
+  CHECK(branches(kHead + std::string("setp.ge.s32 %p1, %r2, %r1;\n@!%p1 bra L1;\nbra.uni L2;\nL1:\n") +
+                 products(8) + "L2:" + kTail) == 0);
+}
+
+TEST_CASE("predicated instructions are issued by every warp, with the lanes that executed them") {
+  const Kernel kernel(if_then("st.global.u32 [%d2+4], %r2;\nadd.s32 %r3, %r3, %r2;\n", kDiffers));
+  const Code code(kernel.executable, 80);
+  const auto count = static_cast<std::uint32_t>(kernel.executable.operations().size());
+  std::uint32_t store = 0, branch = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto op = kernel.executable.instruction(i).op();
+    if (op == ptx::Opcode::kBra) branch = i;
+    if (op == ptx::Opcode::kSt && store == 0) store = i;
+  }
+  REQUIRE(branch + 1 == store);
+  const auto masks = [&](LaneMask inside) {
+    exec::CtaRecord record;
+    auto& warp = record.warps.emplace_back();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const bool optional = i == store || i == store + 1;
+      const LaneMask mask = optional ? inside : ~LaneMask{0};
+      if (mask == 0) continue;
+      std::uint64_t lanes[kWarpSize] = {};
+      const auto op = kernel.executable.instruction(i).op();
+      const bool access = op == ptx::Opcode::kLd || op == ptx::Opcode::kSt;
+      const auto form = access ? trace::pack_addresses(mask, lanes, warp.words) : trace::AddressForm::kNone;
+      warp.records.push_back(trace::Record::make(i, form, mask));
+    }
+    trace::CtaTrace out;
+    replay(code, record, {1, 1, 1}, out);
+    CHECK(out.records.size() == code.instructions().size());
+    std::size_t words = 0;
+    std::pair<LaneMask, LaneMask> found;
+    for (const trace::Record& r : out.records) {
+      words += trace::address_words(r.form(), r.mask);
+      const std::uint32_t operation = code.instructions()[r.inst()].operation;
+      if (operation == store) found.first = r.mask;
+      if (operation == store + 1) found.second = r.mask;
+      if (operation != store && operation != store + 1) CHECK(r.mask == ~LaneMask{0});
+    }
+    CHECK(words == out.words.size());
+    return found;
+  };
+  CHECK(masks(~LaneMask{0}) == std::pair{~LaneMask{0}, ~LaneMask{0}});
+  CHECK(masks(0xff) == std::pair<LaneMask, LaneMask>{0xff, 0xff});
+  CHECK(masks(0) == std::pair<LaneMask, LaneMask>{0, 0});
+}

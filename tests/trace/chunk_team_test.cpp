@@ -1,0 +1,105 @@
+// CTAs from several threads make the file that CTAs one by one make.
+#include "trace/chunk_team.hpp"
+
+#include <thread>
+
+#include "compact_support.hpp"
+#include "trace/compact_file.hpp"
+
+using namespace lockstep;
+using namespace lockstep::trace;
+using namespace lockstep::trace::test;
+
+namespace {
+
+constexpr std::uint64_t kCtas = 400;
+constexpr int kLevel = 3;
+
+KernelHeader header() {
+  KernelHeader h;
+  h.name = "k";
+  h.grid = {kCtas, 1, 1};
+  h.block = {64, 1, 1};
+  h.binary_version = 80;
+  return h;
+}
+
+/// Two warps of up to 2000 loads with random lanes and addresses: a chunk has some tens of them.
+CtaTrace cta(std::uint64_t index) {
+  Random random(static_cast<std::uint32_t>(index));
+  CtaTrace made;
+  made.index = index;
+  made.id = {static_cast<std::uint32_t>(index), 0, 0};
+  for (int w = 0; w < 2; ++w) {
+    WarpSpan span;
+    span.first_record = static_cast<std::uint32_t>(made.records.size());
+    span.first_word = static_cast<std::uint32_t>(made.words.size());
+    span.record_count = random() % 2000;
+    for (std::uint32_t i = 0; i < span.record_count; ++i) {
+      Address lanes[kWarpSize];
+      for (Address& a : lanes) a = 0x700000000 + random() % 4096;
+      const LaneMask mask = random() | 1;
+      made.records.push_back(Record::make(0, pack_addresses(mask, lanes, made.words), mask));
+    }
+    made.warps.push_back(span);
+  }
+  return made;
+}
+
+void end(CompactFile& file) {
+  file.end(1, [](std::uint32_t) { return TracedInstruction{0, "1 R2 LDG.E 1 R4 4", 0}; }, {});
+}
+
+/// Thread t adds every `threads`-th CTA; thread 0 begins late.
+void add_all(ChunkTeam& team, unsigned threads) {
+  const std::atomic<bool> failed{false};
+  std::vector<std::jthread> all;
+  for (unsigned t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      if (t == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (std::uint64_t i = t; i < kCtas; i += threads) {
+        CtaTrace mine = cta(i);
+        team.add(mine, failed);
+      }
+    });
+}
+
+std::string by_team(const TempDir& dir, unsigned threads, bool restarted) {
+  const std::string path = (dir.path / "team.lst").string();
+  CompactFile file(path, kLevel);
+  const KernelHeader h = header();
+  file.begin(h);
+  if (restarted) {
+    for (std::uint64_t i = 0; i < 60; ++i) file.add(cta(i + 1000));
+    file.restart();
+  }
+  ChunkTeam team(file, h, kLevel);
+  add_all(team, threads);
+  team.finish();
+  end(file);
+  const std::uint64_t hash = file.hash();
+  file.finish("t", hash, {});
+  return slurp(path);
+}
+
+}  // namespace
+
+TEST_CASE("CTAs of several threads make the bytes of CTAs one by one") {
+  const TempDir dir;
+  const std::string path = (dir.path / "one.lst").string();
+  {
+    CompactFile file(path, kLevel);
+    file.begin(header());
+    for (std::uint64_t i = 0; i < kCtas; ++i) file.add(cta(i));
+    end(file);
+    const std::uint64_t hash = file.hash();
+    file.finish("t", hash, {});
+  }
+  const std::string expected = slurp(path);
+  REQUIRE(expected.size() > 100000);
+  for (const unsigned threads : {1u, 2u, 5u}) {
+    INFO(threads << " threads");
+    CHECK((by_team(dir, threads, false) == expected));
+  }
+  CHECK((by_team(dir, 3, true) == expected));
+}
