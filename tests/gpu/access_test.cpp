@@ -119,6 +119,27 @@ TEST_CASE("a prefetch of another stream runs beside the kernels; one of no strea
   CHECK(before.came_until <= before.second_start);
 }
 
+TEST_CASE("a prefetch beside a kernel ends in memory that is too small for either") {
+  std::vector<Address> loads;
+  for (Address i = 0; i < 32; ++i) loads.push_back(kBase + i * 5 % 16 * 0x1000);
+  const LoadChain chain(loads, kElsewhere);
+  trace::Command there = command(Kind::kStreamPrefetch), back = there;
+  there.stream = 5;
+  back.stream = 6;
+  back.host = true;
+  const WithCommands trace(*chain, {command(Kind::kManage)},
+                           {there, back, there, command(Kind::kKernel), back});
+  const char* const memory = GENERATE("1p", "0.2x", "0.9x");
+  for (const bool smart : {false, true}) {
+    gpu::RunOptions options;
+    options.config = smart ? smart_gpu() : small_product("v100");
+    options.managed.memory = gpu::parse_gpu_memory(memory == std::string("1p") ? "4KiB" : memory);
+    const auto result = gpu::simulate(trace, options);
+    CHECK(result.outcome == gpu::Outcome::kDone);
+    CHECK(counters(result).gmmu.user_prefetched_pages > 0);
+  }
+}
+
 TEST_CASE("a fault whose handling takes 100 ms is no deadlock") {
   const LoadChain chain({kBase}, kElsewhere);
   const auto config =
