@@ -80,7 +80,7 @@ void LiveProgram::command() {
   const trace::Command next = trace::decode_command(in, trace_.kernels().size(), events_);
   const bool managed =
       (next.kind >= trace::Command::Kind::kManage && next.kind <= trace::Command::Kind::kHostAccess) ||
-      next.kind == trace::Command::Kind::kDeviceAccess;
+      next.kind >= trace::Command::Kind::kDeviceAccess;
   if (managed && !plain_) throw NeedsWholeTrace{};
   if (managed) return;
   commands_.push_back(next);

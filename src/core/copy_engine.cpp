@@ -71,9 +71,11 @@ void CopyEngine::tick(Cycle now) {
       now, true,
       [&](const icnt::Reply& r) {
         return icnt::Fabric::flits(
-            icnt::is_read(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0, in_bytes_);
+            icnt::answer_carries_data(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0,
+            in_bytes_);
       },
       [&](const icnt::Reply& r) { accept(r); });
+  send_remote_answers(now);
   for (unsigned direction = 0; direction < 2; ++direction) {
     run(now, direction);
     if (migrations_[direction].busy) send_migration(now, direction);
@@ -84,6 +86,7 @@ void CopyEngine::tick(Cycle now) {
 }
 
 void CopyEngine::accept(const icnt::Reply& reply) {
+  if (icnt::is_remote(reply.kind)) return remote_asked_.push_back(reply);
   const unsigned direction = reply.tag >> 1 & 1;
   std::uint32_t& owed =
       reply.tag & kMigration ? migrations_[direction].owed : lanes_[direction].owed[reply.tag & 1];
@@ -222,6 +225,16 @@ void CopyEngine::send_migration(Cycle now, unsigned direction) {
   m.ended = true;
 }
 
+/// They have crossed the link already, so they come first.
+void CopyEngine::send_remote_answers(Cycle now) {
+  for (; !remote_answers_.empty() && !requests_.full(); remote_answers_.pop_front()) {
+    const icnt::Request& r = remote_answers_.front();
+    const unsigned sectors = icnt::carries_data(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0;
+    requests_.push(now, map_->home_slice(r.line), icnt::Fabric::flits(sectors, out_bytes_), r);
+    ++counters_.requests;
+  }
+}
+
 void CopyEngine::share_link(unsigned direction, bool taken, Cycle start, bool wanted) {
   Lane& lane = lanes_[direction];
   if (taken && start != lane.last_start) {
@@ -242,6 +255,7 @@ bool CopyEngine::holds_link(unsigned direction, Cycle now) const {
 Cycle CopyEngine::next_event(Cycle now) const {
   Cycle next =
       std::min({commands_.next_arrival(), replies_.next_event(now - 1, true), requests_.next_event(now - 1)});
+  if (!remote_asked_.empty() || (!remote_answers_.empty() && !requests_.full())) return now;
   for (const Lane& lane : lanes_) next = std::min(next, next_event(now, lane));
   for (unsigned direction = 0; direction < 2; ++direction) {
     const LinesOf& m = migrations_[direction];
@@ -274,8 +288,8 @@ bool CopyEngine::quiescent() const {
     if (lane.busy || !lane.waiting.empty()) return false;
   for (const LinesOf& m : migrations_)
     if (m.busy || m.ended) return false;
-  return commands_.size() == 0 && requests_.empty() && replies_.pending() == 0 &&
-         requests_.credits_missing() == 0;
+  return remote_asked_.empty() && remote_answers_.empty() && commands_.size() == 0 && requests_.empty() &&
+         replies_.pending() == 0 && requests_.credits_missing() == 0;
 }
 
 void CopyEngine::dump(std::string& out) const {

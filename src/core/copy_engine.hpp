@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/gpu_config.hpp"
 #include "icnt/fabric.hpp"
@@ -55,6 +56,9 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     bool keep = false;     // they stay there; direction 0
   };
   void migrate(Cycle now, unsigned direction, const Migration& migration);
+  /// Lines of pages on the host: what SMs ask for, as it came; and what goes to an SM, by way of its slice.
+  [[nodiscard]] std::vector<icnt::Reply>& remote_asked() { return remote_asked_; }
+  void answer_remote(const icnt::Request& answer) { remote_answers_.push_back(answer); }
   /// Whether a migration of that direction has ended since the last call: all its lines are answered.
   [[nodiscard]] bool take_migrated(unsigned direction) {
     return std::exchange(migrations_[direction].ended, false);
@@ -110,6 +114,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] static std::uint64_t line_bytes(const Lane& lane);
   [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
   void send_migration(Cycle now, unsigned direction);
+  void send_remote_answers(Cycle now);
   [[nodiscard]] static Cycle due(const LinesOf& m, unsigned direction);
   [[nodiscard]] static bool must_wait(const Lane& lane) {
     return lane.taken || (lane.yielded && lane.wanted && lane.begun < lane.until);
@@ -128,6 +133,8 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   icnt::EjectionPort<icnt::Reply> replies_;
   Lane lanes_[2];  // 0: to host, 1: to device
   LinesOf migrations_[2];
+  std::vector<icnt::Reply> remote_asked_;
+  std::deque<icnt::Request> remote_answers_;
   stats::IcntCounters counters_;
 };
 

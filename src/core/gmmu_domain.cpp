@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "sim/clock.hpp"
@@ -14,9 +15,7 @@ constexpr Cycle kSlack = 1024 + 2;  // a request may be sent at the end of the l
 
 icnt::TranslationReply::Kind kind_of(uvm::Answer::Kind kind) {
   using Reply = icnt::TranslationReply::Kind;
-  return kind == uvm::Answer::Kind::kLocal    ? Reply::kAnswer
-         : kind == uvm::Answer::Kind::kRemote ? Reply::kRemote
-                                              : Reply::kDone;
+  return kind == uvm::Answer::Kind::kLocal ? Reply::kAnswer : Reply::kRemote;
 }
 
 constexpr unsigned kToHost = 0, kToDevice = 1;  // the copy engine's directions
@@ -34,6 +33,7 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       shares_link_(config.uvm.shares_link),
       exits_wait_(config.uvm.exits_wait),
       sms_(config.gpu.sms),
+      remote_lines_(config.gpu.sms),
       reply_latency_(config.uvm.reply_latency),
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       requests_(config.uvm.request_latency + config.uvm.l1_shootdown + kSlack),
@@ -63,6 +63,7 @@ void GmmuDomain::tick(Cycle now) {
     gmmu_.order(order);
   });
   copies_->tick(now);
+  hear_remote();
   for (const unsigned direction : {kToHost, kToDevice})
     if (copies_->take_migrated(direction)) gmmu_.moved(link_direction(direction));
   if (shares_link_) share_link(now);
@@ -94,8 +95,6 @@ void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle
   switch (r.kind) {
     case icnt::TranslationRequest::Kind::kMiss:
       return gmmu_.request(sm, r.token, {r.tree, r.page}, r.write);
-    case icnt::TranslationRequest::Kind::kRemote:
-      return gmmu_.remote_request(sm, r.token, {r.tree, r.page}, r.bytes, r.write, r.answered);
     case icnt::TranslationRequest::Kind::kAccessed:
       return gmmu_.accessed({r.tree, r.page}, r.write);
     case icnt::TranslationRequest::Kind::kForgotten:
@@ -103,9 +102,41 @@ void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle
   }
 }
 
+/// Lines of pages on the host, which their SMs sent through the crossbar.
+void GmmuDomain::hear_remote() {
+  for (const icnt::Reply& r : copies_->remote_asked()) {
+    const std::uint32_t sm = icnt::sm_of_remote(r.tag), token = icnt::token_of_remote(r.tag);
+    if (token >= remote_lines_[sm].size()) remote_lines_[sm].resize(token + 1);
+    remote_lines_[sm][token] = r;
+    const bool write = r.kind != icnt::AccessKind::kRemoteRead;
+    const auto bytes = static_cast<std::uint16_t>(std::popcount(r.sectors) * int{kSectorBytes});
+    gmmu_.remote_request(sm, token, managed_->place(r.line), bytes, write,
+                         r.kind != icnt::AccessKind::kRemoteWrite);
+  }
+  copies_->remote_asked().clear();
+}
+
+/// What has come over the link for an SM goes on through the crossbar.
+void GmmuDomain::answer_remote(const uvm::Answer& answer) {
+  const icnt::Reply& asked = remote_lines_[answer.source][answer.token];
+  icnt::Request request;
+  request.line = asked.line;
+  request.tag = static_cast<std::uint32_t>(answer.token);
+  request.reply_to = fabric_->reply_to_sm(answer.source);
+  request.kind = asked.kind == icnt::AccessKind::kRemoteWrite ? icnt::AccessKind::kRemoteDone
+                                                              : icnt::AccessKind::kRemoteData;
+  request.sectors = asked.sectors;
+  request.kernel = asked.kernel;
+  copies_->answer_remote(request);
+}
+
 void GmmuDomain::send_answers(Cycle now) {
   icnt::TranslationReply reply;
   for (const uvm::Answer& a : gmmu_.answers()) {
+    if (a.kind == uvm::Answer::Kind::kDone) {
+      answer_remote(a);
+      continue;
+    }
     reply.kind = kind_of(a.kind);
     reply.read_only = a.read_only;
     reply.token = static_cast<std::uint32_t>(a.token);

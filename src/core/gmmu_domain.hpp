@@ -20,7 +20,8 @@ namespace lockstep::core {
 class GmmuDomain final : public sim::Domain {
  public:
   /// `frames`: pages of device memory for managed data. `copies` is driven by this domain: it shares the host
-  /// link (uvm.shares_link) and moves the lines of migrations (uvm.through_l2).
+  /// link (uvm.shares_link), is where lines of pages on the host come from the crossbar and go to it, and
+  /// moves the lines of migrations (uvm.through_l2).
   GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
              std::uint64_t frames, CopyEngine& copies);
 
@@ -53,6 +54,8 @@ class GmmuDomain final : public sim::Domain {
   void share_link(Cycle now);
   void move_lines(Cycle now);
   void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
+  void hear_remote();
+  void answer_remote(const uvm::Answer& answer);
   void send_answers(Cycle now);
   void tell_link(Cycle now);
 
@@ -62,6 +65,7 @@ class GmmuDomain final : public sim::Domain {
   bool shares_link_, exits_wait_;
   bool link_busy_ = false;  // as the SMs know it
   std::uint32_t sms_;
+  std::vector<std::vector<icnt::Reply>> remote_lines_;  // asked for last, by SM and its token
   Cycle reply_latency_;
   Cycle done_latency_;
   sim::Inbox<icnt::TranslationRequest> requests_;

@@ -33,9 +33,9 @@ class LsuPort {
 
   [[nodiscard]] bool full() const { return out_.full(); }
 
-  /// Precondition: not full. The reply address is filled in here.
+  /// Precondition: not full. The reply address is filled in here, but for remote lines.
   void send(Cycle now, icnt::Request& request) {
-    request.reply_to = reply_to_;
+    if (!icnt::is_remote(request.kind)) request.reply_to = reply_to_;
     const auto data =
         icnt::carries_data(request.kind) ? static_cast<unsigned>(std::popcount(request.sectors)) : 0u;
     const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
@@ -64,7 +64,7 @@ class LsuPort {
   void receive(Cycle now, Accept&& accept) {
     if (in_.pending() == 0) return;
     const auto flits = [&](const icnt::Reply& r) {
-      const bool data = icnt::is_read(r.kind) || r.kind == icnt::AccessKind::kAtomic;
+      const bool data = icnt::answer_carries_data(r.kind);
       return icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0u, in_bytes_);
     };
     (void)in_.tick(now, true, flits, accept);

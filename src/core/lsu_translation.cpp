@@ -49,22 +49,18 @@ bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked
 /// What has come from the GMMU, in order. A line needs a place in the tag stage that no operation wants.
 void MemoryPipeline::serve_translations(Cycle now) {
   translator_->receive(now);
-  while (translator_->has_work()) {
-    if (translator_->next_is_done()) {
-      finish_remote_line(now);
-    } else if (!(translator_->next_is_line() ? try_line_again(now) : shoot_down(now))) {
-      return;
-    }
+  while (translator_->has_remote() && !port_.full()) {
+    icnt::Request request = translator_->take_remote();
+    port_.send(now, request);
   }
+  while (translator_->has_work())
+    if (!(translator_->next_is_line() ? try_line_again(now) : shoot_down(now))) return;
 }
 
 /// A line that was read or written on the host: like one that comes back from the L2.
-void MemoryPipeline::finish_remote_line(Cycle now) {
-  const ParkedLine& line = translator_->line();
-  const std::uint16_t entry = line.entry;
-  const unsigned sectors = count(line.access.sectors);
-  translator_->remote_done();
-  sectors_back(now, entry, sectors);
+void MemoryPipeline::receive_remote(Cycle now, std::uint32_t token) {
+  const ParkedLine line = translator_->remote_done(token);
+  sectors_back(now, line.entry, count(line.access.sectors));
 }
 
 /// True when it is done: no fill of its pages is under way.

@@ -105,6 +105,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.blocked == Blocked::kTranslation;
     if (current_.active && waits && !translator_->blocks()) next = now + 1;
+    if (translator_->has_remote() && !port_.full()) next = now + 1;
     const bool turn = !current_.active || waits || current_.blocked == Blocked::kTable;
     if (turn && translator_->has_work() && translator_->next_is_line()) next = now + 1;
   }
@@ -115,6 +116,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
 
 void MemoryPipeline::receive_reply(Cycle now) {
   port_.receive(now, [&](const icnt::Reply& reply) {
+    if (icnt::is_remote(reply.kind)) return receive_remote(now, reply.tag);
     switch (reply.kind) {
       case icnt::AccessKind::kInstruction:
         return receive_instructions(reply);

@@ -156,7 +156,7 @@ class MemoryPipeline {
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
   [[nodiscard]] bool translate(Cycle now, const LineAccess& access, bool& parked);
   void serve_translations(Cycle now);
-  void finish_remote_line(Cycle now);
+  void receive_remote(Cycle now, std::uint32_t token);
   [[nodiscard]] bool shoot_down(Cycle now);
   [[nodiscard]] bool try_line_again(Cycle now);
   [[nodiscard]] bool load_line(Cycle now, const LineAccess& access);

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 namespace lockstep::core {
@@ -67,7 +67,7 @@ void Translator::report(Cycle now, uvm::Place place, bool write) {
 void Translator::park(Cycle now, const ParkedLine& line) {
   const uvm::Place place = managed_->place(line.access.line);
   ++waiting_;
-  if (limits_of(page_number(place)).remote) return ask_remote(now, line, place);
+  if (limits_of(page_number(place)).remote) return remote_.push_back(line);
   ask(now, line, place);
 }
 
@@ -104,19 +104,31 @@ void Translator::ask(Cycle now, const ParkedLine& line, uvm::Place place) {
   send(now, request);
 }
 
-/// For the line itself, on the host.
-void Translator::ask_remote(Cycle now, const ParkedLine& line, uvm::Place place) {
-  icnt::TranslationRequest request;
-  request.kind = icnt::TranslationRequest::Kind::kRemote;
-  request.token = take_wait(place, line);
-  waits_[request.token].merges = false;
-  request.tree = place.tree;
-  request.page = static_cast<std::uint16_t>(place.page);
-  request.bytes =
-      static_cast<std::uint16_t>(static_cast<unsigned>(std::popcount(line.access.sectors)) * kSectorBytes);
-  request.write = line.write;
-  request.answered = line.answered;
-  send(now, request);
+icnt::Request Translator::take_remote() {
+  const ParkedLine line = remote_.front();
+  remote_.pop_front();
+  const std::uint32_t token = take_wait(managed_->place(line.access.line), line);
+  waits_[token].merges = false;
+  if (token >> icnt::kRemoteTokenBits) throw std::logic_error("too many lines of an SM wait");
+  icnt::Request request;
+  request.line = line.access.line;
+  request.tag = icnt::remote_tag(sm_, token);
+  request.reply_to = fabric_->reply_to_copy_engine();
+  request.kind = !line.answered ? icnt::AccessKind::kRemoteWrite
+                 : line.write   ? icnt::AccessKind::kRemoteAtomic
+                                : icnt::AccessKind::kRemoteRead;
+  request.sectors = line.access.sectors;
+  request.kernel = line.kernel;
+  return request;
+}
+
+ParkedLine Translator::remote_done(std::uint32_t token) {
+  const ParkedLine line = waits_[token].lines.front();
+  waits_[token].lines.clear();
+  free_waits_.push_back(token);
+  --waiting_;
+  ++counters_.remote_lines;
+  return line;
 }
 
 void Translator::receive(Cycle now) {
@@ -142,16 +154,15 @@ void Translator::hear(Cycle now, const icnt::TranslationReply& reply) {
   const std::uint64_t page = page_number(place);
   if (waits_[reply.token].merges) asked_.erase(page);
   free_waits_.push_back(reply.token);
-  if (reply.kind != Kind::kDone) set_limits(page, {reply.kind == Kind::kRemote, reply.read_only});
+  set_limits(page, {reply.kind == Kind::kRemote, reply.read_only});
   if (reply.kind == Kind::kRemote) add_tlb_entry(place, uvm::Granule::kPage);
   for (const ParkedLine& line : lines) {
     Work work;
-    work.kind = reply.kind == Kind::kDone ? Work::Kind::kDone : Work::Kind::kLine;
     work.line = line;
     work.place = place;
     work.granule = reply.granule;
     if (reply.kind == Kind::kRemote) {
-      ask_remote(now, line, place);
+      remote_.push_back(line);
     } else if (reply.read_only && line.write) {
       ask(now, line, place);
     } else {
@@ -202,8 +213,9 @@ void Translator::finish_shootdown(Cycle now) {
 
 void Translator::dump(std::string& out) const {
   if (quiescent()) return;
-  fmt::format_to(std::back_inserter(out), "  translation: {} lines wait for a page, {} steps in turn\n",
-                 waiting_, work_.size());
+  fmt::format_to(std::back_inserter(out),
+                 "  translation: {} lines wait for a page or the host, {} steps in turn\n", waiting_,
+                 work_.size());
 }
 
 }  // namespace lockstep::core

@@ -61,15 +61,13 @@ class Translator {
   /// Work that is next in turn: a line to try again, or a shootdown.
   [[nodiscard]] bool has_work() const { return !work_.empty(); }
   [[nodiscard]] bool next_is_line() const { return work_.front().kind == Work::Kind::kLine; }
-  [[nodiscard]] bool next_is_done() const { return work_.front().kind == Work::Kind::kDone; }
   [[nodiscard]] const ParkedLine& line() const { return work_.front().line; }
   void line_done();
-  /// The remote line in turn has got through.
-  void remote_done() {
-    --waiting_;
-    ++counters_.remote_lines;
-    work_.pop_front();
-  }
+  /// Lines of pages on the host, to be sent through the crossbar in this order.
+  [[nodiscard]] bool has_remote() const { return !remote_.empty(); }
+  [[nodiscard]] icnt::Request take_remote();
+  /// One of them has got through.
+  [[nodiscard]] ParkedLine remote_done(std::uint32_t token);
   /// With uvm.blocking_misses: a miss is not answered yet, so the TLB is not looked up.
   [[nodiscard]] bool blocks() const { return blocking_ && waiting_ > 0; }
   [[nodiscard]] const icnt::TranslationReply& shootdown() const { return work_.front().shootdown; }
@@ -91,7 +89,7 @@ class Translator {
 
  private:
   struct Work {
-    enum class Kind : std::uint8_t { kLine, kDone, kShootdown } kind = Kind::kLine;
+    enum class Kind : std::uint8_t { kLine, kShootdown } kind = Kind::kLine;
     ParkedLine line;
     uvm::Place place;
     uvm::Granule granule = uvm::Granule::kPage;
@@ -121,7 +119,6 @@ class Translator {
   void set_limits(std::uint64_t page, Limits limits);
   [[nodiscard]] std::uint32_t take_wait(uvm::Place place, const ParkedLine& line);
   void ask(Cycle now, const ParkedLine& line, uvm::Place place);
-  void ask_remote(Cycle now, const ParkedLine& line, uvm::Place place);
   void hear(Cycle now, const icnt::TranslationReply& reply);
   void add_tlb_entry(uvm::Place place, uvm::Granule granule);
   [[nodiscard]] bool look_up(Cycle now, uvm::Place place, bool write);
@@ -146,6 +143,7 @@ class Translator {
   std::size_t waiting_ = 0;                                 // lines
   bool link_busy_ = false;
   std::deque<Work> work_;
+  std::deque<ParkedLine> remote_;
   std::vector<Report> reports_;  // by page number
   uvm::TlbCounters counters_;
 };

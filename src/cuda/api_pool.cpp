@@ -117,10 +117,7 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
   return api([&](Runtime& rt) {
     require(advice >= 1 && advice <= 6);
     check_managed(rt, p, n);
-    const bool host = is_host(place);
-    rt.note_host_accesses();
-    rt.record_managed({trace::Command::Kind::kAdvise, reinterpret_cast<Address>(p), n, 0,
-                       static_cast<std::uint8_t>(advice), host});
+    rt.advise(reinterpret_cast<Address>(p), n, advice, is_host(place));
   });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.

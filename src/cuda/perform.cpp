@@ -36,15 +36,6 @@ bool is_managed(const std::byte* address) {
          (a - exec::kArenaBase) / exec::kRegionBytes == unsigned(exec::MemoryKind::kManaged);
 }
 
-/// Managed memory is touched by the host where the copy's kind names it, else by the device (CUDA C++
-/// Programming Guide, "Memcpy()/Memset() behavior with managed memory").
-bool host_reads(const Copy& c) {
-  return is_managed(c.from.address) && (c.kind == abi::kHostToHost || c.kind == abi::kHostToDevice);
-}
-bool host_writes(const Copy& c) {
-  return is_managed(c.to.address) && (c.kind == abi::kHostToHost || c.kind == abi::kDeviceToHost);
-}
-
 /// Device addresses must lie in mapped memory; a host address is the program's own affair.
 void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::uint64_t bytes) {
   if (in_arena(begin) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
@@ -148,7 +139,8 @@ void Runtime::to_device(const Operation& operation, const StreamState& stream) {
     }
     void operator()(const PrefetchMemory& p) const {
       rt.note_host_accesses();
-      rt.record_managed({trace::Command::Kind::kPrefetch, p.address, p.bytes, 0, 0, p.to_host});
+      if (StreamLog* log = rt.enter(stream))
+        log->add(stream.number, {trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host});
     }
     void operator()(const AllocateMemory& a) const { rt.graph_memory.begin_use(a.memory); }
     void operator()(const FreeMemory& f) const {
@@ -174,8 +166,9 @@ void Runtime::note_allocations() {
   for (const exec::Allocation& a : memory.allocations(exec::MemoryKind::kManaged)) now[a.begin] = a.bytes;
   for (const auto& [begin, bytes] : managed_) {
     const auto same = now.find(begin);
-    if (same == now.end() || same->second != bytes)
-      recorder_->log().add_host({trace::Command::Kind::kRelease, begin, bytes});
+    if (same != now.end() && same->second == bytes) continue;
+    recorder_->log().add_host({trace::Command::Kind::kRelease, begin, bytes});
+    preferred_host_.set(begin, bytes, false);
   }
   for (const auto& [begin, bytes] : now) {
     const auto same = managed_.find(begin);
@@ -184,6 +177,14 @@ void Runtime::note_allocations() {
   }
   managed_ = std::move(now);
   if (!managed_.empty() && !host_pages_) host_pages_ = std::make_unique<HostPages>(memory);
+}
+
+void Runtime::advise(Address begin, std::uint64_t bytes, int advice, bool host) {
+  constexpr int kSetPreferred = 3, kUnsetPreferred = 4;  // cudaMemoryAdvise
+  if (advice == kSetPreferred || advice == kUnsetPreferred)
+    preferred_host_.set(begin, bytes, host && advice == kSetPreferred);
+  note_host_accesses();
+  record_managed({trace::Command::Kind::kAdvise, begin, bytes, 0, static_cast<std::uint8_t>(advice), host});
 }
 
 void Runtime::record_managed(const trace::Command& command) {
@@ -277,14 +278,25 @@ StreamLog* Runtime::enter(const StreamState& stream) {
   return &recorder_->log();
 }
 
+/// Managed memory is touched by the host where the copy's kind names it, by default where its preferred
+/// location is the host, else by the device (CUDA C++ Programming Guide, "Memcpy()/Memset() behavior with
+/// managed memory"). The first byte stands for all (assumed).
+bool Runtime::host_touches(const std::byte* address, int kind, int naming_kind) const {
+  if (!is_managed(address)) return false;
+  if (kind == abi::kDefault) return preferred_host_.contains(reinterpret_cast<Address>(address));
+  return kind == abi::kHostToHost || kind == naming_kind;
+}
+
 void Runtime::record_copy(const Copy& c, const StreamState& stream) {
   if (!recorder_) return;
-  const bool to_device = on_device(c.to.address) && !host_writes(c),
-             from_device = on_device(c.from.address) && !host_reads(c);
+  const bool host_writes = host_touches(c.to.address, c.kind, abi::kDeviceToHost),
+             host_reads = host_touches(c.from.address, c.kind, abi::kHostToDevice);
+  const bool to_device = on_device(c.to.address) && !host_writes,
+             from_device = on_device(c.from.address) && !host_reads;
   const bool crosses = to_device != from_device;
   const auto span = [&](const CopyEnd& e) { return span_of(e.pitch, e.slice, c.width, c.height, c.depth); };
-  if (!crosses || !from_device) record_touch(c.from, span(c.from), false, host_reads(c), stream);
-  if (!crosses || !to_device) record_touch(c.to, span(c.to), true, host_writes(c), stream);
+  if (!crosses || !from_device) record_touch(c.from, span(c.from), false, host_reads, stream);
+  if (!crosses || !to_device) record_touch(c.to, span(c.to), true, host_writes, stream);
   if (!crosses) return;
   (void)enter(stream);
   const std::uint64_t bytes = c.width * c.height * c.depth;

@@ -18,6 +18,7 @@
 #include "cuda/host_pages.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
+#include "cuda/preferred_host.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
 #include "exec/device_memory.hpp"
@@ -93,6 +94,8 @@ class Runtime {
   /// Managed memory, for the recorded trace: what the program did with it since the last call.
   void note_host_accesses();
   void record_managed(const trace::Command& command);
+  /// cudaMemAdvise; `advice`: 1 to 6, `host`: the place that is named.
+  void advise(Address begin, std::uint64_t bytes, int advice, bool host);
 
   /// The state behind a handle; 0, 1 and 2 are default streams. Throws ApiError(InvalidResourceHandle).
   StreamState& stream(abi::Stream handle);
@@ -132,6 +135,7 @@ class Runtime {
                                    const StreamState& stream, const exec::RunOptions& options);
   void copy(const Copy& copy, const StreamState& stream);
   void record_copy(const Copy& copy, const StreamState& stream);
+  [[nodiscard]] bool host_touches(const std::byte* address, int kind, int naming_kind) const;
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);
@@ -149,6 +153,7 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
+  PreferredHost preferred_host_;
   std::uint32_t next_stream_ = 1;
   bool ordered_ = true;                   // no stream was made with cudaStreamNonBlocking
   std::set<std::string> clock_warnings_;  // kernels

@@ -44,6 +44,7 @@ std::optional<uvm::Order> managed_order(const trace::Command& c) {
     case trace::Command::Kind::kAdvise:
       return order(Kind::kAdvise);
     case trace::Command::Kind::kPrefetch:
+    case trace::Command::Kind::kStreamPrefetch:
       return order(Kind::kPrefetch);
     case trace::Command::Kind::kHostAccess:
       return order(c.write ? Kind::kHostWrite : Kind::kHostRead);
@@ -87,6 +88,7 @@ core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kPrefetch:
     case From::kHostAccess:
     case From::kDeviceAccess:
+    case From::kStreamPrefetch:
       break;
   }
   return To::kOrder;
@@ -117,7 +119,9 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   using Kind = trace::Command::Kind;
   if (c.kind == Kind::kManage) return false;
   if (const auto order = managed_order(c)) {
-    if (!uvm::pages_in(*managed_, order->address, order->bytes).empty()) out.push_back(order_command(*order));
+    if (uvm::pages_in(*managed_, order->address, order->bytes).empty()) return false;
+    out.push_back(order_command(*order));
+    if (c.kind == Kind::kStreamPrefetch) put_in_stream(c.stream, out.back());
     return false;
   }
   if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
@@ -139,6 +143,11 @@ std::uint32_t Planner::dense(std::uint64_t stream) {
   return streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
 }
 
+void Planner::put_in_stream(std::uint64_t stream, core::HostCommand& order) {
+  order.kind = core::HostCommand::Kind::kStreamOrder;
+  order.stream = dense(stream);
+}
+
 /// In its stream, or, as a copy in blocking mode, when all before it is complete.
 void Planner::add_host_access(const trace::Command& copy, std::vector<core::HostCommand>& out) {
   using Kind = uvm::Order::Kind;
@@ -147,8 +156,7 @@ void Planner::add_host_access(const trace::Command& copy, std::vector<core::Host
   if (copy.kind == trace::Command::Kind::kCopyToDevice || copy.kind == trace::Command::Kind::kCopyToHost) {
     out.emplace_back().kind = core::HostCommand::Kind::kWait;
   } else {
-    command.kind = core::HostCommand::Kind::kStreamOrder;
-    command.stream = dense(copy.stream);
+    put_in_stream(copy.stream, command);
   }
   out.push_back(command);
 }
@@ -160,10 +168,7 @@ void Planner::add_device_access(const trace::Command& c, std::vector<core::HostC
   const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
   core::HostCommand command =
       order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
-  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
-    command.kind = core::HostCommand::Kind::kStreamOrder;
-    command.stream = dense(c.stream);
-  }
+  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c.stream, command);
   out.push_back(command);
 }
 

@@ -51,6 +51,7 @@ class Planner {
 
  private:
   [[nodiscard]] std::uint32_t dense(std::uint64_t stream);
+  void put_in_stream(std::uint64_t stream, core::HostCommand& order);
   void add_device_access(const trace::Command& command, std::vector<core::HostCommand>& out);
 
   const config::GpuConfig* config_;

@@ -48,13 +48,10 @@ struct CopyDone {
 struct TranslationRequest {
   enum class Kind : std::uint8_t {
     kMiss,      // the SM's TLB does not know the page
-    kRemote,    // the page is on the host, and this line of it is wanted there
     kAccessed,  // it does, and the page was used
     kForgotten  // answer to a shootdown
   } kind = Kind::kMiss;
   bool write = false;
-  bool answered = false;    // kRemote: data come back
-  std::uint16_t bytes = 0;  // kRemote: of the sectors wanted
   std::uint16_t page = 0;   // of its tree
   std::uint32_t token = 0;  // the SM's own; kForgotten: of the shootdown
   std::uint64_t tree = 0;
@@ -65,7 +62,6 @@ struct TranslationReply {
   enum class Kind : std::uint8_t {
     kAnswer,  // the page is on the device
     kRemote,  // it stays on the host: each line of it is to be asked for
-    kDone,    // a remote line has got through
     kShootdown,
     kLinkBusy,  // with uvm.exits_wait: migrations are staged or under way
     kLinkIdle

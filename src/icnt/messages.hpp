@@ -19,13 +19,36 @@ enum class AccessKind : std::uint8_t {
   kCopyRead,     // read of the copy engine, answered like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
+  // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`.
+  kRemoteRead,    // SM to host link
+  kRemoteWrite,   // likewise, with data; a store or a reduction
+  kRemoteAtomic,  // likewise; data come back
+  kRemoteData,    // host link to SM: what was asked for
+  kRemoteDone,    // likewise: an acknowledgement
 };
+[[nodiscard]] constexpr bool is_remote(AccessKind k) { return k >= AccessKind::kRemoteRead; }
 
 [[nodiscard]] constexpr bool is_read(AccessKind k) {
   return k == AccessKind::kLoad || k == AccessKind::kInstruction || k == AccessKind::kConstant ||
          k == AccessKind::kCopyRead || k == AccessKind::kEvict;
 }
-[[nodiscard]] constexpr bool carries_data(AccessKind k) { return !is_read(k) && k != AccessKind::kDiscard; }
+[[nodiscard]] constexpr bool carries_data(AccessKind k) {
+  return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kRemoteRead &&
+         k != AccessKind::kRemoteDone;
+}
+[[nodiscard]] constexpr bool answer_carries_data(AccessKind k) {
+  return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;
+}
+
+/// Tag of a line on its way to the host link: the SM, and the SM's own handle.
+constexpr std::uint32_t kRemoteTokenBits = 20;
+[[nodiscard]] constexpr std::uint32_t remote_tag(std::uint32_t sm, std::uint32_t token) {
+  return sm << kRemoteTokenBits | token;
+}
+[[nodiscard]] constexpr std::uint32_t sm_of_remote(std::uint32_t tag) { return tag >> kRemoteTokenBits; }
+[[nodiscard]] constexpr std::uint32_t token_of_remote(std::uint32_t tag) {
+  return tag & ((1u << kRemoteTokenBits) - 1);
+}
 
 /// To an L2 slice: up to four sectors of one 128-byte line.
 struct Request {

@@ -105,6 +105,10 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
     latch.stall = Stall::kPipe;
     return false;
   }
+  if (icnt::is_remote(latch.request.kind)) {
+    reply(latch.request, latch.request.sectors, origin, now);
+    return true;
+  }
   if (latch.request.kind == AccessKind::kDiscard) return serve_discard(latch.request, origin, now);
   const bool far = origin == kNear && is_far(latch.request.line);
   if (icnt::carries_data(latch.request.kind)) {
@@ -328,8 +332,7 @@ void Slice::move_data(Cycle now) {
 }
 
 void Slice::push_reply(const Outgoing& item, Cycle now) {
-  const AccessKind kind = item.reply.kind;
-  const bool data = icnt::is_read(kind) || kind == AccessKind::kAtomic;
+  const bool data = icnt::answer_carries_data(item.reply.kind);
   const std::uint32_t flits = icnt::Fabric::flits(data ? count(item.reply.sectors) : 0, out_bytes_);
   if (item.origin == kFar) {
     far_->reply_out.push(now, item.to, flits, item.reply);

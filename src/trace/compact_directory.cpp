@@ -110,11 +110,15 @@ namespace {
 
 bool has_memory(Command::Kind kind) {
   using Kind = Command::Kind;
-  return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) || kind == Kind::kDeviceAccess;
+  return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) || kind >= Kind::kDeviceAccess;
 }
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
-  return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) || kind == Kind::kDeviceAccess;
+  return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) || kind >= Kind::kDeviceAccess;
+}
+bool has_place(Command::Kind kind) {
+  using Kind = Command::Kind;
+  return kind == Kind::kAdvise || kind == Kind::kPrefetch || kind == Kind::kStreamPrefetch;
 }
 /// Whether it reads or writes is said.
 bool has_sort(Command::Kind kind) {
@@ -135,7 +139,7 @@ void encode_command(const Command& command, Bytes& out) {
     put_varint(out, command.bytes);
   }
   if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
-  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch) put_varint(out, command.host ? 1 : 0);
+  if (has_place(command.kind)) put_varint(out, command.host ? 1 : 0);
   if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
@@ -156,8 +160,7 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
   }
   if (command.kind == Kind::kAdvise)
     command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
-  if (command.kind == Kind::kAdvise || command.kind == Kind::kPrefetch)
-    command.host = in.number(1, "the place of a command") == 1;
+  if (has_place(command.kind)) command.host = in.number(1, "the place of a command") == 1;
   if (has_sort(command.kind)) command.write = in.number(1, "the sort of an access") == 1;
   if (has_stream(command.kind)) command.stream = in.varint();
   if (has_event(command.kind)) {

@@ -167,23 +167,24 @@ struct Command {
     kManage,              // a managed allocation begins (cudaMallocManaged, __managed__)
     kRelease,             // it ends (cudaFree): its pages are nowhere
     kAdvise,              // cudaMemAdvise
-    kPrefetch,            // cudaMemPrefetchAsync
+    kPrefetch,            // cudaMemPrefetchAsync of a trace that says nothing of its stream
     kHostAccess,          // the host reads or writes managed memory
     kStreamCopyToDevice,  // in `stream`, as those below
     kStreamCopyToHost,
-    kEventRecord,   // an event that is complete when the stream's commands before it are
-    kStreamWait,    // the stream's commands after it wait for `event`
-    kEventWait,     // the host waits for `event`
-    kDeviceAccess,  // in `stream`: the device itself reads or fills managed memory (cudaMemset)
+    kEventRecord,     // an event that is complete when the stream's commands before it are
+    kStreamWait,      // the stream's commands after it wait for `event`
+    kEventWait,       // the host waits for `event`
+    kDeviceAccess,    // in `stream`: the device itself reads or fills managed memory (cudaMemset)
+    kStreamPrefetch,  // in `stream`: cudaMemPrefetchAsync
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 15;
+  static constexpr std::uint64_t kKinds = 16;
   Address address = 0;       // copies, commands on managed memory: a range of memory
   std::uint64_t bytes = 0;   // of it
   std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
   std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
-  bool host = false;         // kAdvise, kPrefetch: the place that is named is the host; else the device
+  bool host = false;         // kAdvise, prefetches: the place that is named is the host; else the device
   bool write = false;        // kHostAccess, kDeviceAccess
-  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, kDeviceAccess
+  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, kDeviceAccess, kStreamPrefetch
   std::uint32_t event = 0;   // kStreamWait, kEventWait: which kEventRecord before, counted from 0
 };
 [[nodiscard]] inline bool is_copy(Command::Kind kind) {

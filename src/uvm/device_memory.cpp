@@ -62,6 +62,7 @@ std::vector<Transfer> DeviceMemory::stage(TreeIndex index, const PageSet& faults
 PrefetchContext DeviceMemory::prefetch_context(TreeIndex index, const PageSet& faults) {
   PrefetchContext context{random_, settings_.parameters.prefetch_threshold};
   context.barred = remote_.barred(index);
+  context.count_leaving = settings_.parameters.early_reuse;
   const Tree& tree = table_[index];
   const PageSet preferred = remote_.advice.of(index).prefer_device & tree.all();
   if ((faults & preferred).empty() || !(tree.resident & preferred).empty()) return context;

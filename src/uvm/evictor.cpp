@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace lockstep::uvm {
 namespace {
@@ -28,7 +29,7 @@ void EvictionList::touch_leaf(TreeIndex tree, unsigned leaf) {
   if (tree >= leaf_times_.size()) leaf_times_.resize(tree + 1);
   LeafTimes& times = leaf_times_[tree];
   if (times.time[leaf] == 0) ++times.count;
-  times.time[leaf] = ++clock_;
+  times.time[leaf] = times.newest = ++clock_;
 }
 
 void EvictionList::arrived(TreeIndex tree, const PageSet& pages) {
@@ -65,6 +66,10 @@ void EvictionList::left(TreeIndex tree, const PageSet& remaining) {
         --times.count;
       }
       order_.set_weight(tree, times.count);
+      const std::uint64_t newest = *std::max_element(times.time.begin(), times.time.end());
+      if (std::exchange(times.newest, newest) == newest) return;
+      // Eviction by neighbourhood takes young leaves too: what is left may be older than other trees.
+      order_.reposition(tree, [&](TreeIndex other) { return leaf_times_[other].newest > newest; });
   }
 }
 

@@ -68,6 +68,7 @@ class EvictionList {
   struct LeafTimes {
     std::array<std::uint64_t, kLeavesPerTree> time{};  // 0: not in the list
     std::uint32_t count = 0;
+    std::uint64_t newest = 0;  // of those in the list
   };
   unsigned leaves_by_time(TreeIndex tree, std::array<std::uint8_t, kLeavesPerTree>& leaves) const;
   void touch_leaf(TreeIndex tree, unsigned leaf);

@@ -38,7 +38,7 @@ void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex inde
   for (const PageSet& list : lists) {
     const PageSet barred = context.barred - faults;
     const PageSet moved = list - tree.resident - tree.incoming - tree.leaving - barred;
-    tree.counted |= list - tree.leaving - barred;
+    tree.counted |= (context.count_leaving ? list : list - tree.leaving) - barred;
     tree.incoming |= moved;
     tree.wanted |= moved & faults;
     cut(index, moved, faults, rule, transfers);

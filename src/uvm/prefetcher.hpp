@@ -17,6 +17,9 @@ struct PrefetchContext {
   unsigned threshold_percent = 51;  // of the driver's rule (uvm_perf_prefetch_threshold)
   PageSet barred = {};              // these do not come along: stage_faults() leaves them out
   PageSet along = {};               // these come along whatever the policy says
+  /// UVMSmart: pages that the policy names and that wait for their write-back count as if they came, and go
+  /// on counting when they have left, until they fault.
+  bool count_leaving = false;
 };
 
 /// One policy. `choose` appends lists of pages, each to be cut by itself; together they hold every faulting

@@ -41,21 +41,24 @@ std::uint32_t TouchOrder::find(std::uint64_t& position) const {
 
 /// Leaves the empty slots out; room for as many touches again.
 void TouchOrder::rebuild() {
-  std::vector<std::uint32_t> ids, weights;
-  for (std::uint32_t slot = 0; slot < used_; ++slot) {
-    if (weights_[slot] == 0) continue;
-    slots_[ids_[slot]] = static_cast<std::uint32_t>(ids.size());
-    ids.push_back(ids_[slot]);
-    weights.push_back(weights_[slot]);
-  }
-  used_ = static_cast<std::uint32_t>(ids.size());
-  const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(64, std::size_t{used_} * 2));
-  ids.resize(capacity);
-  ids_ = std::move(ids);
+  std::vector<Thing> things;
+  for (std::uint32_t slot = 0; slot < used_; ++slot)
+    if (weights_[slot] != 0) things.push_back({ids_[slot], weights_[slot]});
+  assign(things);
+}
+
+void TouchOrder::assign(const std::vector<Thing>& things) {
+  used_ = static_cast<std::uint32_t>(things.size());
+  const std::size_t capacity = std::bit_ceil(std::max<std::size_t>(64, things.size() * 2));
+  ids_.resize(capacity);
   weights_.assign(capacity, 0);
   sums_.assign(capacity, 0);
   total_ = 0;
-  for (std::uint32_t slot = 0; slot < used_; ++slot) change(slot, weights[slot]);
+  for (std::uint32_t slot = 0; slot < used_; ++slot) {
+    ids_[slot] = things[slot].id;
+    slots_[things[slot].id] = slot;
+    change(slot, things[slot].weight);
+  }
 }
 
 }  // namespace lockstep::uvm

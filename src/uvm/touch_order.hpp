@@ -12,6 +12,24 @@ class TouchOrder {
  public:
   /// The thing becomes the last; it comes in when it was not there. `weight` > 0.
   void touch(std::uint32_t id, std::uint32_t weight);
+  /// Puts the thing, when it is there, in front of the first other one of which `younger` is true. Linear.
+  template <class F>
+  void reposition(std::uint32_t id, F&& younger) {
+    const std::uint32_t own = weight(id);
+    if (own == 0) return;
+    std::vector<Thing> things;
+    bool placed = false;
+    for (std::uint32_t slot = 0; slot < used_; ++slot) {
+      if (weights_[slot] == 0 || ids_[slot] == id) continue;
+      if (!placed && younger(ids_[slot])) {
+        things.push_back({id, own});
+        placed = true;
+      }
+      things.push_back({ids_[slot], weights_[slot]});
+    }
+    if (!placed) things.push_back({id, own});
+    assign(things);
+  }
   /// Changes the weight in place; 0 takes the thing out. Nothing happens when it is not there.
   void set_weight(std::uint32_t id, std::uint32_t weight);
   [[nodiscard]] std::uint32_t weight(std::uint32_t id) const {
@@ -43,7 +61,11 @@ class TouchOrder {
   /// The slot that holds the position; takes the weights before it off.
   [[nodiscard]] std::uint32_t find(std::uint64_t& position) const;
   void change(std::uint32_t slot, std::uint32_t weight);
+  struct Thing {
+    std::uint32_t id, weight;
+  };
   void rebuild();
+  void assign(const std::vector<Thing>& things);
 
   std::vector<std::uint32_t> slots_;          // id -> slot
   std::vector<std::uint32_t> ids_, weights_;  // by slot, ascending by time of the last touch

@@ -182,6 +182,18 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
   CHECK(slurp(folder / "none/stats.json").find("\"managed\"") == std::string::npos);
 }
 
+TEST_CASE("managed memory: a copy of the default kind is the host's where the host is preferred") {
+  const Folder folder;
+  const Finished run =
+      execute({"-q", "--set", "uvm.prefetcher=none", "-o", folder / "one"}, "managed-default");
+  CHECK(run.out == "PASS\n");
+  const auto managed = nlohmann::json::parse(slurp(folder / "one/stats.json")).at("managed");
+  constexpr unsigned kPages = 10;                             // of 40,000 bytes
+  CHECK(managed.at("device_accessed_pages") == kPages);       // b
+  CHECK(managed.at("bytes_to_device") == 2 * kPages * 4096);  // b, c; a is read where it is
+  CHECK(managed.at("remote_reads") == 40000 / 128 + 1);       // lines of a
+}
+
 TEST_CASE("managed memory: copies and fills by the device bring pages, copies by the host take them back") {
   const Folder folder;
   const auto stats = [&](const std::string& out, const std::vector<std::string>& more) {

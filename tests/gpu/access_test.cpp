@@ -72,32 +72,72 @@ TEST_CASE("a copy back is made by the device: its pages stay; memory that is sai
   CHECK(by_host.report.copies.empty());
 }
 
-TEST_CASE("a stream's fill waits for the kernel before it and holds up the one behind it") {
+/// A kernel, the command, the same kernel again. When the pages of the command came, and the kernels, cycles.
+struct Between {
+  Cycle first_end, came_from, came_until, second_start;
+};
+Between between_kernels(const trace::Command& what, std::uint64_t pages) {
   const LoadChain chain({kBase}, kElsewhere);
-  trace::Command again = command(Kind::kKernel);
-  const WithCommands trace(*chain, {command(Kind::kManage)},
-                           {command(Kind::kDeviceAccess, kBase + 0x8000, 0x8000, true), again});
-  auto config = small_product("v100");
-  config.uvm.prefetcher = config.uvm.prefetcher_oversubscribed = 0;
+  const WithCommands trace(*chain, {command(Kind::kManage)}, {what, command(Kind::kKernel)});
   gpu::RunOptions options;
-  options.config = config;
+  options.config = small_product("v100");
+  options.config.uvm.prefetcher = options.config.uvm.prefetcher_oversubscribed = 0;
   options.timeline = true;
   const auto result = gpu::simulate(trace, options);
   REQUIRE(result.report.kernels.size() == 2);
-  CHECK(counters(result).gmmu.device_accessed_pages == 8);
-  const auto file = nlohmann::json::parse(result.timeline);
-  double start = 0, end = 0;  // of the fill's migration
-  for (const auto& e : file.at("traceEvents"))
-    if (e.at("name") == "migration" && e["args"]["bytes"] == 0x8000) {
-      start = e["ts"];
-      end = start + e["dur"].get<double>();
-    }
-  const auto cycles = [&](double us) {
-    return static_cast<Cycle>(us * 1e-3 * static_cast<double>(config.clock.core_khz));
-  };
+  const auto& gmmu = counters(result).gmmu;
+  CHECK(gmmu.device_accessed_pages + gmmu.user_prefetched_pages == pages);
   const auto& kernels = result.report.kernels;
-  CHECK(cycles(start) >= kernels[0].start_cycle + kernels[0].cycles);
-  CHECK(cycles(end) <= kernels[1].start_cycle);
+  Between b{kernels[0].start_cycle + kernels[0].cycles, 0, 0, kernels[1].start_cycle};
+  const auto cycles = [&](const nlohmann::json& us) {
+    return static_cast<Cycle>(us.get<double>() * 1e-3 * static_cast<double>(options.config.clock.core_khz));
+  };
+  const auto file = nlohmann::json::parse(result.timeline);
+  for (const auto& e : file.at("traceEvents")) {
+    if (!e.contains("args") || e["args"].value("bytes", std::uint64_t{0}) != pages * 4096) continue;
+    b.came_from = cycles(e.at("ts"));
+    b.came_until = cycles(nlohmann::json(e["ts"].get<double>() + e["dur"].get<double>()));
+  }
+  REQUIRE(b.came_until > 0);
+  return b;
+}
+
+TEST_CASE("a stream's fill or prefetch waits for the kernel before it and holds up the one behind it") {
+  for (const Kind kind : {Kind::kDeviceAccess, Kind::kStreamPrefetch}) {
+    const Between b = between_kernels(command(kind, kBase + 0x8000, 0x8000, true), 8);
+    CHECK(b.came_from >= b.first_end);
+    CHECK(b.came_until <= b.second_start);
+  }
+}
+
+TEST_CASE("a prefetch of another stream runs beside the kernels; one of no stream holds up what follows") {
+  trace::Command prefetch = command(Kind::kStreamPrefetch, kBase + 0x4000, 0xc000);
+  prefetch.stream = 5;
+  const Between beside = between_kernels(prefetch, 12);
+  CHECK(beside.came_from < beside.first_end);
+  const Between before = between_kernels(command(Kind::kPrefetch, kBase + 0x4000, 0xc000), 12);
+  CHECK(before.came_until <= before.second_start);
+}
+
+TEST_CASE("a prefetch beside a kernel ends in memory that is too small for either") {
+  std::vector<Address> loads;
+  for (Address i = 0; i < 32; ++i) loads.push_back(kBase + i * 5 % 16 * 0x1000);
+  const LoadChain chain(loads, kElsewhere);
+  trace::Command there = command(Kind::kStreamPrefetch), back = there;
+  there.stream = 5;
+  back.stream = 6;
+  back.host = true;
+  const WithCommands trace(*chain, {command(Kind::kManage)},
+                           {there, back, there, command(Kind::kKernel), back});
+  const char* const memory = GENERATE("1p", "0.2x", "0.9x");
+  for (const bool smart : {false, true}) {
+    gpu::RunOptions options;
+    options.config = smart ? smart_gpu() : small_product("v100");
+    options.managed.memory = gpu::parse_gpu_memory(memory == std::string("1p") ? "4KiB" : memory);
+    const auto result = gpu::simulate(trace, options);
+    CHECK(result.outcome == gpu::Outcome::kDone);
+    CHECK(counters(result).gmmu.user_prefetched_pages > 0);
+  }
 }
 
 TEST_CASE("a fault whose handling takes 100 ms is no deadlock") {
@@ -116,10 +156,12 @@ TEST_CASE("identity with copies, fills and the host's accesses") {
   trace::Command advice = command(Kind::kAdvise, kBase, 0x8000);
   advice.advice = static_cast<std::uint8_t>(uvm::Advice::kSetAccessedBy);
   advice.host = true;
+  trace::Command prefetch = command(Kind::kStreamPrefetch, kBase + 0x1000, 0x6000);
+  prefetch.stream = 3;
   const WithCommands trace(
       *chain, {command(Kind::kManage), advice, command(Kind::kDeviceAccess, kBase + 0x4000, 0x9000, true)},
       {command(Kind::kWait), command(Kind::kHostAccess, kBase, kBytes, true), command(Kind::kKernel),
-       command(Kind::kStreamCopyToHost, kBase + 0x2000, 0x3000), command(Kind::kKernel)});
+       prefetch, command(Kind::kStreamCopyToHost, kBase + 0x2000, 0x3000), command(Kind::kKernel)});
   config::GpuConfig config = smart ? smart_gpu({std::string("uvm.host_access=") + access})
                                    : config::resolve("v100", {std::string("uvm.host_access=") + access,
                                                               "gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"});

@@ -65,6 +65,23 @@ TEST_CASE("remote: each line crosses the link each time, and its latency counts 
   CHECK(fast.report.kernels.at(0).counters.sm.l1.requests == 0);
 }
 
+TEST_CASE("remote: a line takes the crossbar and its slice on the way to the link and back") {
+  // All clocks are equal. The kernels' instructions are in one line, so their difference is that of their
+  // loads.
+  const auto cycles = [](unsigned loads, const char* request, const char* reply, const char* slice) {
+    std::vector<Address> lines;
+    for (Address i = 0; i < loads; ++i) lines.push_back(kBase + i * kLine);
+    return kernel_cycles(
+        run(*LoadChain(lines),
+            smart_gpu({"uvm.remote=static", "uvm.remote_threshold=100", "uvm.remote_path=link",
+                       std::string("icnt.request_latency=") + request,
+                       std::string("icnt.reply_latency=") + reply, std::string("l2.latency=") + slice})));
+  };
+  const Cycle slow = cycles(6, "27", "41", "63") - cycles(2, "27", "41", "63"),
+              fast = cycles(6, "20", "30", "50") - cycles(2, "20", "30", "50");
+  CHECK(slow - fast == 4 * 2 * ((27 - 20) + (41 - 30) + (63 - 50)));
+}
+
 TEST_CASE("remote: a stream is as fast as the link") {
   const OpenTrace trace({"streaming", "streaming", {{"ctas", "64"}}});
   const auto config =

@@ -1,4 +1,4 @@
-// Lines that leave the L2 because their page leaves the device.
+// Lines that leave the L2 because their page leaves the device, and lines of the host that pass it.
 #include <catch2/catch.hpp>
 
 #include "bench.hpp"
@@ -58,6 +58,30 @@ TEST_CASE("a discarded line is gone without being read") {
   CHECK(c.l2.read_hits == 0);
   CHECK(c.dram_reads == 4);
   CHECK(c.l2_writebacks == 0);
+}
+
+TEST_CASE("a line of the host passes its slice in both directions and leaves nothing there") {
+  Bench bench(small_config());
+  Requester &sm = *bench.requesters[0], &link = *bench.requesters.back();
+  const auto link_number = static_cast<std::uint16_t>(bench.requesters.size() - 1);
+  constexpr Address kLine = 0x1000;
+  const auto pass = [&](Requester& from, AccessKind kind, std::uint16_t to, std::uint32_t tag) {
+    from.add(0, of_kind(kind, kLine, tag));
+    from.script.back().request.reply_to = to;
+  };
+  pass(sm, AccessKind::kRemoteAtomic, link_number, 5);
+  pass(link, AccessKind::kRemoteData, 0, 9);
+  (void)bench.run();
+  REQUIRE(bench.quiescent());
+  REQUIRE(link.received.size() == 1);
+  CHECK(link.received[0].reply.tag == 5);
+  CHECK(link.received[0].reply.kind == AccessKind::kRemoteAtomic);
+  REQUIRE(sm.received.size() == 1);
+  CHECK(sm.received[0].reply.tag == 9);
+  CHECK(sm.received[0].reply.sectors == 0xf);
+  const stats::PartitionCounters c = bench.take().mem;
+  CHECK(c.l2.requests == 0);
+  CHECK(c.dram_reads == 0);
 }
 
 }  // namespace

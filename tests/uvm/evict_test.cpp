@@ -1,7 +1,11 @@
 // Evictors against published traces, the text of the policies and a list kept by hand.
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <list>
+#include <map>
 #include <random>
+#include <tuple>
 
 #include "support.hpp"
 
@@ -184,6 +188,45 @@ TEST_CASE("after a decision of tree eviction no node is less than half full and 
                       [](unsigned size, unsigned counted) { CHECK((counted == 0 || counted * 2 >= size)); });
       }
     }
+}
+
+TEST_CASE("leaves stand by their tree's newest one that is there, then by their own time") {
+  std::mt19937 random(7);
+  EvictionList list(EvictUnit::kLeaf, true);
+  constexpr TreeIndex kTrees = 6;
+  std::map<std::pair<TreeIndex, unsigned>, int> time;  // of each leaf in the list
+  std::array<PageSet, kTrees> there;
+  for (int i = 1; i < 4000; ++i) {
+    const auto tree = static_cast<TreeIndex>(random() % kTrees);
+    if (random() % 3) {
+      const auto leaf = static_cast<unsigned>(random() % kLeavesPerTree);
+      list.accessed(tree, leaf * kPagesPerLeaf + 3);
+      there[tree] |= PageSet::leaf(leaf);
+      time[{tree, leaf}] = i;
+    } else {  // a neighbourhood leaves, young leaves too
+      const auto first = static_cast<unsigned>(random() % kLeavesPerTree),
+                 count = static_cast<unsigned>(1 + random() % 8);
+      for (unsigned leaf = first; leaf < std::min<unsigned>(first + count, kLeavesPerTree); ++leaf) {
+        there[tree] -= PageSet::leaf(leaf);
+        time.erase({tree, leaf});
+      }
+      list.left(tree, there[tree]);
+    }
+    std::array<int, kTrees> newest{};
+    for (const auto& [leaf, at] : time) newest[leaf.first] = std::max(newest[leaf.first], at);
+    std::vector<std::tuple<int, int, TreeIndex, unsigned>> expected;
+    for (const auto& [leaf, at] : time)
+      expected.emplace_back(newest[leaf.first], at, leaf.first, leaf.second);
+    std::sort(expected.begin(), expected.end());
+    std::size_t seen = 0;
+    (void)list.walk(0, [&](TreeIndex t, const PageSet& unit) {
+      REQUIRE(seen < expected.size());
+      CHECK(t == std::get<2>(expected[seen]));
+      CHECK(unit == PageSet::leaf(std::get<3>(expected[seen])));
+      return ++seen == expected.size();
+    });
+    REQUIRE(seen == expected.size());
+  }
 }
 
 TEST_CASE("the order of touches is that of a list kept by hand") {

@@ -108,6 +108,27 @@ TEST_CASE("the driver's copies change with the cause, UVMSmart's end after each 
   CHECK(transfers[2].run.pages == 4);
 }
 
+TEST_CASE(
+    "a leaf whose write-back waits counts for UVMSmart's trees when they name it, and nothing brings it") {
+  for (const bool counts : {false, true}) {
+    OneTree t(128);  // leaves 0 to 4 are there, 4 is about to leave
+    for (unsigned leaf = 0; leaf < 5; ++leaf) t.it().resident |= PageSet::leaf(leaf);
+    t.it().counted = t.it().resident - PageSet::leaf(4);
+    t.it().leaving = PageSet::leaf(4);
+    PrefetchContext context{t.random};
+    context.count_leaving = counts;
+    std::vector<Transfer> transfers;
+    PageSet fault;
+    fault.insert(5 * kPagesPerLeaf);
+    stage_faults(kTreePrefetch, t.table, t.tree, fault, CutRule::kAfterEachFault, context, transfers);
+    REQUIRE(transfers.size() ==
+            2);  // 5 of 8 leaves: the others come too, in one run behind the faulting page
+    CHECK(transfers[0].run.set() == fault);
+    CHECK(transfers[1].run.pages == 3 * kPagesPerLeaf - 1);
+    CHECK(t.it().counted.in_leaf(4) == (counts ? kPagesPerLeaf : 0));
+  }
+}
+
 TEST_CASE("after a decision of the tree prefetcher no node is more than half full and not full") {
   std::mt19937 random(7);
   for (const unsigned pages : {16u, 64u, 256u, 512u})

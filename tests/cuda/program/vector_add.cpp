@@ -58,6 +58,24 @@ int managed_copies(int n) {
   return right ? 0 : 1;
 }
 
+/// Copies of kind cudaMemcpyDefault: `a` prefers the host, which writes it; `b` the device writes.
+int managed_default(int n) {
+  constexpr int kDefault = 4, kSetPreferredLocation = 3, kHostLocation = 2;
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  std::vector<float> host(static_cast<std::size_t>(n), 3.0f);
+  float* arrays[3];
+  for (float*& array : arrays)
+    if (cudaMallocManaged(reinterpret_cast<void**>(&array), bytes, 1) != 0) return 4;
+  auto [a, b, c] = arrays;
+  bool right = cudaMemAdvise(a, bytes, kSetPreferredLocation, {kHostLocation, 0}) == 0;
+  for (float* array : {a, b}) right = right && cudaMemcpy(array, host.data(), bytes, kDefault) == 0;
+  void* args[] = {&a, &b, &c, &n};
+  right = right && launch(&stub, 40, 256, args) == 0 && cudaDeviceSynchronize() == 0;
+  right = right && c[n - 1] == 6.0f;
+  std::puts(right ? "PASS" : "FAIL");
+  return right ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -71,6 +89,7 @@ int main(int argc, char** argv) {
   int n = 10000;
   if (fault == "managed") return managed(n);
   if (fault == "managed-copies") return managed_copies(n);
+  if (fault == "managed-default") return managed_default(n);
   std::vector<float> host(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) host[static_cast<std::size_t>(i)] = static_cast<float>(i);
   const std::size_t bytes = host.size() * sizeof(float);

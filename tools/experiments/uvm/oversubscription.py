@@ -23,7 +23,7 @@ def main(lab_):
         base = lab_.run(trace, lab.SMART, prefetcher="tbn")
         for (percent, ahead), published, key in zip(CASES, PUBLISHED[name], series):
             r = lab_.run(trace, lab.SMART, lab.memory_of(name, percent), prefetcher="tbn", prefetcher_oversubscribed="none",
-                         evictor="lru_4k", free_buffer_percent=ahead)
+                         evictor="lru_4k", **({"free_buffer_percent": ahead} if ahead else {}))
             ratio = r.us / base.us
             series[key].append(ratio)
             rows.append([name, f"{percent} %", f"{ahead} %", f"{r.us:.0f}", f"{ratio:.1f}", published, r.uvm["transfers_4k"]])
