@@ -117,22 +117,40 @@ void Builder::function(const exec::FunctionCode& f) {
 
 /// Of each instruction without predication: how many machine instructions it is.
 std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
-  const std::size_t instructions = code_.instructions_.size(), runs = code_.runs_.size();
-  const std::uint32_t registers = code_.registers_, pc = pc_;
+  const Mark start = mark();
   function(f, unpredicated(*f.source));
   std::vector<std::uint32_t> found(f.source->instructions.size());
-  for (std::size_t i = instructions; i < code_.instructions_.size(); ++i)
+  for (std::size_t i = start.instructions; i < code_.instructions_.size(); ++i)
     ++found[code_.instructions_[i].operation - f.first];
-  code_.instructions_.resize(instructions);
-  code_.runs_.resize(runs);
-  code_.registers_ = registers;
-  pc_ = pc;
+  back_to(start);
   return found;
+}
+
+Builder::Mark Builder::mark() const {
+  return {code_.instructions_.size(), code_.runs_.size(), code_.registers_, pc_};
+}
+
+void Builder::back_to(const Mark& mark) {
+  code_.instructions_.resize(mark.instructions);
+  code_.runs_.resize(mark.runs);
+  code_.registers_ = mark.registers;
+  pc_ = mark.pc;
 }
 
 void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
   const unsigned target = registers_at_full_occupancy(arch_);
   const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
+  const Mark start = mark();
+  const unsigned used = with_registers(f, shape, order, target);
+  if (used <= target || temporaries_ == 0) return;
+  back_to(start);  // values rest only where the sequences' temporaries leave room for it
+  (void)with_registers(f, shape, order, target - std::min(temporaries_, target));
+}
+
+/// Lowers the function with its values within `target` registers if possible. Returns how many registers it
+/// takes.
+unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& shape, const Schedule& order,
+                                 unsigned target) {
   const ptx::Function scheduled = reordered(shape.function, order);
   const RegisterAssignment registers(scheduled, target, passes_);
   const UseCounts uses(scheduled);
@@ -143,8 +161,10 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
   products_.clear();
   if (passes_.fusion) mark_products(order);
   runs(f, order, shape);
-  code_.registers_ = std::max(code_.registers_, std::min(registers.used() + temporaries_, kMostRegisters));
+  const unsigned used = registers.used() + temporaries_;
+  code_.registers_ = std::max(code_.registers_, std::min(used, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
+  return used;
 }
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {

@@ -31,6 +31,14 @@ class Builder {
   void function(const exec::FunctionCode& function_code);
   void function(const exec::FunctionCode& function_code, const Predicated& shape);
   [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code);
+  [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
+                                        const Schedule& schedule, unsigned target);
+  struct Mark {  // how far the code is
+    std::size_t instructions, runs;
+    std::uint32_t registers, pc;
+  };
+  [[nodiscard]] Mark mark() const;
+  void back_to(const Mark& mark);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);

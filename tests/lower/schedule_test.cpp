@@ -1,6 +1,8 @@
 // Scheduling: what each instruction reads stays the same, loads go first, records follow the new order.
 #include "lower/schedule.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
@@ -114,6 +116,29 @@ TEST_CASE("registers at full occupancy are those of the programming guide's tabl
   CHECK(registers_at_full_occupancy(75) == 64);
   CHECK(registers_at_full_occupancy(86) == 40);
   CHECK(registers_at_full_occupancy(90) == 32);
+}
+
+TEST_CASE("values that rest leave room for a division's own registers") {
+  std::string body = "ld.param.u64 %rd1, [p];\n";
+  for (int i = 0; i < 25; ++i) body += fmt::format("ld.global.u32 %a{}, [%rd1+{}];\n", i, 4 * i);
+  body += "ld.global.u32 %v0, [%rd1+84];\n";
+  for (int i = 1; i < 24; ++i) body += fmt::format("mad.lo.u32 %v{}, %v{}, %v{}, 7;\n", i, i - 1, i - 1);
+  body += "rem.u32 %v24, %v23, %v22;\nst.global.u32 [%rd1], %v24;\n";
+  for (int i = 0; i < 25; ++i) body += fmt::format("st.global.u32 [%rd1+{}], %a{};\n", 4 * i + 4, i);
+  body += "ret;\n";
+  const ptx::Program program = ptx::link([&] {
+    std::vector<ptx::Module> modules;
+    modules.push_back(
+        ptx::parse(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                   ".reg .b32 %v<25>;\n.reg .b32 %a<25>;\n.reg .b64 %rd<2>;\n" +
+                       body + "}\n",
+                   "test"));
+    return modules;
+  }());
+  exec::DeviceMemory memory(std::uint64_t{1} << 22);
+  const exec::ProgramImage image(program, memory);
+  const Code code(exec::Executable(image, program.find_function("k").value()), 80);
+  CHECK(code.registers() <= 32);  // 64 K registers for 2048 threads
 }
 
 TEST_CASE("parameters and immediates have no register, but where they are addresses") {
