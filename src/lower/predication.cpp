@@ -205,8 +205,12 @@ class Predicator {
   void convert(const Short& s) {
     const ptx::Guard jumps = *f_.instructions[s.branch].guard;
     remove(s.branch);
-    guard(s.over, {jumps.reg, !jumps.negated}, s);
-    if (s.other) guard(*s.other, jumps, s);
+    const auto join = liveness_.live_before(s.join);
+    const auto others = s.other ? liveness_.live_before(s.other->first) : join;
+    auto kept = join;
+    kept.insert(kept.end(), others.begin(), others.end());
+    guard(s.over, {jumps.reg, !jumps.negated}, kept, others);
+    if (s.other) guard(*s.other, jumps, join, join);
   }
   void remove(std::uint32_t at) {
     ptx::Instruction nothing = result_.function.instructions[at];
@@ -217,11 +221,10 @@ class Predicator {
     result_.function.instructions[at] = std::move(nothing);
     result_.gone[at] = true;
   }
-  /// What only this side reads need not be guarded.
-  void guard(Side side, ptx::Guard by, const Short& s) {
-    std::vector<RegisterId> kept = liveness_.live_before(s.join);
-    if (s.other)
-      for (const RegisterId id : liveness_.live_before(s.other->first)) kept.push_back(id);
+  /// Values that only this side reads need not be guarded. `kept`: those that others read; `old`: those that
+  /// the lanes that do not come here bring along.
+  void guard(Side side, ptx::Guard by, const std::vector<RegisterId>& kept,
+             const std::vector<RegisterId>& old) {
     for (std::uint32_t at = side.first; at < side.end; ++at) {
       result_.optional[at] = true;
       if (is_jump(f_.instructions[at])) {
@@ -229,10 +232,12 @@ class Predicator {
         continue;
       }
       const auto writes = ptx::register_use(f_.instructions[at]).writes;
-      const bool needed = is_memory(f_.instructions[at]) || std::ranges::any_of(writes, [&](RegisterId id) {
-                            return std::ranges::find(kept, id) != kept.end();
-                          });
-      if (needed) result_.function.instructions[at].guard = by;
+      const auto writes_one_of = [&](const std::vector<RegisterId>& set) {
+        return std::ranges::find_first_of(writes, set) != writes.end();
+      };
+      if (!is_memory(f_.instructions[at]) && !writes_one_of(kept)) continue;
+      by.whole = !writes_one_of(old);
+      result_.function.instructions[at].guard = by;
     }
   }
 

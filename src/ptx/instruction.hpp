@@ -132,6 +132,7 @@ struct Operand {
 struct Guard {
   RegisterId reg = 0;
   bool negated = false;
+  bool whole = false;  // what lanes that it leaves out had before is read by nobody
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 

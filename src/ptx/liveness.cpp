@@ -178,7 +178,7 @@ RegisterUse register_use(const Instruction& i) {
     add_registers(writes ? use.writes : use.reads, i.operands[k]);
   }
   // Accumulators are updated in place; lanes that a guard leaves out keep the old value.
-  if (i.guard || i.op() == Opcode::kWgmma) {
+  if ((i.guard && !i.guard->whole) || i.op() == Opcode::kWgmma) {
     for (const RegisterId id : use.writes) add_once(use.reads, id);
   }
   return use;
