@@ -187,6 +187,8 @@ class Warp {
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> reach_offset(const MemoryForm& form) const;
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
   AddressSpan addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out) const;
+  [[nodiscard]] bool locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out,
+                            AddressSpan& span);
   std::byte* direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                     const AddressSpan& span, bool writes);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,

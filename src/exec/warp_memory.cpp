@@ -86,6 +86,18 @@ AddressSpan Warp::addresses(const MemoryForm& form, LaneMask active, std::uint32
   return {offset & keep, 0, offset & keep, false};
 }
 
+/// The addresses of an access, which are recorded. False: no lane takes part, and that is recorded.
+bool Warp::locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out,
+                  AddressSpan& span) {
+  if (active == 0) {
+    if (record_) note(active);
+    return false;
+  }
+  span = addresses(form, active, bytes, out);
+  if (record_) note(active, out, span, bytes);
+  return true;
+}
+
 /// Where one lane's access of a space lands, or nullptr.
 std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, Address a) {
   switch (reach) {
@@ -231,14 +243,10 @@ void Warp::load(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
     return load_parameter(op, form, active);
-  if (active == 0) {
-    if (record_) note(active);
-    return;
-  }
   Addresses a;
+  AddressSpan span;
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  const AddressSpan span = addresses(form, active, bytes, a);
-  if (record_) note(active, a, span, bytes);
+  if (!locate(form, active, bytes, a, span)) return;
   const bool near = form.count == 1 && form.bytes <= 8 && (span.neighbours || span.differ == 0);
   const std::byte* const place = near ? direct(form, active, bytes, a, span, false) : nullptr;
   if (place) {
@@ -253,14 +261,10 @@ void Warp::load(const Operation& op, LaneMask active) {
 
 void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  if (active == 0) {
-    if (record_) note(active);
-    return;
-  }
   Addresses a;
+  AddressSpan span;
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  const AddressSpan span = addresses(form, active, bytes, a);
-  if (record_) note(active, a, span, bytes);
+  if (!locate(form, active, bytes, a, span)) return;
   Pointers to;
   const bool neighbours = resolve(form, active, bytes, a, span, true, to);
   const Slot* slot = slots_ + op.operands;
@@ -282,14 +286,10 @@ void Warp::store(const Operation& op, LaneMask active) {
 void Warp::atomic(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  if (active == 0) {
-    if (record_) note(active);
-    return;
-  }
   Addresses a;
+  AddressSpan span;
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  const AddressSpan span = addresses(form, active, bytes, a);
-  if (record_) note(active, a, span, bytes);
+  if (!locate(form, active, bytes, a, span)) return;
   Pointers where;
   (void)resolve(form, active, bytes, a, span, true, where);
   if (!what.fn) return atomic_wide(op, active, where);

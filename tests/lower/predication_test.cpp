@@ -1,4 +1,6 @@
 // Short branches: predicated where ptxas 13.0 predicates (sm_75, sm_80 and sm_90 alike), and replayed so.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <utility>
@@ -102,6 +104,27 @@ TEST_CASE("not predicated: atomics, fences, barriers, warp-wide instructions, an
   }
   const std::string inner = "setp.gt.s32 %p2, %r3, 77;\n@%p2 bra L2;\n" + products(2) + "L2:\n";
   CHECK(branches(if_then(products(1) + inner)) == 1);
+}
+
+TEST_CASE("what only one side of a branch reads takes no register before it") {
+  std::string body;
+  for (int i = 0; i < 12; ++i)  // each loads into a register of its own
+    body += fmt::format(
+        "setp.ge.s32 %p1, %r2, {0};\n@%p1 bra M{0};\nld.global.u32 %r{1}, [%d2+{2}];\n"
+        "add.s32 %r3, %r3, %r{1};\nM{0}:\n",
+        i, 20 + i, 4 * i);
+  for (const bool other : {false, true}) {  // the same of values that both sides of an if and else make
+    std::string text = body;
+    for (int i = 0; other && i < 12; ++i)
+      text += fmt::format(
+          "setp.ge.s32 %p1, %r2, {0};\n@%p1 bra E{0};\nadd.s32 %r{1}, %r3, 7;\nbra.uni J{0};\nE{0}:\n"
+          "mul.lo.s32 %r{1}, %r3, %r2;\nJ{0}:\nxor.b32 %r3, %r3, %r{1};\n",
+          i, 40 + i);
+    const Kernel kernel(kHead + text + kTail);
+    Passes without;
+    without.predication = false;
+    CHECK(Code(kernel.executable, 80).registers() <= Code(kernel.executable, 80, without).registers());
+  }
 }
 
 TEST_CASE("a branch to the kernel's end stays: it stands for a predicated EXIT") {
