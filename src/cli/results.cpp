@@ -11,15 +11,19 @@
 
 namespace lockstep::cli {
 namespace {
+constexpr auto kFirst = std::chrono::milliseconds(250);  // a shorter run is written once, at its end
 constexpr auto kPeriod = std::chrono::seconds(2);
 constexpr int kTimesCost = 20;  // writing takes at most a twentieth of the time
 }  // namespace
 
-ResultFolder::ResultFolder(std::string directory, std::string resolved_ini)
-    : directory_(std::move(directory)), resolved_ini_(std::move(resolved_ini)) {
+ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini)
+    : ResultFolder(std::move(directory), resolved_ini, kFirst) {}
+
+ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini, Clock::duration first)
+    : directory_(std::move(directory)), next_(Clock::now() + first) {
   if (directory_.empty()) return;
   stats::make_folder(directory_);
-  stats::write_file(directory_ + "/config.ini", resolved_ini_);
+  stats::write_file(directory_ + "/config.ini", resolved_ini);
   // Results of an earlier run in this folder must not pass for this one's.
   for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt"}) {
     stats::remove_file(directory_ + "/" + name);
@@ -55,7 +59,7 @@ void ResultFolder::write_partial(const Complete& complete, const char* reason) {
   complete(so_far_, host);
   for (const auto& kernel : so_far_.kernels) host.warp_instructions += kernel.counters.sm.warp_instructions;
   host.cycles = so_far_.total_cycles;
-  stats::write_outputs(directory_, so_far_, host, resolved_ini_);
+  stats::write_outputs(directory_, so_far_, host);
 }
 
 void ResultFolder::update(const stats::RunReport& report, const Complete& complete) {
@@ -86,7 +90,7 @@ void ResultFolder::finish(const stats::RunReport& report, const stats::HostRepor
                           const std::string& dump) {
   if (directory_.empty()) return;
   if (!dump.empty()) stats::write_file(directory_ + "/deadlock.txt", dump);
-  stats::write_outputs(directory_, report, host, resolved_ini_);
+  stats::write_outputs(directory_, report, host);
 }
 
 }  // namespace lockstep::cli

@@ -14,14 +14,17 @@ namespace lockstep::cli {
 class ResultFolder {
  public:
   /// Makes the folder and writes config.ini, so that a folder that cannot be written fails before the run.
-  ResultFolder(std::string directory, std::string resolved_ini);
+  ResultFolder(std::string directory, const std::string& resolved_ini);
+  using Clock = std::chrono::steady_clock;
+  /// As above, but the first update() that is written is one `first` from now or later.
+  ResultFolder(std::string directory, const std::string& resolved_ini, Clock::duration first);
 
   /// Adds to a report what the engine does not know.
   using Complete = std::function<void(stats::RunReport&, stats::HostReport&)>;
 
-  /// Takes the report so far; its finished kernels only ever grow. Writes it, marked partial, at most every
-  /// two seconds and for at most a twentieth of the run's time. A failure (a full disk) is warned of once and
-  /// tried again the next time; what is there stays.
+  /// Takes the report so far; its finished kernels only ever grow. Writes it, marked partial, not before the
+  /// run is a quarter of a second old, at most every two seconds and for at most a twentieth of its time. A
+  /// failure (a full disk) is warned of once and tried again the next time; what is there stays.
   void update(const stats::RunReport& report, const Complete& complete);
 
   /// The run broke off with an error: keeps the kernels that were finished, marked partial. Never throws.
@@ -31,14 +34,13 @@ class ResultFolder {
   void finish(const stats::RunReport& report, const stats::HostReport& host, const std::string& dump);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void append(const stats::RunReport& report);
   void write_partial(const Complete& complete, const char* reason);
 
-  std::string directory_, resolved_ini_;
+  std::string directory_;
   stats::RunReport so_far_;
   bool any_ = false;  // so_far_ holds a report
-  Clock::time_point next_ = Clock::now();
+  Clock::time_point next_;
   bool warned_ = false;
 };
 

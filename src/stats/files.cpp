@@ -72,7 +72,9 @@ void make_folder(const std::string& directory) {
   if (!std::filesystem::is_directory(directory, error)) fail(directory, "cannot make the folder", ENOTDIR);
 }
 
-void write_file(const std::string& path, std::string_view content) {
+namespace {
+
+void replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
   int error = write_and_sync(temporary, content);
   if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
@@ -80,7 +82,18 @@ void write_file(const std::string& path, std::string_view content) {
     ::unlink(temporary.c_str());
     fail(path, "cannot write", error);
   }
+}
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view content) {
+  replace_file(path, content);
   sync_folder(std::filesystem::path(path).parent_path().string());
+}
+
+void write_files(const std::string& directory, std::span<const NamedContent> files) {
+  for (const NamedContent& file : files) replace_file(directory + "/" + file.name, file.content);
+  sync_folder(directory);
 }
 
 void remove_file(const std::string& path) {

@@ -1,6 +1,7 @@
 // Files that are either whole or not there.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,12 @@ void make_folder(const std::string& directory);
 /// Writes to a temporary name beside `path`, syncs it and renames it over `path`: whatever happens, `path` is
 /// the old file or the new one. Throws UserError naming the file; no temporary file stays then.
 void write_file(const std::string& path, std::string_view content);
+
+struct NamedContent {
+  std::string name, content;
+};
+/// Each as write_file() in `directory`, in this order; but waits for the disk's folder only once.
+void write_files(const std::string& directory, std::span<const NamedContent> files);
 
 /// Nothing when there is no such file. Throws UserError otherwise.
 void remove_file(const std::string& path);

@@ -112,10 +112,10 @@ struct HostReport {
 /// The summary on the terminal.
 [[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host, unsigned columns = 100);
 
-/// Writes the files into `directory` (made if missing): each to a temporary name, synced and renamed, so that
-/// a full disk or a kill leaves the old file or none. Throws UserError naming the file.
-void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host,
-                   const std::string& resolved_ini);
+/// Writes stats.csv, intervals.csv, host.json and stats.json into `directory` (made if missing): each to a
+/// temporary name, synced and renamed, so that a full disk or a kill leaves the old file or none. Throws
+/// UserError naming the file.
+void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host);
 
 /// `lockstep compare`: two stats.json files or run folders, per kernel and counter.
 struct CompareOptions {

@@ -130,11 +130,11 @@ stats::RunReport report_of(unsigned kernels) {
 const ResultFolder::Complete kNothing = [](stats::RunReport&, stats::HostReport&) {};
 }  // namespace
 
-TEST_CASE("results of a run under way are written at once, then not too often, and kept on an error") {
+TEST_CASE("results of a run under way are written, then not too often, and kept on an error") {
   const Folder folder;
   spill(folder / "stats.json", "of an earlier run");
   spill(folder / "deadlock.txt", "of an earlier run");
-  ResultFolder results(folder.path(), "[gpu]\n");
+  ResultFolder results(folder.path(), "[gpu]\n", ResultFolder::Clock::duration::zero());
   CHECK(!std::filesystem::exists(folder / "stats.json"));
   CHECK(!std::filesystem::exists(folder / "deadlock.txt"));
   results.update(report_of(1), kNothing);
@@ -149,6 +149,16 @@ TEST_CASE("results of a run under way are written at once, then not too often, a
   expected.partial = true;
   expected.partial_reason = "error";
   CHECK(last == stats::to_json(expected));
+}
+
+TEST_CASE("a run that has just begun is not written yet") {
+  const Folder folder;
+  ResultFolder results(folder.path(), "[gpu]\n", std::chrono::hours(1));
+  CHECK(std::filesystem::exists(folder / "config.ini"));
+  results.update(report_of(1), kNothing);
+  CHECK(!std::filesystem::exists(folder / "stats.json"));
+  results.finish(report_of(1), {}, "");
+  CHECK(slurp(folder / "stats.json") == stats::to_json(report_of(1)));
 }
 
 TEST_CASE("no folder, no files") {

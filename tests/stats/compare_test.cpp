@@ -38,8 +38,8 @@ nlohmann::json differences(const RunReport& a, const RunReport& b, double tolera
 
 TEST_CASE("equal reports compare equal, folders too") {
   const TempFolder folder;
-  write_outputs(folder / "a", sample_report(), {}, "");
-  write_outputs(folder / "b", sample_report(), {}, "");
+  write_outputs(folder / "a", sample_report(), {});
+  write_outputs(folder / "b", sample_report(), {});
   bool different = true;
   CHECK(compare(folder / "a", folder / "b/stats.json", {}, different).find("no difference") !=
         std::string::npos);

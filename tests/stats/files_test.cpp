@@ -69,11 +69,11 @@ TEST_CASE("a full disk leaves the old file, no temporary one, and one clear erro
 
 TEST_CASE("a full disk while results are written leaves the earlier stats.json") {
   const TempFolder folder;
-  write_outputs(folder.path(), sample_report(1), {}, "[gpu]\n");
+  write_outputs(folder.path(), sample_report(1), {});
   const std::string before = read_file(folder / "stats.json");
   {
     const FullDisk full(before.size() + 1000);
-    CHECK_THROWS_AS(write_outputs(folder.path(), sample_report(50), {}, "[gpu]\n"), UserError);
+    CHECK_THROWS_AS(write_outputs(folder.path(), sample_report(50), {}), UserError);
   }
   CHECK(read_file(folder / "stats.json") == before);
   CHECK(before == to_json(sample_report(1)));
@@ -83,12 +83,12 @@ TEST_CASE("outputs are the files that are documented") {
   const TempFolder folder;
   RunReport report = sample_report(1);
   report.intervals.push_back({100, {}});
-  write_outputs(folder / "new/deep", report, {}, "[gpu]\n");
-  for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json", "config.ini"}) {
+  write_outputs(folder / "new/deep", report, {});
+  for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json"}) {
     CHECK(std::filesystem::exists(folder / "new/deep/" + name));
   }
   report.intervals.clear();
-  write_outputs(folder / "new/deep", report, {}, "[gpu]\n");
+  write_outputs(folder / "new/deep", report, {});
   CHECK(!std::filesystem::exists(folder / "new/deep/intervals.csv"));
 }
 
