@@ -1,8 +1,8 @@
 // What it costs to share a window: the gate (sim/gate.hpp) is opened, items without work are handed out as
 // the engine hands out domains, and all threads meet again. Prints a line for each number of threads:
-// threads, microseconds a window. Then "further" and the microseconds that one more thread can add: what it
-// does to the gate's counters is in line with all others, so it is what coming in and leaving takes when
-// cores contend for them; its items are beside them. For bench/scaling.
+// threads, microseconds a window. Then "further" and the microseconds that one more thread adds: it comes in
+// and leaves beside the others; its items and its place in the gate are lines that the leader has to fetch.
+// For bench/scaling.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -48,9 +48,9 @@ struct Team {
     for (std::uint32_t seen = 0;;) {
       seen = gate.wait(seen);
       if (finished.load(std::memory_order_relaxed)) return;
-      if (!gate.enter()) continue;
+      if (!gate.enter(thread - 1, seen)) continue;
       hand_out(thread);
-      gate.leave();
+      gate.leave(thread - 1, seen);
     }
   }
   void window() {
@@ -80,30 +80,42 @@ double microseconds_a_window(unsigned threads) {
   return fastest / kBatch;
 }
 
-/// Two threads come in and leave as fast as they can.
-double microseconds_of_one_more() {
-  lockstep::sim::Gate gate(2);
-  gate.open();
-  std::atomic<unsigned> there{0};
-  const auto pass = [&](unsigned batch) {
-    there.fetch_add(1);
-    while (there.load() < 2 * (batch + 1)) {
-    }
-    for (unsigned i = 0; i < kBatch; ++i)
-      if (gate.enter()) gate.leave();
-  };
+/// The leader's time to find that others have taken all items of a window, and to close it.
+double microseconds_to_end(unsigned workers) {
+  Team team(workers + 1);
+  std::atomic<unsigned> turn{0};  // odd: the other thread's, which plays all workers
   std::thread other([&] {
-    for (unsigned batch = 0; batch < kBatches; ++batch) pass(batch);
+    for (std::uint32_t generation = 1; generation <= kBatches; ++generation) {
+      while (turn.load() != 2 * generation - 1) {
+      }
+      for (unsigned w = 0; w < workers; ++w) {
+        if (!team.gate.enter(w, generation)) continue;
+        team.shares[w + 1].next.store(1, std::memory_order_relaxed);
+        team.gate.leave(w, generation);
+      }
+      turn.fetch_add(1);
+    }
   });
   std::vector<double> times;
-  for (unsigned batch = 0; batch < kBatches; ++batch) {
+  for (std::uint32_t generation = 1; generation <= kBatches; ++generation) {
+    for (auto& share : team.shares) share.next.store(0, std::memory_order_relaxed);
+    team.gate.open();
+    turn.fetch_add(1);
+    while (turn.load() != 2 * generation) {
+    }
     const auto start = Clock::now();
-    pass(batch);
+    team.hand_out(0);
+    team.gate.close(true);
     times.push_back(microseconds_since(start));
   }
   other.join();
   std::nth_element(times.begin(), times.begin() + kBatches / 2, times.end());
-  return times[kBatches / 2] / (2 * kBatch);
+  return times[kBatches / 2];
+}
+
+double microseconds_of_one_more() {
+  constexpr unsigned kFew = 1, kMany = 17;
+  return (microseconds_to_end(kMany) - microseconds_to_end(kFew)) / (kMany - kFew);
 }
 
 }  // namespace

@@ -19,8 +19,10 @@ GENERATED = {
     "random": ("random", "--ctas", "1280", "--loads", "3"),
     "chain": ("chain", "--ctas", "2", "--iterations", "200"),
 }
-# Likewise, but for more than a second: two CTAs must not be slower on more threads.
+# Likewise, but for more than a second: two CTAs must not be slower on more threads, and start and copies weigh little
+# beside a kernel that fills the GPU.
 LONG = {
+    "sgemm, long": ("sgemm", "--tiles-x", "32", "--tiles-y", "20", "--ktiles", "15"),
     "chain, long": ("chain", "--ctas", "2", "--iterations", "32000"),
 }
 PEERS = ["vectoradd-2560", "sgemm-640", "random-1280", "tiny-2", "mixed-96"]

@@ -7,8 +7,8 @@ import sys
 import tempfile
 import time
 
-# wall, cpu: seconds. memory: bytes at the peak. host: host.json. stats: bytes of stats.json.
-Run = collections.namedtuple("Run", "wall cpu memory host stats")
+# wall, cpu: seconds; kernels: wall seconds while a kernel ran. memory: bytes at the peak. host: host.json. stats: bytes of stats.json.
+Run = collections.namedtuple("Run", "wall cpu kernels memory host stats")
 
 
 def cores():
@@ -46,4 +46,4 @@ def simulate(program, trace, gpu, threads, *options):
             host = json.load(f)
         with open(os.path.join(out, "stats.json"), "rb") as f:
             stats = f.read()
-    return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, host, stats)
+    return Run(wall, usage.ru_utime + usage.ru_stime, host["seconds_kernels"], usage.ru_maxrss * 1024, host, stats)

@@ -51,6 +51,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
 }
 
 Cycle Controller::boundary(Cycle now) {
+  time_kernels();
   close_finished(now);
   note_copies();
   const bool done = work_done();
@@ -65,6 +66,20 @@ Cycle Controller::boundary(Cycle now) {
   if (!stopped_ && options_->interrupted && options_->interrupted()) finish(now, Outcome::kInterrupted);
   report_progress(now);
   return next_cut(now);
+}
+
+/// The host's clock is read only where a stretch of kernels begins or ends.
+void Controller::time_kernels() {
+  if (dispatcher_->active().empty() != kernel_runs_) return;
+  kernel_runs_ = !kernel_runs_;
+  const auto now = Clock::now();
+  if (!kernel_runs_) kernel_time_ += now - kernel_since_;
+  kernel_since_ = now;
+}
+
+double Controller::kernel_seconds() const {
+  const auto open = kernel_runs_ ? Clock::now() - kernel_since_ : Clock::duration{};
+  return std::chrono::duration<double>(kernel_time_ + open).count();
 }
 
 Cycle Controller::next_cut(Cycle now) const {

@@ -30,6 +30,9 @@ class Controller final : public sim::Controller {
   [[nodiscard]] bool stop() const override { return stopped_; }
   void exhausted(Cycle now) override;
 
+  /// Wall seconds of the host during which a kernel ran.
+  [[nodiscard]] double kernel_seconds() const;
+
   /// After the run. Throws std::logic_error naming the domains when all work is done but something is left in
   /// them.
   [[nodiscard]] RunResult result();
@@ -37,6 +40,7 @@ class Controller final : public sim::Controller {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void time_kernels();
   void close_finished(Cycle now);
   void close_kernel(const core::Dispatcher::Finished& kernel);
   void note_copies();
@@ -76,6 +80,9 @@ class Controller final : public sim::Controller {
   Cycle grid_ = 0, stuck_since_ = 0;  // the watchdog's next look; when activity() last grew
   std::uint64_t last_activity_ = 0;
   Clock::time_point next_progress_{};
+  bool kernel_runs_ = false;
+  Clock::time_point kernel_since_{};
+  Clock::duration kernel_time_{};
 };
 
 }  // namespace lockstep::gpu

@@ -146,6 +146,7 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   result.report.trace_name = trace.name();  // a program's is known at its end
   result.report.trace_hash = trace.content_hash();
   result.host = host_report(options, engine, result.report);
+  result.host.seconds_kernels = controller.kernel_seconds();
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();
   result.host.cpu_seconds = cpu_seconds() - cpu_start;
   return result;

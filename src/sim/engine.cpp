@@ -131,11 +131,11 @@ void Engine::work(unsigned thread) {
   for (;;) {
     generation = gate_->wait(generation);
     if (finished_) return;
-    if (!gate_->enter()) continue;
+    if (!gate_->enter(thread - 1, generation)) continue;
     const auto start = Clock::now();
     shares_[thread].wait_seconds += seconds(start - wait);
     wait = do_share(thread, team_, start);
-    gate_->leave();
+    gate_->leave(thread - 1, generation);
   }
 }
 

@@ -5,11 +5,15 @@
 // another busy thread shares the cores: it waits for all and spins on. Here a worker that does not come in
 // time, because it sleeps or has no core, is not waited for: the leader does the work. Who waits spins for a
 // few microseconds, then yields, then sleeps in the kernel, so it does not burn a core that others need.
+//
+// Each worker says that it is in and that it has left on a cache line of its own, so workers do not contend,
+// and the leader's reads of these lines overlap.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <thread>
+#include <vector>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -18,28 +22,26 @@ namespace lockstep::sim {
 
 class Gate {
  public:
-  explicit Gate(unsigned workers) : workers_(workers) {}
+  explicit Gate(unsigned workers) : places_(workers) {}
 
   /// Leader: what it wrote before is visible to the workers that come in.
-  void open() {
-    left_.store(0, std::memory_order_relaxed);
-    inside_.store(0, std::memory_order_release);
-    wake();
-  }
+  void open() { next_generation(); }
 
   /// Leader: wait() returns, with nothing to come into: the end.
   void wake() {
-    generation_.fetch_add(1, std::memory_order_seq_cst);
-    generation_.notify_all();
+    closed_.store(generation_.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+    next_generation();
   }
 
   /// Leader: lets nobody in any more and waits for those inside. `everyone`: not before all have been in.
   void close(bool everyone) {
-    for (unsigned spins = 0; everyone && left_.load(std::memory_order_acquire) != workers_; ++spins)
-      pause_or_yield(spins);
-    inside_.fetch_or(kClosed, std::memory_order_acq_rel);
-    for (unsigned spins = 0; inside_.load(std::memory_order_acquire) != kClosed; ++spins)
-      pause_or_yield(spins);
+    const std::uint32_t now = generation_.load(std::memory_order_relaxed);
+    if (everyone)
+      for (const Place& place : places_) wait_for(place, now);
+    // A worker says that it is in, then looks at closed_; here it is the other way round: one sees the other.
+    closed_.store(now, std::memory_order_seq_cst);
+    for (const Place& place : places_)
+      if (place.entered.load(std::memory_order_seq_cst) == now) wait_for(place, now);
   }
 
   /// Worker: waits for the open() after generation `seen`, and returns the new generation.
@@ -54,24 +56,36 @@ class Gate {
     return generation_.load(std::memory_order_acquire);
   }
 
-  /// Worker: false when the leader has closed the window.
-  [[nodiscard]] bool enter() {
-    std::uint32_t count = inside_.load(std::memory_order_relaxed);
-    while (!(count & kClosed))
-      if (inside_.compare_exchange_weak(count, count + 1, std::memory_order_acquire)) return true;
+  /// Worker 0, 1, ...: false when the leader has closed the window of this generation.
+  [[nodiscard]] bool enter(unsigned worker, std::uint32_t generation) {
+    places_[worker].entered.store(generation, std::memory_order_seq_cst);
+    if (closed_.load(std::memory_order_seq_cst) == generation - 1) return true;
+    leave(worker, generation);
     return false;
   }
 
   /// Worker: done with this window.
-  void leave() {
-    left_.fetch_add(1, std::memory_order_release);
-    inside_.fetch_sub(1, std::memory_order_release);
+  void leave(unsigned worker, std::uint32_t generation) {
+    places_[worker].left.store(generation, std::memory_order_release);
   }
 
  private:
   static constexpr unsigned kSpins = 2000;  // some 20 to 40 us of pauses
   static constexpr unsigned kYields = 16;
-  static constexpr std::uint32_t kClosed = 0x80000000;
+
+  struct alignas(64) Place {  // generations
+    std::atomic<std::uint32_t> entered{0}, left{0};
+  };
+
+  void next_generation() {
+    generation_.fetch_add(1, std::memory_order_seq_cst);
+    generation_.notify_all();
+  }
+
+  static void wait_for(const Place& place, std::uint32_t generation) {
+    for (unsigned spins = 0; place.left.load(std::memory_order_acquire) != generation; ++spins)
+      pause_or_yield(spins);
+  }
 
   static void pause_or_yield(unsigned spins) {
     if (spins >= kSpins) {
@@ -83,10 +97,10 @@ class Gate {
 #endif
   }
 
-  unsigned workers_;
+  // Both on one line: who sees a new generation has it.
   alignas(64) std::atomic<std::uint32_t> generation_{0};
-  alignas(64) std::atomic<std::uint32_t> inside_{kClosed};  // workers, and kClosed
-  std::atomic<std::uint32_t> left_{0};
+  std::atomic<std::uint32_t> closed_{0};  // the last generation that is; one behind while a window is open
+  std::vector<Place> places_;
 };
 
 }  // namespace lockstep::sim

@@ -211,6 +211,7 @@ std::string to_json(const HostReport& host) {
   out.put("  \"mean_window_cycles\":{:.3f},\n", per(static_cast<double>(host.window_cycles), windows));
   out.put("  \"awake_domains_per_window\":{:.3f},\n", per(static_cast<double>(host.awake_domains), windows));
   out.put("  \"skipped_cycles\":{},\n", host.skipped_cycles);
+  seconds("seconds_kernels", host.seconds_kernels);
   seconds("seconds_sm", host.seconds_sm);
   seconds("seconds_memory", host.seconds_memory);
   seconds("seconds_other", host.seconds_other);

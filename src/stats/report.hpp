@@ -86,6 +86,7 @@ struct HostReport {
   unsigned threads = 1;
   std::string schedule;
   double wall_seconds = 0, cpu_seconds = 0;
+  double seconds_kernels = 0;  // wall time while a kernel ran: without start and copies
   std::uint64_t peak_rss_bytes = 0;
   std::uint64_t warp_instructions = 0;
   Cycle cycles = 0;

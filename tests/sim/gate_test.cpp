@@ -29,9 +29,9 @@ TEST_CASE("each worker passes the gate once a window, after what the leader wrot
       std::uint32_t generation = 0;
       for (int i = 0; i < kWindows; ++i) {
         generation = gate.wait(generation);
-        if (gate.enter()) {
+        if (gate.enter(w, generation)) {
           seen[w] += written == i + 1;
-          gate.leave();
+          gate.leave(w, generation);
         }
       }
     });
@@ -47,7 +47,8 @@ TEST_CASE("each worker passes the gate once a window, after what the leader wrot
 TEST_CASE("the leader does not wait for a worker that does not come, only for those inside") {
   Gate gate(2);
   gate.open();
-  CHECK(gate.enter());  // as a worker would
+  REQUIRE(gate.wait(0) == 1);
+  CHECK(gate.enter(1, 1));  // as a worker would
   std::atomic<bool> closed{false};
   std::thread leader([&] {
     gate.close(false);
@@ -55,20 +56,50 @@ TEST_CASE("the leader does not wait for a worker that does not come, only for th
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   CHECK_FALSE(closed);
-  gate.leave();
+  gate.leave(1, 1);
   leader.join();  // the other worker never came
-  CHECK_FALSE(gate.enter());
+  CHECK_FALSE(gate.enter(0, 1));
   gate.open();
-  CHECK(gate.enter());
-  gate.leave();
+  CHECK_FALSE(gate.enter(0, 1));  // one that is a window late
+  CHECK(gate.enter(1, 2));
+  gate.leave(1, 2);
   gate.close(false);
+}
+
+TEST_CASE("whoever the leader lets in has left when it goes on") {
+  constexpr unsigned kWorkers = 3;
+  Gate gate(kWorkers);
+  std::atomic<unsigned> inside{0};
+  std::atomic<bool> end{false};
+  std::vector<std::thread> workers;
+  for (unsigned w = 0; w < kWorkers; ++w)
+    workers.emplace_back([&, w] {
+      for (std::uint32_t generation = 0;;) {
+        generation = gate.wait(generation);
+        if (end) return;
+        if (!gate.enter(w, generation)) continue;
+        ++inside;
+        --inside;
+        gate.leave(w, generation);
+      }
+    });
+  unsigned left_over = 0;
+  for (int i = 0; i < 20000; ++i) {
+    gate.open();
+    gate.close(false);
+    left_over += inside;
+  }
+  end = true;
+  gate.wake();
+  for (auto& worker : workers) worker.join();
+  CHECK(left_over == 0);
 }
 
 TEST_CASE("a worker that waits long sleeps") {
   Gate gate(1);
   std::thread worker([&] {
-    (void)gate.wait(0);
-    if (gate.enter()) gate.leave();
+    const std::uint32_t generation = gate.wait(0);
+    if (gate.enter(0, generation)) gate.leave(0, generation);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const double before = process_cpu_seconds();
