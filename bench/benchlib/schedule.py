@@ -1,18 +1,29 @@
 """A run's windows laid out on more threads, as the engine (src/sim/engine.cpp) shares them.
 
-A window is its serial part and its items (domains that are awake, tasks of decoding), with the seconds of each on one
-thread, from `lockstep run --work-log`.
+A window is its serial part and its items (tasks of decoding, and domains that are awake), with the seconds of each on
+one thread, from `lockstep run --work-log`.
 """
 import collections
 import heapq
 
 # The engine's rule of when a window is worth sharing: the smoothed work of a window, in seconds.
 SHARE_ABOVE, ALONE_BELOW, SMOOTHING = 10e-6, 5e-6, 8
+# Its order of domains: the longest first, as every so many windows are measured, smoothed likewise.
+SAMPLE_EVERY, COST_SMOOTHING = 16, 4
+TASK = -1
 
+# items: pairs of a domain's id, or TASK, and seconds.
 Window = collections.namedtuple("Window", "serial items")
 # Seconds: serial and alone are those of the leader only; work is that of shared windows on one thread, span their
 # length on N threads, without the barriers.
 Layout = collections.namedtuple("Layout", "serial alone work span shared_windows")
+
+
+def parse(line):
+    """(serial, ids, nanoseconds of each)"""
+    serial, *items = line.split()
+    pairs = [item.rpartition(":") for item in items]
+    return int(serial), tuple(int(key) if key else TASK for key, _, _ in pairs), [int(ns) for _, _, ns in pairs]
 
 
 def read(paths):
@@ -21,24 +32,33 @@ def read(paths):
     logs = []
     for path in paths:
         with open(path) as f:
-            logs.append([[int(field) for field in line.split()] for line in f])
-    shapes = {tuple(map(len, log)) for log in logs}
-    if len(shapes) != 1:
+            logs.append([parse(line) for line in f])
+    if len({tuple(ids for _, ids, _ in log) for log in logs}) != 1:
         raise ValueError("work logs of one trace differ in shape")
-    shortest = [[min(parts) for parts in zip(*lines)] for lines in zip(*logs)]
-    return [Window(line[0] * 1e-9, [ns * 1e-9 for ns in line[1:]]) for line in shortest]
+    windows = []
+    for lines in zip(*logs):
+        shortest = [min(times) * 1e-9 for times in zip(*(times for _, _, times in lines))]
+        windows.append(Window(min(line[0] for line in lines) * 1e-9, list(zip(lines[0][1], shortest))))
+    return windows
+
+
+def shares(items, threads):
+    """Seconds of the items of each thread, in its order: domains belong to the threads in turn. (The engine hands out
+    tasks to whoever is free; here they are dealt out.)"""
+    dealt = [[] for _ in range(threads)]
+    for number, (key, took) in enumerate(items):
+        dealt[(number if key == TASK else key) % threads].append(took)
+    return dealt
 
 
 def static_span(items, threads):
-    """Domains belong to the threads in turn."""
-    return max(sum(items[t::threads]) for t in range(threads))
+    return max(map(sum, shares(items, threads)))
 
 
 def dynamic_span(items, threads):
-    """Each thread takes its own items, and then what is left of the next threads'. (The engine hands out tasks of
-    decoding before the domains; here they are items like them.)"""
+    """Each thread takes its own items, and then what is left of the next threads'."""
     free = [(0.0, thread) for thread in range(threads)]
-    left = [list(reversed(items[t::threads])) for t in range(threads)]
+    left = [share[::-1] for share in shares(items, threads)]
     span = 0.0
     while free:
         time, thread = free[0]
@@ -53,18 +73,43 @@ def dynamic_span(items, threads):
 SPANS = {"static": static_span, "dynamic": dynamic_span}
 
 
+class Order:
+    """Tasks, then domains by their cost as it is known."""
+
+    def __init__(self):
+        self.cost, self.rank = collections.defaultdict(float), {}
+
+    def of(self, items):
+        return sorted(items, key=lambda item: (item[0] != TASK, self.rank.get(item[0], item[0])))
+
+    def learn(self, items):
+        for key, took in items:
+            if key != TASK:
+                self.cost[key] += (took - self.cost[key]) / COST_SMOOTHING
+
+    def sort(self):
+        ids = sorted(self.cost, key=lambda key: (-self.cost[key], key))
+        self.rank = {key: place for place, key in enumerate(ids)}
+
+
 def lay_out(windows, threads, schedule):
     serial = alone = work = span = estimate = 0.0
-    sharing, shared_windows = False, 0
-    for window in windows:
+    sharing, shared_windows, order = False, 0, Order()
+    for number, window in enumerate(windows):
         serial += window.serial
-        total = sum(window.items)
-        if sharing and len(window.items) > 1 and threads > 1:
+        total = sum(took for _, took in window.items)
+        shared = sharing and len(window.items) > 1 and threads > 1
+        if shared:
             work += total
-            span += SPANS[schedule](window.items, threads)
+            items = order.of(window.items) if schedule == "dynamic" else window.items
+            span += SPANS[schedule](items, threads)
             shared_windows += 1
         else:
             alone += total
+        if number % SAMPLE_EVERY == 0:
+            order.learn(window.items)
+            if shared:
+                order.sort()
         estimate += (total - estimate) / SMOOTHING
         sharing = estimate > (ALONE_BELOW if sharing else SHARE_ABOVE)
     return Layout(serial, alone, work, span, shared_windows)

@@ -20,6 +20,7 @@ double seconds_since(Clock::time_point start) { return seconds(Clock::now() - st
 // so a window is shared only when there is clearly more work in it than that.
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
 constexpr std::uint64_t kSampleEvery = 16;                 // windows between two detailed time measurements
+constexpr double kSmoothing = 4;  // measurements over which a domain's cost is a mean
 
 std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -44,6 +45,8 @@ Engine::~Engine() = default;
 DomainId Engine::add(Domain& domain, DomainKind kind) {
   domains_.push_back({&domain, kind, nullptr});
   next_.push_back(0);
+  cost_.push_back(0);
+  order_.push_back(static_cast<DomainId>(domains_.size() - 1));
   return static_cast<DomainId>(domains_.size() - 1);
 }
 
@@ -173,7 +176,7 @@ void Engine::collect_awake() {
   awake_.clear();
   const Cycle last = options_.skip ? to_ - 1 : kNever;
   const std::span<const Cycle> next(next_);
-  for (DomainId d = 0; d < next.size(); ++d)
+  for (const DomainId d : order_)
     if (next[d] <= last) awake_.push_back(d);
   if (options_.shuffle)
     for (std::size_t i = awake_.size(); i > 1; --i)
@@ -229,13 +232,19 @@ Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint sta
 Engine::TimePoint Engine::do_logged_share(TimePoint start) {
   auto before = start;
   for (std::size_t i = 0; i < task_count_ + awake_.size(); ++i) {
-    if (i < task_count_) {
+    const bool task = i < task_count_;
+    const DomainId id = task ? 0 : awake_[i - task_count_];
+    if (task) {
       do_task(i, 0);
     } else {
-      do_domain(awake_[i - task_count_], 0);
+      do_domain(id, 0);
     }
     const auto after = Clock::now();
-    options_.work_log->item(seconds(after - before));
+    if (task) {
+      options_.work_log->task(seconds(after - before));
+    } else {
+      options_.work_log->domain(id, seconds(after - before));
+    }
     before = after;
   }
   shares_[0].window_seconds = seconds(before - start);
@@ -255,7 +264,11 @@ void Engine::do_domain(DomainId id, unsigned thread) {
   const auto start = sampled_ ? Clock::now() : Clock::time_point{};
   try {
     next_[id] = slot.domain->advance(now_, to_);
-    if (sampled_) share.domain_seconds[static_cast<unsigned>(slot.kind)] += seconds_since(start);
+    if (sampled_) {
+      const double took = seconds_since(start);
+      share.domain_seconds[static_cast<unsigned>(slot.kind)] += took;
+      cost_[id] += (took - cost_[id]) / kSmoothing;
+    }
     const auto handing_over = sampled_ ? Clock::now() : Clock::time_point{};
     for (NetworkBase* network : networks_of_[id]) network->note(id, thread);
     if (sampled_) share.exchange_seconds += seconds_since(handing_over);
@@ -280,6 +293,7 @@ void Engine::end_window(unsigned team) {
   } else {
     profile_.alone_seconds += sum;
   }
+  if (sampled_ && team > 1 && options_.dynamic) order_by_cost();
   work_estimate_ += (sum - work_estimate_) / 8;
   sharing_ = work_estimate_ > (sharing_ ? kAloneBelow : kShareAbove);
 
@@ -289,6 +303,12 @@ void Engine::end_window(unsigned team) {
   now_ = to_;
   for (NetworkBase* network : networks_) network->flip(now_, next_);
   if (tasks_) tasks_->settle();
+}
+
+/// What is done in which order never shows in results; here it follows the host's times.
+void Engine::order_by_cost() {
+  std::sort(order_.begin(), order_.end(),
+            [this](DomainId a, DomainId b) { return cost_[a] != cost_[b] ? cost_[a] > cost_[b] : a < b; });
 }
 
 void Engine::rethrow_first_error() {

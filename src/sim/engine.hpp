@@ -96,7 +96,8 @@ class Engine {
   };
   /// One thread's part of a window: the awake domains of which it is the owner, awake_[next, end). With the
   /// dynamic schedule it then takes what others have left. A domain's owner is always the same thread, so its
-  /// state tends to stay in one core's cache; owners take turns along the ids, so each has of every kind.
+  /// state tends to stay in one core's cache; owners take turns along the ids, so each has of every kind. The
+  /// longest domains come first, so that at a window's end only short ones are left to be divided.
   struct alignas(64) Share {
     std::atomic<std::size_t> next{0};
     std::size_t end = 0;
@@ -122,6 +123,7 @@ class Engine {
   TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
   void do_domain(DomainId id, unsigned thread);
   void do_task(std::size_t task, unsigned thread);
+  void order_by_cost();
   TimePoint do_logged_share(TimePoint start);
   void sum_up();
   [[nodiscard]] bool worth_sharing() const;
@@ -135,6 +137,8 @@ class Engine {
   TaskSource* tasks_ = nullptr;
 
   Cycle now_ = 0, to_ = 0;
+  std::vector<double> cost_;               // by domain: seconds of a window in which it is awake, smoothed
+  std::vector<DomainId> order_;            // of visiting; with several threads by cost_
   std::vector<DomainId> awake_, divided_;  // divided_: memory for divide()
   std::size_t task_count_ = 0;
   std::uint64_t shuffle_state_ = 0;

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/network.hpp"
+
 namespace lockstep::sim {
 
-/// Filled by an engine of one thread. Takes about 5 bytes for each domain and window.
+/// Filled by an engine of one thread. Takes about 8 bytes for each domain and window.
 class WorkLog {
  public:
   /// A window begins; before it the leader alone worked for so long.
@@ -15,13 +17,14 @@ class WorkLog {
     serial_.push_back(nanoseconds(serial_seconds));
     first_item_.push_back(items_.size());
   }
-  /// The next domain or task of the window, in the order of visiting.
-  void item(double seconds) { items_.push_back(nanoseconds(seconds)); }
+  /// What the window did next: a task, or a domain.
+  void task(double seconds) { items_.push_back({kTask, nanoseconds(seconds)}); }
+  void domain(DomainId id, double seconds) { items_.push_back({id, nanoseconds(seconds)}); }
 
   [[nodiscard]] std::size_t windows() const { return serial_.size(); }
   [[nodiscard]] std::size_t items() const { return items_.size(); }
 
-  /// A line for each window: its serial part, then its items, in ns.
+  /// A line for each window, in ns: its serial part, then tasks as NS and domains as ID:NS.
   [[nodiscard]] std::string text() const {
     std::string out;
     for (std::size_t w = 0; w < serial_.size(); ++w) {
@@ -29,7 +32,8 @@ class WorkLog {
       const std::size_t end = w + 1 < first_item_.size() ? first_item_[w + 1] : items_.size();
       for (std::size_t i = first_item_[w]; i < end; ++i) {
         out += ' ';
-        out += std::to_string(items_[i]);
+        if (items_[i].id != kTask) out += std::to_string(items_[i].id) + ':';
+        out += std::to_string(items_[i].nanoseconds);
       }
       out += '\n';
     }
@@ -42,7 +46,14 @@ class WorkLog {
     return static_cast<std::uint32_t>(seconds * 1e9 < kMost ? seconds * 1e9 : kMost);
   }
 
-  std::vector<std::uint32_t> serial_, items_;
+  static constexpr DomainId kTask = 0xffffffff;
+  struct Item {
+    DomainId id;
+    std::uint32_t nanoseconds;
+  };
+
+  std::vector<std::uint32_t> serial_;
+  std::vector<Item> items_;
   std::vector<std::size_t> first_item_;
 };
 
