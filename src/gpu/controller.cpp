@@ -51,6 +51,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
 }
 
 Cycle Controller::boundary(Cycle now) {
+  machine_->manage(plan_->managed);
   close_finished(now);
   note_copies();
   const bool done = work_done();
@@ -216,6 +217,7 @@ void Controller::watch(Cycle now) {
 void Controller::exhausted(Cycle now) { finish(now, work_done() ? Outcome::kDone : Outcome::kDeadlock); }
 
 void Controller::finish(Cycle now, Outcome outcome) {
+  machine_->manage(plan_->managed);
   static constexpr const char* kReasons[] = {"", "max-cycles", "interrupted", "deadlock"};
   stats::RunReport& report = result_.report;
   stopped_ = true;
@@ -245,10 +247,10 @@ void Controller::report_managed() {
     managed.added_fault_cycles =
         managed.counters.gmmu.faults *
         sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
-  const auto& allocations = plan_->managed.allocations();
-  for (std::size_t i = 0; i < allocations.size(); ++i)
-    managed.by_allocation.push_back(
-        {allocations[i].base, allocations[i].bytes, machine_->gmmu()->by_allocation()[i]});
+  for (const std::uint32_t i : plan_->managed.by_base()) {
+    const uvm::Allocation& a = plan_->managed.allocations()[i];
+    managed.by_allocation.push_back({a.base, a.bytes, machine_->gmmu()->by_allocation()[i]});
+  }
   managed.residency = residency_;
   result_.report.managed = managed;
 }
