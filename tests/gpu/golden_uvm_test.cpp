@@ -31,12 +31,12 @@ using Pages = std::vector<unsigned>;
 /// begin in one cycle.
 Seen run(const std::vector<Pages>& ctas, std::vector<std::string> settings, const char* managed,
          const char* memory = "") {
-  std::vector<std::vector<Address>> loads;
+  LoadChain::Ctas all;
   for (const Pages& pages : ctas) {
-    auto& of_cta = loads.emplace_back();
+    auto& of_cta = all.loads.emplace_back();
     for (const unsigned page : pages) of_cta.push_back(kBase + Address{page} * 4096);
   }
-  const LoadChain trace(loads);
+  const LoadChain trace(all);
   settings.push_back("launch.dispatch_interval_milli=1");
   auto options = managed_options(smart_gpu(settings), managed, memory);
   options.config.gpu.sms =

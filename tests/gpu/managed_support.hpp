@@ -19,22 +19,25 @@ inline constexpr const char* kTable = "0x7fa000000000+256KiB";
 /// A kernel of CTAs of one warp whose loads wait for one another, behind a copy of 64 KB, which fills the L2.
 class LoadChain {
  public:
-  explicit LoadChain(const std::vector<Address>& addresses, Address copied = kBase)
-      : LoadChain(std::vector<std::vector<Address>>{addresses}, copied) {}
   /// The loads of each CTA.
-  explicit LoadChain(const std::vector<std::vector<Address>>& ctas, Address copied = kBase) {
+  struct Ctas {
+    std::vector<std::vector<Address>> loads;
+  };
+  explicit LoadChain(const std::vector<Address>& addresses, Address copied = kBase)
+      : LoadChain(Ctas{{addresses}}, copied) {}
+  explicit LoadChain(const Ctas& ctas, Address copied = kBase) {
     const auto path = folder_.path();
     std::ofstream(path / "kernelslist.g")
         << "MemcpyHtoD,0x" << std::hex << copied << std::dec << ",65536\nkernel-1.traceg\n";
     std::ofstream out(path / "kernel-1.traceg");
-    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (" << ctas.size()
+    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (" << ctas.loads.size()
         << ",1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
            "-nregs = 32\n-binary version = 61\n-cuda stream id = 0\n-shmem base_addr = 0x0\n"
            "-local mem base_addr = 0x0\n-nvbit version = 1.7\n-accelsim tracer version = 3\n\n"
            "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
            "[adrrescompress?] "
            "[mem_addresses]\n";
-    for (std::size_t cta = 0; cta < ctas.size(); ++cta) write_cta(out, cta, ctas[cta]);
+    for (std::size_t cta = 0; cta < ctas.loads.size(); ++cta) write_cta(out, cta, ctas.loads[cta]);
     out.close();
     trace_ = trace::open_trace(path.string());
   }
