@@ -34,6 +34,12 @@ void complete_stalls(stats::KernelResult& kernel) {
   stalls[static_cast<unsigned>(stats::Stall::kEmpty)] += all - charged;
 }
 
+const char* copy_kind(const core::HostCommand& command) {
+  if (command.kind == core::HostCommand::Kind::kFill) return "fill";
+  if (command.kind == core::HostCommand::Kind::kDeviceCopy) return "device_to_device";
+  return is_copy_to_device(command) ? "host_to_device" : "device_to_host";
+}
+
 }  // namespace
 
 Controller::Controller(const RunOptions& options, const Plan& plan, Machine& machine, FeedSet& feeds,
@@ -153,9 +159,8 @@ void Controller::note_copies() {
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
     const core::Dispatcher::Copied& copy = copied[copies_noted_];
     const core::HostCommand& command = dispatcher_->command(copy.command);
-    const bool to_device = is_copy_to_device(command);
-    result_.report.copies.push_back({to_device ? "host_to_device" : "device_to_host", command.address,
-                                     command.bytes, copy.start, copy.end - copy.start});
+    result_.report.copies.push_back(
+        {copy_kind(command), command.address, command.bytes, copy.start, copy.end - copy.start});
     last_end_ = std::max(last_end_, copy.end);
   }
 }

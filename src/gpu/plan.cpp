@@ -82,6 +82,10 @@ core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
       return To::kStreamWait;
     case From::kEventWait:
       return To::kEventWait;
+    case From::kFill:
+      return To::kFill;
+    case From::kDeviceCopy:
+      return To::kDeviceCopy;
     case From::kManage:
     case From::kRelease:
     case From::kAdvise:

@@ -136,6 +136,27 @@ int many() {
   return 0;
 }
 
+/// A fill, and a copy within the device; then the same of managed memory that is on the device.
+int fills() {
+  constexpr std::size_t kBytes = 4 << 20;
+  void *a = nullptr, *b = nullptr, *shared = nullptr;
+  if (cudaMalloc(&a, kBytes) != 0 || cudaMalloc(&b, kBytes) != 0) return 4;
+  if (cudaMallocManaged(&shared, kBytes, 1) != 0) return 4;
+  cudaMemPrefetchAsync(shared, kBytes, {1, 0}, 0, nullptr);
+  start_work(nullptr, 10);
+  for (void* from : {a, shared}) {
+    cudaDeviceSynchronize();
+    void* begin = event_in(nullptr);
+    cudaMemset(from, 1, kBytes);
+    void* middle = event_in(nullptr);
+    cudaMemcpy(b, from, kBytes, 3);
+    void* end = event_in(nullptr);
+    cudaDeviceSynchronize();
+    std::printf("%ld\n%ld\n", nanoseconds(begin, middle), nanoseconds(middle, end));
+  }
+  return 0;
+}
+
 /// A ring of 32 pointers, one every `stride` bytes.
 void write_ring(void* list, std::size_t stride) {
   for (std::size_t i = 0; i < 32; ++i) {
@@ -218,6 +239,7 @@ int main(int argc, char** argv) {
   if (which == "queries") return queries();
   if (which == "copies") return copies();
   if (which == "many") return many();
+  if (which == "fills") return fills();
   if (which == "managed") return managed();
   if (which == "never") return never();
   return 3;
