@@ -118,19 +118,22 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   start.socket = sockets.theirs;
   start.max_cycles = arguments.options.max_cycles;
   Child child(start);
-  const bool plain = arguments.options.managed.kind == gpu::ManagedOptions::Kind::kNone;
-  LiveProgram live(sockets.ours, arguments.strict, plain, [&] { return interrupted() || child.ended(); });
+  LiveProgram live(sockets.ours, arguments.strict, [&] { return interrupted() || child.ended(); });
   const auto leave = [&] {  // left before the program is waited for
     live.leave();
     tell_signal(child.wait(), start.command.front());
   };
-  try {
-    const int code = simulate_program(arguments, live, leave, argc, argv);
-    return child.wait().code != 0 ? child.wait().code : code;
-  } catch (const NeedsWholeTrace&) {
-    leave();
-  }
-  return simulate_rest(arguments, child.wait(), argc, argv);
+  const int code = simulate_program(arguments, live, leave, argc, argv);
+  return child.wait().code != 0 ? child.wait().code : code;
+}
+
+/// Why the program must have ended before its simulation begins; nullptr where it need not.
+const char* needs_whole_trace(const gpu::ManagedOptions& managed) {
+  using Kind = gpu::ManagedOptions::Kind;
+  if (managed.memory.millionths > 0) return "--gpu-memory as a share needs the whole footprint";
+  if (managed.kind == Kind::kNone && managed.memory.bytes > 0) return "--gpu-memory with --managed none";
+  if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
+  return "--managed other than none needs the whole trace";
 }
 
 int execute_and_simulate(RunArguments& arguments, Start start, const std::string& folder, bool functional,
@@ -138,11 +141,13 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   arguments.trace = fs::absolute(arguments.trace).string();  // the program may change its folder
   if (!functional || keep) start.trace = arguments.trace;
   start.threads = arguments.options.threads;
-  const gpu::ManagedOptions& managed = arguments.options.managed;
-  using Kind = gpu::ManagedOptions::Kind;
-  const bool whole = managed.memory.bytes > 0 || managed.memory.millionths > 0 ||
-                     (managed.kind != Kind::kTrace && managed.kind != Kind::kNone);
-  if (!functional && !whole) return execute_live(arguments, std::move(start), folder, argc, argv);
+  const char* const reason = functional ? nullptr : needs_whole_trace(arguments.options.managed);
+  if (!functional && reason == nullptr) return execute_live(arguments, std::move(start), folder, argc, argv);
+  if (reason != nullptr && !arguments.quiet)
+    fmt::print(stderr,
+               "lockstep: {}: simulated after the program's end; its events and clocks count executed "
+               "instructions\n",
+               reason);
   const ChildResult child = execute(arguments, std::move(start), folder);
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }
@@ -162,9 +167,10 @@ int run_exec(int argc, char** argv) {
       "Its\n"
       "arguments, standard streams and exit code are passed through. The simulation runs beside it: "
       "cudaEventElapsedTime,\n"
-      "cudaEventQuery and clock() give simulated time. With --functional, and where memory is managed, they "
-      "count\n"
-      "executed instructions, one nanosecond or cycle each.";
+      "cudaEventQuery and clock() give simulated time. With --functional, with --gpu-memory as a share "
+      "(0.8x) "
+      "and with\n"
+      "--managed other than none they count executed instructions, one nanosecond or cycle each.";
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;

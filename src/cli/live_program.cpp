@@ -10,8 +10,8 @@ namespace lockstep::cli {
 using cuda::Word;
 using Until = core::HostQueue::Until;
 
-LiveProgram::LiveProgram(int fd, bool strict, bool plain, std::function<bool()> give_up)
-    : wire_(fd), plain_(plain), give_up_(std::move(give_up)), trace_(strict) {}
+LiveProgram::LiveProgram(int fd, bool strict, std::function<bool()> give_up)
+    : wire_(fd), give_up_(std::move(give_up)), trace_(strict) {}
 
 gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
   for (;;) {
@@ -77,13 +77,7 @@ void LiveProgram::kernel() {
 
 void LiveProgram::command() {
   trace::ByteReader in(content_);
-  const trace::Command next = trace::decode_command(in, trace_.kernels().size(), events_);
-  const bool managed =
-      (next.kind >= trace::Command::Kind::kManage && next.kind <= trace::Command::Kind::kHostAccess) ||
-      next.kind >= trace::Command::Kind::kDeviceAccess;
-  if (managed && !plain_) throw NeedsWholeTrace{};
-  if (managed) return;
-  commands_.push_back(next);
+  commands_.push_back(trace::decode_command(in, trace_.kernels().size(), events_));
   if (commands_.back().kind == trace::Command::Kind::kEventRecord) ++events_;
 }
 

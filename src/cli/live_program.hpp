@@ -13,17 +13,11 @@
 
 namespace lockstep::cli {
 
-/// The program has managed memory: which must be known before its first kernel is simulated, so the whole
-/// trace is needed.
-struct NeedsWholeTrace {};
-
 class LiveProgram final : public gpu::Program {
  public:
-  /// Takes `fd` over. `plain`: memory is simulated as if none was managed. `give_up`: the user has had
-  /// enough; the program then counts as ended.
-  LiveProgram(int fd, bool strict, bool plain, std::function<bool()> give_up);
+  /// Takes `fd` over. `give_up`: the user has had enough; the program then counts as ended.
+  LiveProgram(int fd, bool strict, std::function<bool()> give_up);
 
-  /// May throw NeedsWholeTrace.
   [[nodiscard]] News listen(const gpu::HostClock& clock) override;
   [[nodiscard]] const trace::TraceSet& trace() const override { return trace_; }
   [[nodiscard]] const trace::KernelHeader& header(std::uint32_t kernel) const override {
@@ -47,7 +41,6 @@ class LiveProgram final : public gpu::Program {
   void answer(const gpu::HostClock& clock);
 
   cuda::Wire wire_;
-  bool plain_;
   std::function<bool()> give_up_;
   trace::GrowingTrace trace_;
   std::vector<trace::Command> commands_;  // not yet released

@@ -152,6 +152,8 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, const std::f
     simulated();
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
     const bool whole = program.ended_well() && !program.stopped();
+    if (whole && result.outcome == gpu::Outcome::kDone && !result.report.managed)
+      gpu::check_memory_is_managed(program.trace(), arguments.options.managed);
     if (result.outcome == gpu::Outcome::kDone && !whole && !result.report.kernels.empty()) {
       result.report.partial = true;
       result.report.partial_reason = program.stopped() ? "max-cycles" : "program";

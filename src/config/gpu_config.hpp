@@ -186,6 +186,8 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
   std::uint32_t tREFI = 3420, tRFC = 14;            // all banks of a channel rest tRFC every tREFI
   std::uint32_t read_queue = 64, write_queue = 64;  // a channel
   std::uint32_t write_high = 48, write_low = 38;    // turn-around watermarks
+  std::uint32_t fill_percent = 99,
+                copy_percent = 90;  // of the peak: the driver's fills, copies within memory
   std::uint32_t latency_ns_x1000 =
       129700;  // dram.latency_ps: controller, PHY and return path beside the timing
 };

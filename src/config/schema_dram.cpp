@@ -72,6 +72,11 @@ Rows dram_queue_rows() {
               dram<&G::write_low>()),
       integer("dram.latency_ps", M::kPicoseconds, 0, 10000000,
               "controller, PHY and return path, beside the timing rules", dram<&G::latency_ns_x1000>()),
+      integer("dram.fill_percent", M::kNone, 1, 100,
+              "of the peak bandwidth that a fill (cudaMemset) reaches, after the launch floor",
+              dram<&G::fill_percent>()),
+      integer("dram.copy_percent", M::kNone, 1, 100,
+              "likewise a copy within device memory, reading and writing", dram<&G::copy_percent>()),
   };
 }
 

@@ -175,6 +175,9 @@ Rows cost_rows() {
       ns("uvm.evict_ns", "driver: for each eviction, beside the link", field<&Uvm::evict_ns>()),
       ns("uvm.host_fault_ns", "an access of the host that finds pages on the device, beside the link",
          field<&Uvm::host_fault_ns>()),
+      ns("uvm.advise_ns", "an advice (cudaMemAdvise): the host waits", field<&Uvm::advise_ns>()),
+      ns("uvm.prefetch_ns", "a prefetch (cudaMemPrefetchAsync) in its stream, beside the link",
+         field<&Uvm::prefetch_ns>()),
       choice("uvm.host_access", kHostAccesses,
              "the host's access to a page on the device: it comes back, or stays where advice says so, or "
              "always",

@@ -45,7 +45,8 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
       kernel_(kernel),
       commands_(command_cycles_ + kSlack),
       requests_(*fabric.request, *fabric.request_credit, fabric.numbering().sms, fabric.sm_request_port()),
-      replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()) {}
+      replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()),
+      device_copies_(config) {}
 
 void CopyEngine::gather(Cycle from) {
   commands_.gather(*fabric_->copy_command, 0, from);
@@ -65,8 +66,11 @@ Cycle CopyEngine::advance(Cycle from, Cycle to) {
 
 void CopyEngine::tick(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
+    if (copy.path != icnt::CopyCommand::Path::kLink) return device_copies_.add(copy, now - command_cycles_);
     lanes_[copy.to_device].waiting.push_back({copy, now});
   });
+  while (const auto done = device_copies_.take(now))
+    fabric_->copy_done->send(0, 0, now + data_cycles_, {done->index, done->start, now + data_cycles_});
   replies_.tick(
       now, true,
       [&](const icnt::Reply& r) {
@@ -253,8 +257,8 @@ bool CopyEngine::holds_link(unsigned direction, Cycle now) const {
 }
 
 Cycle CopyEngine::next_event(Cycle now) const {
-  Cycle next =
-      std::min({commands_.next_arrival(), replies_.next_event(now - 1, true), requests_.next_event(now - 1)});
+  Cycle next = std::min({commands_.next_arrival(), replies_.next_event(now - 1, true),
+                         requests_.next_event(now - 1), device_copies_.next()});
   if (!remote_asked_.empty() || (!remote_answers_.empty() && !requests_.full())) return now;
   for (const Lane& lane : lanes_) next = std::min(next, next_event(now, lane));
   for (unsigned direction = 0; direction < 2; ++direction) {
@@ -288,14 +292,16 @@ bool CopyEngine::quiescent() const {
     if (lane.busy || !lane.waiting.empty()) return false;
   for (const LinesOf& m : migrations_)
     if (m.busy || m.ended) return false;
-  return remote_asked_.empty() && remote_answers_.empty() && commands_.size() == 0 && requests_.empty() &&
-         replies_.pending() == 0 && requests_.credits_missing() == 0;
+  return device_copies_.idle() && remote_asked_.empty() && remote_answers_.empty() && commands_.size() == 0 &&
+         requests_.empty() && replies_.pending() == 0 && requests_.credits_missing() == 0;
 }
 
 void CopyEngine::dump(std::string& out) const {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "copy engine: {} requests queued, {} credits away\n", requests_.empty() ? "no" : "some",
                  requests_.credits_missing());
+  if (!device_copies_.idle())
+    fmt::format_to(to, "  a fill or copy within the device ends at {}\n", device_copies_.next());
   for (const Lane& lane : lanes_) {
     if (!lane.busy) continue;
     fmt::format_to(

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/device_copies.hpp"
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "mem/address_map.hpp"
@@ -26,6 +27,8 @@ namespace lockstep::core {
 /// transfer ends when the last answer is here. The link works in pages of host.page_bytes: two may be open,
 /// so the third waits until all answers of the first are back. The end is reported host.data_latency_ps
 /// later.
+///
+/// Fills and copies within device memory do not use the link: DeviceCopies.
 ///
 /// With managed memory the GMMU's domain owns it, drives it and has it move the lines of migrations too. A
 /// copy lets a migration that wants the link go first at each of its pages, one at a time.
@@ -131,6 +134,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   sim::Inbox<icnt::CopyCommand> commands_;
   icnt::InjectionPort<icnt::Request> requests_;
   icnt::EjectionPort<icnt::Reply> replies_;
+  DeviceCopies device_copies_;
   Lane lanes_[2];  // 0: to host, 1: to device
   LinesOf migrations_[2];
   std::vector<icnt::Reply> remote_asked_;

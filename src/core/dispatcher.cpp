@@ -15,6 +15,12 @@ namespace {
 constexpr std::uint64_t kMilli = 1000;
 constexpr Cycle kSlack = 1024 + 2;  // an event may be sent at the end of the longest window
 
+icnt::CopyCommand::Path path_of(HostCommand::Kind kind) {
+  using Path = icnt::CopyCommand::Path;
+  if (kind == HostCommand::Kind::kFill) return Path::kFill;
+  return kind == HostCommand::Kind::kDeviceCopy ? Path::kWithin : Path::kLink;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, KernelTable& table,
@@ -120,8 +126,9 @@ void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
     fabric_->order->send(0, 0, now + copy_command_cycles_, order);
     return;
   }
-  fabric_->copy_command->send(0, 0, now + copy_command_cycles_,
-                              {index, is_copy_to_device(command), command.address, command.bytes});
+  fabric_->copy_command->send(
+      0, 0, now + copy_command_cycles_,
+      {index, is_copy_to_device(command), command.address, command.bytes, path_of(command.kind)});
 }
 
 void Dispatcher::launch(Cycle now) {

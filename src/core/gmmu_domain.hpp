@@ -33,6 +33,8 @@ class GmmuDomain final : public sim::Domain {
   }
 
   // Between windows.
+  /// The address space has grown.
+  void grow() { gmmu_.memory().grow(); }
   [[nodiscard]] const uvm::Counters& counters() { return gmmu_.counters(); }
   /// Grows while faults are served.
   [[nodiscard]] std::uint64_t activity() {

@@ -26,11 +26,13 @@ struct HostCommand {
     kStreamWait,
     kEventWait,
     kStreamOrder,  // to managed memory, in `stream`
+    kFill,
+    kDeviceCopy,
   } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
-  Address address = 0;       // copies
-  std::uint64_t bytes = 0;   // copies
+  Address address = 0;       // copies, fills
+  std::uint64_t bytes = 0;   // copies, fills
   std::uint32_t event = 0;   // the event's record, counted from 0
   uvm::Order order = {};     // kOrder, kStreamOrder; index is not used
 };
@@ -42,8 +44,8 @@ struct HostCommand {
 }
 
 /// The host takes its commands one after another, each in no time:
-/// - a kernel, a stream copy, a stream order, an event's record or a stream's wait goes to the end of its
-/// stream and starts
+/// - a kernel, a stream copy, a fill, a copy within the device, a stream order, an event's record or a
+/// stream's wait goes to the end of its stream and starts
 ///   when the stream's command before it is complete; a record is complete at once, a stream's wait when its
 ///   event is;
 /// - a plain copy in blocking mode is taken when everything before it is complete;

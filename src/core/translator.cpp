@@ -11,6 +11,7 @@ namespace {
 
 constexpr Cycle kSlack = 1024 + 2;  // an answer may be sent at the end of the longest window
 constexpr std::size_t kReports = 256;
+constexpr uvm::Allocation kNothing;
 
 std::uint64_t page_number(uvm::Place place) { return place.tree * uvm::kPagesPerTree + place.page; }
 
@@ -31,7 +32,7 @@ Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
       blocking_(config.uvm.blocking_misses),
       tlb_({config.uvm.l1_tlb_entries, config.uvm.l1_tlb_entries},
            {config.uvm.l1_tlb_large_entries, config.uvm.l1_tlb_large_entries}),
-      last_(&managed.allocations().front()),
+      last_(&kNothing),
       replies_(config.uvm.reply_latency + kSlack),
       reports_(kReports) {}
 

@@ -134,7 +134,7 @@ class Translator {
   Cycle request_latency_, touch_interval_, shootdown_cycles_;
   bool merge_, forget_all_, acknowledge_, blocking_;
   uvm::Tlb tlb_;
-  const uvm::Allocation* last_;
+  const uvm::Allocation* last_;  // found last; one of no bytes before
   sim::Inbox<icnt::TranslationReply> replies_;
   std::vector<Wait> waits_;  // by token
   std::vector<std::uint32_t> free_waits_;

@@ -297,9 +297,14 @@ void Runtime::record_copy(const Copy& c, const StreamState& stream) {
   const auto span = [&](const CopyEnd& e) { return span_of(e.pitch, e.slice, c.width, c.height, c.depth); };
   if (!crosses || !from_device) record_touch(c.from, span(c.from), false, host_reads, stream);
   if (!crosses || !to_device) record_touch(c.to, span(c.to), true, host_writes, stream);
-  if (!crosses) return;
+  if (!to_device && !from_device) return;
   (void)enter(stream);
   const std::uint64_t bytes = c.width * c.height * c.depth;
+  if (!crosses) {
+    const auto written = reinterpret_cast<Address>(c.to.address);
+    if (bytes > 0) recorder_->log().add(stream.number, {trace::Command::Kind::kDeviceCopy, written, bytes});
+    return;
+  }
   const auto to = reinterpret_cast<Address>(c.to.address), from = reinterpret_cast<Address>(c.from.address);
   if (to_device) recorder_->copy_to_device(stream.number, to, bytes);
   if (from_device) recorder_->copy_to_host(stream.number, from, bytes);
@@ -332,11 +337,19 @@ void Runtime::copy(const Copy& c, const StreamState& stream) {
   record_copy(c, stream);
 }
 
+void Runtime::record_fill(const Fill& f, const StreamState& stream) {
+  const std::uint64_t bytes = f.width * f.element * f.height * f.depth;
+  if (!on_device(f.address) || bytes == 0) return;
+  if (StreamLog* log = enter(stream))
+    log->add(stream.number, {trace::Command::Kind::kFill, reinterpret_cast<Address>(f.address), bytes});
+}
+
 void Runtime::fill(const Fill& f, const StreamState& stream) {
   if (!in_arena(f.address)) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
   check_range(memory, f.address, span);
   record_touch({f.address}, span, true, false, stream);
+  record_fill(f, stream);
   for (std::size_t z = 0; z < f.depth; ++z)
     for (std::size_t y = 0; y < f.height; ++y) {
       std::byte* row = f.address + z * f.slice + y * f.pitch;

@@ -116,6 +116,7 @@ void Recorder::copy_to_host(std::uint32_t stream, Address from, std::uint64_t by
 }
 
 void Recorder::finish(const std::string& name) {
+  tell(false);  // what the host did last
   const std::uint64_t hash = file_.hash();
   if (kernels_ > 0) file_.finish(name, hash, log_.commands());
   if (!wire_) return;

@@ -139,6 +139,7 @@ class Runtime {
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);
+  void record_fill(const Fill& fill, const StreamState& stream);
   /// The device or the host touches one end of a copy, or what is filled, where that is managed.
   void record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
                     const StreamState& stream);

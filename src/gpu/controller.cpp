@@ -34,6 +34,12 @@ void complete_stalls(stats::KernelResult& kernel) {
   stalls[static_cast<unsigned>(stats::Stall::kEmpty)] += all - charged;
 }
 
+const char* copy_kind(const core::HostCommand& command) {
+  if (command.kind == core::HostCommand::Kind::kFill) return "fill";
+  if (command.kind == core::HostCommand::Kind::kDeviceCopy) return "device_to_device";
+  return is_copy_to_device(command) ? "host_to_device" : "device_to_host";
+}
+
 }  // namespace
 
 Controller::Controller(const RunOptions& options, const Plan& plan, Machine& machine, FeedSet& feeds,
@@ -52,6 +58,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
 
 Cycle Controller::boundary(Cycle now) {
   time_kernels();
+  machine_->manage(plan_->managed);
   close_finished(now);
   note_copies();
   const bool done = work_done();
@@ -167,9 +174,8 @@ void Controller::note_copies() {
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
     const core::Dispatcher::Copied& copy = copied[copies_noted_];
     const core::HostCommand& command = dispatcher_->command(copy.command);
-    const bool to_device = is_copy_to_device(command);
-    result_.report.copies.push_back({to_device ? "host_to_device" : "device_to_host", command.address,
-                                     command.bytes, copy.start, copy.end - copy.start});
+    result_.report.copies.push_back(
+        {copy_kind(command), command.address, command.bytes, copy.start, copy.end - copy.start});
     last_end_ = std::max(last_end_, copy.end);
   }
 }
@@ -231,6 +237,7 @@ void Controller::watch(Cycle now) {
 void Controller::exhausted(Cycle now) { finish(now, work_done() ? Outcome::kDone : Outcome::kDeadlock); }
 
 void Controller::finish(Cycle now, Outcome outcome) {
+  machine_->manage(plan_->managed);
   static constexpr const char* kReasons[] = {"", "max-cycles", "interrupted", "deadlock"};
   stats::RunReport& report = result_.report;
   stopped_ = true;
@@ -260,10 +267,10 @@ void Controller::report_managed() {
     managed.added_fault_cycles =
         managed.counters.gmmu.faults *
         sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
-  const auto& allocations = plan_->managed.allocations();
-  for (std::size_t i = 0; i < allocations.size(); ++i)
-    managed.by_allocation.push_back(
-        {allocations[i].base, allocations[i].bytes, machine_->gmmu()->by_allocation()[i]});
+  for (const std::uint32_t i : plan_->managed.by_base()) {
+    const uvm::Allocation& a = plan_->managed.allocations()[i];
+    managed.by_allocation.push_back({a.base, a.bytes, machine_->gmmu()->by_allocation()[i]});
+  }
   managed.residency = residency_;
   result_.report.managed = managed;
 }

@@ -8,14 +8,15 @@ namespace lockstep::gpu {
 
 Machine::Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip)
     : config_(config),
-      fabric_(config_, !plan.managed.empty()),
+      managed_(plan.managed),
+      fabric_(config_, plan.manages),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)) {
   const icnt::Numbering& n = fabric_.numbering();
   dispatcher_ = std::make_unique<core::Dispatcher>(config_, fabric_, kernels_, plan.kernels, plan.commands,
                                                    plan.streams);
   copies_ = std::make_unique<core::CopyEngine>(config_, fabric_, map_, copy_slot_);
-  const uvm::AddressSpace* managed = plan.managed.empty() ? nullptr : &plan.managed;
+  const uvm::AddressSpace* managed = plan.manages ? &managed_ : nullptr;
   if (managed)
     gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, *copies_);
   const Wiring wiring{config_, fabric_, map_, kernels_, skip, managed};
@@ -33,6 +34,12 @@ void Machine::attach(sim::Engine& engine) {
     engine.add(*copies_, sim::DomainKind::kOther);
   }
   fabric_.register_with(engine);
+}
+
+void Machine::manage(const uvm::AddressSpace& space) {
+  if (space.allocations().size() == managed_.allocations().size()) return;
+  managed_.follow(space);
+  gmmu_->grow();
 }
 
 void Machine::settle(Cycle now) {

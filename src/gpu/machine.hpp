@@ -68,6 +68,8 @@ class Machine {
   [[nodiscard]] core::GmmuDomain* gmmu() { return gmmu_.get(); }
 
   // Between windows; all walks in the order of the domains.
+  /// Managed memory has grown to `space`. A command takes at least a window to reach whom it concerns.
+  void manage(const uvm::AddressSpace& space);
   void settle(Cycle now);
   /// Adds the counters of a kernel slot since the last call to `total`. After settle().
   void collect(std::uint8_t slot, stats::KernelCounters& total);
@@ -88,6 +90,7 @@ class Machine {
   void for_each_busy(F&& f) const;
 
   config::GpuConfig config_;
+  uvm::AddressSpace managed_;
   icnt::Fabric fabric_;
   mem::AddressMap map_;
   core::KernelTable kernels_;

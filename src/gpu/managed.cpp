@@ -110,6 +110,18 @@ ManagedMemory parse_gpu_memory(std::string_view text) {
   return memory;
 }
 
+void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions& options) {
+  if (options.memory.bytes == 0 && options.memory.millionths == 0) return;
+  const bool none = options.kind == ManagedOptions::Kind::kNone;
+  throw UserError(fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
+                              none ? " with --managed none" : "; name some with --managed"));
+}
+
+void manage(uvm::AddressSpace& space, const trace::Command& command) {
+  const auto [first, end] = pages_of(command.address, command.bytes);
+  space.cover(first, end - first);
+}
+
 uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options) {
   using Kind = ManagedOptions::Kind;
   uvm::AddressSpace space;
@@ -121,11 +133,8 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
       if (is_copy_to_device(c.kind) && c.bytes > 0) ranges.push_back(pages_of(c.address, c.bytes));
   if (options.kind == Kind::kTrace)
     for (const trace::Command& c : trace.commands())
-      if (c.kind == trace::Command::Kind::kManage) ranges.push_back(pages_of(c.address, c.bytes));
-  if (ranges.empty() && (options.memory.bytes > 0 || options.memory.millionths > 0))
-    throw UserError(
-        fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
-                    options.kind == Kind::kNone ? " with --managed none" : "; name some with --managed"));
+      if (c.kind == trace::Command::Kind::kManage) manage(space, c);
+  if (ranges.empty() && space.empty()) check_memory_is_managed(trace, options);
   if (options.kind == Kind::kCopies && ranges.empty())
     throw UserError(
         fmt::format("run: --managed memcpy: trace {} copies nothing to the device", trace.name()));

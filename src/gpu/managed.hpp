@@ -37,11 +37,18 @@ struct ManagedOptions {
 /// "0.8x", or a size. Throws UserError.
 [[nodiscard]] ManagedMemory parse_gpu_memory(std::string_view text);
 
+/// The program has this memory managed from now on. Rounded outward to pages; what was managed before keeps
+/// its allocation. Throws UserError.
+void manage(uvm::AddressSpace& space, const trace::Command& command);
+
 /// The managed memory of a run: one allocation for each range, rounded outward to pages; ranges that share a
-/// page become one. kTrace: the trace's managed allocations. kCopies: the targets of the trace's copies to
-/// the device. kAll: everything below 2^49. Local memory, constants and code are never managed. Throws
-/// UserError where nothing is managed although something was asked for.
+/// page become one. kTrace: the trace's managed allocations, in its order (manage()). kCopies: the targets of
+/// the trace's copies to the device. kAll: everything below 2^49. Local memory, constants and code are never
+/// managed. Throws UserError where nothing is managed although something was asked for.
 [[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
+
+/// Nothing is managed: throws UserError where an amount of memory is given for it.
+void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions& options);
 
 /// Pages of device memory for it, at least 1; `capacity`: bytes of the device. Throws UserError.
 [[nodiscard]] std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,

@@ -82,6 +82,10 @@ core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
       return To::kStreamWait;
     case From::kEventWait:
       return To::kEventWait;
+    case From::kFill:
+      return To::kFill;
+    case From::kDeviceCopy:
+      return To::kDeviceCopy;
     case From::kManage:
     case From::kRelease:
     case From::kAdvise:
@@ -107,11 +111,12 @@ uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
 
 }  // namespace
 
-Planner::Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed,
+Planner::Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
                  bool copies_move_pages)
     : config_(&config),
       selection_(std::move(selection)),
-      managed_(&managed),
+      plan_(&plan),
+      managed_(&plan.managed),
       moves_pages_(copies_move_pages) {}
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
@@ -134,7 +139,7 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
     command.stream = dense(header != nullptr ? header->stream : c.stream);
   }
   // cudaDeviceSynchronize; waits for a stream, an event or a copy move nothing in UVMSmart either.
-  if (c.kind == Kind::kWait && config_->uvm.synchronise_copies && !managed_->empty())
+  if (c.kind == Kind::kWait && config_->uvm.synchronise_copies && plan_->manages)
     out.push_back(order_command({uvm::Order::Kind::kSynchronise}));
   return true;
 }
@@ -186,10 +191,10 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   check_selection(trace, selection);
   Plan plan;
   plan.managed = managed_space(trace, managed);
-  if (!plan.managed.empty())
-    plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
+  plan.manages = !plan.managed.empty();
+  if (plan.manages) plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
   plan.kernels.resize(trace.kernels().size());
-  Planner planner(config, selection, plan.managed, managed.kind == ManagedOptions::Kind::kTrace);
+  Planner planner(config, selection, plan, managed.kind == ManagedOptions::Kind::kTrace);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;

@@ -23,7 +23,8 @@ struct Plan {
   std::vector<core::HostCommand> commands;  // selected kernels, all copies
   std::uint32_t streams = 0;
   std::uint64_t kernel_commands = 0;
-  uvm::AddressSpace managed;         // empty: no managed memory
+  bool manages = false;              // there is managed memory, or may be
+  uvm::AddressSpace managed;         // grows while a program runs
   std::uint64_t managed_frames = 0;  // pages of the device for it
   std::vector<std::string> remarks;  // sorted: kernels of another architecture
 };
@@ -31,10 +32,10 @@ struct Plan {
 /// Makes a plan command by command.
 class Planner {
  public:
-  /// `config` and `managed` must outlive it. `copies_move_pages`: the device's copies touch managed memory as
-  /// its kernels do. `selection`: kernels with other ids are left out; empty: none
-  /// is.
-  Planner(const config::GpuConfig& config, IdRanges selection, const uvm::AddressSpace& managed,
+  /// `config` and `plan` must outlive it; of the plan it reads what is managed. `copies_move_pages`: the
+  /// device's copies touch managed memory as its kernels do. `selection`: kernels with other ids are left
+  /// out; empty: none is.
+  Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
           bool copies_move_pages = true);
 
   /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
@@ -56,7 +57,8 @@ class Planner {
 
   const config::GpuConfig* config_;
   IdRanges selection_;
-  const uvm::AddressSpace* managed_;
+  const Plan* plan_;
+  const uvm::AddressSpace* managed_;  // the plan's
   bool moves_pages_;
   std::map<std::uint64_t, std::uint32_t> streams_;           // dense numbers
   std::map<std::string, std::uint64_t, std::less<>> rooms_;  // of code, by kernel name

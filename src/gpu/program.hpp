@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/clock_log.hpp"
 #include "core/dispatcher.hpp"
 #include "gpu/plan.hpp"
+#include "gpu/simulation.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::gpu {
@@ -51,16 +53,40 @@ class Program {
   [[nodiscard]] virtual bool asks_clocks(std::uint32_t kernel) const = 0;
 };
 
-/// Lets the dispatcher's list grow by what the program does.
-class ProgramSource final : public core::HostSource {
+/// A program whose news may be heard again from the beginning; its questions are answered once.
+class ProgramLog {
  public:
-  /// All must outlive it; `plan` counts on.
-  ProgramSource(Program& program, const config::GpuConfig& config, const IdRanges& selection, Plan& plan,
-                core::Dispatcher& dispatcher);
-  void more(core::HostQueue& queue) override;
+  explicit ProgramLog(Program& program) : program_(&program) {}
+  [[nodiscard]] const Program::News& listen(const HostClock& clock);
+  void rewind() { heard_ = 0; }
+  [[nodiscard]] const Program& program() const { return *program_; }
 
  private:
   Program* program_;
+  std::deque<Program::News> news_;
+  std::size_t heard_ = 0;
+};
+
+/// The program has managed memory, and Plan::manages is false: the run must begin anew.
+struct FoundManaged {};
+
+/// Lets the dispatcher's list grow by what the program does.
+///
+/// With managed memory the list is followed to the host's next wait only, also where every stream waits for
+/// the default one (HostQueue::Until::kComplete): an order to managed memory may follow, which does not.
+class ProgramSource final : public core::HostSource {
+ public:
+  /// All must outlive it; `plan` counts on. options.managed: kTrace or kNone, and no share of the footprint.
+  ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options, Plan& plan,
+                core::Dispatcher& dispatcher);
+  /// May throw FoundManaged.
+  void more(core::HostQueue& queue) override;
+
+ private:
+  void add(const trace::Command& command, std::vector<core::HostCommand>& commands);
+
+  ProgramLog* program_;
+  bool listens_;  // to what it has managed
   Plan* plan_;
   core::Dispatcher* dispatcher_;
   Planner planner_;

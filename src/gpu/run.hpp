@@ -14,7 +14,8 @@ struct TestHooks {
 };
 
 /// `program`: what the commands come from, and trace is its trace; without one they are the trace's.
+/// `manages`: the program has managed memory; else FoundManaged may be thrown.
 [[nodiscard]] RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-                            const TestHooks& hooks = {}, Program* program = nullptr);
+                            const TestHooks& hooks = {}, ProgramLog* program = nullptr, bool manages = false);
 
 }  // namespace lockstep::gpu

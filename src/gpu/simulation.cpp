@@ -112,13 +112,17 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
 }  // namespace
 
 RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-              const TestHooks& hooks, Program* program) {
+              const TestHooks& hooks, ProgramLog* program, bool manages) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
   config::GpuConfig config = options.config;
   check_limits(config);
   Plan plan;
-  if (!program) {
+  if (program) {
+    plan.manages = manages;
+    if (manages)
+      plan.managed_frames = managed_frames(plan.managed, options.managed, config.dram.capacity_bytes);
+  } else {
     plan = make_plan(trace, config, options.kernels, options.managed);
     // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
     config.launch.max_kernels = static_cast<std::uint32_t>(
@@ -134,7 +138,7 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   machine.attach(engine);
   std::optional<ProgramSource> source;
   if (program) {
-    source.emplace(*program, config, options.kernels, plan, machine.dispatcher());
+    source.emplace(*program, config, options, plan, machine.dispatcher());
     machine.dispatcher().set_source(*source);
   }
   FeedSet feeds(trace, config, machine.dispatcher(), machine.kernels());
@@ -157,7 +161,14 @@ RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
 }
 
 RunResult simulate(Program& program, const RunOptions& options) {
-  return run(program.trace(), options, real_parts(), {}, &program);
+  ProgramLog log(program);
+  try {
+    return run(program.trace(), options, real_parts(), {}, &log);
+  } catch (const FoundManaged&) {  // most often with its first commands
+  }
+  log.rewind();
+  if (options.work_log) *options.work_log = {};
+  return run(program.trace(), options, real_parts(), {}, &log, true);
 }
 
 std::string explain_window(const config::GpuConfig& config) {

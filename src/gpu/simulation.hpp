@@ -60,7 +60,8 @@ struct RunResult {
 [[nodiscard]] RunResult simulate(const trace::TraceSet& trace, const RunOptions& options);
 
 /// Likewise, while the program runs: it is simulated as far as its commands are known. The report is that of
-/// the same commands and kernels as a trace. No managed memory.
+/// the same commands and kernels as a trace. options.managed: what the program has managed, or nothing; no
+/// share of the footprint, which is known at the end only.
 [[nodiscard]] RunResult simulate(Program& program, const RunOptions& options);
 
 /// Text of `lockstep config --explain window`: every channel with its latency and the one that sets W.

@@ -17,7 +17,17 @@ using Kind = uvm::Event::Kind;
 
 /// Rows of the picture; kernels have kStreams + position of their stream among all. Spans of one row never
 /// overlap.
-enum Row : std::uint64_t { kCopiesIn = 1, kCopiesOut, kFaults, kDriver, kToDevice, kToHost, kHost, kStreams };
+enum Row : std::uint64_t {
+  kCopiesIn = 1,
+  kCopiesOut,
+  kFaults,
+  kDriver,
+  kToDevice,
+  kToHost,
+  kHost,
+  kWithin,
+  kStreams
+};
 
 struct Style {
   std::string_view name;
@@ -95,12 +105,18 @@ void put_kernels(Writer& out, const stats::RunReport& report) {
 }
 
 void put_copies(Writer& out, const stats::RunReport& report) {
-  bool in = false, back = false;
-  for (const stats::CopyResult& copy : report.copies) (copy.kind == "host_to_device" ? in : back) = true;
-  if (in) out.row(kCopiesIn, "copies to the device");
-  if (back) out.row(kCopiesOut, "copies to the host");
+  const auto row_of = [](const stats::CopyResult& copy) {
+    return copy.kind == "host_to_device" ? kCopiesIn : copy.kind == "device_to_host" ? kCopiesOut : kWithin;
+  };
+  const auto any = [&](Row row) {
+    return std::any_of(report.copies.begin(), report.copies.end(),
+                       [&](const stats::CopyResult& copy) { return row_of(copy) == row; });
+  };
+  if (any(kCopiesIn)) out.row(kCopiesIn, "copies to the device");
+  if (any(kCopiesOut)) out.row(kCopiesOut, "copies to the host");
+  if (any(kWithin)) out.row(kWithin, "fills and copies within the device");
   for (const stats::CopyResult& copy : report.copies)
-    out.span(copy.kind == "host_to_device" ? kCopiesIn : kCopiesOut, copy.kind, copy.start_cycle, copy.cycles,
+    out.span(row_of(copy), copy.kind, copy.start_cycle, copy.cycles,
              fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}", copy.address, copy.bytes));
 }
 

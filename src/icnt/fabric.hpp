@@ -38,6 +38,11 @@ struct CopyCommand {
   bool to_device = true;
   Address address = 0;
   std::uint64_t bytes = 0;
+  enum class Path : std::uint8_t {
+    kLink,
+    kFill,
+    kWithin
+  } path = Path::kLink;  // not kLink: device memory only
 };
 struct CopyDone {
   std::uint32_t index = 0;

@@ -224,7 +224,7 @@ A run with `-o OUT` writes
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
 `stats.json` has `schema` (1; it changes when a name goes or changes its meaning, not when one is added), `version`,
-`gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, and `total`, the sums over all kernels. Besides
+`gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, fills and copies within the device, and `total`, the sums over all kernels. Besides
 there are `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.

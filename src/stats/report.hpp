@@ -29,7 +29,7 @@ struct KernelResult {
 };
 
 struct CopyResult {
-  std::string kind;  // "host_to_device", "device_to_host"
+  std::string kind;  // "host_to_device", "device_to_host", "fill", "device_to_device"
   Address address = 0;
   std::uint64_t bytes = 0;
   Cycle start_cycle = 0, cycles = 0;

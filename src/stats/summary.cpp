@@ -103,15 +103,19 @@ std::string kernel_table(const RunReport& report, std::size_t name_width) {
 
 std::string copies_line(const RunReport& report) {
   if (report.copies.empty()) return "";
-  std::uint64_t to_device = 0, to_host = 0;
+  std::uint64_t to_device = 0, to_host = 0, within = 0;
   Cycle cycles = 0;
   for (const CopyResult& copy : report.copies) {
-    (copy.kind == "host_to_device" ? to_device : to_host) += copy.bytes;
+    (copy.kind == "host_to_device"   ? to_device
+     : copy.kind == "device_to_host" ? to_host
+                                     : within) += copy.bytes;
     cycles += copy.cycles;
   }
-  return fmt::format("copies: {}, {}B to the device, {}B to the host, {} us\n", grouped(report.copies.size()),
-                     scaled(static_cast<double>(to_device)), scaled(static_cast<double>(to_host)),
-                     microseconds(cycles, report.core_khz));
+  const std::string on_device =
+      within ? fmt::format(", {}B within the device", scaled(static_cast<double>(within))) : "";
+  return fmt::format("copies: {}, {}B to the device, {}B to the host{}, {} us\n",
+                     grouped(report.copies.size()), scaled(static_cast<double>(to_device)),
+                     scaled(static_cast<double>(to_host)), on_device, microseconds(cycles, report.core_khz));
 }
 
 std::string managed_line(const RunReport& report) {

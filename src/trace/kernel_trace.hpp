@@ -176,15 +176,17 @@ struct Command {
     kEventWait,       // the host waits for `event`
     kDeviceAccess,    // in `stream`: the device itself reads or fills managed memory (cudaMemset)
     kStreamPrefetch,  // in `stream`: cudaMemPrefetchAsync
+    kFill,            // in `stream`: the device fills its memory (cudaMemset)
+    kDeviceCopy,      // in `stream`: a copy within device memory, to `address`
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 16;
+  static constexpr std::uint64_t kKinds = 18;
   Address address = 0;       // copies, commands on managed memory: a range of memory
   std::uint64_t bytes = 0;   // of it
   std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
   std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
   bool host = false;         // kAdvise, prefetches: the place that is named is the host; else the device
   bool write = false;        // kHostAccess, kDeviceAccess
-  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, kDeviceAccess, kStreamPrefetch
+  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on
   std::uint32_t event = 0;   // kStreamWait, kEventWait: which kEventRecord before, counted from 0
 };
 [[nodiscard]] inline bool is_copy(Command::Kind kind) {

@@ -31,6 +31,8 @@ class AccessPatterns {
  public:
   explicit AccessPatterns(std::size_t allocations) : allocations_(allocations) {}
 
+  /// There are so many allocations now, no fewer than before.
+  void grow(std::size_t allocations) { allocations_.resize(allocations); }
   void kernel_begins();
   /// `block`: counted from the start of the allocation, in units of 64 KB.
   void staged(std::size_t allocation, std::uint64_t block);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 #include "util/error.hpp"
 
@@ -35,6 +36,36 @@ void AddressSpace::add(Address base, std::uint64_t bytes) {
   allocations_.push_back({base, bytes, layout, trees_});
   trees_ += layout.trees();
   footprint_ += layout.bytes();
+}
+
+void AddressSpace::cover(Address base, std::uint64_t bytes) {
+  if (bytes == 0) return add(base, bytes);  // says what is wrong
+  const Address last = base + (bytes - 1);
+  std::vector<std::pair<Address, Address>> gaps;  // first and last byte
+  Address at = base;
+  bool more = true;  // [at, last] is not looked at yet
+  for (const std::uint32_t index : by_base_) {
+    const Allocation& a = allocations_[index];
+    const Address a_last = a.base + (a.bytes - 1);
+    if (!more || a.base > last) break;
+    if (a_last < at) continue;
+    if (a.base > at) gaps.emplace_back(at, a.base - 1);
+    more = a_last < last;
+    at = a_last + 1;
+  }
+  if (more) gaps.emplace_back(at, last);
+  for (const auto& [first, end] : gaps) {
+    const std::uint64_t size = end - first + 1,
+                        to_border = (kTreeBytes - (first - base) % kTreeBytes) % kTreeBytes;
+    const std::uint64_t head = std::min(size, to_border);
+    if (head > 0) add(first, head);
+    if (size > head) add(first + head, size - head);
+  }
+}
+
+void AddressSpace::follow(const AddressSpace& other) {
+  for (std::size_t i = allocations_.size(); i < other.allocations_.size(); ++i)
+    add(other.allocations_[i].base, other.allocations_[i].bytes);
 }
 
 const Allocation* AddressSpace::find(Address a) const {

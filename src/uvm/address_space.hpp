@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "util/types.hpp"
@@ -37,11 +38,17 @@ struct Place {
 };
 
 /// The managed part of the device's address space. Trees are anchored at the start of their allocation, which
-/// need not be a multiple of 2 MB. Lookups are by binary search over the allocations.
+/// need not be a multiple of 2 MB. Lookups are by binary search over the allocations. It may grow:
+/// allocations stay where they are, with their trees.
 class AddressSpace {
  public:
   /// Throws UserError: size 0, an end beyond 2^64, or an overlap with another allocation.
   void add(Address base, std::uint64_t bytes);
+  /// Adds what of the range belongs to no allocation yet, each gap as an allocation of its own. A gap is cut
+  /// at the first multiple of 2 MB from `base`, so that the trees behind it lie as if all of it were new.
+  void cover(Address base, std::uint64_t bytes);
+  /// Adds the allocations of `other` beyond those that are here, which are the same.
+  void follow(const AddressSpace& other);
 
   [[nodiscard]] bool empty() const { return allocations_.empty(); }
   /// Whether the byte belongs to an allocation; only what was asked for counts, not the rounding.
@@ -63,7 +70,7 @@ class AddressSpace {
   /// Index into allocations() of the allocation that owns the tree.
   [[nodiscard]] std::size_t owner(TreeId tree) const;
 
-  [[nodiscard]] const std::vector<Allocation>& allocations() const { return allocations_; }
+  [[nodiscard]] const std::deque<Allocation>& allocations() const { return allocations_; }
   /// Indices into allocations(), ascending by address.
   [[nodiscard]] const std::vector<std::uint32_t>& by_base() const { return by_base_; }
   /// Bytes of all allocations as rounded up: what device memory is compared with.
@@ -71,8 +78,8 @@ class AddressSpace {
   [[nodiscard]] TreeId trees() const { return trees_; }
 
  private:
-  std::vector<Allocation> allocations_;  // in the order of add()
-  std::vector<std::uint32_t> by_base_;   // indices, ascending by base
+  std::deque<Allocation> allocations_;  // in the order of add()
+  std::vector<std::uint32_t> by_base_;  // indices, ascending by base
   std::uint64_t footprint_ = 0;
   TreeId trees_ = 0;
 };

@@ -22,6 +22,11 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
   if (settings.parameters.smart_runtime) patterns_.emplace(space.allocations().size());
 }
 
+void DeviceMemory::grow() {
+  by_allocation_.resize(table_.space().allocations().size());
+  if (patterns_) patterns_->grow(by_allocation_.size());
+}
+
 // --- Faults ---
 
 const PrefetchPolicy& DeviceMemory::prefetcher() const {

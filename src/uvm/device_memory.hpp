@@ -64,6 +64,9 @@ class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
 
+  /// The address space has grown.
+  void grow();
+
   // --- Faults ---
   /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
   /// all, only the faulting pages, and no more than the device has frames. Returns those staged.

@@ -134,7 +134,7 @@ void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
   }
   const PageTable& table = memory_->table();
   std::sort(blocks_.begin(), blocks_.end(),
-            [&](const Block& a, const Block& b) { return table[a.tree].id < table[b.tree].id; });
+            [&](const Block& a, const Block& b) { return table[a.tree].base < table[b.tree].base; });
   ++c.batches;
   ++batches_in_run_;
   c.batch_entries += size;

@@ -133,12 +133,12 @@ void Gmmu::miss(Cycle now, const Access& access) {
   fault->pages.insert(access.page);
 }
 
-/// The faults of this cycle, tree by tree in ascending order.
+/// The faults of this cycle, tree by tree in ascending order of addresses.
 void Gmmu::stage_faults_of_cycle(Cycle now) {
   if (faults_.empty()) return;
   const PageTable& table = memory_.table();
   std::sort(faults_.begin(), faults_.end(),
-            [&](const Fault& a, const Fault& b) { return table[a.tree].id < table[b.tree].id; });
+            [&](const Fault& a, const Fault& b) { return table[a.tree].base < table[b.tree].base; });
   const std::uint64_t before = memory_.staged_pages();
   const Parameters& p = memory_.parameters();
   const Cycle handling = p.fault_cost == FaultCost::kInline ? memory_.cycles_of_ns(p.page_fault_ns) : 0;

@@ -30,6 +30,9 @@ void HostOrders::begin(Cycle now) {
   at_ = 0;
   due_ = now;
   ranges_ = pages_in(memory_->table().space(), order_.address, order_.bytes);
+  const Parameters& p = memory_->parameters();
+  if (order_.kind == Order::Kind::kAdvise) due_ = now + memory_->cycles_of_ns(p.advise_ns);
+  if (order_.kind == Order::Kind::kPrefetch) due_ = now + memory_->cycles_of_ns(p.prefetch_ns);
   if (order_.kind == Order::Kind::kSynchronise) due_ = now + memory_->synchronise_cycles();
   if (!is_access(order_.kind)) return;
   due_ = now + access_remotely();

@@ -12,6 +12,7 @@ namespace lockstep::uvm {
 
 /// Orders are carried out one after another (spec B.11: one engine for all streams).
 ///
+/// An advice takes advise_ns, a prefetch prefetch_ns before its first transfer.
 /// kPrefetch to the device: pages that are neither there nor on their way, in runs up to 2 MB from the start
 /// of the allocation, each one transfer; the next begins when it has arrived. Page trees do not count them.
 /// Pages that are just leaving are left out. kPrefetch to the host and the host's accesses: host_fault_ns

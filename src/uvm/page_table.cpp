@@ -12,6 +12,7 @@ TreeIndex PageTable::touch(TreeId id) {
       slots_[i] = static_cast<TreeIndex>(trees_.size());
       Tree& tree = trees_.emplace_back();
       tree.id = id;
+      tree.base = space_->address({id, 0});
       tree.pages = space_->pages_of(id);
       return slots_[i];
     }

@@ -17,6 +17,7 @@ using TreeIndex = std::uint32_t;  // of a tree that was touched, in the order of
 /// `counted`.
 struct Tree {
   TreeId id = 0;
+  Address base = 0;                     // first byte
   std::uint32_t pages = kPagesPerTree;  // a power of two from 16
   PageSet resident;                     // valid in the page table
   PageSet incoming;                     // a transfer to the device is staged or under way

@@ -69,6 +69,7 @@ struct Parameters {
   bool smart_runtime = false;
   // The host.
   std::uint32_t host_fault_ns = 16000;
+  std::uint32_t advise_ns = 2000, prefetch_ns = 2000;  // of a call
   HostAccess host_access = HostAccess::kMigrate;
   bool synchronise_copies = false;
   // The rest of the machine.

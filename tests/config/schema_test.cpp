@@ -270,6 +270,10 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(uvm, evict_ns),
       FIELD(uvm, kib_ps),
       FIELD(uvm, host_fault_ns),
+      FIELD(uvm, advise_ns),
+      FIELD(uvm, prefetch_ns),
+      FIELD(dram, fill_percent),
+      FIELD(dram, copy_percent),
       {"dram.latency_ps", [](const GpuConfig& c) { return std::uint64_t{c.dram.latency_ns_x1000}; }}};
   std::set<std::string> seen;
   for (const Field& f : fields) {

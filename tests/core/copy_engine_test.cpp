@@ -55,6 +55,33 @@ TEST_CASE("one transfer a direction at a time, both directions together") {
   CHECK(by_command[2] == std::pair<Cycle, Cycle>(0, kCommand + 3000 + kData));
 }
 
+TEST_CASE("fills and copies within the device: launch floor, then bytes over the DRAM's share, in turn") {
+  constexpr Cycle kFloor = 1000;  // small_gpu()
+  using Kind = core::HostCommand::Kind;
+  auto config = small_gpu();
+  config.dram.fill_percent = 100;  // of 4 * 2 channels with 32 bytes every 2 ns: 128 bytes a cycle
+  config.dram.copy_percent = 50;   // 64 bytes a cycle, each byte read and written
+  const std::uint64_t bytes = GENERATE(1u, 128u, 129u, 1'000'000u);
+  Work work;
+  work.streams = 3;
+  work.commands.push_back({Kind::kFill, 0, 0, 0x1000, bytes});
+  work.commands.push_back({Kind::kDeviceCopy, 1, 0, 0x2000, bytes});
+  work.commands.push_back({Kind::kStreamCopyToDevice, 2, 0, 0x3000, 8});  // the link is free
+  const auto run = [&](Cycle window) {
+    sim::EngineOptions options;
+    options.window = window;
+    return FakeMachine(config, work, always(1)).run(options);
+  };
+  const Log log = run(16);
+  std::map<std::uint32_t, std::pair<Cycle, Cycle>> by_command;
+  for (const auto& [command, start, end] : log.copies) by_command[command] = {start, end};
+  const Cycle filled = kFloor + (bytes + 127) / 128;
+  CHECK(by_command[0] == std::pair<Cycle, Cycle>(0, filled + kData));
+  CHECK(by_command[1] == std::pair<Cycle, Cycle>(0, filled + (2 * bytes + 63) / 64 + kData));
+  CHECK(by_command[2].second == kCommand + 1 + kData);
+  CHECK(run(7) == log);
+}
+
 TEST_CASE("warming L2: every byte once, by sector and byte masks") {
   auto config = small_gpu();
   config.host.warms_l2 = true;

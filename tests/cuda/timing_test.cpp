@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
@@ -84,8 +85,21 @@ TEST_CASE("a copy overlaps with a kernel of another stream, not with one of its 
   CHECK(static_cast<double>(found[1]) < static_cast<double>(found[0]) - 0.8 * copy);
 }
 
+TEST_CASE("a fill and a copy within the device take their bytes over what STREAM reaches, beside the floor") {
+  const auto found = numbers(execute("fills").out);
+  REQUIRE(found.size() == 4);
+  // gpu-benches on a V100: init 897 GB/s, scale 809 GB/s; an empty kernel 1240 ns; the end is heard 24 ns
+  // later.
+  const double fill = 1264 + 4194304 / 0.897e3, copy = 1264 + 2 * 4194304 / 0.809e3;
+  CHECK(static_cast<double>(found[0]) == Approx(fill).epsilon(0.01));
+  CHECK(static_cast<double>(found[1]) == Approx(copy).epsilon(0.01));
+  // Pages that are on the device do not fault: an order there and back more.
+  CHECK(static_cast<double>(found[2]) == Approx(fill).margin(150));
+  CHECK(static_cast<double>(found[3]) == Approx(copy).margin(150));
+}
+
 TEST_CASE("the report of a live run is that of its recording, whatever threads and windows") {
-  for (const std::string which : {"streams", "copies", "many", "queries", "clocks"}) {
+  for (const std::string which : {"streams", "copies", "many", "queries", "clocks", "fills"}) {
     INFO(which);
     const Folder folder;
     const Finished one =
@@ -99,6 +113,92 @@ TEST_CASE("the report of a live run is that of its recording, whatever threads a
               .out == one.out);
     CHECK(slurp(folder / "three/stats.json") == stats);
   }
+}
+
+namespace {
+
+// A fault costs 2 + 3 us and its page on the link.
+const std::vector<std::string> kFaults = {"-q",
+                                          "--set",
+                                          "uvm.prefetcher=none",
+                                          "--set",
+                                          "uvm.interrupt_ns=2000",
+                                          "--set",
+                                          "uvm.batch_ns=3000",
+                                          "--set",
+                                          "uvm.block_ns=0",
+                                          "--set",
+                                          "uvm.kib_ps=0"};
+
+std::vector<std::string> with_faults(const std::vector<std::string>& more) {
+  std::vector<std::string> options = kFaults;
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a program hears of managed memory in simulated time: faults, a prefetch, what ran before") {
+  const Folder folder;
+  const Finished done = execute("managed", with_faults({"-o", folder / "out"}));
+  CHECK(done.err.empty());
+  const auto found = numbers(done.out);
+  REQUIRE(found.size() == 7);
+  const auto report = nlohmann::json::parse(slurp(folder / "out/stats.json"));
+  // The first kernel ran before the memory was managed; the report is of a machine with a GMMU from the
+  // start.
+  const auto& first = report.at("kernels").at(0);
+  const double cycles = first.at("launch_cycles").get<double>() + first.at("cycles").get<double>();
+  CHECK(static_cast<double>(found[0]) == Approx(cycles / 1.38).margin(1));
+  const long fault = found[1] - found[2];
+  CHECK(fault >= 5000);
+  CHECK(fault < 5000 + 4000);  // a page of 4 KB, a walk
+  CHECK(found[3] == 600);      // cudaErrorNotReady
+  CHECK(static_cast<double>(found[4]) == Approx(3e9 * 1048576 / 12e9).epsilon(0.05));  // PCIe 3: 12 GB/s
+  CHECK(found[5] < found[2] + 10000);                                                  // no fault
+  CHECK(static_cast<double>(found[6] - found[2]) == Approx(32.0 * static_cast<double>(fault)).epsilon(0.04));
+  CHECK(report.at("managed").at("faults") == 1 + 32);
+}
+
+TEST_CASE("a live run with managed memory is that of its recording, whatever threads and windows") {
+  const Folder folder;
+  for (const std::vector<std::string>& memory :
+       {std::vector<std::string>{}, std::vector<std::string>{"--gpu-memory", "64KiB"},
+        std::vector<std::string>{"--managed", "none"}}) {
+    const auto options = [&](std::vector<std::string> more, const char* out) {
+      more.insert(more.end(), memory.begin(), memory.end());
+      more.insert(more.end(), {"-o", folder / out});
+      return with_faults(more);
+    };
+    INFO((memory.empty() ? std::string("all of it") : memory.back()));
+    const Finished one = execute("managed", options({"-t", "1", "--record", folder / "kept.lst"}, "one"));
+    CHECK(one.code == 0);
+    const std::string stats = slurp(folder / "one/stats.json");
+    CHECK((stats.find("\"managed\"") == std::string::npos) == (!memory.empty() && memory.back() == "none"));
+    const auto same = [&](const std::vector<std::string>& more) {
+      CHECK(execute("managed", options(more, "two")).out == one.out);
+      CHECK(slurp(folder / "two/stats.json") == stats);
+    };
+    same({"-t", "2", "--window", "7", "--shuffle", "3"});
+    same({"-t", "2", "--no-skip", "--schedule", "static"});
+    std::vector<std::string> replay = options({}, "three");
+    replay.insert(replay.begin(), {"run", folder / "kept.lst"});
+    CHECK(start(replay).code == 0);
+    CHECK(slurp(folder / "three/stats.json") == stats);
+  }
+}
+
+TEST_CASE("device memory as a share of the footprint: simulated after the program's end, which is said") {
+  const std::string said = "as a share needs the whole footprint: simulated after the program's end";
+  const Finished told = execute("managed", {"--gpu-memory", "0.8x"});
+  CHECK(told.code == 0);
+  CHECK(told.err.find(said) != std::string::npos);
+  const auto found = numbers(told.out);
+  REQUIRE(found.size() >= 3);
+  CHECK(found[1] == found[2]);  // executed instructions
+  const Finished none = execute("streams", {"-q", "--gpu-memory", "1MiB"});
+  CHECK(none.code == 2);
+  CHECK(none.err.find("has no managed memory") != std::string::npos);
 }
 
 TEST_CASE("a simulation that stops early leaves the program running to its end") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "managed_support.hpp"
 
@@ -20,16 +21,26 @@ struct Seen {
   json transfers = json::array(), write_backs = json::array();     // [first page or leaf, KB]
   std::vector<std::pair<std::uint64_t, std::uint64_t>> durations;  // KB, picoseconds
   std::uint64_t faults = 0;
+  std::set<double> fault_times;
   json managed;  // of stats.json
 };
 
-/// Loads of the first byte of each page, one after the other.
-Seen run(const std::vector<unsigned>& pages, const std::vector<std::string>& settings, const char* managed,
+using Pages = std::vector<unsigned>;
+
+/// Loads of the first byte of each page, by CTA one after the other; each CTA has an SM of its own, and all
+/// begin in one cycle.
+Seen run(const std::vector<Pages>& ctas, std::vector<std::string> settings, const char* managed,
          const char* memory = "") {
-  std::vector<Address> loads;
-  for (const unsigned page : pages) loads.push_back(kBase + Address{page} * 4096);
-  const LoadChain trace(loads);
+  LoadChain::Ctas all;
+  for (const Pages& pages : ctas) {
+    auto& of_cta = all.loads.emplace_back();
+    for (const unsigned page : pages) of_cta.push_back(kBase + Address{page} * 4096);
+  }
+  const LoadChain trace(all);
+  settings.push_back("launch.dispatch_interval_milli=1");
   auto options = managed_options(smart_gpu(settings), managed, memory);
+  options.config.gpu.sms =
+      std::max<std::uint32_t>(options.config.gpu.sms, static_cast<std::uint32_t>(ctas.size()));
   options.timeline = true;
   const auto result = gpu::simulate(*trace, options);
   REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -39,6 +50,7 @@ Seen run(const std::vector<unsigned>& pages, const std::vector<std::string>& set
   for (const json& e : file.at("traceEvents")) {
     const std::string name = e.at("name");
     seen.faults += name == "far fault" ? e["args"]["bytes"].get<std::uint64_t>() / 4096 : 0;
+    if (name == "far fault") seen.fault_times.insert(e.at("ts").get<double>());
     const bool in = name == "migration" || name == "prefetch";
     if (!in && name != "write-back") continue;
     const Address address = std::stoull(e["args"]["address"].get<std::string>(), nullptr, 16) - kBase;
@@ -50,16 +62,18 @@ Seen run(const std::vector<unsigned>& pages, const std::vector<std::string>& set
   return seen;
 }
 
-/// The transfers of all steps, and the pages that fault. Nothing where several fault in one cycle: a chain of
-/// loads cannot do that.
-bool steps(const json& scenario, std::vector<unsigned>& pages, json& transfers) {
+/// The transfers of all steps, and the pages that fault, by CTA: pages of one step fault in one cycle.
+std::vector<Pages> steps(const json& scenario, json& transfers) {
   transfers = json::array();
+  std::vector<Pages> ctas(1);
   for (const json& step : scenario.at("steps")) {
-    if (step.at("faults").size() != 1) return false;
-    pages.push_back(step["faults"][0]);
+    const auto faults = step.at("faults").get<Pages>();
+    if (faults.size() > 1) REQUIRE(scenario["steps"].size() == 1);  // CTAs would drift apart
+    if (ctas.size() < faults.size()) ctas.resize(faults.size());
+    for (std::size_t i = 0; i < faults.size(); ++i) ctas[i].push_back(faults[i]);
     for (const json& t : step.at("transfers")) transfers.push_back(t);
   }
-  return true;
+  return ctas;
 }
 
 void check_times(const Seen& seen) {
@@ -73,21 +87,23 @@ TEST_CASE("golden transfers and cycles come out of a whole run") {
   const json all = golden();
   for (const json& scenario : all.at("prefetch")) {
     INFO(scenario.at("policy") << " " << scenario.at("name"));
-    std::vector<unsigned> pages;
     json expected;
-    if (!steps(scenario, pages, expected)) continue;
+    const std::vector<Pages> ctas = steps(scenario, expected);
     const std::string managed =
         "0x7f8000000000+" + std::to_string(scenario.at("pages").get<unsigned>() * 4) + "KiB";
     const Seen seen =
-        run(pages, {"uvm.prefetcher=" + scenario.at("policy").get<std::string>()}, managed.c_str());
+        run(ctas, {"uvm.prefetcher=" + scenario.at("policy").get<std::string>()}, managed.c_str());
     CHECK(seen.transfers == expected);
-    CHECK(seen.faults == pages.size());
-    CHECK(seen.managed.at("faults") == pages.size());
+    std::size_t faults = 0;
+    for (const Pages& pages : ctas) faults += pages.size();
+    CHECK(seen.faults == faults);
+    CHECK(seen.managed.at("faults") == faults);
+    if (ctas.size() > 1) CHECK(seen.fault_times.size() == 1);  // one cycle
     CHECK(seen.managed.at("transfers") == expected.size());
     check_times(seen);
     ++scenarios;
   }
-  CHECK(scenarios == 17);
+  CHECK(scenarios == 21);
 }
 
 TEST_CASE("golden write-backs of tree eviction come out of a whole run") {
@@ -95,7 +111,7 @@ TEST_CASE("golden write-backs of tree eviction come out of a whole run") {
   std::vector<unsigned> pages = {0, 16, 32, 64, 128, 256};
   for (unsigned page = 512; page < 1024; ++page) pages.push_back(page);
   const Seen seen =
-      run(pages, {"uvm.prefetcher=tbn", "uvm.prefetcher_oversubscribed=none", "uvm.evictor=tbn"},
+      run({pages}, {"uvm.prefetcher=tbn", "uvm.prefetcher_oversubscribed=none", "uvm.evictor=tbn"},
           "0x7f8000000000+4MiB", "2MiB");
   json expected = json::array();
   const json all = golden();

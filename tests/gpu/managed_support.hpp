@@ -16,34 +16,46 @@ inline const SmallTrace kSmallRandom{
     "random", "random", {{"ctas", "2"}, {"threads", "32"}, {"loads", "1"}, {"footprint", "262144"}}};
 inline constexpr const char* kTable = "0x7fa000000000+256KiB";
 
-/// A kernel of one warp whose loads wait for one another, behind a copy of 64 KB, which fills the L2.
+/// A kernel of CTAs of one warp whose loads wait for one another, behind a copy of 64 KB, which fills the L2.
 class LoadChain {
  public:
-  explicit LoadChain(const std::vector<Address>& addresses, Address copied = kBase) {
+  /// The loads of each CTA.
+  struct Ctas {
+    std::vector<std::vector<Address>> loads;
+  };
+  explicit LoadChain(const std::vector<Address>& addresses, Address copied = kBase)
+      : LoadChain(Ctas{{addresses}}, copied) {}
+  explicit LoadChain(const Ctas& ctas, Address copied = kBase) {
     const auto path = folder_.path();
     std::ofstream(path / "kernelslist.g")
         << "MemcpyHtoD,0x" << std::hex << copied << std::dec << ",65536\nkernel-1.traceg\n";
     std::ofstream out(path / "kernel-1.traceg");
-    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
+    out << "-kernel name = chain\n-kernel id = 1\n-grid dim = (" << ctas.loads.size()
+        << ",1,1)\n-block dim = (32,1,1)\n-shmem = 0\n"
            "-nregs = 32\n-binary version = 61\n-cuda stream id = 0\n-shmem base_addr = 0x0\n"
            "-local mem base_addr = 0x0\n-nvbit version = 1.7\n-accelsim tracer version = 3\n\n"
            "#traces format = PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
            "[adrrescompress?] "
-           "[mem_addresses]\n\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = "
-        << addresses.size() + 1 << "\n";
-    out << std::hex;
-    std::uint32_t pc = 0x10;
-    for (const Address a : addresses) {
-      out << pc << " ffffffff 1 R4 LDG.E 1 R4 4 1 0x" << a << " 4\n";
-      pc += 0x10;
-    }
-    out << pc << " ffffffff 0 EXIT 0 0\n\n#END_TB\n";
+           "[mem_addresses]\n";
+    for (std::size_t cta = 0; cta < ctas.loads.size(); ++cta) write_cta(out, cta, ctas.loads[cta]);
     out.close();
     trace_ = trace::open_trace(path.string());
   }
   [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
 
  private:
+  static void write_cta(std::ofstream& out, std::size_t cta, const std::vector<Address>& addresses) {
+    out << "\n#BEGIN_TB\n\nthread block = " << cta << ",0,0\n\nwarp = 0\ninsts = " << addresses.size() + 1
+        << "\n"
+        << std::hex;
+    std::uint32_t pc = 0x10;
+    for (const Address a : addresses) {
+      out << pc << " ffffffff 1 R4 LDG.E 1 R4 4 1 0x" << a << " 4\n";
+      pc += 0x10;
+    }
+    out << pc << std::dec << " ffffffff 0 EXIT 0 0\n\n#END_TB\n";
+  }
+
   TemporaryFolder folder_;
   std::unique_ptr<trace::TraceSet> trace_;
 };

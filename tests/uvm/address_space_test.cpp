@@ -51,6 +51,35 @@ TEST_CASE("ranges that overlap or do not fit are refused") {
   CHECK_NOTHROW(space.add(0, 0x1000));
 }
 
+TEST_CASE("a range that is covered keeps what is there; gaps are cut at its own trees") {
+  AddressSpace space, follower;
+  space.cover(0x100'0000, 0x10'0000);  // 1 MB
+  follower.follow(space);
+  space.cover(0x100'0000, 0x1000);  // all of it is there
+  CHECK(space.allocations().size() == 1);
+  space.cover(0x100'0000, 0x50'0000);  // 5 MB: 1 MB to the tree's end, then 3 MB
+  REQUIRE(space.allocations().size() == 3);
+  CHECK(space.allocations()[1].base == 0x110'0000);
+  CHECK(space.allocations()[1].bytes == 0x10'0000);
+  CHECK(space.allocations()[2].base == 0x120'0000);
+  CHECK(space.allocations()[2].bytes == 0x30'0000);
+  space.cover(0xf0'0000, 0x100'0000);  // 16 MB, with the others inside: a gap on either side
+  REQUIRE(space.allocations().size() == 5);
+  CHECK(space.allocations()[3].base == 0xf0'0000);
+  CHECK(space.allocations()[3].bytes == 0x10'0000);
+  CHECK(space.allocations()[4].base == 0x150'0000);
+  CHECK(space.allocations()[4].bytes == 0xa0'0000);
+  for (Address a = 0xf0'0000; a < 0x1f0'0000; a += kPageBytes) REQUIRE(space.contains(a));
+  CHECK_FALSE(space.contains(0x1f0'0000));
+  const Allocation* before = follower.find(0x100'0000);
+  follower.follow(space);
+  CHECK(follower.find(0x100'0000) == before);
+  CHECK(follower.footprint() == space.footprint());
+  for (std::size_t i = 0; i < space.allocations().size(); ++i)
+    CHECK(follower.allocations()[i].first_tree == space.allocations()[i].first_tree);
+  CHECK_THROWS_WITH(space.cover(0x100'0000, 0), Catch::Contains("size 0"));
+}
+
 TEST_CASE("trees are made at first touch only") {
   AddressSpace space;
   space.add(0, std::uint64_t{1} << 40);  // a terabyte: 524288 trees

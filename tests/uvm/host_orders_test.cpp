@@ -55,6 +55,25 @@ TEST_CASE("an explicit prefetch brings runs up to 2 MB and no fault") {
   CHECK(rig.gmmu.counters().user_prefetched_pages == 5 * 256);
 }
 
+TEST_CASE("an advice and a prefetch take their call's time, the prefetch before its transfer") {
+  const auto ends = [](std::uint32_t ns) {
+    Parameters p = smart();
+    p.advise_ns = p.prefetch_ns = ns;
+    Rig rig(p, {1 << 20}, kMany, 1);
+    Order advice = order(Order::Kind::kAdvise, 0, 4 * kPage, 1);
+    advice.advice = Advice::kSetReadMostly;
+    rig.gmmu.order(advice);
+    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, kPage, 2));
+    return finish(rig);
+  };
+  constexpr Cycle kCall = 2962;  // 2 us at 1481 MHz
+  const auto free = ends(0), timed = ends(2000);
+  REQUIRE(timed.size() == 2);
+  CHECK(timed[0].second == free[0].second + kCall);
+  CHECK(timed[1].second == free[1].second + 2 * kCall);
+  CHECK(free[1].second == free[0].second + kT4 + 1);  // it is staged in one cycle and begins in the next
+}
+
 TEST_CASE("an explicit prefetch skips what is there, and page trees do not count it") {
   Rig rig(smart(), {3 << 20}, kMany, 1);
   rig.gmmu.order(order(Order::Kind::kPrefetch, 100 * kPage, 10 * kPage));

@@ -141,6 +141,7 @@ TEST_CASE("advice: read-mostly pages come as copies and leave without one, until
       Parameters p = driver ? Parameters{} : smart();
       p.evictor = index_of(evictors(), &kLruPage);
       p.prefetcher = p.prefetcher_oversubscribed = 0;
+      p.advise_ns = 0;
       Rig rig(p, 1 << 20, 4);
       rig.order_at(1, Order::Kind::kAdvise, 0, 256, Advice::kSetReadMostly);
       for (unsigned page = 0; page < 4; ++page) rig.at(10 + page, page);

@@ -136,6 +136,80 @@ int many() {
   return 0;
 }
 
+/// A fill, and a copy within the device; then the same of managed memory that is on the device.
+int fills() {
+  constexpr std::size_t kBytes = 4 << 20;
+  void *a = nullptr, *b = nullptr, *shared = nullptr;
+  if (cudaMalloc(&a, kBytes) != 0 || cudaMalloc(&b, kBytes) != 0) return 4;
+  if (cudaMallocManaged(&shared, kBytes, 1) != 0) return 4;
+  cudaMemPrefetchAsync(shared, kBytes, {1, 0}, 0, nullptr);
+  start_work(nullptr, 10);
+  for (void* from : {a, shared}) {
+    cudaDeviceSynchronize();
+    void* begin = event_in(nullptr);
+    cudaMemset(from, 1, kBytes);
+    void* middle = event_in(nullptr);
+    cudaMemcpy(b, from, kBytes, 3);
+    void* end = event_in(nullptr);
+    cudaDeviceSynchronize();
+    std::printf("%ld\n%ld\n", nanoseconds(begin, middle), nanoseconds(middle, end));
+  }
+  return 0;
+}
+
+/// A ring of 32 pointers, one every `stride` bytes.
+void write_ring(void* list, std::size_t stride) {
+  for (std::size_t i = 0; i < 32; ++i) {
+    void* const next = static_cast<char*>(list) + (i + 1) % 32 * stride;
+    std::memcpy(static_cast<char*>(list) + i * stride, &next, sizeof next);
+  }
+}
+
+long timed_chase(void* list) {
+  void* args[] = {&out, &list};
+  void* begin = event_in(nullptr);
+  launch(&chase, 1, 1, args);
+  void* end = event_in(nullptr);
+  cudaDeviceSynchronize();
+  return nanoseconds(begin, end);
+}
+
+/// Managed memory: what a kernel takes before there is any; one whose page is on the host, and again; advice
+/// and a prefetch beside a kernel that runs; a range that is freed and managed anew, with more behind it.
+int managed() {
+  constexpr std::size_t kBytes = 1 << 20;
+  constexpr int kSetReadMostly = 1;
+  void *list = nullptr, *other = nullptr, *stream = nullptr;
+  void* begin = event_in(nullptr);
+  start_work(nullptr);
+  void* end = event_in(nullptr);
+  cudaDeviceSynchronize();
+  std::printf("%ld\n", nanoseconds(begin, end));
+  if (cudaMallocManaged(&list, kBytes, 1) != 0) return 4;
+  write_ring(list, 128);
+  std::printf("%ld\n", timed_chase(list));
+  std::printf("%ld\n", timed_chase(list));
+  if (cudaMallocManaged(&other, 3 * kBytes, 1) != 0) return 4;
+  cudaStreamCreateWithFlags(&stream, 1);
+  write_ring(other, 4096);
+  start_work(nullptr);
+  if (cudaMemAdvise(other, kBytes, kSetReadMostly, {1, 0}) != 0) return 4;
+  begin = event_in(stream);
+  if (cudaMemPrefetchAsync(other, 3 * kBytes, {1, 0}, 0, stream) != 0) return 4;
+  end = event_in(stream);
+  std::printf("%d\n", cudaEventQuery(end));
+  cudaDeviceSynchronize();
+  std::printf("%ld\n", nanoseconds(begin, end));
+  std::printf("%ld\n", timed_chase(other));
+  cudaFree(list);
+  cudaFree(other);
+  if (cudaMallocManaged(&list, 5 * kBytes, 1) != 0) return 4;
+  write_ring(static_cast<char*>(list) + kBytes / 2, 64 << 10);
+  std::printf("%ld\n", timed_chase(static_cast<char*>(list) + kBytes / 2));
+  static_cast<char*>(list)[5] = 1;
+  return 0;
+}
+
 /// A kernel, then one that never ends.
 int never() {
   start_work(nullptr, 10);
@@ -165,6 +239,8 @@ int main(int argc, char** argv) {
   if (which == "queries") return queries();
   if (which == "copies") return copies();
   if (which == "many") return many();
+  if (which == "fills") return fills();
+  if (which == "managed") return managed();
   if (which == "never") return never();
   return 3;
 }
