@@ -81,29 +81,35 @@ class WarpReplay {
     out_.records.resize(first + run.end - run.first);
     trace::Record* to = out_.records.data() + first;
     const MachineStep* const steps = code_.steps().data();
-    for (std::uint32_t index = run.first; index < run.end; ++index)
-      *to++ = step(index, steps[index].carries, executed[steps[index].operation - run.first_operation]);
+    for (std::uint32_t index = run.first; index < run.end; ++index) {
+      const Executed& from = executed[steps[index].operation - run.first_operation];
+      *to++ = record_of(index, steps[index].carries, from);
+      if (steps[index].carries) append_words(index, from);
+    }
   }
   /// Those of one operation of a run.
   void append_one(const CodeRun& run, const Executed& executed) {
-    for (std::uint32_t index = run.first; index < run.end; ++index)
-      if (code_.steps()[index].operation == executed.record.inst())
-        out_.records.push_back(step(index, code_.steps()[index].carries, executed));
+    for (std::uint32_t index = run.first; index < run.end; ++index) {
+      const MachineStep step = code_.steps()[index];
+      if (step.operation != executed.record.inst()) continue;
+      out_.records.push_back(record_of(index, step.carries, executed));
+      if (step.carries) append_words(index, executed);
+    }
   }
-  /// The record of a machine instruction, whose addresses are appended.
-  trace::Record step(std::uint32_t index, bool carries, const Executed& executed) {
-    const LaneMask mask = executed.record.mask;
-    if (!carries || mask == 0) return trace::Record::make(index, trace::AddressForm::kNone, mask);
+  static trace::Record record_of(std::uint32_t index, bool carries, const Executed& executed) {
+    const trace::AddressForm form = carries ? executed.record.form() : trace::AddressForm::kNone;
+    return trace::Record::make(index, form, executed.record.mask);
+  }
+  void append_words(std::uint32_t index, const Executed& executed) {
     const trace::AddressForm form = executed.record.form();
-    if (form == trace::AddressForm::kNone)
-      throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
     if (form == trace::AddressForm::kAffine) {  // the usual case
       out_.words.push_back(executed.words[0]);
       out_.words.push_back(executed.words[1]);
-    } else {
+    } else if (form != trace::AddressForm::kNone) {
       out_.words.insert(out_.words.end(), executed.words, executed.words + words_of(executed.record));
+    } else if (executed.record.mask != 0) {
+      throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
     }
-    return trace::Record::make(index, form, mask);
   }
 
   const Code& code_;
