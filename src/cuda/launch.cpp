@@ -73,7 +73,7 @@ std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& g
   if (const std::uint64_t threads = volume(d.maxntid) * std::max(d.minnctapersm, 1u); threads > 0)
     most = std::min(most,
                     static_cast<std::uint32_t>(std::max<std::uint64_t>(gpu.sm.registers / threads, kLeast)));
-  return std::max(std::min(kernel.assigned_registers(gpu.gpu.arch), most), kLeast);
+  return std::max(std::min(kernel.code(gpu.gpu.arch).registers(), most), kLeast);
 }
 
 std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {

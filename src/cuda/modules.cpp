@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cuda/error.hpp"
-#include "lower/code.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
 #include "util/error.hpp"
@@ -33,9 +32,10 @@ const CubinKernel* Kernel::machine_code() const {
   return found == kernels.end() ? nullptr : &found->second;
 }
 
-std::uint32_t Kernel::assigned_registers(std::uint32_t arch) const {
-  if (assigned_registers_ == 0) assigned_registers_ = lower::Code(executable(), arch).registers();
-  return assigned_registers_;
+const lower::Code& Kernel::code(std::uint32_t arch, const lower::Passes& passes) const {
+  for (const auto& [made_by, code] : codes_)
+    if (made_by == passes) return *code;
+  return *codes_.emplace_back(passes, std::make_unique<lower::Code>(executable(), arch, passes)).second;
 }
 
 const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch) {

@@ -7,12 +7,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/cubin.hpp"
 #include "cuda/fatbin.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/executable.hpp"
+#include "lower/code.hpp"
 #include "ptx/ir.hpp"
 
 namespace lockstep::cuda {
@@ -32,12 +34,13 @@ struct Kernel {
   [[nodiscard]] const ptx::Function& function() const;
   /// What ptxas made of it, where the fatbin has machine code that this GPU could load; else nullptr.
   [[nodiscard]] const CubinKernel* machine_code() const;
-  /// Registers of a thread as lowering assigns them.
-  [[nodiscard]] std::uint32_t assigned_registers(std::uint32_t arch) const;
+  /// Its machine code in the timing model, lowered at first use. `arch`: of the configured GPU, in every
+  /// call.
+  [[nodiscard]] const lower::Code& code(std::uint32_t arch, const lower::Passes& passes = {}) const;
 
  private:
-  mutable std::uint32_t assigned_registers_ = 0;
   mutable std::unique_ptr<exec::Executable> executable_;
+  mutable std::vector<std::pair<lower::Passes, std::unique_ptr<lower::Code>>> codes_;
 };
 
 struct DeviceVariable {

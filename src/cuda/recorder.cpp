@@ -60,10 +60,8 @@ Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
 }
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
-  auto& code = codes_[&kernel];
   static const lower::Passes passes = read_passes();
-  if (!code) code = std::make_unique<lower::Code>(kernel.executable(), arch, passes);
-  return *code;
+  return kernel.code(arch, passes);
 }
 
 void Recorder::add_kernel(const trace::KernelHeader& header) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -55,7 +54,7 @@ class Recorder {
   void finish(const std::string& name);
 
  private:
-  const lower::Code& code_of(const Kernel& kernel, unsigned arch);
+  static const lower::Code& code_of(const Kernel& kernel, unsigned arch);
 
   trace::CompactFile file_;
   void add_kernel(const trace::KernelHeader& header);
@@ -69,7 +68,6 @@ class Recorder {
   std::size_t told_ = 0;             // commands
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
   StreamLog log_;
-  std::map<const Kernel*, std::unique_ptr<lower::Code>> codes_;
   exec::CtaRecord executed_;
   trace::CtaTrace replayed_;
   std::uint32_t kernels_ = 0;

@@ -225,6 +225,7 @@ void Decoder::decode_function(std::uint32_t index) {
     decode(*inst_, op);
   }
   inst_ = nullptr;
+  find_known_bases();
 }
 
 void Decoder::decode(const Inst& inst, Operation& op) {

@@ -76,6 +76,9 @@ class Decoder {
   [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
   void decode_convert_address(const Inst& inst, Operation& op);
 
+  // decode_base.cpp
+  void find_known_bases();
+
   // decode_control.cpp
   void decode_branch(const Inst& inst, Operation& op);
   void decode_call(const Inst& inst, Operation& op);

@@ -1,5 +1,6 @@
 #include "exec/lane_memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -17,29 +18,31 @@ namespace {
 template <class F>
 LOCKSTEP_INLINE AddressSpan span_of_all(std::uint64_t first, std::uint32_t bytes, const F& address) {
   std::uint64_t any = 0, differ = 0, apart = 0;
-  auto highest = static_cast<std::int64_t>(first);
+  auto lowest = static_cast<std::int64_t>(first), highest = lowest;
   for (unsigned l = 0; l < kLanes; ++l) {
     const std::uint64_t here = address(l);
     any |= here;
     differ |= here ^ first;
     apart |= here ^ (first + std::uint64_t{l} * bytes);
-    highest = static_cast<std::int64_t>(here) > highest ? static_cast<std::int64_t>(here) : highest;
+    lowest = std::min(lowest, static_cast<std::int64_t>(here));
+    highest = std::max(highest, static_cast<std::int64_t>(here));
   }
-  return {any, differ, static_cast<std::uint64_t>(highest), apart == 0};
+  return {any, differ, static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest), apart == 0};
 }
 
 LOCKSTEP_INLINE AddressSpan span_body(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {
   if (mask == ~0u) return span_of_all(a[0], bytes, [a](unsigned l) { return a[l]; });
   const std::uint64_t first = a[std::countr_zero(mask)];
   std::uint64_t any = 0, differ = 0;
-  auto highest = static_cast<std::int64_t>(first);
+  auto lowest = static_cast<std::int64_t>(first), highest = lowest;
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t here = a[std::countr_zero(rest)];
     any |= here;
     differ |= here ^ first;
-    if (static_cast<std::int64_t>(here) > highest) highest = static_cast<std::int64_t>(here);
+    lowest = std::min(lowest, static_cast<std::int64_t>(here));
+    highest = std::max(highest, static_cast<std::int64_t>(here));
   }
-  return {any, differ, static_cast<std::uint64_t>(highest), false};
+  return {any, differ, static_cast<std::uint64_t>(lowest), static_cast<std::uint64_t>(highest), false};
 }
 
 LOCKSTEP_INLINE AddressSpan locate_body(const LaneSlots& base, std::uint64_t offset, std::uint64_t keep,
@@ -53,16 +56,21 @@ LOCKSTEP_INLINE AddressSpan locate_body(const LaneSlots& base, std::uint64_t off
 
 template <class T>
 LOCKSTEP_INLINE void load_body(const std::byte* from, LaneSlots& to) {
-  T values[kLanes];
-  std::memcpy(values, from, sizeof values);
-  for (int l = 0; l < kLanes; ++l) to.lane[l] = values[l];
+  LOCKSTEP_LANE_LOOP  // memory and registers do not overlap
+      for (int l = 0; l < kLanes; ++l) {
+    T value;
+    std::memcpy(&value, from + static_cast<std::size_t>(l) * sizeof value, sizeof value);
+    to.lane[l] = value;
+  }
 }
 
 template <class T>
 LOCKSTEP_INLINE void store_body(std::byte* to, const LaneSlots& from) {
-  T values[kLanes];
-  for (int l = 0; l < kLanes; ++l) values[l] = static_cast<T>(from.lane[l]);
-  std::memcpy(to, values, sizeof values);
+  LOCKSTEP_LANE_LOOP
+  for (int l = 0; l < kLanes; ++l) {
+    const auto value = static_cast<T>(from.lane[l]);
+    std::memcpy(to + static_cast<std::size_t>(l) * sizeof value, &value, sizeof value);
+  }
 }
 
 AddressSpan span_base(const std::uint64_t* a, std::uint32_t mask, std::uint32_t bytes) {

@@ -10,10 +10,10 @@ namespace lockstep::exec {
 
 /// What the addresses of a warp's active lanes have in common.
 struct AddressSpan {
-  std::uint64_t bits = 0;     // set in any of them
-  std::uint64_t differ = 0;   // bits in which any differs from the first active lane's
-  std::uint64_t highest = 0;  // as a signed number: for offsets
-  bool neighbours = false;    // all 32 lanes are active, each `bytes` behind the one before it
+  std::uint64_t bits = 0;                 // set in any of them
+  std::uint64_t differ = 0;               // bits in which any differs from the first active lane's
+  std::uint64_t lowest = 0, highest = 0;  // as signed numbers: for offsets
+  bool neighbours = false;                // all 32 lanes are active, each `bytes` behind the one before it
 };
 
 struct LaneMemory {

@@ -74,15 +74,19 @@ enum class Reach : std::uint8_t {
   kGeneric,
 };
 
+inline constexpr std::uint8_t kBasePlaces = 8, kNoPlace = kBasePlaces;  // the last is of all others
+
 /// One access of each lane: `count` elements of `bytes` bytes from [base + offset].
 struct MemoryForm {
   Reach reach = Reach::kGeneric;
   std::uint8_t bytes = 4;  // of one element: 1, 2, 4, 8, 16
   std::uint8_t count = 1;
-  std::uint8_t extend = 0;   // bits of a signed element that is extended to `width` bits; 0: zero-extended
-  std::uint8_t width = 64;   // of the destination register
-  bool polls = false;        // volatile, relaxed, acquire: a loop may be waiting on it
-  Slot base = Slot::none();  // none: offset alone
+  std::uint8_t extend = 0;  // bits of a signed element that is extended to `width` bits; 0: zero-extended
+  std::uint8_t width = 64;  // of the destination register
+  bool polls = false;       // volatile, relaxed, acquire: a loop may be waiting on it
+  std::uint8_t place = kNoPlace;  // where the warp keeps this access for those that follow
+  bool known = false;             // there is one before it in its block, through the base as it is here
+  Slot base = Slot::none();       // none: offset alone
   std::int64_t offset = 0;
 };
 

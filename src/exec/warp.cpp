@@ -98,6 +98,7 @@ LaneMask Warp::guard(const Operation& op) const {
 }
 
 Warp::Stop Warp::run_split() {
+  for (KnownAccess& known : known_) known.mask = 0;
   for (;;) {
     if (now_.pc == meet_) {
       if (!arrive()) return Stop::kGone;
@@ -253,9 +254,7 @@ void Warp::note(LaneMask active, const Addresses& addresses) {
 void Warp::note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes) {
   const bool equal = span.differ == 0 && (active & (active - 1)) != 0;
   if (!span.neighbours && !equal) return note(active, addresses);
-  record_->words.push_back(addresses.lane[std::countr_zero(active)]);
-  record_->words.push_back(equal ? 0 : bytes);
-  record_->records.push_back(trace::Record::make(now_.pc, trace::AddressForm::kAffine, active));
+  note_line(active, addresses.lane[std::countr_zero(active)], equal ? 0 : bytes);
 }
 
 /// Counts polls that see what the one before at this place saw.

@@ -12,6 +12,7 @@
 // the other lanes exit. All of this counts operations, never time, so results are the same in every run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -68,6 +69,21 @@ struct Frame {
   LaneMask lanes = 0;  // 0: not in use
 };
 
+struct Addresses {
+  std::uint64_t lane[kLanes];
+};
+
+/// An access, for those that follow it in its block through the same base (MemoryForm::known).
+struct KnownAccess {
+  LaneMask mask = 0;  // its lanes; 0: nothing is known
+  std::uint32_t bytes = 0;
+  std::int64_t offset = 0;  // MemoryForm's
+  AddressSpan span;
+  Addresses addresses;
+  trace::AddressForm form = trace::AddressForm::kNone;  // of its record
+  std::size_t word = 0;
+};
+
 /// Special registers that have a value of its own for each lane.
 [[nodiscard]] bool differs_by_lane(ptx::Special special);
 
@@ -102,9 +118,6 @@ class Warp {
   struct Pointers {
     std::byte* lane[kLanes];
   };
-  struct Addresses {
-    std::uint64_t lane[kLanes];
-  };
 
   // warp.cpp: the loop
   bool pick();
@@ -124,6 +137,11 @@ class Warp {
   void note(LaneMask active);
   void note(LaneMask active, const Addresses& addresses);
   void note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes);
+  void note_line(LaneMask active, Address first, std::uint64_t stride) {
+    record_->words.push_back(first);
+    record_->words.push_back(stride);
+    record_->records.push_back(trace::Record::make(now_.pc, trace::AddressForm::kAffine, active));
+  }
   void note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock);
   [[noreturn]] void fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const;
 
@@ -187,8 +205,7 @@ class Warp {
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> reach_offset(const MemoryForm& form) const;
   void addresses(const MemoryForm& form, LaneMask active, Addresses& out) const;
   AddressSpan addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out) const;
-  [[nodiscard]] bool locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out,
-                            AddressSpan& span);
+  [[nodiscard]] bool locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, KnownAccess& out);
   std::byte* direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
                     const AddressSpan& span, bool writes);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
@@ -200,12 +217,21 @@ class Warp {
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
+  void load_anywhere(const Operation& op, const MemoryForm& form, LaneMask active);
   void load_near(const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
                  const std::byte* from);
   void load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from);
   void store(const Operation& op, LaneMask active);
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
+
+  // warp_known.cpp: accesses through a base that the warp has looked at
+  [[nodiscard]] std::byte* known_place(const MemoryForm& form, LaneMask active, bool writes);
+  [[nodiscard]] bool note_known_global(const KnownAccess& known, const MemoryForm& form, Address first,
+                                       bool writes);
+  void note_shifted(const KnownAccess& known, std::uint64_t shift);
+  void load_known(const Operation& op, const MemoryForm& form, LaneMask active, const std::byte* first);
+  void store_known(const Operation& op, const MemoryForm& form, LaneMask active, std::byte* first);
 
   // warp_async.cpp
   void copy_async(const Operation& op, LaneMask active);
@@ -276,6 +302,7 @@ class Warp {
   LaneSlots* bases_[4] = {};          // by Home
   Split now_;                         // the split that runs
   std::uint32_t meet_ = kNowhere;     // where now_ must stop: its meeting's operation, in its frame
+  std::array<KnownAccess, kBasePlaces + 1> known_;  // by MemoryForm::place; of this run_split()
   std::uint32_t frame_local_ = 0;
   std::vector<Split> splits_;  // the others, the next to run last
   std::vector<Meeting> meetings_;

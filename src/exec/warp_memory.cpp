@@ -4,60 +4,17 @@
 
 #include "exec/access_set.hpp"
 #include "exec/cta.hpp"
+#include "exec/lane_loop.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
 
 namespace {
 
-template <class F>
-void for_lanes(LaneMask mask, F&& f) {
-  if (mask == kAllLanes)
-    for (int l = 0; l < kLanes; ++l) f(l);
-  else
-    for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
-}
-
-template <class T>
-T read(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
-template <class T>
-void write(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
 std::uint64_t read_bits(const std::byte* from, unsigned bytes) {
   std::uint64_t value = 0;
   std::memcpy(&value, from, bytes);
   return value;
-}
-
-/// Calls f with a value of the unsigned type of `bytes` bytes.
-template <class F>
-void with_width(unsigned bytes, F&& f) {
-  switch (bytes) {
-    case 1:
-      return f(std::uint8_t{});
-    case 2:
-      return f(std::uint16_t{});
-    case 4:
-      return f(std::uint32_t{});
-    default:
-      return f(std::uint64_t{});
-  }
-}
-
-void extend_sign(LaneSlots& slots, LaneMask mask, unsigned from, unsigned to) {
-  const unsigned up = 64 - from;
-  const std::uint64_t keep = to >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
-  for_lanes(mask, [&](int l) {
-    const auto wide = static_cast<std::int64_t>(slots.lane[l] << up) >> up;
-    slots.lane[l] = static_cast<std::uint64_t>(wide) & keep;
-  });
 }
 
 }  // namespace
@@ -83,18 +40,23 @@ AddressSpan Warp::addresses(const MemoryForm& form, LaneMask active, std::uint32
   const auto [offset, keep] = reach_offset(form);
   if (form.base.exists()) return lanes_->locate(*at(form.base), offset, keep, active, bytes, out.lane);
   for (auto& a : out.lane) a = offset & keep;
-  return {offset & keep, 0, offset & keep, false};
+  return {offset & keep, 0, offset & keep, offset & keep, false};
 }
 
 /// The addresses of an access, which are recorded. False: no lane takes part, and that is recorded.
-bool Warp::locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out,
-                  AddressSpan& span) {
+bool Warp::locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, KnownAccess& out) {
+  out.mask = active;
   if (active == 0) {
     if (record_) note(active);
     return false;
   }
-  span = addresses(form, active, bytes, out);
-  if (record_) note(active, out, span, bytes);
+  out.bytes = bytes;
+  out.offset = form.offset;
+  out.span = addresses(form, active, bytes, out.addresses);
+  if (!record_) return true;
+  out.word = record_->words.size();
+  note(active, out.addresses, out.span, bytes);
+  out.form = record_->records.back().form();
   return true;
 }
 
@@ -148,7 +110,7 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
     out.lane[l] = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
     if (!out.lane[l]) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
     if (machine_->accesses && reinterpret_cast<Address>(out.lane[l]) == a.lane[l])
-      note_global(AddressSpan{0, ~std::uint64_t{0}, 0, false}, LaneMask{1} << l, bytes, a, writes);
+      note_global(AddressSpan{0, ~std::uint64_t{0}, 0, 0, false}, LaneMask{1} << l, bytes, a, writes);
   });
   return false;
 }
@@ -218,8 +180,10 @@ void Warp::load_near(const Operation& op, const MemoryForm& form, LaneMask activ
   if (neighbours) {
     lanes_->load[std::countr_zero(form.bytes)](from, *to);
   } else {
-    const std::uint64_t value = read_bits(from, form.bytes);
-    for_lanes(active, [&](int l) { to->lane[l] = value; });
+    with_width(form.bytes, [&](auto width) {
+      const std::uint64_t value = read<decltype(width)>(from);
+      for_lanes(active, [&](int l) { to->lane[l] = value; });
+    });
   }
   if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
 }
@@ -241,12 +205,20 @@ void Warp::load_far(const Operation& op, const MemoryForm& form, LaneMask active
 
 void Warp::load(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  if (form.known)
+    if (const std::byte* const first = known_place(form, active, false))
+      return load_known(op, form, active, first);
+  load_anywhere(op, form, active);
+}
+
+void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask active) {
   if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 && !record_)
     return load_parameter(op, form, active);
-  Addresses a;
-  AddressSpan span;
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(form, active, bytes, a, span)) return;
+  KnownAccess& access = known_[form.place];
+  const Addresses& a = access.addresses;
+  const AddressSpan& span = access.span;
+  if (!locate(form, active, bytes, access)) return;
   const bool near = form.count == 1 && form.bytes <= 8 && (span.neighbours || span.differ == 0);
   const std::byte* const place = near ? direct(form, active, bytes, a, span, false) : nullptr;
   if (place) {
@@ -261,10 +233,13 @@ void Warp::load(const Operation& op, LaneMask active) {
 
 void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  Addresses a;
-  AddressSpan span;
+  if (form.known)
+    if (std::byte* const first = known_place(form, active, true)) return store_known(op, form, active, first);
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(form, active, bytes, a, span)) return;
+  KnownAccess& access = known_[form.place];
+  const Addresses& a = access.addresses;
+  const AddressSpan& span = access.span;
+  if (!locate(form, active, bytes, access)) return;
   Pointers to;
   const bool neighbours = resolve(form, active, bytes, a, span, true, to);
   const Slot* slot = slots_ + op.operands;
@@ -286,10 +261,11 @@ void Warp::store(const Operation& op, LaneMask active) {
 void Warp::atomic(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  Addresses a;
-  AddressSpan span;
+  KnownAccess& access = known_[kNoPlace];
+  const Addresses& a = access.addresses;
+  const AddressSpan& span = access.span;
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(form, active, bytes, a, span)) return;
+  if (!locate(form, active, bytes, access)) return;
   Pointers where;
   (void)resolve(form, active, bytes, a, span, true, where);
   if (!what.fn) return atomic_wide(op, active, where);

@@ -12,6 +12,7 @@ struct Passes {
   bool rest = true;         // registers.hpp: registers that rest before they are used again
   bool fusion = true;       // products and sums in one instruction, moves without one
   bool predication = true;  // predication.hpp
+  bool operator==(const Passes&) const = default;
 };
 
 /// All but those of these names: constants, schedule, rest, fusion, predication. Throws UserError.

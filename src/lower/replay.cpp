@@ -6,9 +6,9 @@ namespace lockstep::lower {
 
 namespace {
 
-/// An operation's record, and where its addresses begin; no record: the operation was left out.
+/// An operation's record, and where its addresses begin; no lanes: none executed it, or it was left out.
 struct Executed {
-  const trace::Record* record = nullptr;
+  trace::Record record{0, 0};
   const std::uint64_t* words = nullptr;
 };
 
@@ -27,11 +27,10 @@ class WarpReplay {
       const std::size_t whole =
           run.has_optional ? match_optional(at, run, executed) : match(at, run, executed);
       if (whole > 0) {
-        append(run, run.first_operation, run.operations, executed.data());
+        append(run, executed.data());
         at += whole;
       } else {
-        executed.front() = {&records_[at], words_};
-        append(run, records_[at].inst(), 1, executed.data());
+        append_one(run, {records_[at], words_});
         ++at;
       }
       words_ = next_;
@@ -50,7 +49,7 @@ class WarpReplay {
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const trace::Record& record = records_[at + i];
       if (record.inst() != run.first_operation + i) return 0;
-      executed[i] = {&record, words};
+      executed[i] = {record, words};
       words += words_of(record);
     }
     next_ = words;
@@ -65,7 +64,7 @@ class WarpReplay {
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const std::uint32_t operation = run.first_operation + i;
       if (at + taken < records_.size() && records_[at + taken].inst() == operation) {
-        executed[i] = {&records_[at + taken], words};
+        executed[i] = {records_[at + taken], words};
         words += words_of(records_[at + taken++]);
       } else if (code_.optional(operation)) {
         executed[i] = {};
@@ -76,24 +75,41 @@ class WarpReplay {
     next_ = words;
     return taken;
   }
-  /// The machine instructions of the run that stand for `count` operations from `first` on.
-  void append(const CodeRun& run, std::uint32_t first, std::uint32_t count, const Executed* executed) {
+  /// The machine instructions of a run that was executed whole.
+  void append(const CodeRun& run, const Executed* executed) {
+    const std::size_t first = out_.records.size();
+    out_.records.resize(first + run.end - run.first);
+    trace::Record* to = out_.records.data() + first;
+    const MachineStep* const steps = code_.steps().data();
     for (std::uint32_t index = run.first; index < run.end; ++index) {
-      const MachineStep step = code_.steps()[index];
-      const std::uint32_t i = step.operation - first;
-      if (i < count) append(index, step.carries, executed[i]);
+      const Executed& from = executed[steps[index].operation - run.first_operation];
+      *to++ = record_of(index, steps[index].carries, from);
+      if (steps[index].carries) append_words(index, from);
     }
   }
-  void append(std::uint32_t index, bool carries, const Executed& executed) {
-    const LaneMask mask = executed.record == nullptr ? 0 : executed.record->mask;
-    if (!carries || mask == 0) {
-      out_.records.push_back(trace::Record::make(index, trace::AddressForm::kNone, mask));
-      return;
+  /// Those of one operation of a run.
+  void append_one(const CodeRun& run, const Executed& executed) {
+    for (std::uint32_t index = run.first; index < run.end; ++index) {
+      const MachineStep step = code_.steps()[index];
+      if (step.operation != executed.record.inst()) continue;
+      out_.records.push_back(record_of(index, step.carries, executed));
+      if (step.carries) append_words(index, executed);
     }
-    const unsigned count = words_of(*executed.record);
-    if (count == 0) throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
-    out_.records.push_back(trace::Record::make(index, executed.record->form(), mask));
-    out_.words.insert(out_.words.end(), executed.words, executed.words + count);
+  }
+  static trace::Record record_of(std::uint32_t index, bool carries, const Executed& executed) {
+    const trace::AddressForm form = carries ? executed.record.form() : trace::AddressForm::kNone;
+    return trace::Record::make(index, form, executed.record.mask);
+  }
+  void append_words(std::uint32_t index, const Executed& executed) {
+    const trace::AddressForm form = executed.record.form();
+    if (form == trace::AddressForm::kAffine) {  // the usual case
+      out_.words.push_back(executed.words[0]);
+      out_.words.push_back(executed.words[1]);
+    } else if (form != trace::AddressForm::kNone) {
+      out_.words.insert(out_.words.end(), executed.words, executed.words + words_of(executed.record));
+    } else if (executed.record.mask != 0) {
+      throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
+    }
   }
 
   const Code& code_;

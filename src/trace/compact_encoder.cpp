@@ -34,6 +34,11 @@ std::uint32_t count_wrong(const Warp& w, const Prediction& by, std::uint32_t mos
   return wrong;
 }
 
+bool same_records(const Warp& a, const Warp& b) {
+  return a.record_count == b.record_count &&
+         (a.record_count == 0 || std::memcmp(a.records, b.records, a.record_count * sizeof(Record)) == 0);
+}
+
 unsigned bytes_needed(std::uint64_t value) {
   return value == 0 ? 0 : (64 - static_cast<unsigned>(std::countl_zero(value)) + 7) / 8;
 }
@@ -51,6 +56,7 @@ class ChunkEncoder::Impl {
   void cta_ids(const ChunkContext& context, std::span<const CtaTrace> ctas);
   void warp(Warp& w, std::size_t cta, std::size_t index);
   std::uint32_t sequence(const Warp& w);
+  std::uint32_t find_sequence(const Warp& w);
   void records(const Warp& w);
   void mask(LaneMask mask, RecentMasks& recent, unsigned& token);
   [[nodiscard]] Prediction prediction(WordMode mode, std::size_t cta, std::size_t index) const;
@@ -70,6 +76,7 @@ class ChunkEncoder::Impl {
   std::vector<Warp> warps_;  // CTA after CTA
   std::size_t per_cta_ = 0;
   std::vector<Warp> sequences_;
+  std::uint32_t latest_ = 0;  // sequence
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_hash_;
   Successors successors_;
   LaneModel model_;
@@ -136,16 +143,23 @@ void ChunkEncoder::Impl::warp(Warp& w, std::size_t cta, std::size_t index) {
   }
 }
 
-/// Number of the warp's sequence of records, which is written where it is new.
+/// Number of the warp's sequence of records, which is written where it is new. Most have that of the one
+/// before them.
 std::uint32_t ChunkEncoder::Impl::sequence(const Warp& w) {
+  if (latest_ < sequences_.size() && same_records(sequences_[latest_], w)) {
+    put(Column::kHead, latest_ + 1);
+    return latest_;
+  }
+  return latest_ = find_sequence(w);
+}
+
+std::uint32_t ChunkEncoder::Impl::find_sequence(const Warp& w) {
   std::uint64_t hash = w.record_count;
   for (std::uint32_t i = 0; i < w.record_count; ++i)
     hash = mix_hash(hash, std::uint64_t{w.records[i].inst_and_form} << 32 | w.records[i].mask);
   auto& same_hash = by_hash_[hash];
   for (const std::uint32_t s : same_hash) {
-    if (sequences_[s].record_count == w.record_count &&
-        (w.record_count == 0 ||
-         std::memcmp(sequences_[s].records, w.records, w.record_count * sizeof(Record)) == 0)) {
+    if (same_records(sequences_[s], w)) {
       put(Column::kHead, s + 1);
       return s;
     }
@@ -262,16 +276,17 @@ void ChunkEncoder::Impl::lanes(const Warp& w) {
 void ChunkEncoder::Impl::lane_record(const Record& record, const std::uint64_t* words, unsigned count) {
   Address lanes[kWarpSize];
   const LaneMask mask = record.mask;
-  expand_addresses(record.form(), mask, words, lanes);
   const std::uint32_t index = model_.slot_of(record.inst());
   LaneSlot& slot = model_[index];
   if (record.form() == AddressForm::kAffine) {
+    lanes[std::countr_zero(mask)] = words[0];  // the words say all the others
     column(Column::kCode).push_back(kLaneAffine);
     const std::uint64_t step = words[0] - LaneModel::base_prediction(slot, mask);
     put(Column::kStep, zigzag(step - slot.step));
     put(Column::kStep, zigzag(words[1] - slot.stride));
     slot.step = step;
   } else {
+    expand_addresses(record.form(), mask, words, lanes);
     check_.clear();
     store_words(record.form(), mask, lanes, check_);
     if (!std::equal(check_.begin(), check_.end(), words, words + count)) {

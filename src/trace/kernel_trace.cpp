@@ -56,22 +56,6 @@ bool push_offsets(LaneMask mask, const Address addresses[kWarpSize], std::vector
 
 }  // namespace
 
-unsigned address_words(AddressForm form, LaneMask mask) {
-  const auto lanes = static_cast<unsigned>(std::popcount(mask));
-  switch (form) {
-    case AddressForm::kNone:
-      return 0;
-    case AddressForm::kAffine:
-    case AddressForm::kShared:
-      return 2;
-    case AddressForm::kDelta:
-      return 1 + lanes / 2;  // ceil((lanes - 1) / 2) words of offsets
-    case AddressForm::kList:
-      return lanes;
-  }
-  return 0;
-}
-
 void expand_addresses(AddressForm form, LaneMask mask, const std::uint64_t* words, Address out[kWarpSize]) {
   if (form == AddressForm::kNone || mask == 0) return;
   if (form == AddressForm::kAffine && mask == ~LaneMask{0}) {  // the usual case

@@ -1,6 +1,7 @@
 // The dynamic side of a trace: kernels, CTAs, warps and their records, in the form the timing model reads.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -55,7 +56,21 @@ struct Record {
 };
 
 /// Words that a record with `form` and `mask` occupies.
-[[nodiscard]] unsigned address_words(AddressForm form, LaneMask mask);
+[[nodiscard]] inline unsigned address_words(AddressForm form, LaneMask mask) {
+  const auto lanes = static_cast<unsigned>(std::popcount(mask));
+  switch (form) {
+    case AddressForm::kNone:
+      return 0;
+    case AddressForm::kAffine:
+    case AddressForm::kShared:
+      return 2;
+    case AddressForm::kDelta:
+      return 1 + lanes / 2;  // ceil((lanes - 1) / 2) words of offsets
+    case AddressForm::kList:
+      return lanes;
+  }
+  return 0;
+}
 
 /// The offsets of a record with kShared.
 [[nodiscard]] inline const std::uint64_t* shared_offsets(const std::uint64_t* words) {

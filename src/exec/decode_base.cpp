@@ -1,0 +1,69 @@
+// Accesses of a block through one base register at several offsets, as unrolled loops have them: the warp
+// looks at the base's lanes once (Warp::known_place).
+#include <algorithm>
+#include <array>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+namespace {
+
+/// The bases that the accesses of a block so far have found out about, by place.
+class KnownBases {
+ public:
+  void access(MemoryForm& form) {
+    const bool narrow = form.reach == Reach::kShared;  // addresses of 32 bits
+    if (!form.base.exists() || !(narrow || form.reach == Reach::kGlobal || form.reach == Reach::kGeneric))
+      return;
+    const Base base{form.base.code, narrow};
+    const auto at = std::find(bases_.begin(), bases_.end(), base);
+    const bool known = at != bases_.end();
+    form.place = known ? static_cast<std::uint8_t>(at - bases_.begin()) : next_;
+    form.known = known && form.count == 1 && form.bytes <= 8 && !form.polls;
+    if (known) return;
+    bases_[next_] = base;
+    next_ = static_cast<std::uint8_t>((next_ + 1) % kBasePlaces);
+  }
+  void written(Slot slot) {
+    for (Base& base : bases_)
+      if (base.code == slot.code) base = {};
+  }
+  void forget() { bases_.fill({}); }
+
+ private:
+  struct Base {
+    std::uint32_t code = Slot::none().code;
+    bool narrow = false;
+    bool operator==(const Base&) const = default;
+  };
+  std::array<Base, kBasePlaces> bases_{};
+  std::uint8_t next_ = 0;
+};
+
+/// Operations that write no registers but their destinations and go on with the next.
+bool is_plain(Handler handler) {
+  return handler == Handler::kLane || handler == Handler::kLoad || handler == Handler::kStore ||
+         handler == Handler::kNothing;
+}
+
+}  // namespace
+
+void Decoder::find_known_bases() {
+  KnownBases known;
+  for (const ptx::Block& block : flow_->blocks()) {
+    known.forget();
+    for (std::uint32_t i = block.first; i < block.end; ++i) {
+      const Operation& op = out_.operations_[code_->first + i];
+      if (!is_plain(op.handler)) known.forget();
+      const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // tells no mbarrier
+      if (op.handler == Handler::kLoad || stores) known.access(out_.memory_[op.detail]);
+      for (std::uint32_t d = 0; d < op.destinations; ++d) {
+        const Slot slot = out_.slots_[op.operands + d];
+        known.written(slot);
+        known.written({slot.code + 1});  // the high half of 128 bits
+      }
+    }
+  }
+}
+
+}  // namespace lockstep::exec
