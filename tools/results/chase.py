@@ -63,8 +63,8 @@ def write(context, page):
               "again from 3be3ab1 on (V100, A100; its H100 table is te42kyfo's). The chain of instructions is the same: 32 loads",
               "and nothing between them. A whole warp's 64-bit loads take longer than one thread's, since 256 bytes go to the",
               "registers instead of 8: 2 cycles here (512 bits a cycle, MICRO 2025), measured 2 on V100 and L40, 3 on A100.",
-              "With one element a line the L1's exact LRU ends sharply at its size; the hardware's end begins there, and the last",
-              "line hits at 1.25 (V100) to 1.4 times (A100) the size: the replacement is another one, which is not published.",
+              "With one element a line our L1 of exact LRU ends sharply; the hardware's end goes from 121 to 164 KiB on the V100",
+              "(128 KiB) and from 152 to 223 on the A100 (192): its replacement is another one, which is not published.",
               memory_tables.HALVES,
               "All rows of one GPU: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group chase --rows`.")
     for product in memory_tables.PRODUCTS:
