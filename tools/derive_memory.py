@@ -13,11 +13,11 @@ import os
 import statistics
 
 import microbench_memory
-from microbench_memory import MEASURED_AS, Machine, Row, read_rows
+from microbench_memory import MEASURED_AS, Machine, Row, chase_shape, read_rows
 from results.common import Page
 
 MISS_PATH = 6  # cycles of a miss in the SM beside a hit's latency (MemoryPipeline::kMissPath)
-ISSUE = 1  # a dependent load issues the cycle after its address has come
+SECOND_PASS = 2  # the second half of a warp's 64-bit addresses on their way to the registers (MemoryPipeline::kPassTransfer)
 NCU_KHZ = 1.1e6  # core clock under ncu: cycles over time of its rows
 BURST_TRANSFERS = 4  # bursts of 32 bytes a line
 
@@ -28,7 +28,7 @@ def derived(rows, key):
 
 
 class Chase:
-    """Plateaus of the pointer chase, the mean of both sources' means."""
+    """Plateaus of the pointer chase of one thread, the mean of both sources' means."""
 
     def __init__(self, folder, gpu):
         rows = read_rows(folder, "pointer_chase_latency.csv", gpu=gpu)
@@ -39,16 +39,24 @@ class Chase:
         found = {}
         for r in self.rows:
             if low <= float(r["footprint_kB"]) * 1024 <= high:
-                found.setdefault(r["source"], []).append(float(r["latency_cycles"]))
+                second = SECOND_PASS if chase_shape(r["source"], r["gpu"])["threads"] > 16 else 0
+                found.setdefault(r["source"], []).append(float(r["latency_cycles"]) - second)
         return statistics.mean(statistics.mean(v) for v in found.values()) if found else None
+
+
+def refresh(m):
+    """DRAM cycles that a read waits for a refresh in the mean, and the share of time that refreshes take with the banks'
+    closing and opening."""
+    busy, interval = m.number("dram.tRFC"), m.number("dram.tREFI")
+    return busy**2 / interval / 2, (busy + m.number("dram.tRP") + m.number("dram.tRCD")) / interval
 
 
 def latencies(m, chase):
     """l1.hit_latency, l2.latency, icnt.far_latency, dram.latency_ps from the plateaus."""
     halves, l2 = m.number("l2.halves"), m.l2
-    hit = round(chase.plateau(0, 0.6 * m.l1) - ISSUE)
-    near = chase.plateau(1.5 * m.l1, (0.4 if halves > 1 else 0.8) * l2) - ISSUE
-    last = chase.plateau(8 * l2, 1e18) - ISSUE
+    hit = round(chase.plateau(0, 0.6 * m.l1))
+    near = chase.plateau(1.5 * m.l1, (0.4 if halves > 1 else 0.8) * l2)
+    last = chase.plateau(8 * l2, 1e18)
     inside = hit + MISS_PATH
     core, icnt, l2_khz = (m.number(f"clock.{c}_khz") for c in ("core", "icnt", "l2"))
     ways = m.number("icnt.request_latency") + m.number("icnt.reply_latency")
@@ -56,9 +64,9 @@ def latencies(m, chase):
     far = 2 * m.number("icnt.far_latency") * core / icnt if halves > 1 else 0
     between = chase.plateau(0.65 * l2, 0.95 * l2) if halves > 1 else None
     if between:  # no row of the H100's that may be used lies there
-        far = 4 * (between - ISSUE) - 2 * near - 2 * last
+        far = 4 * between - 2 * near - 2 * last
         found["icnt.far_latency"] = round(far / 2 * icnt / core)
-    commands = sum(m.number(f"dram.{k}") for k in ("tRCD", "tCL", "burst_cycles"))
+    commands = sum(m.number(f"dram.{k}") for k in ("tRCD", "tCL", "burst_cycles")) + refresh(m)[0]
     picoseconds = (last - far / 2 - near) * 1e9 / core - commands * 1e9 / m.number("clock.dram_khz")
     found["dram.latency_ps"] = round(picoseconds, -2)
     return found
@@ -80,11 +88,12 @@ def bandwidth(m, folder, gpu):
 
 def write_batch(m, folder, gpu):
     """Lines that are written between two turn-arounds, dram.write_high - dram.write_low, from what mixed kernels lose
-    against the peak at half occupancy and more: a turn each way costs tRTW and tCWL + burst + tWTR_L."""
+    against the peak less refreshes at half occupancy and more: a turn each way costs tRTW and tCWL + burst + tWTR_L."""
     n = {k: m.number(f"dram.{k}") for k in ("tRTW", "tCWL", "tWTR_L", "burst_cycles")}
     turns = n["tRTW"] + n["tCWL"] + n["burst_cycles"] + n["tWTR_L"]
     channels = m.number("l2.partitions") * m.number("dram.channels_per_partition")
     peak = channels * m.number("dram.burst_bytes") / n["burst_cycles"] * m.number("clock.dram_khz") / 1e6
+    peak *= 1 - refresh(m)[1]
     rows = read_rows(folder, "stream_bandwidth.csv", gpu=gpu, source="te42kyfo")
     rows = [r for r in derived(rows, lambda r: f"{gpu}+{r['occ_pct']}") if float(r["occ_pct"]) >= 50]
     lines = []

@@ -7,7 +7,7 @@ what hardware runs where the rest would repeat it:
   then 1024 dependent loads of the next lap;
 * cache: footprints that fit 0.9 of the L1 run on eight SMs, which do not interact; larger ones on all, with 384 loads a
   thread when they exceed the L1 by far;
-* l2: some resident sets of CTAs instead of 200,000 CTAs, the first of them staggered;
+* l2: some resident sets of CTAs instead of 200,000 CTAs, the first of them staggered, and more where the L2 keeps a part;
 * stream: some megabytes an array instead of 1 GiB, after as many that the L2 is full of the kernel's own data.
 """
 import csv
@@ -22,6 +22,11 @@ from results.common import Context
 MEASURED_AS = {"v100": "v100", "a100": "a100_80", "h100_pcie": "h100_pcie"}
 STREAM_KERNELS = {"init": 1, "read": 1, "scale": 2, "triad": 3, "3pt": 2, "5pt": 2}  # arrays moved
 CACHE_THREADS, L2_PIECE, SMALL_SMS = 256, 512 * 1024, 8
+# gpu-latency in the two forms that made the tables: gpu-latency/main.cu of te42kyfo/gpu-benches at f0b21a2 (January 2023)
+# runs 64 threads over elements 64 bytes apart, of RRZE-HPC/gpu-benches from 3be3ab1 (October 2024) on one thread over
+# elements of 128 bytes. Tables that RRZE-HPC did not take again (H100, A100 40 GB) are those of te42kyfo.
+CHASE_BEFORE, CHASE_SINCE = {"threads": 64, "stride": 64}, {"threads": 1, "stride": 128}
+TAKEN_AGAIN = ("v100", "a100_80", "a40", "l40")
 
 
 def fnv1a(text):
@@ -90,15 +95,15 @@ class Machine:
     def gigabytes(self, count, cycles):
         return count / cycles * self.core_ghz
 
-    def _chase(self, footprint):
+    def _chase(self, footprint, threads, stride):
         """Cycles a load of a pointer chase over `footprint` bytes."""
-        elements = max(footprint // 64, 1)
+        elements = max(footprint // stride, 1)
         if footprint <= 2 * self.l1:  # the L1 is empty when a kernel starts: a lap for it, too
             first = -(-elements // 32) * 32
             options = dict(warm=elements, first=first, second=first + 1024)
         else:
             options = dict(warm=elements if footprint <= 1.7 * self.l2 else 0, first=256, second=1280)
-        cycles = self.cycles("pointer_chase", footprint=elements * 64, **options)
+        cycles = self.cycles("pointer_chase", footprint=elements * stride, threads=threads, stride=stride, **options)
         return (cycles[-1] - cycles[-2]) / 1024
 
     def cache(self, footprint):
@@ -122,13 +127,17 @@ class Machine:
         nothing is there when it is read again, so one run stands for all that is larger."""
         resident = 2 * self.sms
         pieces = min(footprint // L2_PIECE, max(int(2.5 * self.l2) // L2_PIECE, 2 * resident))
-        return self.pieces(pieces, resident, footprint <= 2 * self.l2)
+        held = "all" if footprint <= 0.6 * self.l2 else "part" if footprint <= 3 * self.l2 else "none"
+        return self.pieces(pieces, resident, held)
 
-    def _pieces(self, pieces, resident, cached):
-        """From the L2: the first kernel brings the pieces into all of its parts, and the CTAs that are counted begin when
-        the staggered ones are through."""
+    def _pieces(self, pieces, resident, held):
+        """`held`: what the L2 keeps of the array until it is read again. All: the first kernel brings the pieces into all of
+        its parts, and the CTAs that are counted begin when the staggered ones are through. A part: CTAs that find theirs
+        overtake others, so that it takes some thousand of the 200,000 CTAs until the part is what it stays."""
         half = resident // 2
-        warm, first, second = (max(pieces, resident), 5 * half, 9 * half) if cached else (0, 3 * half, 5 * half)
+        warm, first, second = {"all": (max(pieces, resident), 5 * half, 9 * half),
+                               "part": (resident, 8 * half, 16 * half),
+                               "none": (0, 3 * half, 5 * half)}[held]
         cycles = self.cycles("l2_read", pieces=pieces, resident=resident, warm=warm, first=first, second=second)
         return self.gigabytes((second - first) * L2_PIECE, cycles[-1] - cycles[-2])
 
@@ -167,12 +176,18 @@ def with_transitions(rows, every):
     return [r for i, r in enumerate(rows) if i % every == 0 or any(steep[max(i - 1, 0):i + 1])]
 
 
+def chase_shape(source, gpu):
+    """threads and stride with which a table was taken."""
+    return CHASE_SINCE if source == "RRZE-HPC" and gpu in TAKEN_AGAIN else CHASE_BEFORE
+
+
 def chase_tables(machine, folder, gpu, pool, every):
     tables = []
     for source in ("te42kyfo", "RRZE-HPC"):
         rows = read_rows(folder, "pointer_chase_latency.csv", gpu=gpu, source=source)
         rows = with_transitions(distinct(rows, "footprint_kB"), every)
-        ours = list(pool.map(lambda r: machine.chase(int(float(r["footprint_kB"]) * 1024)), rows))
+        shape = chase_shape(source, gpu)
+        ours = list(pool.map(lambda r, s=shape: machine.chase(int(float(r["footprint_kB"]) * 1024), **s), rows))
         tables.append(Table(f"Pointer chase, {source}", "cycles",
                             [Row(f"{gpu}+{r['footprint_kB']}", float(r["latency_cycles"]), o)
                              for r, o in zip(rows, ours)]))

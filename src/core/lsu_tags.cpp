@@ -142,8 +142,8 @@ void MemoryPipeline::take_entry() {
   if (current_.entry != LsuPending::kNone) return;
   current_.entry = pending_.take();
   const bool store = current_.kind == LineKind::kStore || current_.kind == LineKind::kReduction;
-  pending_[current_.entry] = {
-      0, current_.handle, 0, static_cast<std::uint16_t>(kMissPath + hit_rest_ + current_.extra), store, true};
+  const Cycle after = kMissPath + hit_rest_ + current_.extra + current_.transfer;
+  pending_[current_.entry] = {0, current_.handle, 0, static_cast<std::uint16_t>(after), store, true};
 }
 
 void MemoryPipeline::send_line(Cycle now, Address line, SectorMask sectors, std::uint32_t tag,

@@ -324,7 +324,6 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   const unsigned wavefronts = local ? (addresses_.width() + 3) / 4 : wavefronts_(addresses_);
   const Cycle cycles = (wavefronts * kLineBytes + data_bytes_ - 1) / data_bytes_;
   data_free_ = now + cycles;
-
   current_ = {};
   current_.active = true;
   current_.evict_first = op.evict_first;
@@ -332,7 +331,9 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   current_.kernel = op.kernel;
   current_.handle = op.handle;
   if (translator_ && !local) current_.untranslated = 0;
-  current_.last_wavefront = now + cycles - 1;
+  const unsigned passes = op.op_class == OpClass::kAsyncCopy ? 1 : bank_passes(addresses_);
+  current_.last_wavefront = now + std::max(cycles - 1, (passes - 1) * kPassTransfer);
+  current_.transfer = static_cast<std::uint16_t>((passes - 1) / lines_.count * kPassTransfer);
   if (unit == LsuUnit::kTexture) {
     current_.extra = texture_extra_;
     free_from(LsuUnit::kTextureOnly) = now + texture_interval_;

@@ -49,6 +49,11 @@ class MemoryPipeline {
   /// What a miss takes in the SM beside a hit's latency: from the tags to the port and from the port to the
   /// array.
   static constexpr Cycle kMissPath = 6;
+  /// A pass over the banks gives up to 128 bytes, which reach the registers at 512 bits a cycle (Huerta et
+  /// al., MICRO 2025). The first pass's way is part of l1.hit_latency, each further one of a load takes this
+  /// long. So a warp's 64-bit loads take two cycles more than those of one thread: gpu-latency with 64
+  /// threads and with one on V100 (30, 28 cycles) and L40 (36, 34).
+  static constexpr Cycle kPassTransfer = 2;
 
   MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
                  std::uint32_t sm, const uvm::AddressSpace* managed = nullptr);
@@ -119,11 +124,12 @@ class MemoryPipeline {
     Blocked blocked = Blocked::kNo;
     std::uint8_t kernel = 0;
     std::uint16_t entry = LsuPending::kNone;
-    std::uint16_t extra = 0;  // added to the latency: texture
+    std::uint16_t extra = 0;     // added to the latency: texture
+    std::uint16_t transfer = 0;  // added when sectors miss: passes that wait for one line
     std::uint32_t handle = 0;
     unsigned next = 0;
     unsigned untranslated = ~0u;  // first line that has not been through the TLB
-    Cycle last_wavefront = 0;
+    Cycle last_wavefront = 0;     // through the banks or, where that takes longer, its data to the registers
     Cycle blocked_since = 0;
   };
   /// Tags of load replies: a miss register, or with this bit a pending-table entry.

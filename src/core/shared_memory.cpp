@@ -75,6 +75,8 @@ unsigned sum_over_groups(LaneMask mask, unsigned lanes, F&& wavefronts) {
 
 }  // namespace
 
+unsigned bank_passes(const LaneAddresses& a) { return groups_in(a.mask(), lanes_per_pass(a.width())); }
+
 unsigned bank_wavefronts(LaneAddresses& a) {
   const unsigned width = a.width(), lanes = lanes_per_pass(width);
   if (a.affine()) {

@@ -16,6 +16,9 @@ inline constexpr unsigned kBanks = 32;
   return width <= 4 ? 32 : width <= 8 ? 16 : width <= 16 ? 8 : 4;
 }
 
+/// Groups of lanes_per_pass() lanes with an active one.
+[[nodiscard]] unsigned bank_passes(const LaneAddresses& addresses);
+
 /// Wavefronts of a load or store: for each group of lanes_per_pass() lanes with an active one, the largest
 /// number of distinct words in one bank. A word read by several lanes is broadcast.
 [[nodiscard]] unsigned bank_wavefronts(LaneAddresses& addresses);

@@ -1,4 +1,4 @@
-// A pointer chase of one warp: every load gives the address of the next, all lanes the same one.
+// A pointer chase: every load gives the address of the next, all threads the same one.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -12,6 +12,7 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"footprint", "65536", "bytes over which the chain goes", 64, 1ull << 33},
     {"stride", "64", "bytes between two elements of the chain", 8, 4096},
+    {"threads", "32", "threads of the one CTA that chases; each loads every element", 1, 1024},
     {"warm", "1024", "loads of the first kernel: in the order of the chain, but many at a time", 0, 1u << 27},
     {"first", "1024", "loads of the second kernel", 1, 1u << 26},
     {"second", "3072", "loads of the third kernel", 1, 1u << 26},
@@ -64,12 +65,12 @@ void emit_chase(WarpText& w, const Chain& chain, std::uint64_t from, std::uint64
     for (std::uint64_t u = 0; u < kUnroll; ++u) {
       const Address at = kTable + chain.order((from + n + u) % chain.elements) * chain.stride;
       // Past the last load the loop body is there, but does nothing.
-      const LaneMask mask = n + u < loads ? kAllLanes : 0;
+      const LaneMask mask = n + u < loads ? w.live() : 0;
       w.emit({.opcode = "LDG.E.64.SYS", .to = 4, .from = {4}, .access = strided(8, at, 0), .mask = mask});
     }
     w.emit({.opcode = "IADD3", .to = 8, .from = {8, kRz, kRz}});
     w.emit({.opcode = "ISETP.NE.AND", .from = {8}});
-    w.emit({.opcode = "BRA", .mask = n + kUnroll < loads ? kAllLanes : 0});
+    w.emit({.opcode = "BRA", .mask = n + kUnroll < loads ? w.live() : 0});
   }
   w.emit({.opcode = "STG.E.64.SYS", .from = {10, 4}, .access = strided(8, kResult, 8)});
   w.emit({.opcode = "EXIT"});
@@ -113,7 +114,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   trace::KernelHeader header;
   header.name = "_Z12pointerchasePPvS_i";
   header.grid = {1, 1, 1};
-  header.block = {kWarpSize, 1, 1};
+  header.block = {options.number32("threads"), 1, 1};
   header.registers = 16;
   header.id = 1;
   std::uint64_t from = options.number("warm");
@@ -125,7 +126,8 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
     ++header.id;
     KernelFile file = folder.kernel(header);
     file.begin_cta({0, 0, 0});
-    emit_chase(file.begin_warp(0), chain, from, loads);
+    for (std::uint32_t k = 0; k < header.warps_per_cta(); ++k)
+      emit_chase(file.begin_warp(k), chain, from, loads);
     file.end_cta();
     file.close();
     if (options.number("continue") != 0) from = (from + loads) % elements;
@@ -135,7 +137,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 }  // namespace
 
 const Kind kPointerChase = {"pointer_chase",
-                            "one warp chases pointers through memory in random order; 2 or 3 kernels",
+                            "one CTA chases pointers through memory in random order; 2 or 3 kernels",
                             kOptions, generate};
 
 }  // namespace lockstep::synth

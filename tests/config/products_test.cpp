@@ -49,9 +49,12 @@ double far_way(const GpuConfig& c) {
   return c.l2.halves > 1 ? 2.0 * c.icnt.far_latency * double(c.clock.core_khz) / double(c.clock.icnt_khz)
                          : 0.0;
 }
+/// DRAM cycles that a read waits for a refresh in the mean.
+double refresh_wait(const GpuConfig& c) { return double(c.dram.tRFC) * c.dram.tRFC / c.dram.tREFI / 2; }
 double dram_miss(const GpuConfig& c) {
-  const double ns = c.dram.latency_ns_x1000 / 1e3 +
-                    (c.dram.tRCD + c.dram.tCL + c.dram.burst_cycles) * 1e6 / double(c.clock.dram_khz);
+  const double ns =
+      c.dram.latency_ns_x1000 / 1e3 +
+      (c.dram.tRCD + c.dram.tCL + c.dram.burst_cycles + refresh_wait(c)) * 1e6 / double(c.clock.dram_khz);
   return l2_hit(c) + far_way(c) / 2 + ns * double(c.clock.core_khz) / 1e6;
 }
 
@@ -227,7 +230,8 @@ TEST_CASE("peak bandwidth equals the published one") {
 }
 
 TEST_CASE("zero-load pointer chases meet the measurements") {
-  // te42kyfo/gpu-benches and RRZE-HPC: L1, L2 near, L2 far, DRAM in core cycles at the product's clock.
+  // te42kyfo/gpu-benches and RRZE-HPC: L1, L2 near, L2 far, DRAM in core cycles at the product's clock, of
+  // one thread; a warp's 64-bit loads took 2 more on V100, 3 to 5 on A100.
   const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
                   h = resolve("h100_pcie");
   const auto within = [](double low, double value, double high) {
@@ -241,14 +245,16 @@ TEST_CASE("zero-load pointer chases meet the measurements") {
   within(206, l2_hit(a), 213);
   within(388, beyond_near(a), 425);
   within(552, dram_miss(a), 574);
-  CHECK(h.l1.hit_latency == 33);  // a load and its issue take 34
-  within(264, l2_hit(h), 267);
+  CHECK(h.l1.hit_latency == 32);  // 34 of a warp's 64-bit loads, H800 32 of one thread
+  within(262, l2_hit(h), 266);
   within(448, beyond_near(h), 495);  // 5 % of the plateau's 466 to 478: none of its rows gave a value
   within(650, dram_miss(h), 659);
   // A40, the same GA102 at 1740 MHz: cycles to the L2, nanoseconds beyond it.
   CHECK(g.l1.hit_latency == 33);
   within(249, l2_hit(g), 251);
-  within(303.0 / 1.740, (dram_miss(g) - l2_hit(g)) / 1.365, 307.0 / 1.740);
+  // Its latency was derived without the wait for a refresh, 3 % of it.
+  const double wait = refresh_wait(g) * 1e6 / double(g.clock.dram_khz);
+  within(303.0 / 1.740, (dram_miss(g) - l2_hit(g)) / 1.365 - wait, 307.0 / 1.740);
 }
 
 TEST_CASE("every channel of a product is long enough for windows of 16 core cycles") {
@@ -350,16 +356,16 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0xac0c6b153914e37a);
-  CHECK(hash(resolve("rtx3080ti")) == 0x8f0b949c82fb376d);
-  CHECK(hash(resolve("a100")) == 0xb4578c03ae1c038);
-  CHECK(hash(resolve("h100_pcie")) == 0xf855a31323d0250c);
-  CHECK(hash(resolve("v100_sxm2")) == 0xe8b18479db70dd86);
-  CHECK(hash(resolve("qv100")) == 0xdbb136a2f3d79ccd);
-  CHECK(hash(resolve("gtx1080ti")) == 0x1c038e84bd187d55);
-  CHECK(hash(resolve("rtx2080ti")) == 0x5d16617ded0256bc);
-  CHECK(hash(resolve("rtxa6000")) == 0xf41e622fd0aaa1ad);
-  CHECK(hash(resolve("h200")) == 0x67e0c8e5b8a6152e);
-  CHECK(hash(resolve("sst_v100")) == 0x782dfa1c3a6f87a7);
-  CHECK(hash(resolve("sst_p100")) == 0xbb07c97ad5df0e73);
+  CHECK(hash(resolve("v100")) == 0xf4526f4f158a997c);
+  CHECK(hash(resolve("rtx3080ti")) == 0x7834d26d2b66f54f);
+  CHECK(hash(resolve("a100")) == 0x10d2a509b23e3abf);
+  CHECK(hash(resolve("h100_pcie")) == 0x4a45099222432f64);
+  CHECK(hash(resolve("v100_sxm2")) == 0xb896e2dfb9f59b4a);
+  CHECK(hash(resolve("qv100")) == 0xd8d4926e92c23bd1);
+  CHECK(hash(resolve("gtx1080ti")) == 0xfeb31d393648c023);
+  CHECK(hash(resolve("rtx2080ti")) == 0xdddd1525ad55fb7a);
+  CHECK(hash(resolve("rtxa6000")) == 0x5eba1d6b558ae6e7);
+  CHECK(hash(resolve("h200")) == 0xcd8450c90e213c36);
+  CHECK(hash(resolve("sst_v100")) == 0x5d1288660994f5a3);
+  CHECK(hash(resolve("sst_p100")) == 0xe7548cf911e1bc93);
 }

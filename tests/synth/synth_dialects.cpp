@@ -76,10 +76,10 @@ const std::vector<Example> kExamples = {
     // As traced on the H100: 6 before the loop, 132 in it, 2 after it: 1328 for 10 iterations.
     {"ffma", {}, {1328}, 0},
     // Memory microbenchmarks. 32 warps warm with 6 + 1 + 1, of which two load; 32 loads and 3 a turn of the
-    // chase.
+    // chase, of two warps.
     {"pointer_chase",
-     {{"warm", "64"}, {"first", "32"}, {"second", "40"}},
-     {32 * 8 + 2 * 2, 6 + 1 + 35 + 2, 6 + 1 + 2 * 35 + 2},
+     {{"warm", "64"}, {"threads", "33"}, {"first", "32"}, {"second", "40"}},
+     {32 * 8 + 2 * 2, 2 * (6 + 1 + 35 + 2), 2 * (6 + 1 + 2 * 35 + 2)},
      0},
     // Four warps; each warms with two lines, then loads and adds in batches of 32 and 3 more.
     {"cache_read",

@@ -56,8 +56,15 @@ def write(context, page):
     from microbench import write_tables
     from microbench_memory import Machine
 
-    page.text("One warp chases pointers over a footprint, in the shape of gpu-latency of te42kyfo/gpu-benches, beside the",
-              f"public measurements: every {EVERY}th row, and those where the latency changes by more than 5 % from row to row.",
+    page.text("A chain of pointers through a footprint, beside the public measurements: every",
+              f"{EVERY}th row, and those where the latency changes by more than 5 % from row to row. Each table is taken in the",
+              "form of the gpu-latency that made it: 64 threads over elements 64 bytes apart for te42kyfo/gpu-benches",
+              "(gpu-latency/main.cu, f0b21a2), one thread over elements 128 bytes apart for what RRZE-HPC/gpu-benches measured",
+              "again from 3be3ab1 on (V100, A100; its H100 table is te42kyfo's). The chain of instructions is the same: 32 loads",
+              "and nothing between them. A whole warp's 64-bit loads take longer than one thread's, since 256 bytes go to the",
+              "registers instead of 8: 2 cycles here (512 bits a cycle, MICRO 2025), measured 2 on V100 and L40, 3 on A100.",
+              "With one element a line our L1 of exact LRU ends sharply; the hardware's end goes from 121 to 164 KiB on the V100",
+              "(128 KiB) and from 152 to 223 on the A100 (192): its replacement is another one, which is not published.",
               memory_tables.HALVES,
               "All rows of one GPU: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group chase --rows`.")
     for product in memory_tables.PRODUCTS:
