@@ -95,5 +95,5 @@ def write(context, page):
     if mixes:
         page.text("Instruction mix of LULESH: percent of the issue slots of threads (nvprof; Lockstep's of the lowered code).")
         page.table(["kernel", "", *KINDS], mixes)
-        page.text("LULESH's kernels execute the published mix; why a launch took 8,896 cycles in the mean on the V100 is not",
-                  "explained by launch floor and instructions.")
+        page.text("LULESH's kernels execute about the published mix, but hardly with a thread inactive; why a launch took 8,896",
+                  "cycles in the mean on the V100 is not explained by launch floor and instructions.")
