@@ -135,7 +135,7 @@ struct MioGroup {                       // mio.*: memory and other instructions 
 struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t bytes = 131072;
   std::vector<std::uint32_t> shared_carveouts_kib{0, 8, 16, 32, 64, 96};
-  std::uint32_t ways = 64;            // sets follow from the size; a carve-out takes whole ways... see L1
+  std::uint32_t ways = 16;            // sets follow from the size; a carve-out takes whole ways... see L1
   std::uint32_t hit_latency = 28;     // core cycles from issue to dependent issue, one thread's pointer chase
   std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
   std::uint32_t tags_per_cycle = 2;   // distinct lines looked up a cycle
