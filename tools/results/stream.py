@@ -1,11 +1,10 @@
 from . import memory_tables
 
 TITLE = "STREAM by occupancy"
-EVERY = 4
 
 
 def write(context, page):
     page.text("Kernels in double precision with two CTAs an SM, by their size, in the shape of gpu-stream of",
-              f"te42kyfo/gpu-benches, beside the public measurements: every {EVERY}th row.", memory_tables.HALVES,
-              "All rows: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group stream --rows`.")
-    memory_tables.write_group(context, page, "stream", EVERY)
+              "te42kyfo/gpu-benches, beside the public measurements, every row.", memory_tables.HALVES,
+              "The rows themselves: `tools/microbench.py LOCKSTEP v100 --measured DATA/hw --group stream --rows`.")
+    memory_tables.write_group(context, page, "stream", 1)
