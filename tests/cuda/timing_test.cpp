@@ -167,6 +167,9 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
         std::vector<std::string>{"--managed", "none"}}) {
     const auto options = [&](std::vector<std::string> more, const char* out) {
       more.insert(more.end(), memory.begin(), memory.end());
+      // A small GPU: --no-skip visits all of it in every cycle that a fault takes.
+      for (const char* value : {"gpu.sms=2", "gpu.gpcs=1", "l2.partitions=1"})
+        more.insert(more.end(), {"--set", value});
       more.insert(more.end(), {"-o", folder / out});
       return with_faults(more);
     };
