@@ -49,7 +49,10 @@ TEST_CASE("a run writes its files and a summary") {
   // Dependent FFMAs of four cycles each: a kernel takes at least that long.
   CHECK(stats["kernels"][0]["cycles"].get<std::uint64_t>() >= 20 * 4);
   CHECK(count_lines(slurp(folder / "out/stats.csv")) == 4);
-  CHECK(host_of(folder / "out")["warp_instructions"] == trace.warp_instructions());
+  const Json host = host_of(folder / "out");
+  CHECK(host["warp_instructions"] == trace.warp_instructions());
+  CHECK(host["seconds_kernels"] > 0);
+  CHECK(host["seconds_kernels"] < host["wall_seconds"]);
   CHECK_THAT(slurp(folder / "out/config.ini"), Catch::Contains("v100"));
 }
 
