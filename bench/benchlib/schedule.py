@@ -9,7 +9,7 @@ import heapq
 # The engine's rule of when a window is worth sharing: the smoothed work of a window, in seconds.
 SHARE_ABOVE, ALONE_BELOW, SMOOTHING = 10e-6, 5e-6, 8
 # Its order of domains: the longest first, as every so many windows are measured, smoothed likewise.
-SAMPLE_EVERY, COST_SMOOTHING = 16, 4
+SAMPLE_EVERY, COST_SMOOTHING = 8, 2
 TASK = -1
 
 # items: pairs of a domain's id, or TASK, and seconds.
@@ -56,17 +56,18 @@ def static_span(items, threads):
 
 
 def dynamic_span(items, threads):
-    """Each thread takes its own items, and then what is left of the next threads'."""
+    """Each thread takes its own items, and then one by one from the share that has most left."""
     free = [(0.0, thread) for thread in range(threads)]
     left = [share[::-1] for share in shares(items, threads)]
     span = 0.0
     while free:
         time, thread = free[0]
-        part = next((p for p in ((thread + i) % threads for i in range(threads)) if left[p]), None)
-        if part is None:
-            span = max(span, heapq.heappop(free)[0])
-        else:
+        others = ((thread + i) % threads for i in range(1, threads))
+        part = thread if left[thread] else max(others, key=lambda p: len(left[p]), default=thread)
+        if left[part]:
             heapq.heapreplace(free, (time + left[part].pop(), thread))
+        else:
+            span = max(span, heapq.heappop(free)[0])
     return span
 
 

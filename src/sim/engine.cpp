@@ -19,8 +19,8 @@ double seconds_since(Clock::time_point start) { return seconds(Clock::now() - st
 // Opening and closing the gate costs about 1 us when the workers spin, some more when they are to be woken,
 // so a window is shared only when there is clearly more work in it than that.
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
-constexpr std::uint64_t kSampleEvery = 16;                 // windows between two detailed time measurements
-constexpr double kSmoothing = 4;  // measurements over which a domain's cost is a mean
+constexpr std::uint64_t kSampleEvery = 8;                  // windows between two detailed time measurements
+constexpr double kSmoothing = 2;  // measurements over which a domain's cost is a mean
 
 std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -209,23 +209,47 @@ void Engine::divide(unsigned team) {
 
 /// Tasks first: they are longer than what a domain does in a window. Returns its end.
 Engine::TimePoint Engine::do_share(unsigned thread, unsigned team, TimePoint start) {
+  Share& own = shares_[thread];
   if (options_.dynamic) {
     for (std::size_t i; (i = next_task_.fetch_add(1, std::memory_order_relaxed)) < task_count_;)
       do_task(i, thread);
-    for (unsigned t = 0; t < team; ++t) {
-      Share& from = shares_[(thread + t) % team];
-      if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
-      for (std::size_t i; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;)
-        do_domain(awake_[i], thread);
-    }
   } else {
     for (std::size_t i = thread; i < task_count_; i += team) do_task(i, thread);
-    for (std::size_t i = shares_[thread].next; i < shares_[thread].end; ++i) do_domain(awake_[i], thread);
+  }
+  own.mark = sampled_ && task_count_ > 0 ? Clock::now() : start;
+  if (options_.dynamic) {
+    while (do_next_of(own, thread)) continue;
+    for (unsigned t; (t = fullest(thread, team)) < team;) do_next_of(shares_[t], thread);
+  } else {
+    for (std::size_t i = own.next; i < own.end; ++i) do_domain(awake_[i], thread);
   }
   const auto end = Clock::now();
-  shares_[thread].window_seconds = seconds(end - start);
-  shares_[thread].busy_seconds += shares_[thread].window_seconds;
+  own.window_seconds = seconds(end - start);
+  own.busy_seconds += own.window_seconds;
   return end;
+}
+
+/// False when nothing is left of the share.
+bool Engine::do_next_of(Share& from, unsigned thread) {
+  const std::size_t i = from.next.fetch_add(1, std::memory_order_relaxed);
+  if (i >= from.end) return false;
+  do_domain(awake_[i], thread);
+  return true;
+}
+
+/// The share with the most items left, which ends last; of equal ones the next after the thread's own. The
+/// team's size when all are taken.
+unsigned Engine::fullest(unsigned thread, unsigned team) const {
+  unsigned found = team;
+  std::size_t most = 0;
+  for (unsigned k = 1; k < team; ++k) {
+    const unsigned t = thread + k < team ? thread + k : thread + k - team;
+    const std::size_t next = shares_[t].next.load(std::memory_order_relaxed), end = shares_[t].end;
+    if (next >= end || end - next <= most) continue;
+    most = end - next;
+    found = t;
+  }
+  return found;
 }
 
 /// All items on one thread, each timed. Returns its end.
@@ -237,6 +261,7 @@ Engine::TimePoint Engine::do_logged_share(TimePoint start) {
     if (task) {
       do_task(i, 0);
     } else {
+      shares_[0].mark = before;
       do_domain(id, 0);
     }
     const auto after = Clock::now();
@@ -261,22 +286,26 @@ void Engine::do_task(std::size_t task, unsigned thread) {
 void Engine::do_domain(DomainId id, unsigned thread) {
   Share& share = shares_[thread];
   Slot& slot = domains_[id];
-  const auto start = sampled_ ? Clock::now() : Clock::time_point{};
   try {
     next_[id] = slot.domain->advance(now_, to_);
     if (sampled_) {
-      const double took = seconds_since(start);
+      const double took = take_time(share);
       share.domain_seconds[static_cast<unsigned>(slot.kind)] += took;
       cost_[id] += (took - cost_[id]) / kSmoothing;
     }
-    const auto handing_over = sampled_ ? Clock::now() : Clock::time_point{};
     for (NetworkBase* network : networks_of_[id]) network->note(id, thread);
-    if (sampled_) share.exchange_seconds += seconds_since(handing_over);
+    if (sampled_) share.exchange_seconds += take_time(share);
   } catch (...) {
     slot.error = std::current_exception();
     failed_.store(true, std::memory_order_relaxed);
     next_[id] = kNever;
   }
+}
+
+/// Seconds since the thread's mark, which moves.
+double Engine::take_time(Share& share) {
+  const auto now = Clock::now();
+  return seconds(now - std::exchange(share.mark, now));
 }
 
 void Engine::end_window(unsigned team) {

@@ -89,15 +89,19 @@ class Engine {
   [[nodiscard]] Domain& domain(DomainId id) { return *domains_[id].domain; }
 
  private:
+  /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
+  using TimePoint = std::chrono::steady_clock::time_point;
+
   struct Slot {
     Domain* domain;
     DomainKind kind;
     std::exception_ptr error;
   };
   /// One thread's part of a window: the awake domains of which it is the owner, awake_[next, end). With the
-  /// dynamic schedule it then takes what others have left. A domain's owner is always the same thread, so its
-  /// state tends to stay in one core's cache; owners take turns along the ids, so each has of every kind. The
-  /// longest domains come first, so that at a window's end only short ones are left to be divided.
+  /// dynamic schedule it then takes, one by one, from the share that has most left. A domain's owner is
+  /// always the same thread, so its state tends to stay in one core's cache; owners take turns along the ids,
+  /// so each has of every kind. The longest domains come first, so that at a window's end only short ones are
+  /// left to be divided.
   struct alignas(64) Share {
     std::atomic<std::size_t> next{0};
     std::size_t end = 0;
@@ -106,10 +110,8 @@ class Engine {
     double domain_seconds[static_cast<unsigned>(DomainKind::kCount)] = {};
     double exchange_seconds = 0, task_seconds = 0, wait_seconds = 0, busy_seconds = 0;
     double window_seconds = 0;  // of the window at hand
+    TimePoint mark;             // end of what was timed last
   };
-
-  /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
-  using TimePoint = std::chrono::steady_clock::time_point;
 
   void lead(Controller& controller);
   void work(unsigned thread);
@@ -121,7 +123,10 @@ class Engine {
   void collect_awake();
   void divide(unsigned team);
   TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
+  bool do_next_of(Share& from, unsigned thread);
+  [[nodiscard]] unsigned fullest(unsigned thread, unsigned team) const;
   void do_domain(DomainId id, unsigned thread);
+  static double take_time(Share& share);
   void do_task(std::size_t task, unsigned thread);
   void order_by_cost();
   TimePoint do_logged_share(TimePoint start);
