@@ -20,9 +20,9 @@ GENERATED = {
     "chain": ("chain", "--ctas", "2", "--iterations", "200"),
 }
 # Likewise, but for more than a second: two CTAs must not be slower on more threads, and start and copies weigh little
-# beside a kernel that fills the GPU.
+# beside a kernel that fills the GPU, as in a run for which a cluster is asked.
 LONG = {
-    "sgemm, long": ("sgemm", "--tiles-x", "32", "--tiles-y", "20", "--ktiles", "15"),
+    "sgemm, long": ("sgemm", "--tiles-x", "32", "--tiles-y", "20", "--ktiles", "15", "--launches", "4"),
     "chain, long": ("chain", "--ctas", "2", "--iterations", "32000"),
 }
 PEERS = ["vectoradd-2560", "sgemm-640", "random-1280", "tiny-2", "mixed-96"]

@@ -232,9 +232,9 @@ KernelFile TraceFolder::kernel(trace::KernelHeader header) {
   header.line_info = dialect_.line_info;
   header.shared_base = kSharedBase;
   header.local_base = kLocalBase;
-  const std::string name = fmt::format("kernel-{}.traceg{}", header.id, suffix(dialect_.compression));
-  list_ += name + "\n";
-  return KernelFile((std::filesystem::path(directory_) / name).string(), header, dialect_);
+  last_kernel_ = fmt::format("kernel-{}.traceg{}", header.id, suffix(dialect_.compression));
+  list_ += last_kernel_ + "\n";
+  return KernelFile((std::filesystem::path(directory_) / last_kernel_).string(), header, dialect_);
 }
 
 void TraceFolder::close() {

@@ -117,12 +117,14 @@ class TraceFolder {
   void copy_to_device(Address address, std::uint64_t bytes);
   /// `header.id` numbers the file; binary version, tracer version and windows are filled in.
   [[nodiscard]] KernelFile kernel(trace::KernelHeader header);
+  /// The last kernel runs once more.
+  void launch_again() { list_ += last_kernel_ + "\n"; }
   [[nodiscard]] const Dialect& dialect() const { return dialect_; }
   /// Writes kernelslist.g.
   void close();
 
  private:
-  std::string directory_, list_;
+  std::string directory_, list_, last_kernel_;
   Dialect dialect_;
 };
 

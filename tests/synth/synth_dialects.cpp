@@ -61,6 +61,10 @@ const std::vector<Example> kExamples = {
     {"streaming", {{"ctas", "3"}, {"threads", "100"}}, {3 * 4 * 15}, 2},
     // 24 moves; a step: 2 + 5 + 1 + 16 * (2 + 16) + 5; 4 stores and the exit. 938 for 3 steps, as published.
     {"sgemm", {{"tiles-x", "2"}, {"tiles-y", "1"}, {"ktiles", "3"}}, {2 * 8 * 938}, 2},
+    {"sgemm",
+     {{"tiles-x", "1"}, {"tiles-y", "1"}, {"ktiles", "3"}, {"launches", "2"}},
+     {8 * 938, 8 * 938},
+     2},
     {"random", {{"ctas", "2"}, {"threads", "48"}, {"loads", "5"}}, {2 * 2 * (6 + 1 + 5 * 4 + 2)}, 0},
     {"chain", {{"ctas", "2"}, {"iterations", "7"}}, {2 * (6 + 7 * 109 + 1)}, 1},
     // 29 instructions a warp, a named barrier for all and one more for warps 0 and 1.
