@@ -130,7 +130,6 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
 /// Why the program must have ended before its simulation begins; nullptr where it need not.
 const char* needs_whole_trace(const gpu::ManagedOptions& managed) {
   using Kind = gpu::ManagedOptions::Kind;
-  if (managed.memory.millionths > 0) return "--gpu-memory as a share needs the whole footprint";
   if (managed.kind == Kind::kNone && managed.memory.bytes > 0) return "--gpu-memory with --managed none";
   if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
   return "--managed other than none needs the whole trace";
@@ -167,10 +166,9 @@ int run_exec(int argc, char** argv) {
       "Its\n"
       "arguments, standard streams and exit code are passed through. The simulation runs beside it: "
       "cudaEventElapsedTime,\n"
-      "cudaEventQuery and clock() give simulated time. With --functional, with --gpu-memory as a share "
-      "(0.8x) "
-      "and with\n"
-      "--managed other than none they count executed instructions, one nanosecond or cycle each.";
+      "cudaEventQuery and clock() give simulated time. With --functional and with --managed other than none "
+      "they count\n"
+      "executed instructions, one nanosecond or cycle each.";
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;

@@ -60,6 +60,7 @@ void GmmuDomain::tick(Cycle now) {
   requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { hear(sm, r, now); });
   orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) {
     if (order.kind == uvm::Order::Kind::kKernel) return gmmu_.kernel_begins();
+    if (order.kind == uvm::Order::Kind::kMemory) return gmmu_.enlarge_memory(order.bytes);
     gmmu_.order(order);
   });
   copies_->tick(now);

@@ -19,9 +19,9 @@ namespace lockstep::core {
 /// fast as its copies (host.*).
 class GmmuDomain final : public sim::Domain {
  public:
-  /// `frames`: pages of device memory for managed data. `copies` is driven by this domain: it shares the host
-  /// link (uvm.shares_link), is where lines of pages on the host come from the crossbar and go to it, and
-  /// moves the lines of migrations (uvm.through_l2).
+  /// `frames`: pages of device memory for managed data, until a notice says more. `copies` is driven by this
+  /// domain: it shares the host link (uvm.shares_link), is where lines of pages on the host come from the
+  /// crossbar and go to it, and moves the lines of migrations (uvm.through_l2).
   GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
              std::uint64_t frames, CopyEngine& copies);
 
@@ -46,6 +46,7 @@ class GmmuDomain final : public sim::Domain {
   }
   /// The end of something under way is known: the handling of a fault, a transfer, the driver's work.
   [[nodiscard]] bool end_is_known() const { return gmmu_.next() != kNever; }
+  [[nodiscard]] std::uint64_t frames() { return gmmu_.memory().frames(); }
   /// Frames that hold pages or wait for them.
   [[nodiscard]] std::uint64_t frames_used() { return gmmu_.memory().frames() - gmmu_.memory().free_frames(); }
   void record(std::vector<uvm::Event>* events) { gmmu_.memory().record(events); }

@@ -51,6 +51,8 @@ bool HostQueue::take() {
     gated_ = true;
     ++copies_out_;
     copies_.push_back(next_);
+  } else if (c.kind == Kind::kNotice) {
+    copies_.push_back(next_);
   } else {
     enqueue(next_);
   }

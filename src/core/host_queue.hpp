@@ -26,6 +26,7 @@ struct HostCommand {
     kStreamWait,
     kEventWait,
     kStreamOrder,  // to managed memory, in `stream`
+    kNotice,       // to managed memory: nothing waits for it
     kFill,
     kDeviceCopy,
   } kind = Kind::kKernel;
@@ -34,10 +35,11 @@ struct HostCommand {
   Address address = 0;       // copies, fills
   std::uint64_t bytes = 0;   // copies, fills
   std::uint32_t event = 0;   // the event's record, counted from 0
-  uvm::Order order = {};     // kOrder, kStreamOrder; index is not used
+  uvm::Order order = {};     // kOrder, kStreamOrder, kNotice; index is not used
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
-  return c.kind == HostCommand::Kind::kOrder || c.kind == HostCommand::Kind::kStreamOrder;
+  using Kind = HostCommand::Kind;
+  return c.kind == Kind::kOrder || c.kind == Kind::kStreamOrder || c.kind == Kind::kNotice;
 }
 [[nodiscard]] inline bool is_copy_to_device(const HostCommand& c) {
   return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
@@ -51,6 +53,7 @@ struct HostCommand {
 /// - a plain copy in blocking mode is taken when everything before it is complete;
 /// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
 /// - an order to managed memory is taken at once, beside all kernels before it;
+/// - a notice to managed memory is taken like an event's record, and complete with that;
 /// - any other command is taken only when every plain copy and every order before it is complete;
 /// - at a wait nothing more is taken until everything before it, or the event, is complete.
 ///

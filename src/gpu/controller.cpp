@@ -260,7 +260,7 @@ void Controller::report_managed() {
   stats::ManagedReport managed;
   managed.footprint_bytes = plan_->managed.footprint();
   managed.allocations = plan_->managed.allocations().size();
-  managed.device_bytes = plan_->managed_frames * uvm::kPageBytes;
+  managed.device_bytes = machine_->gmmu()->frames() * uvm::kPageBytes;
   managed.counters = machine_->managed_counters();
   const uvm::Parameters& p = options_->config.uvm;
   if (p.fault_mode == uvm::FaultMode::kPerCycle && p.fault_cost == uvm::FaultCost::kAdditive)

@@ -147,15 +147,22 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
   return space;
 }
 
+bool grows(const ManagedOptions& options) {
+  return options.kind == ManagedOptions::Kind::kTrace && options.memory.millionths > 0;
+}
+
+std::uint64_t share_of(const uvm::AddressSpace& space, const ManagedMemory& memory) {
+  return static_cast<std::uint64_t>(static_cast<sim::Wide>(space.footprint()) * memory.millionths / 1000000);
+}
+
 std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
                              std::uint64_t capacity) {
   const ManagedMemory& memory = options.memory;
   if (memory.millionths > 0 && options.kind == ManagedOptions::Kind::kAll)
     throw UserError("run: --gpu-memory: a factor needs a footprint; --managed all has none, give a size");
+  if (grows(options)) return 1;
   std::uint64_t bytes = memory.bytes ? memory.bytes : capacity;
-  if (memory.millionths > 0)
-    bytes =
-        static_cast<std::uint64_t>(static_cast<sim::Wide>(space.footprint()) * memory.millionths / 1000000);
+  if (memory.millionths > 0) bytes = share_of(space, memory);
   return std::max<std::uint64_t>(1, bytes / uvm::kPageBytes);
 }
 

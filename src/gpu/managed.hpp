@@ -16,7 +16,9 @@ namespace lockstep::gpu {
 /// GPUs translate 49 bits since Pascal (its whitepaper).
 inline constexpr Address kAddressEnd = Address{1} << 49;
 
-/// Device memory for managed data: bytes, or a share of the footprint in millionths.
+/// Device memory for managed data: bytes, or a share of the footprint in millionths. The footprint of a
+/// program's own managed memory (kTrace) is what it has allocated so far, so that it can be known beside the
+/// running program; the share grows with it and never shrinks.
 struct ManagedMemory {
   std::uint64_t bytes = 0;  // 0: what the configuration says
   std::uint64_t millionths = 0;
@@ -50,7 +52,12 @@ void manage(uvm::AddressSpace& space, const trace::Command& command);
 /// Nothing is managed: throws UserError where an amount of memory is given for it.
 void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions& options);
 
-/// Pages of device memory for it, at least 1; `capacity`: bytes of the device. Throws UserError.
+/// Whether the device memory grows with the program's allocations.
+[[nodiscard]] bool grows(const ManagedOptions& options);
+/// Bytes; `memory` is a share.
+[[nodiscard]] std::uint64_t share_of(const uvm::AddressSpace& space, const ManagedMemory& memory);
+/// Pages of device memory for it when the run begins, at least 1: one where it grows. `capacity`: bytes of
+/// the device. Throws UserError.
 [[nodiscard]] std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
                                            std::uint64_t capacity);
 

@@ -33,8 +33,7 @@ void check_selection(const trace::TraceSet& trace, const IdRanges& ranges) {
   }
 }
 
-/// What the command asks of managed memory; nothing for other commands and for kManage, which is known from
-/// the start.
+/// What the command asks of managed memory; nothing for other commands and for kManage.
 std::optional<uvm::Order> managed_order(const trace::Command& c) {
   using Kind = uvm::Order::Kind;
   const auto order = [&](Kind kind) {
@@ -112,17 +111,22 @@ uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
 }  // namespace
 
 Planner::Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
-                 bool copies_move_pages)
+                 const ManagedOptions& managed)
     : config_(&config),
       selection_(std::move(selection)),
       plan_(&plan),
       managed_(&plan.managed),
-      moves_pages_(copies_move_pages) {}
+      moves_pages_(managed.kind == ManagedOptions::Kind::kTrace) {
+  if (grows(managed)) memory_ = managed.memory;
+}
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<core::HostCommand>& out) {
   using Kind = trace::Command::Kind;
-  if (c.kind == Kind::kManage) return false;
+  if (c.kind == Kind::kManage) {
+    if (memory_.millionths > 0) enlarge_memory(c, out);
+    return false;
+  }
   if (const auto order = managed_order(c)) {
     if (uvm::pages_in(*managed_, order->address, order->bytes).empty()) return false;
     out.push_back(order_command(*order));
@@ -151,6 +155,14 @@ std::uint32_t Planner::dense(std::uint64_t stream) {
 void Planner::put_in_stream(std::uint64_t stream, core::HostCommand& order) {
   order.kind = core::HostCommand::Kind::kStreamOrder;
   order.stream = dense(stream);
+}
+
+/// The share of what is allocated now.
+void Planner::enlarge_memory(const trace::Command& c, std::vector<core::HostCommand>& out) {
+  manage(allocated_, c);
+  out.push_back(order_command({uvm::Order::Kind::kMemory}));
+  out.back().kind = core::HostCommand::Kind::kNotice;
+  out.back().order.bytes = share_of(allocated_, memory_);
 }
 
 /// In its stream, or, as a copy in blocking mode, when all before it is complete.
@@ -194,7 +206,7 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   plan.manages = !plan.managed.empty();
   if (plan.manages) plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
   plan.kernels.resize(trace.kernels().size());
-  Planner planner(config, selection, plan, managed.kind == ManagedOptions::Kind::kTrace);
+  Planner planner(config, selection, plan, managed);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;

@@ -25,18 +25,18 @@ struct Plan {
   std::uint64_t kernel_commands = 0;
   bool manages = false;              // there is managed memory, or may be
   uvm::AddressSpace managed;         // grows while a program runs
-  std::uint64_t managed_frames = 0;  // pages of the device for it
+  std::uint64_t managed_frames = 0;  // pages of the device for it, when the run begins
   std::vector<std::string> remarks;  // sorted: kernels of another architecture
 };
 
 /// Makes a plan command by command.
 class Planner {
  public:
-  /// `config` and `plan` must outlive it; of the plan it reads what is managed. `copies_move_pages`: the
-  /// device's copies touch managed memory as its kernels do. `selection`: kernels with other ids are left
-  /// out; empty: none is.
+  /// `config` and `plan` must outlive it; of the plan it reads what is managed. `selection`: kernels with
+  /// other ids are left out; empty: none is. With managed memory that the program has (kTrace) the device's
+  /// copies touch it as its kernels do.
   Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
-          bool copies_move_pages = true);
+          const ManagedOptions& managed);
 
   /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
   /// an order to managed memory.
@@ -52,6 +52,7 @@ class Planner {
 
  private:
   [[nodiscard]] std::uint32_t dense(std::uint64_t stream);
+  void enlarge_memory(const trace::Command& command, std::vector<core::HostCommand>& out);
   void put_in_stream(std::uint64_t stream, core::HostCommand& order);
   void add_device_access(const trace::Command& command, std::vector<core::HostCommand>& out);
 
@@ -60,6 +61,8 @@ class Planner {
   const Plan* plan_;
   const uvm::AddressSpace* managed_;  // the plan's
   bool moves_pages_;
+  ManagedMemory memory_;         // a share where it grows with the program's allocations, else nothing
+  uvm::AddressSpace allocated_;  // by the program so far, where that counts
   std::map<std::uint64_t, std::uint32_t> streams_;           // dense numbers
   std::map<std::string, std::uint64_t, std::less<>> rooms_;  // of code, by kernel name
   std::set<std::string> remarks_;

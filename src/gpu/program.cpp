@@ -13,7 +13,7 @@ ProgramSource::ProgramSource(ProgramLog& program, const config::GpuConfig& confi
       listens_(options.managed.kind == ManagedOptions::Kind::kTrace),
       plan_(&plan),
       dispatcher_(&dispatcher),
-      planner_(config, options.kernels, plan) {}
+      planner_(config, options.kernels, plan, options.managed) {}
 
 void ProgramSource::more(core::HostQueue& queue) {
   const Program::News& news = program_->listen(HostClock(*dispatcher_));

@@ -11,8 +11,7 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
       evictor_(evictors()[settings.parameters.evictor]),
       list_(evictor_->unit, evictor_->follows_accesses),
       remote_(settings.parameters, cycles_of_ns(settings.parameters.thrashing_lapse_ns)),
-      chunks_(settings.parameters.fault_mode == FaultMode::kDriver && evictor_ == &kDriverChunk &&
-              settings.frames >= kPagesPerTree),
+      chunks_(gives_chunks(settings.frames)),
       link_(*link_models()[settings.parameters.link], link_parameters()),
       frames_(settings.frames),
       free_(settings.frames),
@@ -25,6 +24,18 @@ DeviceMemory::DeviceMemory(const MemorySettings& settings, const AddressSpace& s
 void DeviceMemory::grow() {
   by_allocation_.resize(table_.space().allocations().size());
   if (patterns_) patterns_->grow(by_allocation_.size());
+}
+
+bool DeviceMemory::gives_chunks(std::uint64_t frames) const {
+  return settings_.parameters.fault_mode == FaultMode::kDriver && evictor_ == &kDriverChunk &&
+         frames >= kPagesPerTree;
+}
+
+void DeviceMemory::enlarge(std::uint64_t frames) {
+  if (frames <= frames_) return;
+  if (free_ == frames_) chunks_ = gives_chunks(frames);
+  free_ += frames - frames_;
+  frames_ = frames;
 }
 
 // --- Faults ---

@@ -59,13 +59,15 @@ struct Shootdown {
 ///
 /// With the driver and its evictor, memory is given out in root chunks: a tree with a page on the device
 /// holds frames for all of its pages, until the last one has left (spec D.3). Not where less than 2 MB are
-/// there.
+/// there when the first page comes.
 class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
 
   /// The address space has grown.
   void grow();
+  /// The device has more memory for managed pages, in pages; fewer than before have no effect.
+  void enlarge(std::uint64_t frames);
 
   // --- Faults ---
   /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
@@ -242,6 +244,7 @@ class DeviceMemory {
   void finish_write();
   [[nodiscard]] bool stuck() const;
   void give_frames(const Run& run);
+  [[nodiscard]] bool gives_chunks(std::uint64_t frames) const;
   [[nodiscard]] std::uint64_t needed(const Read& read) const {
     return frames_for(read.transfer.run.tree, read.transfer.run.pages);
   }

@@ -56,6 +56,10 @@ class Gmmu {
   }
 
   void kernel_begins() { memory_.kernel_begins(); }
+  void enlarge_memory(std::uint64_t bytes) {
+    memory_.enlarge(bytes / kPageBytes);
+    again_ = true;
+  }
   /// Carried out in the order of the calls.
   void order(const Order& order) {
     orders_.add(order);

@@ -29,13 +29,15 @@ struct Order {
     kDeviceWrite,
     kRelease,      // the range is freed: its pages are nowhere, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
-    kKernel,       // no order but a notice, never completed: a kernel begins
+    // No orders but notices, never completed.
+    kKernel,  // a kernel begins
+    kMemory,  // the device has so many `bytes` for managed pages from now on; never fewer than before
     kCount
   } kind = Kind::kAdvise;
   Advice advice = Advice::kNone;
   bool host = false;        // kAdvise, kPrefetch: the place that is named is the host, else the device
   std::uint32_t index = 0;  // the sender's own, returned when the order is complete
-  Address address = 0;      // all but kSynchronise; not rounded
+  Address address = 0;      // all but kSynchronise and notices; not rounded
   std::uint64_t bytes = 0;
 };
 

@@ -99,6 +99,23 @@ TEST_CASE("a stream's wait holds it until the other stream's event; the event ha
   CHECK((late.command == 6 && late.since == 108));  // issued after the host's wait
 }
 
+TEST_CASE("a notice is sent when the host comes to it, and nothing waits for it") {
+  HostQueue queue({in_stream(Kind::kKernel, 0), in_stream(Kind::kNotice, 0), in_stream(Kind::kWait, 0),
+                   in_stream(Kind::kNotice, 0), in_stream(Kind::kKernel, 0)},
+                  1, config::CopyMode::kBlocking);
+  Copies copies;
+  queue.proceed(copies);
+  CHECK(copies.started == std::vector<std::uint32_t>{1});  // beside the kernel
+  CHECK(queue.copies_out() == 0);
+  queue.kernel_done(queue.pop_ready().command, 100, 108);
+  queue.proceed(copies);
+  CHECK(copies.started == std::vector<std::uint32_t>{1, 3});
+  const auto next = queue.pop_ready();
+  CHECK((next.command == 4 && next.since == 108));
+  queue.kernel_done(4, 200, 208);
+  CHECK(queue.done());
+}
+
 TEST_CASE("a list that grows gives what the whole list gives") {
   // Kernel, kernel, wait, kernel in one stream: told at once, or one by one as late as at_end() allows.
   const std::vector<HostCommand> all{in_stream(Kind::kKernel, 0), in_stream(Kind::kKernel, 0),

@@ -164,7 +164,7 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
   const Folder folder;
   for (const std::vector<std::string>& memory :
        {std::vector<std::string>{}, std::vector<std::string>{"--gpu-memory", "64KiB"},
-        std::vector<std::string>{"--managed", "none"}}) {
+        std::vector<std::string>{"--gpu-memory", "0.3x"}, std::vector<std::string>{"--managed", "none"}}) {
     const auto options = [&](std::vector<std::string> more, const char* out) {
       more.insert(more.end(), memory.begin(), memory.end());
       // A small GPU: --no-skip visits all of it in every cycle that a fault takes.
@@ -191,15 +191,30 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
   }
 }
 
-TEST_CASE("device memory as a share of the footprint: simulated after the program's end, which is said") {
-  const std::string said = "as a share needs the whole footprint: simulated after the program's end";
-  const Finished told = execute("managed", {"--gpu-memory", "0.8x"});
-  CHECK(told.code == 0);
-  CHECK(told.err.find(said) != std::string::npos);
-  const auto found = numbers(told.out);
-  REQUIRE(found.size() >= 3);
-  CHECK(found[1] == found[2]);  // executed instructions
-  const Finished none = execute("streams", {"-q", "--gpu-memory", "1MiB"});
+TEST_CASE("device memory as a share grows with what the program has managed so far") {
+  const Folder folder;
+  const auto managed = [&](const char* share) -> std::pair<std::vector<long>, nlohmann::json> {
+    const Finished done = execute("managed", with_faults({"--gpu-memory", share, "-o", folder / share}));
+    CHECK(done.code == 0);
+    return {numbers(done.out),
+            nlohmann::json::parse(slurp(folder / (std::string(share) + "/stats.json"))).at("managed")};
+  };
+  const auto [all_times, all] = managed("1x");
+  CHECK(all.at("evictions") == 0);
+  CHECK(all.at("device_bytes") == all.at("footprint_bytes"));
+  // With 0.125 of it the first list, 32 pages below 2 MB in all, still fits; of the ring over 32 pages, then
+  // 0.125 of 4 MiB, all that was prefetched does not.
+  const auto [times, some] = managed("0.125x");
+  REQUIRE(times.size() == all_times.size());
+  const std::uint64_t footprint = some.at("footprint_bytes");
+  CHECK(times[1] == all_times[1]);  // simulated time: a fault
+  CHECK(times[2] == all_times[2]);
+  CHECK(some.at("evictions") > 0);
+  CHECK(some.at("device_bytes") == footprint / 8);
+}
+
+TEST_CASE("an amount of device memory where nothing is managed") {
+  const Finished none = execute("streams", {"-q", "--gpu-memory", "0.8x"});
   CHECK(none.code == 2);
   CHECK(none.err.find("has no managed memory") != std::string::npos);
 }

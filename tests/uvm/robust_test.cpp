@@ -38,6 +38,41 @@ TEST_CASE("memory of less than a fault group: every prefetcher with every evicto
         }
 }
 
+TEST_CASE("memory that grows during the run: from a page to more than all of it, every evictor") {
+  for (const bool driver : {false, true})
+    for (std::uint8_t evictor = 0; evictor < evictors().size(); ++evictor) {
+      INFO("driver " << driver << " evictor " << unsigned{evictor});
+      Parameters p = driver ? Parameters{} : smart();
+      p.evictor = evictor;
+      Rig rig(p, {2 << 20, 192 << 10}, 1, 1);
+      std::size_t accesses = 0;
+      for (const std::uint64_t frames : {1u, 40u, 600u}) {
+        rig.gmmu.enlarge_memory(frames * kPageBytes);
+        CHECK(rig.gmmu.memory().frames() == frames);
+        for (unsigned i = 0; i < 48; ++i, ++accesses) rig.at(rig.now + 2 + i, i * 12, i % 2 == 0);
+        REQUIRE(rig.run());
+        CHECK(rig.answered.size() == accesses);
+        CHECK(rig.gmmu.memory().free_frames() + rig.resident() == frames);
+      }
+      CHECK(rig.resident() >= 48);  // nothing had to leave any more
+      rig.gmmu.enlarge_memory(kPageBytes);
+      CHECK(rig.gmmu.memory().frames() == 600);
+    }
+}
+
+TEST_CASE(
+    "memory that grows before its first page is given out in chunks as if it had been so from the start") {
+  Rig grown(Parameters{}, {2 << 20, 2 << 20}, 1, 1), whole(Parameters{}, {2 << 20, 2 << 20}, 512, 1);
+  grown.gmmu.enlarge_memory(512 * kPageBytes);
+  for (Rig* rig : {&grown, &whole}) {
+    for (unsigned i = 0; i < 8; ++i) rig->at(2 + 300000 * i, i % 2 * 512 + i);  // two chunks in turn
+    REQUIRE(rig->run());
+  }
+  CHECK(grown.answered == whole.answered);
+  CHECK(grown.gmmu.counters().evictions == whole.gmmu.counters().evictions);
+  CHECK(whole.gmmu.counters().evictions > 0);
+}
+
 TEST_CASE("every unit reserved: what is oldest leaves all the same, and is counted as forced") {
   for (const bool driver : {false, true})
     for (std::uint8_t evictor = 0; evictor < evictors().size(); ++evictor) {
