@@ -9,7 +9,7 @@ PAGES = (-32, -24, -16, -8, 0, 8, 16)  # more or less than at 110 %
 
 
 def main(lab_):
-    trace, middle = lab_.trace("nw"), lab.memory_of("nw", 110)
+    trace, middle = lab_.trace("nw"), lab_.memory_of("nw", 110)
     rows, series = [], {f"{after} + {evictor}": [] for after, evictor in PAIRS}
     for pages in PAGES:
         times = [lab_.run(trace, lab.SMART, middle + pages * 4096 / 2 ** 20, prefetcher="tbn", prefetcher_oversubscribed=after,
