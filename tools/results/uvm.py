@@ -9,16 +9,16 @@ EXPERIMENTS = os.path.join(ROOT, "tools", "experiments", "uvm")
 PICTURES = os.path.join(ROOT, "docs", "uvm")
 WORK = os.path.join(ROOT, "build", "experiments", "uvm")
 OVER_SUBSCRIBED = "backprop,bfs,fdtd,hotspot,nw,pathfinder,srad"
+SOME = "backprop,bfs,hotspot,nw,pathfinder"
 # Script, heading, and the benchmarks of the page: all of an experiment's take hours on a small machine (--only of the script).
 SCRIPTS = [
     ("prefetchers", "Prefetchers, memory for all", "stream,triad,ra,backprop,bfs,fdtd,hotspot,nw,srad"),
     ("oversubscription", "Over-subscription without a prefetcher", OVER_SUBSCRIBED),
     ("eviction", "Evictors", OVER_SUBSCRIBED),
     ("combinations", "Prefetcher with evictor", OVER_SUBSCRIBED),
-    ("sensitivity", "One point of a jagged curve", None),
-    ("lru_2m", "Neighbourhood eviction and LRU of 2 MB", OVER_SUBSCRIBED),
-    ("scalability", "More over-subscription", OVER_SUBSCRIBED),
-    ("reservation", "Reserved share", "backprop,bfs,fdtd,hotspot,nw,srad"),
+    ("lru_2m", "Neighbourhood eviction and LRU of 2 MB", SOME),
+    ("scalability", "More over-subscription", SOME),
+    ("reservation", "Reserved share", SOME),
     ("access_pattern", "Pages over time", "nw"),
     ("v100_prefetchers", "Prefetchers on the V100 of the GPGPU-Sim 4 study", "bfs,hotspot,pathfinder,backprop,srad"),
     ("shootdown", "TLB shootdown", "bfs,hotspot,pathfinder,backprop"),

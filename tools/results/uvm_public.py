@@ -11,6 +11,7 @@ SCRIPTS = [
     ("oversubscription", "oversubscription", "Its over-subscription without a prefetcher"),
     ("eviction", "eviction", "Its evictors"),
     ("combinations", "combinations", "Its prefetchers with evictors"),
+    ("sensitivity", "sensitivity", "Its nw near 110 %"),
     ("lru_2m", "lru_2m", "Its neighbourhood eviction and LRU of 2 MB"),
     ("scalability", "scalability", "Its programs with more over-subscription"),
 ]
