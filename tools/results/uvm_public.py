@@ -21,6 +21,8 @@ def write(context, page):
     page.text("The managed benchmarks of DebashisGanguly/gpgpu-sim_UVMSmart as nvcc of CUDA 13 compiles them, with the published sizes, on",
               "the machine that its configuration of a GTX 1080 Ti describes (`configs/uvmsmart_gtx1080ti.ini`); published: ISCA 2019 and",
               "its logs; of nw, pathfinder and srad only plots, read to some 3 %. hotspot's and bfs's input files are generated:",
-              "hotspot's values do not matter for time, bfs's graph is of the same generator and size but not the same graph.")
+              "hotspot's values do not matter for time, bfs's graph is of the same generator and size but not the same graph. Not in",
+              "the model: UVMSmart does not evict a unit while an access to one of its pages is in flight. That can matter for nw, whose",
+              "blocks touch every tree at once.")
     for script, name, heading in SCRIPTS:
         run(context, page, script, heading, "--public", os.path.join(context.programs.folder, "uvmsmart"), made="public_" + name)
