@@ -42,7 +42,7 @@ void DeviceMemory::enlarge(std::uint64_t frames) {
 
 const PrefetchPolicy& DeviceMemory::prefetcher() const {
   const Parameters& p = settings_.parameters;
-  const bool other = oversubscribed_ && !p.smart_runtime;  // which looks at its policies instead
+  const bool other = was_oversubscribed_ && !p.smart_runtime;  // which looks at its policies instead
   return *prefetchers()[other ? p.prefetcher_oversubscribed : p.prefetcher];
 }
 
@@ -102,7 +102,7 @@ void DeviceMemory::queue_handling(Cycle cycles, const Run& run) {
 void DeviceMemory::note_oversubscription(std::uint64_t staged_before, std::uint64_t staged_now) {
   if (oversubscribed_ || staged_now == staged_before) return;
   if (!eviction_due(0, frames_, free_, staged_now, settings_.parameters.free_buffer_percent)) return;
-  oversubscribed_ = true;
+  oversubscribed_ = was_oversubscribed_ = true;
   counters_.oversubscribed = 1;
   apply_smart_choice();
 }

@@ -276,7 +276,9 @@ class DeviceMemory {
   Read reading_;
   WriteBack writing_;
   Lane read_, write_;
-  bool oversubscribed_ = false, changed_ = true, fruitless_ = false, gone_ = false;
+  // The first one ends with a synchronisation that copies, the second one never (spec B.1).
+  bool oversubscribed_ = false, was_oversubscribed_ = false, changed_ = true, fruitless_ = false,
+       gone_ = false;
   std::uint32_t next_shootdown_ = 0;
   std::vector<Shootdown> shootdowns_;
   std::vector<Move> moves_;

@@ -133,6 +133,26 @@ TEST_CASE("the set-ups of published simulations have their shape") {
          q.clock.dram_khz == 850000));
 }
 
+TEST_CASE("the machine of UVMSmart's experiments has the options of its published logs") {
+  const TempFolder folder;
+  const GpuConfig c = resolve(folder.write("gpu.ini", "include = uvmsmart_gtx1080ti\n"));
+  // -gpgpu_clock_domains 1481.0:2962.0:1481.0:2750.0, the last one twice the command clock of GDDR5X.
+  CHECK((c.clock.core_khz == 1481000 && c.clock.icnt_khz == 2962000 && c.clock.l2_khz == 1481000));
+  CHECK(2 * c.clock.dram_khz == 2750000);
+  CHECK(c.gpu.sms == 28);                                            // -gpgpu_n_clusters 28
+  CHECK((c.l2.partitions == 11 && c.l2.slices_per_partition == 2));  // -gpgpu_n_mem 11, two of each
+  CHECK(c.l2.latency == 120);                                        // -rop_latency 120
+  CHECK(c.dram.latency_ns_x1000 == 67522);                           // -dram_latency 100 core cycles
+  // -gpgpu_dram_timing_opt, in cycles of 2750 MHz: RCD=12 RP=12 RAS=28 CL=12 WL=4 RRD=6 CDLR=5 WR=12.
+  const auto near = [](std::uint32_t cycles, std::uint32_t published) {
+    return 2 * cycles >= published && 2 * cycles <= published + 1;
+  };
+  CHECK((near(c.dram.tRCD, 12) && near(c.dram.tRP, 12) && near(c.dram.tRAS, 28) && near(c.dram.tCL, 12)));
+  CHECK((near(c.dram.tCWL, 4) && near(c.dram.tRRD_S, 6) && near(c.dram.tWTR_S, 5) && near(c.dram.tWR, 12)));
+  CHECK(dram_gigabytes(c) == Approx(484).epsilon(0.001));  // 11 chips of 32 bits
+  CHECK((c.uvm.walk_step == 100 && c.uvm.page_fault_ns == 45000 && c.uvm.l1_tlb_entries == 4096));
+}
+
 TEST_CASE("peak rates equal the published ones") {
   const GpuConfig v = resolve("v100"), g = resolve("rtx3080ti"), a = resolve("a100"),
                   h = resolve("h100_pcie");

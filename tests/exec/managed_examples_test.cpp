@@ -184,4 +184,78 @@ TEST_CASE(
   CHECK(device.read<float>(to, field.all.size()) == field.all);  // eighths: exact
 }
 
+TEST_CASE("managed examples: fdtd against Yee's scheme in double precision") {
+  constexpr int kSide = 37, kSteps = 2;
+  Device device(example("fdtd"));
+  const auto ex = numbers<float>(kSide * (kSide + 1), 16, 12),
+             ey = numbers<float>(kSide * (kSide + 1), 16, 13), hz = numbers<float>(kSide * kSide, 16, 14),
+             driven = numbers<float>(kSteps, 16, 15);
+  const Address d = device.array(driven), x = device.array(ex), y = device.array(ey), z = device.array(hz);
+  for (int t = 0; t < kSteps; ++t) {
+    constexpr std::uint32_t kAcross = (kSide + 31) / 32, kDown = (kSide + 7) / 8;
+    device.run("_Z10electric_yPKfPfS1_S1_ii", {kAcross, kDown, 1}, {32, 8, 1},
+               Arguments(d, x, y, z, kSide, t));
+    device.run("_Z10electric_xPfS_S_i", {kAcross, kDown, 1}, {32, 8, 1}, Arguments(x, y, z, kSide));
+    device.run("_Z8magneticPfS_S_i", {kAcross, kDown, 1}, {32, 8, 1}, Arguments(x, y, z, kSide));
+  }
+  auto h = Table{std::vector<double>(hz.begin(), hz.end())},
+       across = Table{std::vector<double>(ex.begin(), ex.end())},
+       down = Table{std::vector<double>(ey.begin(), ey.end())};
+  for (int t = 0; t < kSteps; ++t) {
+    for (int c = 0; c < kSide; ++c) down[c] = driven[static_cast<std::size_t>(t)];
+    for (int i = kSide; i < kSide * kSide; ++i) down[i] -= 0.5 * (h[i] - h[i - kSide]);
+    for (int r = 0; r < kSide; ++r)
+      for (int c = 1; c < kSide; ++c)
+        across[r * (kSide + 1) + c] -= 0.5 * (h[r * kSide + c] - h[r * kSide + c - 1]);
+    for (int i = 0; i < kSide * kSide; ++i) {
+      const int e = i + i / kSide;
+      h[i] -= 0.7 * (across[e + 1] - across[e] + down[i + kSide] - down[i]);
+    }
+  }
+  const auto found_x = device.read<float>(x, ex.size()), found_y = device.read<float>(y, ey.size()),
+             found_z = device.read<float>(z, hz.size());
+  for (std::size_t i = 0; i < ex.size(); ++i) REQUIRE(found_x[i] == Approx(across.all[i]).margin(1e-4));
+  for (std::size_t i = 0; i < ey.size(); ++i) REQUIRE(found_y[i] == Approx(down.all[i]).margin(1e-4));
+  for (std::size_t i = 0; i < hz.size(); ++i) REQUIRE(found_z[i] == Approx(h.all[i]).margin(1e-4));
+}
+
+TEST_CASE(
+    "managed examples: srad keeps an even image, and a bright point spreads by the published equations") {
+  constexpr int kSide = 32, kBright = 9 * kSide + 14;
+  constexpr double kQ0 = 0.25;
+  const auto at = [](const std::vector<double>& v, int x, int y) {
+    return v[static_cast<std::size_t>(std::clamp(y, 0, kSide - 1) * kSide + std::clamp(x, 0, kSide - 1))];
+  };
+  const float point = GENERATE(1.f, 1.5f);
+  Device device(example("srad"));
+  std::vector<float> image(kSide * kSide, 1.f);
+  image[kBright] = point;
+  Address d[4];
+  const Address picture = device.array(image), c = device.zeros<float>(image.size());
+  for (Address& a : d) a = device.zeros<float>(image.size());
+  device.run("_Z9gradientsPKfPfS1_S1_S1_S1_if", {2, 2, 1}, {16, 16, 1},
+             Arguments(picture, d[0], d[1], d[2], d[3], c, kSide, static_cast<float>(kQ0)));
+  device.run("_Z7diffusePfPKfS1_S1_S1_S1_i", {2, 2, 1}, {16, 16, 1},
+             Arguments(picture, d[0], d[1], d[2], d[3], c, kSide));
+  const std::vector<double> j(image.begin(), image.end());  // Yu and Acton 2002: coefficient, then divergence
+  std::vector<double> k(j.size());
+  for (int y = 0; y < kSide; ++y)
+    for (int x = 0; x < kSide; ++x) {
+      const double m = at(j, x, y), n = at(j, x, y - 1) - m, s = at(j, x, y + 1) - m, w = at(j, x - 1, y) - m,
+                   e = at(j, x + 1, y) - m, l = (n + s + w + e) / m;
+      const double g = (n * n + s * s + w * w + e * e) / (m * m);
+      const double q = (g / 2 - l * l / 16) / ((1 + l / 4) * (1 + l / 4));
+      k[static_cast<std::size_t>(y * kSide + x)] =
+          std::clamp(1 / (1 + (q - kQ0) / (kQ0 * (1 + kQ0))), 0.0, 1.0);
+    }
+  const auto found = device.read<float>(picture, image.size());
+  for (int y = 0; y < kSide; ++y)
+    for (int x = 0; x < kSide; ++x) {
+      const double m = at(j, x, y);
+      const double flow = at(k, x, y) * (at(j, x, y - 1) + at(j, x - 1, y) - 2 * m) +
+                          at(k, x, y + 1) * (at(j, x, y + 1) - m) + at(k, x + 1, y) * (at(j, x + 1, y) - m);
+      REQUIRE(found[static_cast<std::size_t>(y * kSide + x)] == Approx(m + flow / 8).margin(1e-5));
+    }
+}
+
 }  // namespace lockstep::exec::test

@@ -151,5 +151,28 @@ TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pag
   }
 }
 
+TEST_CASE("the prefetcher of before over-subscription stays away after cudaDeviceSynchronize in UVMSmart") {
+  Parameters p = smart();  // spec B.1, G.1.5
+  p.synchronise_copies = true;
+  p.prefetcher = index_of(prefetchers(), &kSequentialPrefetch);
+  p.prefetcher_oversubscribed = index_of(prefetchers(), &kNoPrefetch);
+  p.evictor = index_of(evictors(), &kLruPage);
+  const auto brought = [](Rig& rig, unsigned page) {
+    const std::uint64_t before = rig.gmmu.counters().bytes_to_device;
+    rig.at(rig.now + 1, page);
+    (void)finish(rig);
+    return rig.gmmu.counters().bytes_to_device - before;
+  };
+  for (const bool is_short : {false, true}) {
+    Rig rig(p, {1 << 20}, is_short ? 32 : kMany, 1);
+    for (const unsigned page : {0u, 16u, 32u}) CHECK(brought(rig, page) == 64 << 10);
+    CHECK(rig.gmmu.memory().oversubscribed() == is_short);
+    rig.gmmu.order(order(Order::Kind::kSynchronise, 0, 0));
+    (void)finish(rig);
+    CHECK(!rig.gmmu.memory().oversubscribed());
+    CHECK(brought(rig, 64) == (is_short ? 4 << 10 : 64 << 10));
+  }
+}
+
 }  // namespace
 }  // namespace lockstep::uvm

@@ -16,7 +16,7 @@ def arrivals(lab_, name):
         ini, timeline = os.path.join(folder, "gpu.ini"), os.path.join(folder, "timeline.json")
         with open(ini, "w") as f:
             f.write("\n".join(lab.SMART) + "\n")
-        memory = int(lab.memory_of(name, 110) * 256) * 4096
+        memory = int(lab_.memory_of(name, 110) * 256) * 4096
         subprocess.run([lab_.program, "run", lab_.trace(name), "-c", ini, "--quiet", "-o", folder, "--timeline", timeline,
                         "--gpu-memory", f"{memory}B", "--set", "uvm.evictor=tbn"], check=True, stdout=subprocess.DEVNULL)
         with open(timeline) as f:

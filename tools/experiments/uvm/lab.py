@@ -15,18 +15,28 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 
-# Name of the published benchmark: program of examples/uvm, arguments, footprint in MB: as published, but for backprop
-# (17.56 there) and srad, where all of the image's arrays are managed.
-PROGRAMS = {
+# Name of the published benchmark: program, arguments, footprint in MB. OWN: of examples/uvm, footprints as published but for
+# backprop (17.56 there). PUBLIC: UVMSmart's own, with the footprints that it counts; input files are public_programs.sh's.
+OWN = {
     "backprop": ("backprop", ["131056"], 18.0625),
     "bfs": ("bfs", ["262144"], 9.75),
     "hotspot": ("stencil", ["1024", "4"], 12.0),
     "nw": ("wavefront", ["1024"], 8.125),
     "pathfinder": ("pathfinder", ["50000", "200", "10"], 38.5),
-    "srad": ("srad", ["1024", "4"], 24.0),
+    "fdtd": ("fdtd", ["1200", "5"], 18.0625),
+    "srad": ("srad", ["1024", "4"], 4.0),
     "triad": ("triad", ["1048576"], 12.0),
     "stream": ("triad", ["1048576", "1"], 12.0),  # one block: the pages one after another
     "ra": ("random", ["1048576"], 12.0),
+}
+PUBLIC = {
+    "backprop": ("backprop", ["131056"], 17.5625),
+    "bfs": ("bfs", ["graph256k.txt"], 9.75),
+    "fdtd": ("fdtd", [], 18.0625),
+    "hotspot": ("hotspot", ["1024", "2", "8", "temp_1024", "power_1024", os.devnull], 12.0),
+    "nw": ("nw", ["1024", "10"], 8.125),
+    "pathfinder": ("pathfinder", ["50000", "200", "10"], 38.5),
+    "srad": ("srad", ["1024", "1024", "0", "127", "0", "127", "0.5", "4"], 4.0),
 }
 
 # cycles: sum over kernels. us: that and the added handling of faults, in microseconds. uvm: counters.
@@ -43,6 +53,7 @@ class Lab:
         self.program = os.path.abspath(arguments.program)
         self.binaries = os.path.abspath(arguments.binaries)
         self.public = os.path.abspath(arguments.public) if arguments.public else None
+        self.programs = PUBLIC if self.public else OWN
         self.measured = os.path.abspath(arguments.measured) if arguments.measured else None
         self.work = os.path.abspath(arguments.work)
         self.out = os.path.abspath(arguments.out)
@@ -51,25 +62,25 @@ class Lab:
             os.makedirs(folder, exist_ok=True)
 
     def chosen(self, names):
-        """Those of the names that --only leaves."""
-        return [n for n in names if self.only is None or n in self.only]
+        """Those of the names that --only leaves and that are programs."""
+        return [n for n in names if n in self.programs and (self.only is None or n in self.only)]
+
+    def memory_of(self, name, percent):
+        """Device memory in MB so that the footprint is so many percent of it; None for 0: memory for all."""
+        return self.programs[name][2] * 100 / percent if percent else None
 
     def trace(self, name, arguments=None, ordered=True):
         """The recorded trace of a program. ordered: its loads stand in the order of the PTX, which UVMSmart simulates; else as a
         compiler for the hardware would put them.
         """
-        binary, standard, _ = PROGRAMS[name]
+        binary, standard, _ = self.programs[name]
         arguments = standard if arguments is None else arguments
-        return self.record("-".join([binary, *arguments]), [os.path.join(self.binaries, binary), *arguments], ordered)
+        folder = self.public or self.binaries
+        words = [binary, *(a for a in arguments if "/" not in a)]
+        return self.record(("public-" if self.public else "") + "-".join(words), [os.path.join(folder, binary), *arguments],
+                           ordered, folder)
 
-    def public_trace(self, name, arguments):
-        """The recorded trace of a program of --public, which runs in that folder."""
-        if not self.public:
-            sys.exit("this experiment needs --public FOLDER, made by public_programs.sh")
-        return self.record("public-" + name + "".join("-" + a for a in arguments if "/" not in a),
-                           [os.path.join(self.public, name), *arguments], True, self.public)
-
-    def record(self, name, command, ordered, folder=None):
+    def record(self, name, command, ordered, folder):
         path = os.path.join(self.work, name + (".ptx" if ordered else "") + ".lst")
         options = ["--without", "schedule"] if ordered else []
         if not os.path.exists(path):
@@ -83,6 +94,8 @@ class Lab:
 
         What the program said to be managed is managed.
         """
+        if configuration == SMART:  # a key with the configuration's own value is the same run
+            values = {key: value for key, value in values.items() if (key, value) not in SMART_VALUES}
         options = [f"uvm.{key}={value}" for key, value in sorted(values.items())]
         key = json.dumps([digest(trace), configuration, memory, options, digest(self.program)])
         kept = os.path.join(self.work, hashlib.sha256(key.encode()).hexdigest()[:24] + ".json")
@@ -98,7 +111,8 @@ class Lab:
             ini = os.path.join(folder, "gpu.ini")
             with open(ini, "w") as f:
                 f.write("\n".join(configuration) + "\n")
-            command = [self.program, "run", trace, "-c", ini, "--quiet", "-o", folder]
+            # UVMSmart's channels make windows of one cycle, in which a second thread would mostly wait.
+            command = [self.program, "run", trace, "-c", ini, "--quiet", "--threads", "1", "-o", folder]
             for option in options:
                 command += ["--set", option]
             if memory:
@@ -109,20 +123,25 @@ class Lab:
 
     def table(self, name, lines, header, rows):
         """OUT/NAME.md: paragraphs, then a table."""
-        with open(os.path.join(self.out, name + ".md"), "w") as f:
+        with open(os.path.join(self.out, self.named(name) + ".md"), "w") as f:
             f.write("\n".join(lines) + "\n\n| " + " | ".join(header) + " |\n|" + "---|" * len(header) + "\n")
             f.writelines("| " + " | ".join(str(c) for c in row) + " |\n" for row in rows)
 
     def plot(self, name):
-        return os.path.join(self.out, name + ".svg")
+        return os.path.join(self.out, self.named(name) + ".svg")
+
+    def named(self, name):
+        """What an experiment writes for the public programs has another name."""
+        return "public_" + name if self.public else name
 
 
-def memory_of(name, percent):
-    """Device memory in MB so that the footprint is so many percent of it."""
-    return PROGRAMS[name][2] * 100 / percent
+SMART = ["include = uvmsmart_gtx1080ti"]  # UVMSmart's machine
+SMART_VALUES = (("prefetcher", "tbn"), ("prefetcher_oversubscribed", "tbn"), ("evictor", "lru_2m"))
 
 
-SMART = ["include = gtx1080ti", "include = uvmsmart"]  # UVMSmart's machine
+def difference(value, published):
+    """For a table: percent, or nothing where nothing is published."""
+    return f"{100 * (value / published - 1):+.1f} %" if published else ""
 
 
 def geometric_mean(values):
@@ -135,7 +154,7 @@ def start(main, description):
     parser.add_argument("--binaries", required=True, help="folder with the programs of examples/uvm, built by nvcc")
     parser.add_argument("--work", default="build/experiments/uvm", help="traces and results that are kept")
     parser.add_argument("--out", default="build/experiments/uvm/out", help="tables and plots")
-    parser.add_argument("--public", help="folder of UVMSmart's own benchmarks, made by public_programs.sh")
+    parser.add_argument("--public", help="UVMSmart's own benchmarks, in the folder that public_programs.sh made, not ours")
     parser.add_argument("--measured", help="folder of the tables of measurements")
     parser.add_argument("--only", help="these benchmarks, separated by commas")
     main(Lab(parser.parse_args()))

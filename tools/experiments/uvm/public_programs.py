@@ -1,69 +1,105 @@
 #!/usr/bin/env python3
-"""UVMSmart's own managed benchmarks (public_programs.sh builds them) on its GTX 1080 Ti: prefetchers, and evictors at 110 %.
+"""UVMSmart's own managed benchmarks (public_programs.sh builds them; --public) beside all that is published about them.
 
-ISCA 2019 and its logs. Inputs that have to be files are generated in the published sizes, so bfs searches another graph.
+ISCA 2019; faults and pages from its logs, where those can be read. Inputs that have to be files are generated.
 """
-import os
-
+import combinations
+import eviction
 import lab
+import oversubscription
 import plot
+import prefetchers
+import scalability
 
-# Arguments, footprint in MB: the published ones.
-PROGRAMS = {
-    "backprop": (["131056"], 17.5625),
-    "bfs": (["graph262144.txt"], 9.75),
-    "fdtd": ([], 18.0625),
-    "hotspot": (["1024", "2", "8", "temp_1024", "power_1024", os.devnull], 12.0),
-    "nw": (["1024", "10"], 8.125),
-    "pathfinder": (["50000", "200", "10"], 38.5),
-    "srad": (["1024", "1024", "0", "127", "0", "127", "0.5", "4"], None),  # not published: what it allocates
+# Faults and pages migrated more than once, by case and program.
+COUNTS = {
+    "none, memory for all": dict(backprop=(6785, 0), bfs=(2491, 0), fdtd=(4224, 0), hotspot=(3072, 0)),
+    "random, memory for all": dict(backprop=(4718, 0), bfs=(1725, 0), fdtd=(3018, 0), hotspot=(2137, 0)),
+    "sequential, memory for all": dict(backprop=(460, 0), bfs=(162, 0), fdtd=(277, 0), hotspot=(192, 0)),
+    "tbn, memory for all": dict(backprop=(100, 0), bfs=(53, 0), fdtd=(58, 0), hotspot=(36, 0)),
+    "none + lru_4k, 110 %": dict(backprop=(347, 0), bfs=(5419, 5366), fdtd=(5951, 5639)),
+    "none + lru_4k, 125 %": dict(backprop=(857, 0), bfs=(10057, 9622)),
+    "none + lru_4k, 110 %, 5 % free": dict(backprop=(347, 0), bfs=(7687, 7634)),
+    "none + lru_4k, 110 %, 10 % free": dict(backprop=(602, 0), bfs=(9789, 9354)),
+    "none + random, 110 %": dict(backprop=(347, 0), bfs=(2364, 2311), fdtd=(3784, 3472), hotspot=(1908, 1617)),
+    "none + sequential, 110 %": dict(backprop=(347, 0), bfs=(4075, 4022), fdtd=(5849, 5537), hotspot=(2083, 1792)),
+    "none + tbn, 110 %": dict(backprop=(347, 0), bfs=(5109, 5056), fdtd=(8889, 8577), hotspot=(3363, 3072)),
+    "random + random, 110 %": dict(backprop=(275, 0), bfs=(2210, 2352), fdtd=(4230, 4220), hotspot=(1776, 1681)),
+    "sequential + sequential, 110 %": dict(backprop=(108, 0), bfs=(429, 5952), fdtd=(447, 5936), hotspot=(170, 1872)),
+    "tbn + tbn, 110 %": dict(backprop=(100, 0), bfs=(143, 9152), fdtd=(226, 13888), hotspot=(72, 3072)),
+    "tbn + lru_2m, 110 %": dict(backprop=(100, 0), bfs=(175, 9760), fdtd=(230, 13888), hotspot=(72, 3072)),
+    "tbn + lru_2m, 125 %": dict(backprop=(99, 0), bfs=(188, 10544), fdtd=(280, 18496), hotspot=(108, 6144)),
+    "tbn + tbn, 125 %": dict(backprop=(100, 0), bfs=(181, 10000), fdtd=(283, 18496), hotspot=(84, 4608)),
+    "tbn + tbn, 150 %": dict(backprop=(99, 0), bfs=(245, 11872), fdtd=(431, 28400), hotspot=(111, 6192)),
 }
-# Prefetcher before and after over-subscription, evictor, memory in percent; then us by program.
-CASES = (
-    ("none, memory for all", ("none", "none", "lru_2m", 0), dict(
-        backprop=317348, bfs=116942, fdtd=198157, hotspot=144226, nw=97000, pathfinder=460000, srad=192000)),
-    ("sequential, memory for all", ("sequential", "sequential", "lru_2m", 0), dict(
-        backprop=23868, bfs=8919, fdtd=15046, hotspot=10620, nw=7500, pathfinder=32500, srad=13700)),
-    ("tbn, memory for all", ("tbn", "tbn", "lru_2m", 0), dict(
-        backprop=7321, bfs=3845, fdtd=4884, hotspot=3398, nw=2720, pathfinder=9060, srad=4313)),
-    ("sequential + sequential", ("tbn", "sequential", "sequential", 110), dict(
-        backprop=7688, bfs=22925, fdtd=24880, hotspot=10216, nw=12100, pathfinder=11000, srad=14600)),
-    ("tbn + tbn", ("tbn", "tbn", "tbn", 110), dict(
-        backprop=7374, bfs=11780, fdtd=18214, hotspot=6563, nw=23400, pathfinder=9140, srad=5960)),
-    ("tbn + lru_2m", ("tbn", "tbn", "lru_2m", 110), dict(
-        backprop=7321, bfs=12865, fdtd=21061, hotspot=6756)),
-)
-FAULTS = dict(  # of the first three cases
-    backprop=(6785, 460, 100), bfs=(2491, 162, 53), fdtd=(4224, 277, 58), hotspot=(3072, 192, 36))
+LRU_2M = (dict(backprop=7321, bfs=12865, fdtd=21061, hotspot=6756), dict(backprop=7354, bfs=14250, fdtd=25400, hotspot=9946))
 
 
-def footprint(lab_, name, trace):
-    if PROGRAMS[name][1]:
-        return PROGRAMS[name][1]
-    return lab_.run(trace, lab.SMART, prefetcher="tbn", prefetcher_oversubscribed="tbn", evictor="lru_2m").uvm["footprint_bytes"] / 2 ** 20
+def column(table, place, first=lambda entry: entry):
+    return {name: first(values[place]) for name, values in table.items()}
+
+
+def cases():
+    """Case: settings, footprint / memory in percent (0: memory for all), published us by program."""
+    found = {}
+    for i, policy in enumerate(prefetchers.POLICIES):
+        found[f"{policy}, memory for all"] = (dict(prefetcher=policy, prefetcher_oversubscribed=policy), 0,
+                                              column(prefetchers.PUBLISHED, i, lambda entry: entry[0]))
+    base = found["tbn, memory for all"][2]
+    without = dict(prefetcher="tbn", prefetcher_oversubscribed="none")
+    for i, (percent, ahead) in enumerate(oversubscription.CASES):
+        ratios = column(oversubscription.PUBLISHED, i)
+        found[f"none + lru_4k, {percent} %" + (f", {ahead} % free" if ahead else "")] = (
+            dict(without, evictor="lru_4k", **({"free_buffer_percent": ahead} if ahead else {})), percent,
+            {name: ratio * base[name] for name, ratio in ratios.items()})
+    for i, policy in enumerate(eviction.POLICIES):  # where a time is published, not only a ratio, it counts
+        found[f"none + {policy}, 110 %"] = (dict(without, evictor=policy), 110, column(eviction.PUBLISHED, i))
+    for i, (after, evictor) in enumerate(combinations.PAIRS):
+        if after != "none":
+            found[f"{after} + {evictor}, 110 %"] = (dict(prefetcher="tbn", prefetcher_oversubscribed=after, evictor=evictor), 110,
+                                                    column(combinations.PUBLISHED, i))
+    for percent, published in zip((110, 125), LRU_2M):
+        found[f"tbn + lru_2m, {percent} %"] = (dict(evictor="lru_2m"), percent, published)
+    for i, percent in enumerate(scalability.PERCENTS):
+        found[f"tbn + tbn, {percent} %"] = (dict(evictor="tbn"), percent, column(scalability.PUBLISHED, i))
+    return found
+
+
+def counts(case, name, result):
+    """Faults and thrashed pages: ours / published."""
+    if name not in COUNTS.get(case, {}):
+        return ""
+    faults, thrashed = COUNTS[case][name]
+    text = f" ({result.uvm['faults']} / {faults}"
+    return text + (f"; {result.uvm['thrashed_pages']} / {thrashed})" if thrashed or result.uvm["thrashed_pages"] else ")")
 
 
 def main(lab_):
-    rows, errors = [], {case: {} for case, _, _ in CASES}
-    for name in lab_.chosen(PROGRAMS):
-        trace = lab_.public_trace(name, PROGRAMS[name][0])
-        for number, (case, (before, after, evictor, percent), published) in enumerate(CASES):
-            if name not in published:
+    names = lab_.chosen(prefetchers.PUBLISHED)
+    rows, ratios, series = [], [], {name: [] for name in names}
+    for case, (settings, percent, published) in cases().items():
+        row = [case]
+        for name in names:
+            us = published.get(name)
+            if us is None:
+                row.append("")
                 continue
-            memory = footprint(lab_, name, trace) * 100 / percent if percent else None
-            r = lab_.run(trace, lab.SMART, memory, prefetcher=before, prefetcher_oversubscribed=after, evictor=evictor)
-            errors[case][name] = r.us / published[name]
-            faults = FAULTS[name][number] if number < 3 and name in FAULTS else ""
-            rows.append([name, case, f"{r.us:.0f}", published[name], f"{100 * (errors[case][name] - 1):+.1f} %", r.uvm["faults"],
-                         faults, r.uvm["thrashed_pages"]])
-    means = ", ".join(f"{case} {lab.geometric_mean(found.values()):.2f}" for case, found in errors.items() if found)
-    within = [abs(e - 1) <= 0.15 for found in errors.values() for e in found.values()]
-    lab_.table("public_programs", [f"{sum(within)} of {len(within)} times are within 15 % of the published ones. Geometric means of "
-                                   f"ours over published: {means}."],
-               ["program", "policies", "us", "published", "difference", "faults", "published", "thrashed pages"], rows)
-    names = lab_.chosen(PROGRAMS)
-    plot.bars(lab_.plot("public_programs"), "UVMSmart's own programs: ours over published", "ratio", names,
-              {case: [found.get(n) for n in names] for case, found in errors.items()})
+            r = lab_.run(lab_.trace(name), lab.SMART, lab_.memory_of(name, percent), **settings)
+            ratios.append(r.us / us)
+            series[name].append(r.us / us)
+            row.append(lab.difference(r.us, us) + counts(case, name, r))
+        rows.append(row)
+    within = sum(abs(ratio - 1) <= 0.15 for ratio in ratios)
+    by_program = ", ".join(f"{name} {lab.geometric_mean(series[name]):.2f}" for name in names)
+    lab_.table("programs", [
+        f"Difference of the times: {within} of {len(ratios)} are within 15 % of the published ones, geometric mean of ours over published",
+        f"{lab.geometric_mean(ratios):.3f}; by program: {by_program}. In parentheses, where its log can be read: faults, ours / published;",
+        "thrashed pages, ours / published. Before the +: the prefetcher once memory is short."],
+               ["policies", *names], rows)
+    plot.bars(lab_.plot("programs"), "UVMSmart's own programs: ours over published", "ratio of times", names,
+              {"within": [sum(abs(v - 1) <= 0.15 for v in series[n]) / len(series[n]) for n in names],
+               "geometric mean": [lab.geometric_mean(series[n]) for n in names],
+               "least": [min(series[n]) for n in names], "most": [max(series[n]) for n in names]})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ def main(lab_):
             for path in ("slot", "link"):
                 if policy == "never" and path == "link":
                     continue
-                r = lab_.run(trace, lab.SMART, lab.memory_of(name, 125), evictor="lru_2m", remote=policy, remote_path=path)
+                r = lab_.run(trace, lab.SMART, lab_.memory_of(name, 125), evictor="lru_2m", remote=policy, remote_path=path)
                 c = r.uvm
                 if path == "slot":
                     series[policy].append(r.us)
