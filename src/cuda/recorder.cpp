@@ -34,16 +34,17 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
 class Replayed final : public exec::CtaSink {
  public:
   Replayed(const lower::Code& code, const Dim3& grid, unsigned threads, trace::ChunkTeam& team)
-      : code_(code), grid_(grid), ctas_(threads), team_(team) {}
+      : ctas_(threads), team_(team) {
+    for (unsigned i = 0; i < threads; ++i) replayers_.emplace_back(code, grid);
+  }
   void take(unsigned thread, const exec::CtaRecord& record, const std::atomic<bool>& failed) override {
-    lower::replay(code_, record, grid_, ctas_[thread]);
+    replayers_[thread].replay(record, ctas_[thread]);
     team_.add(ctas_[thread], failed);
   }
 
  private:
-  const lower::Code& code_;
-  const Dim3& grid_;
-  std::vector<trace::CtaTrace> ctas_;  // by thread
+  std::vector<lower::Replayer> replayers_;  // by thread
+  std::vector<trace::CtaTrace> ctas_;
   trace::ChunkTeam& team_;
 };
 
@@ -91,9 +92,10 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
   numbered.id = kernels_ + std::uint64_t{1};
   file_.begin(numbered);
   const bool all = write_at_once(grid, code, header);
+  lower::Replayer replayer(code, header.grid);
   for (std::uint64_t cta = 0; !all && cta < grid.ctas(); ++cta) {
     if (!grid.run_cta(cta, &executed_)) return false;
-    lower::replay(code, executed_, header.grid, replayed_);
+    replayer.replay(executed_, replayed_);
     file_.add_plain(replayed_);
   }
   const auto& instructions = code.instructions();
