@@ -6,7 +6,6 @@
 
 #include "cuda/lowering_choice.hpp"
 #include "lower/replay.hpp"
-#include "trace/chunk_team.hpp"
 
 namespace lockstep::cuda {
 
@@ -51,7 +50,7 @@ class Replayed final : public exec::CtaSink {
 }  // namespace
 
 Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
-    : file_(std::move(path), kLevel), wire_(std::move(wire)) {
+    : file_(std::move(path), kLevel), team_(file_, kLevel), wire_(std::move(wire)) {
   if (!wire_) return;
   const std::string& file = file_.temporary();
   wire_->send(Word::kFile, {file.begin(), file.end()});
@@ -76,10 +75,10 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
 }
 
 bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const trace::KernelHeader& header) {
-  trace::ChunkTeam team(file_, header, kLevel);
-  Replayed replayed(code, header.grid, grid.threads(), team);
+  team_.begin(header);
+  Replayed replayed(code, header.grid, grid.threads(), team_);
   if (grid.run_at_once(&replayed)) {
-    team.finish();
+    team_.finish();
     return true;
   }
   file_.restart();

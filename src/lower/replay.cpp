@@ -17,12 +17,17 @@ struct Executed {
   std::uint32_t word = 0;  // of the warp's
 };
 
+/// Words of the warp that follow each other in the machine's records too.
+struct WordRow {
+  std::uint32_t first = 0, count = 0;
+};
+
 /// One warp's executions, one run after the other.
 class WarpReplay {
  public:
-  /// Appends the machine's records, and for each of their words which of the executed ones it is.
+  /// Appends the machine's records, and where their words stand among the executed ones.
   WarpReplay(const Code& code, const std::vector<trace::Record>& executed,
-             std::vector<trace::Record>& machine, std::vector<std::uint32_t>& words)
+             std::vector<trace::Record>& machine, std::vector<WordRow>& words)
       : code_(code), records_(executed), machine_(machine), words_(words) {}
 
   /// A run that was executed whole has its machine instructions in their order. One that was not (lanes that
@@ -112,14 +117,17 @@ class WarpReplay {
     const trace::AddressForm form = executed.record.form();
     if (form == trace::AddressForm::kNone && executed.record.mask != 0)
       throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
-    for (std::uint32_t i = 0, count = words_of(executed.record); i < count; ++i)
-      words_.push_back(executed.word + i);
+    if (!words_.empty() && words_.back().first + words_.back().count == executed.word) {
+      words_.back().count += words_of(executed.record);
+    } else {
+      words_.push_back({executed.word, words_of(executed.record)});
+    }
   }
 
   const Code& code_;
   const std::vector<trace::Record>& records_;
   std::vector<trace::Record>& machine_;
-  std::vector<std::uint32_t>& words_;
+  std::vector<WordRow>& words_;
   std::uint32_t word_ = 0, next_ = 0;  // of the next record
 };
 
@@ -133,9 +141,10 @@ bool same(const std::vector<trace::Record>& a, const std::vector<trace::Record>&
 /// What a warp executed, and what the machine makes of it whatever the addresses.
 struct Replayer::Sequence {
   std::vector<trace::Record> executed, machine;
-  std::vector<std::uint32_t> words;  // of the machine's records: which of the executed ones
-  bool placed = false;               // the CTA at hand has the records already
-  std::uint32_t first_record = 0;    // there
+  std::vector<WordRow> words;  // of the machine's records
+  std::uint32_t word_count = 0;
+  bool placed = false;             // the CTA at hand has the records already
+  std::uint32_t first_record = 0;  // there
 };
 
 Replayer::Replayer(const Code& code, const Dim3& grid) : code_(&code), grid_(&grid) {}
@@ -158,6 +167,8 @@ Replayer::Sequence& Replayer::sequence(const std::vector<trace::Record>& execute
   found.words.clear();
   found.placed = false;
   WarpReplay(*code_, found.executed, found.machine, found.words).run();
+  found.word_count = 0;
+  for (const WordRow& row : found.words) found.word_count += row.count;
   return found;
 }
 
@@ -170,10 +181,18 @@ void Replayer::warp(const exec::WarpRecord& warp, trace::CtaTrace& out) {
   const std::size_t first = out.words.size();
   out.warps.push_back({found.first_record, static_cast<std::uint32_t>(found.machine.size()),
                        static_cast<std::uint32_t>(first)});
-  out.words.resize(first + found.words.size());
+  out.words.resize(first + found.word_count);
   std::uint64_t* to = out.words.data() + first;
   const std::uint64_t* const from = warp.words.data();
-  for (const std::uint32_t word : found.words) *to++ = from[word];
+  for (const WordRow& row : found.words) {
+    if (row.count == 2) {  // the usual case, kAffine
+      to[0] = from[row.first];
+      to[1] = from[row.first + 1];
+    } else {
+      std::copy_n(from + row.first, row.count, to);
+    }
+    to += row.count;
+  }
 }
 
 void Replayer::replay(const exec::CtaRecord& record, trace::CtaTrace& out) {

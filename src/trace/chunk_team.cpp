@@ -19,6 +19,16 @@ std::unique_ptr<T> take(std::vector<std::unique_ptr<T>>& spare, Arguments&&... a
 
 }  // namespace
 
+void ChunkTeam::begin(const KernelHeader& header) {
+  header_ = &header;
+  for (auto& [index, cta] : early_) spare_.push_back(std::move(cta));
+  early_.clear();
+  open_->clear();
+  jobs_.clear();
+  packed_.clear();
+  next_ = closed_ = written_ = 0;
+}
+
 void ChunkTeam::add(CtaTrace& cta, const std::atomic<bool>& failed) {
   Lock lock(mutex_);
   wait_for_room(lock, cta.index, failed);
@@ -67,7 +77,7 @@ void ChunkTeam::pack(Lock& lock, Job job) {
   auto packer = take(packers_, level_);
   auto packed = take(spare_packed_);
   lock.unlock();
-  packer->pack(header_, job.chunk->ctas(), *packed);
+  packer->pack(*header_, job.chunk->ctas(), *packed);
   job.chunk->clear();
   lock.lock();
   packers_.push_back(std::move(packer));
