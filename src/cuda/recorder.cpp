@@ -10,6 +10,7 @@
 namespace lockstep::cuda {
 
 namespace {
+constexpr std::size_t kBatchBytes = 64 << 10, kBatchCtas = 8;  // that a thread hands on together
 constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using Kind = trace::Command::Kind;
 
@@ -33,17 +34,30 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
 class Replayed final : public exec::CtaSink {
  public:
   Replayed(const lower::Code& code, const Dim3& grid, unsigned threads, trace::ChunkTeam& team)
-      : ctas_(threads), team_(team) {
-    for (unsigned i = 0; i < threads; ++i) replayers_.emplace_back(code, grid);
+      : team_(team) {
+    for (unsigned i = 0; i < threads; ++i) parts_.push_back({lower::Replayer(code, grid), {}, 0, 0});
   }
   void take(unsigned thread, const exec::CtaRecord& record, const std::atomic<bool>& failed) override {
-    replayers_[thread].replay(record, ctas_[thread]);
-    team_.add(ctas_[thread], failed);
+    Part& part = parts_[thread];
+    if (part.count == part.ctas.size()) part.ctas.emplace_back();
+    trace::CtaTrace& cta = part.ctas[part.count++];
+    part.replayer.replay(record, cta);
+    part.bytes += trace::counted_bytes(cta.warps.size(), cta.records.size(), cta.words.size());
+    if (part.bytes >= kBatchBytes || part.count == kBatchCtas) end(thread, failed);
+  }
+  void end(unsigned thread, const std::atomic<bool>& failed) override {
+    Part& part = parts_[thread];
+    team_.add({part.ctas.data(), part.count}, failed);
+    part.count = part.bytes = 0;
   }
 
  private:
-  std::vector<lower::Replayer> replayers_;  // by thread
-  std::vector<trace::CtaTrace> ctas_;
+  struct Part {  // of a thread
+    lower::Replayer replayer;
+    std::vector<trace::CtaTrace> ctas;
+    std::size_t count, bytes;  // of `ctas` not yet handed on
+  };
+  std::vector<Part> parts_;
   trace::ChunkTeam& team_;
 };
 

@@ -49,6 +49,9 @@ void Undo::keep(Address line, std::vector<Line>& log) {
   std::uint8_t expected = kUntouched;
   if (state.compare_exchange_strong(expected, kBeingKept, std::memory_order_acquire)) {
     log.emplace_back().at = line;
+    // A page that is read first and written then is mapped twice, the second time with all of the host's
+    // cores interrupted.
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line)).fetch_or(0, std::memory_order_relaxed);
     std::memcpy(log.back().bytes, reinterpret_cast<const std::byte*>(line), kLineBytes);
     state.store(kKept, std::memory_order_release);
     return;

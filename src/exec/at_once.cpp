@@ -68,6 +68,7 @@ void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::
       if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
       if (sink && !failed) sink->take(first, record, failed);
     }
+    if (sink && !failed) sink->end(first, failed);
   } catch (const std::exception&) {  // a fault: happens again one by one, where it is the first one
     failed = true;
   }

@@ -84,6 +84,8 @@ class CtaSink {
   /// Called by thread `thread` of RunOptions::threads for each of its CTAs, in ascending order; by several
   /// threads at a time. `failed`: all is in vain. What it throws makes the launch fail.
   virtual void take(unsigned thread, const CtaRecord& record, const std::atomic<bool>& failed) = 0;
+  /// Called by each of the threads after its last CTA, unless it failed.
+  virtual void end(unsigned thread, const std::atomic<bool>& failed) = 0;
 };
 
 /// One launch in progress.

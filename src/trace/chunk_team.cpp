@@ -29,17 +29,20 @@ void ChunkTeam::begin(const KernelHeader& header) {
   next_ = closed_ = written_ = 0;
 }
 
-void ChunkTeam::add(CtaTrace& cta, const std::atomic<bool>& failed) {
+void ChunkTeam::add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed) {
   Lock lock(mutex_);
-  wait_for_room(lock, cta.index, failed);
-  CtaTrace memory;
-  if (!spare_.empty()) {
-    memory = std::move(spare_.back());
-    spare_.pop_back();
+  for (CtaTrace& cta : ctas) {
+    wait_for_room(lock, cta.index, failed);
+    CtaTrace memory;
+    if (!spare_.empty()) {
+      memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    std::swap(memory, cta);
+    early_.emplace(memory.index, std::move(memory));
+    gather();
   }
-  std::swap(memory, cta);
-  early_.emplace(memory.index, std::move(memory));
-  gather();
+  room_.notify_all();
   work(lock);
 }
 
@@ -56,7 +59,6 @@ void ChunkTeam::gather() {
     spare_.push_back(std::move(at->second));
     if (full) close();
   }
-  room_.notify_all();
 }
 
 void ChunkTeam::close() {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "trace/compact_file.hpp"
@@ -24,10 +25,11 @@ class ChunkTeam {
   /// `header` must outlive finish(). What is left of a kernel that failed is dropped.
   void begin(const KernelHeader& header);
 
-  /// Any thread: one of the kernel's CTAs, each once; its memory is exchanged. None of its records is
-  /// kShared. Packs chunks that are complete. Waits while CTAs far behind are missing, unless `failed`: then
-  /// nothing matters any more. Throws UserError.
-  void add(CtaTrace& cta, const std::atomic<bool>& failed);
+  /// Any thread: some of the kernel's CTAs in ascending order, each once; their memory is exchanged. None of
+  /// their records is kShared. A thread's calls are in ascending order too. Packs chunks that are complete.
+  /// Waits while CTAs far behind are missing, unless `failed`: then nothing matters any more. Throws
+  /// UserError.
+  void add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed);
   /// After all CTAs.
   void finish();
 

@@ -136,7 +136,12 @@ struct Kept : CtaSink {
     const std::lock_guard lock(mutex);
     ctas[record.index] = record;
   }
+  void end(unsigned, const std::atomic<bool>&) override {
+    const std::lock_guard lock(mutex);
+    ++ended;
+  }
   std::mutex mutex;
+  unsigned ended = 0;
   std::map<std::uint64_t, CtaRecord> ctas;
 };
 
@@ -162,6 +167,7 @@ TEST_CASE("what CTAs executed at once is what they execute one by one") {
   Grid at_once(launch, device.memory, options);
   REQUIRE(at_once.run_at_once(&kept));
   REQUIRE(kept.ctas.size() == kCtas);
+  CHECK(kept.ended == options.threads);
   Grid grid(launch, device.memory, options);
   CtaRecord record;
   for (std::uint64_t i = 0; i < kCtas; ++i) {

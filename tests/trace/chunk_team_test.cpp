@@ -57,9 +57,12 @@ void add_all(ChunkTeam& team, unsigned threads) {
   for (unsigned t = 0; t < threads; ++t)
     all.emplace_back([&, t] {
       if (t == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::vector<CtaTrace> mine;
       for (std::uint64_t i = t; i < kCtas; i += threads) {
-        CtaTrace mine = cta(i);
+        mine.push_back(cta(i));
+        if (mine.size() <= t && i + threads < kCtas) continue;  // thread t: t + 1 at once
         team.add(mine, failed);
+        mine.clear();
       }
     });
 }
@@ -73,7 +76,7 @@ void add_in_vain(CompactFile& file, ChunkTeam& team) {
   for (std::uint64_t i = 0; i < 62; ++i) {
     CtaTrace mine = cta(i + 1000);
     mine.index = i < 60 ? i : i + 5;
-    team.add(mine, failed);
+    team.add({&mine, 1}, failed);
   }
   file.restart();
 }
