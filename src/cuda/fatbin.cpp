@@ -43,6 +43,14 @@ std::string options_of(const ByteReader& in, std::uint64_t at, const EntryHeader
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
+/// Before so much memory is taken: can these bytes be an image of that size?
+bool may_hold(std::span<const std::byte> packed, const EntryHeader& entry) {
+  constexpr std::uint64_t kLz4Most = 255;  // bytes from one (LZ4 block format)
+  if ((entry.flags & kFlagZstd) == 0) return entry.plain_bytes / kLz4Most <= packed.size();
+  const auto said = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  return said == entry.plain_bytes || said == ZSTD_CONTENTSIZE_UNKNOWN;
+}
+
 std::string decompress(const ByteReader& in, std::uint64_t at, const EntryHeader& entry) {
   const std::uint64_t start = at + entry.header_bytes;
   if (entry.plain_bytes > kMaxImageBytes)
@@ -51,6 +59,8 @@ std::string decompress(const ByteReader& in, std::uint64_t at, const EntryHeader
   if (entry.compressed_bytes > entry.payload_bytes)
     in.fail(at + 0x10, "a compressed size within the payload expected");
   const auto packed = in.range(start, entry.compressed_bytes);
+  if (!may_hold(packed, entry))
+    in.fail(start, fmt::format("a compressed image of {} bytes expected", entry.plain_bytes));
   std::string plain(entry.plain_bytes, '\0');
   if ((entry.flags & kFlagZstd) != 0) {
     const std::size_t got = ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size());

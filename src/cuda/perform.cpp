@@ -210,6 +210,7 @@ void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
   options.heap = heap_.get();
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;
+  options.access_sets = &access_sets_;
   std::vector<exec::ChildLaunch> children;
   options.children = &children;
   options.interrupt = interrupt_flag();

@@ -6,11 +6,11 @@
 
 #include "cuda/lowering_choice.hpp"
 #include "lower/replay.hpp"
-#include "trace/chunk_team.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
+constexpr std::size_t kBatchBytes = 64 << 10, kBatchCtas = 8;  // that a thread hands on together
 constexpr int kLevel = 3;  // Zstandard's: writing must not hold up the program
 using Kind = trace::Command::Kind;
 
@@ -34,23 +34,37 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
 class Replayed final : public exec::CtaSink {
  public:
   Replayed(const lower::Code& code, const Dim3& grid, unsigned threads, trace::ChunkTeam& team)
-      : code_(code), grid_(grid), ctas_(threads), team_(team) {}
+      : team_(team) {
+    for (unsigned i = 0; i < threads; ++i) parts_.push_back({lower::Replayer(code, grid), {}, 0, 0});
+  }
   void take(unsigned thread, const exec::CtaRecord& record, const std::atomic<bool>& failed) override {
-    lower::replay(code_, record, grid_, ctas_[thread]);
-    team_.add(ctas_[thread], failed);
+    Part& part = parts_[thread];
+    if (part.count == part.ctas.size()) part.ctas.emplace_back();
+    trace::CtaTrace& cta = part.ctas[part.count++];
+    part.replayer.replay(record, cta);
+    part.bytes += trace::counted_bytes(cta.warps.size(), cta.records.size(), cta.words.size());
+    if (part.bytes >= kBatchBytes || part.count == kBatchCtas) end(thread, failed);
+  }
+  void end(unsigned thread, const std::atomic<bool>& failed) override {
+    Part& part = parts_[thread];
+    team_.add({part.ctas.data(), part.count}, failed);
+    part.count = part.bytes = 0;
   }
 
  private:
-  const lower::Code& code_;
-  const Dim3& grid_;
-  std::vector<trace::CtaTrace> ctas_;  // by thread
+  struct Part {  // of a thread
+    lower::Replayer replayer;
+    std::vector<trace::CtaTrace> ctas;
+    std::size_t count, bytes;  // of `ctas` not yet handed on
+  };
+  std::vector<Part> parts_;
   trace::ChunkTeam& team_;
 };
 
 }  // namespace
 
 Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
-    : file_(std::move(path), kLevel), wire_(std::move(wire)) {
+    : file_(std::move(path), kLevel), team_(file_, kLevel), wire_(std::move(wire)) {
   if (!wire_) return;
   const std::string& file = file_.temporary();
   wire_->send(Word::kFile, {file.begin(), file.end()});
@@ -75,10 +89,10 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
 }
 
 bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const trace::KernelHeader& header) {
-  trace::ChunkTeam team(file_, header, kLevel);
-  Replayed replayed(code, header.grid, grid.threads(), team);
+  team_.begin(header);
+  Replayed replayed(code, header.grid, grid.threads(), team_);
   if (grid.run_at_once(&replayed)) {
-    team.finish();
+    team_.finish();
     return true;
   }
   file_.restart();
@@ -91,9 +105,10 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
   numbered.id = kernels_ + std::uint64_t{1};
   file_.begin(numbered);
   const bool all = write_at_once(grid, code, header);
+  lower::Replayer replayer(code, header.grid);
   for (std::uint64_t cta = 0; !all && cta < grid.ctas(); ++cta) {
     if (!grid.run_cta(cta, &executed_)) return false;
-    lower::replay(code, executed_, header.grid, replayed_);
+    replayer.replay(executed_, replayed_);
     file_.add_plain(replayed_);
   }
   const auto& instructions = code.instructions();

@@ -14,6 +14,7 @@
 #include "cuda/wire.hpp"
 #include "exec/launch.hpp"
 #include "lower/code.hpp"
+#include "trace/chunk_team.hpp"
 #include "trace/compact_file.hpp"
 
 namespace lockstep::cuda {
@@ -57,6 +58,7 @@ class Recorder {
   static const lower::Code& code_of(const Kernel& kernel, unsigned arch);
 
   trace::CompactFile file_;
+  trace::ChunkTeam team_;
   void add_kernel(const trace::KernelHeader& header);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header);

@@ -21,6 +21,7 @@
 #include "cuda/preferred_host.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
+#include "exec/access_set.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/launch.hpp"
 #include "exec/texture_table.hpp"
@@ -151,6 +152,7 @@ class Runtime {
   std::map<EventState*, std::unique_ptr<EventState>> events_;
   StreamState default_stream_;
   std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
+  exec::AccessSets access_sets_;
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes

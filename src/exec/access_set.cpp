@@ -13,6 +13,8 @@ namespace lockstep::exec {
 namespace {
 
 constexpr std::uint64_t kArenaBytes = kMemoryKinds * kRegionBytes;
+constexpr std::size_t kFewChunks = 256;              // to be cleared rather than dropped
+constexpr std::size_t kMostLines = (8 << 20) / 128;  // of a log whose memory is kept
 enum State : std::uint8_t { kUntouched, kBeingKept, kKept };
 
 /// Sets bits [first, last] of `bits`.
@@ -37,6 +39,8 @@ SparseBytes::~SparseBytes() {
   if (data_) munmap(data_, bytes_);
 }
 
+void SparseBytes::drop() { (void)madvise(data_, bytes_, MADV_DONTNEED); }
+
 Undo::Undo() : states_(kArenaBytes / kLineBytes) {}
 
 void Undo::keep(Address line, std::vector<Line>& log) {
@@ -45,12 +49,17 @@ void Undo::keep(Address line, std::vector<Line>& log) {
   std::uint8_t expected = kUntouched;
   if (state.compare_exchange_strong(expected, kBeingKept, std::memory_order_acquire)) {
     log.emplace_back().at = line;
+    // A page that is read first and written then is mapped twice, the second time with all of the host's
+    // cores interrupted.
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(line)).fetch_or(0, std::memory_order_relaxed);
     std::memcpy(log.back().bytes, reinterpret_cast<const std::byte*>(line), kLineBytes);
     state.store(kKept, std::memory_order_release);
     return;
   }
   while (state.load(std::memory_order_acquire) != kKept) std::this_thread::yield();
 }
+
+void Undo::forget(Address line) { states_.data()[(line - kArenaBase) / kLineBytes] = std::byte{kUntouched}; }
 
 AccessSet::AccessSet(Undo& undo)
     : undo_(undo),
@@ -60,14 +69,13 @@ AccessSet::AccessSet(Undo& undo)
 
 bool AccessSet::works() const { return read_.data() && written_.data() && touched_.data(); }
 
-/// False: outside the arena.
-bool AccessSet::reach(Address first, std::uint64_t bytes) {
-  const std::uint64_t from = first - kArenaBase, to = from + bytes - 1;
+bool AccessSet::reach_chunks(std::uint64_t from, std::uint64_t to) {
   if (from >= kArenaBytes || to >= kArenaBytes) {
     foreign_ = true;
     return false;
   }
   for (std::uint64_t chunk = from >> kChunkShift; chunk <= to >> kChunkShift; ++chunk) {
+    latest_ = chunk;
     if (touched_.data()[chunk] != std::byte{0}) continue;
     touched_.data()[chunk] = std::byte{1};
     chunks_.push_back(chunk);
@@ -109,6 +117,38 @@ bool AccessSet::disturbs(const AccessSet& other) const {
 void AccessSet::undo() const {
   for (const Undo::Line& line : log_)
     std::memcpy(reinterpret_cast<std::byte*>(line.at), line.bytes, sizeof line.bytes);
+}
+
+void AccessSet::clear() {
+  for (const Undo::Line& line : log_) undo_.forget(line.at);
+  if (log_.capacity() > kMostLines) log_ = {};
+  log_.clear();
+  if (chunks_.size() > kFewChunks) {
+    for (SparseBytes* bytes : {&read_, &written_, &touched_}) bytes->drop();
+  } else {
+    constexpr std::uint64_t kPage = kChunkBits * sizeof(std::uint64_t);
+    for (const std::uint64_t chunk : chunks_) {
+      std::memset(read_.data() + chunk * kPage, 0, kPage);
+      std::memset(written_.data() + chunk * kPage, 0, kPage);
+      touched_.data()[chunk] = std::byte{0};
+    }
+  }
+  chunks_.clear();
+  latest_ = kNoChunk;
+  foreign_ = false;
+}
+
+AccessSets::~AccessSets() = default;
+
+std::span<const std::unique_ptr<AccessSet>> AccessSets::get(unsigned count) {
+  if (!undo_.works()) return {};
+  for (const auto& set : sets_) set->clear();
+  while (sets_.size() < count) {
+    auto set = std::make_unique<AccessSet>(undo_);
+    if (!set->works()) return {};
+    sets_.push_back(std::move(set));
+  }
+  return {sets_.data(), count};
 }
 
 }  // namespace lockstep::exec

@@ -1,11 +1,13 @@
 // What a part of a launch's CTAs reads and writes in global memory, and what was there before: whether parts
-// that ran at the same time were independent of each other, and how to undo them. Internal to src/exec.
+// that ran at the same time were independent of each other, and how to undo them. Internal to
+// src/exec but for AccessSets, which whoever runs several launches keeps.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "exec/address_space.hpp"
@@ -21,6 +23,8 @@ class SparseBytes {
   SparseBytes& operator=(const SparseBytes&) = delete;
   /// nullptr: the host refuses so many addresses.
   [[nodiscard]] std::byte* data() const { return data_; }
+  /// All zeros again; the host gets its pages back.
+  void drop();
 
  private:
   std::uint64_t bytes_;
@@ -40,6 +44,8 @@ class Undo {
   [[nodiscard]] bool works() const { return states_.data() != nullptr; }
   /// To be called before a write. Keeps the line in `log`, or waits for who does.
   void keep(Address line, std::vector<Line>& log);
+  /// The line may be kept again.
+  void forget(Address line);
 
  private:
   SparseBytes states_;  // a byte for each line: untouched, being kept, kept
@@ -61,18 +67,41 @@ class AccessSet {
   [[nodiscard]] bool disturbs(const AccessSet& other) const;
   /// Gives the lines that this one kept their bytes back.
   void undo() const;
+  /// As if nothing had been noted, for the next launch.
+  void clear();
 
  private:
   static constexpr unsigned kWordsShift = 2;        // bytes of a word
   static constexpr unsigned kChunkShift = 17;       // bytes of device memory that a page of bits stands for
   static constexpr std::uint64_t kChunkBits = 512;  // such a page, in numbers of 64 bits
-  [[nodiscard]] bool reach(Address first, std::uint64_t bytes);
+  static constexpr std::uint64_t kNoChunk = ~std::uint64_t{0};
+  /// False: outside the arena.
+  [[nodiscard]] bool reach(Address first, std::uint64_t bytes) {
+    const std::uint64_t from = first - kArenaBase, to = from + bytes - 1;
+    return (from >> kChunkShift == latest_ && to >> kChunkShift == latest_) || reach_chunks(from, to);
+  }
+  [[nodiscard]] bool reach_chunks(std::uint64_t from, std::uint64_t to);
 
   Undo& undo_;
   SparseBytes read_, written_, touched_;  // touched_: a byte for each chunk
   std::vector<std::uint64_t> chunks_;     // that are touched
+  std::uint64_t latest_ = kNoChunk;       // of them
   std::vector<Undo::Line> log_;
   bool foreign_ = false;
+};
+
+/// The sets of one launch after the other: most reach the same memory, whose pages are then there.
+class AccessSets {
+ public:
+  AccessSets() = default;
+  ~AccessSets();
+  /// `count` sets in which nothing is noted, until the next call; none where the host refuses so many
+  /// addresses.
+  [[nodiscard]] std::span<const std::unique_ptr<AccessSet>> get(unsigned count);
+
+ private:
+  Undo undo_;
+  std::vector<std::unique_ptr<AccessSet>> sets_;
 };
 
 }  // namespace lockstep::exec

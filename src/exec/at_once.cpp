@@ -52,9 +52,9 @@ bool communicates(const Executable& kernel, const Operation& op) {
 
 /// What one thread runs.
 struct Part {
-  Part(const Machine& of, Undo& undo) : machine(of), accesses(undo) { machine.accesses = &accesses; }
+  Part(const Machine& of, AccessSet& set) : machine(of), accesses(set) { machine.accesses = &set; }
   Machine machine;
-  AccessSet accesses;
+  AccessSet& accesses;
 };
 
 /// CTAs `first`, `first` + `threads`, ...: which thread runs which does not depend on how fast they are.
@@ -68,6 +68,7 @@ void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::
       if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
       if (sink && !failed) sink->take(first, record, failed);
     }
+    if (sink && !failed) sink->end(first, failed);
   } catch (const std::exception&) {  // a fault: happens again one by one, where it is the first one
     failed = true;
   }
@@ -102,12 +103,11 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
       std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
   if (threads < 2 || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
   if (machine.kernel.dependent() || communicates(machine.kernel)) return std::nullopt;
-  Undo undo;
+  std::optional<AccessSets> own;
+  const auto sets = (machine.options.access_sets ? *machine.options.access_sets : own.emplace()).get(threads);
+  if (sets.empty()) return std::nullopt;
   std::vector<std::unique_ptr<Part>> parts;
-  for (unsigned i = 0; i < threads; ++i) parts.push_back(std::make_unique<Part>(machine, undo));
-  if (!undo.works() ||
-      std::any_of(parts.begin(), parts.end(), [](const auto& p) { return !p->accesses.works(); }))
-    return std::nullopt;
+  for (const auto& set : sets) parts.push_back(std::make_unique<Part>(machine, *set));
   std::atomic<bool> failed{false};
   const auto run = [&](unsigned i) { run_part(*parts[i], i, threads, sink, failed); };
   {

@@ -20,6 +20,7 @@
 
 namespace lockstep::exec {
 
+class AccessSets;
 class Executable;
 
 struct Launch {
@@ -67,8 +68,9 @@ struct RunOptions {
   std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
-  DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
-  unsigned threads = 1;        // on which Grid::run_at_once() runs CTAs
+  DeviceHeap* heap = nullptr;         // of malloc() in kernels; nothing: one of 8 MiB for this launch
+  unsigned threads = 1;               // on which Grid::run_at_once() runs CTAs
+  AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
 };
 
 struct RunCounts {
@@ -82,6 +84,8 @@ class CtaSink {
   /// Called by thread `thread` of RunOptions::threads for each of its CTAs, in ascending order; by several
   /// threads at a time. `failed`: all is in vain. What it throws makes the launch fail.
   virtual void take(unsigned thread, const CtaRecord& record, const std::atomic<bool>& failed) = 0;
+  /// Called by each of the threads after its last CTA, unless it failed.
+  virtual void end(unsigned thread, const std::atomic<bool>& failed) = 0;
 };
 
 /// One launch in progress.

@@ -137,19 +137,29 @@ std::byte* Warp::direct(const MemoryForm& form, LaneMask active, std::uint32_t b
   return nullptr;
 }
 
-/// For a launch whose CTAs run at once.
+/// For a launch whose CTAs run at once. Lanes often come in rows of neighbours, which are noted as one.
 void Warp::note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& a,
                        bool writes) {
   AccessSet& set = *machine_->accesses;
-  const auto note = [&](int lane, std::uint64_t size) {
+  const auto note = [&](Address first, std::uint64_t size) {
     if (writes)
-      set.write(a.lane[lane], size);
+      set.write(first, size);
     else
-      set.read(a.lane[lane], size);
+      set.read(first, size);
   };
-  if (span.neighbours) return note(0, std::uint64_t{bytes} * kLanes);
-  if (span.differ == 0) return note(std::countr_zero(active), bytes);
-  for_lanes(active, [&](int l) { note(l, bytes); });
+  if (span.neighbours) return note(a.lane[0], std::uint64_t{bytes} * kLanes);
+  Address first = a.lane[std::countr_zero(active)], end = first + bytes;
+  if (span.differ == 0) return note(first, bytes);
+  for_lanes(active & (active - 1), [&](int l) {
+    const Address here = a.lane[l];
+    if (here + bytes == end) return;  // as the lane before it
+    if (here != end) {
+      note(first, end - first);
+      first = here;
+    }
+    end = here + bytes;
+  });
+  note(first, end - first);
 }
 
 /// A parameter at a fixed place, which every lane finds there.

@@ -1,26 +1,39 @@
 #include "lower/replay.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
+#include <utility>
 
 namespace lockstep::lower {
 
 namespace {
 
+constexpr std::size_t kKept = 4;  // sequences: those of a loop's or a border's warps beside the usual one
+
 /// An operation's record, and where its addresses begin; no lanes: none executed it, or it was left out.
 struct Executed {
   trace::Record record{0, 0};
-  const std::uint64_t* words = nullptr;
+  std::uint32_t word = 0;  // of the warp's
+};
+
+/// Words of the warp that follow each other in the machine's records too.
+struct WordRow {
+  std::uint32_t first = 0, count = 0;
 };
 
 /// One warp's executions, one run after the other.
 class WarpReplay {
  public:
-  WarpReplay(const Code& code, const exec::WarpRecord& warp, trace::CtaTrace& out)
-      : code_(code), records_(warp.records), words_(warp.words.data()), out_(out) {}
+  /// Appends the machine's records, and where their words stand among the executed ones.
+  WarpReplay(const Code& code, const std::vector<trace::Record>& executed,
+             std::vector<trace::Record>& machine, std::vector<WordRow>& words)
+      : code_(code), records_(executed), machine_(machine), words_(words) {}
 
   /// A run that was executed whole has its machine instructions in their order. One that was not (lanes that
   /// left a spin, an interrupted split) has those of each operation as it was executed.
-  void run(std::vector<Executed>& executed) {
+  void run() {
+    std::vector<Executed> executed;
     for (std::size_t at = 0; at < records_.size();) {
       const CodeRun& run = code_.run_of(records_[at].inst());
       if (executed.size() < run.operations) executed.resize(run.operations);
@@ -30,10 +43,10 @@ class WarpReplay {
         append(run, executed.data());
         at += whole;
       } else {
-        append_one(run, {records_[at], words_});
+        append_one(run, {records_[at], word_});
         ++at;
       }
-      words_ = next_;
+      word_ = next_;
     }
   }
 
@@ -43,43 +56,43 @@ class WarpReplay {
   }
   /// The records from `at` on that are one whole execution of the run: how many, 0 if they are none.
   [[nodiscard]] std::size_t match(std::size_t at, const CodeRun& run, std::vector<Executed>& executed) {
-    next_ = words_ + words_of(records_[at]);
+    next_ = word_ + words_of(records_[at]);
     if (records_.size() - at < run.operations) return 0;
-    const std::uint64_t* words = words_;
+    std::uint32_t word = word_;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const trace::Record& record = records_[at + i];
       if (record.inst() != run.first_operation + i) return 0;
-      executed[i] = {record, words};
-      words += words_of(record);
+      executed[i] = {record, word};
+      word += words_of(record);
     }
-    next_ = words;
+    next_ = word;
     return run.operations;
   }
   /// The same where operations may be left out.
   [[nodiscard]] std::size_t match_optional(std::size_t at, const CodeRun& run,
                                            std::vector<Executed>& executed) {
-    next_ = words_ + words_of(records_[at]);
-    const std::uint64_t* words = words_;
+    next_ = word_ + words_of(records_[at]);
+    std::uint32_t word = word_;
     std::size_t taken = 0;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const std::uint32_t operation = run.first_operation + i;
       if (at + taken < records_.size() && records_[at + taken].inst() == operation) {
-        executed[i] = {records_[at + taken], words};
-        words += words_of(records_[at + taken++]);
+        executed[i] = {records_[at + taken], word};
+        word += words_of(records_[at + taken++]);
       } else if (code_.optional(operation)) {
         executed[i] = {};
       } else {
         return 0;
       }
     }
-    next_ = words;
+    next_ = word;
     return taken;
   }
   /// The machine instructions of a run that was executed whole.
   void append(const CodeRun& run, const Executed* executed) {
-    const std::size_t first = out_.records.size();
-    out_.records.resize(first + run.end - run.first);
-    trace::Record* to = out_.records.data() + first;
+    const std::size_t first = machine_.size();
+    machine_.resize(first + run.end - run.first);
+    trace::Record* to = machine_.data() + first;
     const MachineStep* const steps = code_.steps().data();
     for (std::uint32_t index = run.first; index < run.end; ++index) {
       const Executed& from = executed[steps[index].operation - run.first_operation];
@@ -92,7 +105,7 @@ class WarpReplay {
     for (std::uint32_t index = run.first; index < run.end; ++index) {
       const MachineStep step = code_.steps()[index];
       if (step.operation != executed.record.inst()) continue;
-      out_.records.push_back(record_of(index, step.carries, executed));
+      machine_.push_back(record_of(index, step.carries, executed));
       if (step.carries) append_words(index, executed);
     }
   }
@@ -102,42 +115,96 @@ class WarpReplay {
   }
   void append_words(std::uint32_t index, const Executed& executed) {
     const trace::AddressForm form = executed.record.form();
-    if (form == trace::AddressForm::kAffine) {  // the usual case
-      out_.words.push_back(executed.words[0]);
-      out_.words.push_back(executed.words[1]);
-    } else if (form != trace::AddressForm::kNone) {
-      out_.words.insert(out_.words.end(), executed.words, executed.words + words_of(executed.record));
-    } else if (executed.record.mask != 0) {
+    if (form == trace::AddressForm::kNone && executed.record.mask != 0)
       throw std::logic_error("no addresses recorded for " + code_.instructions()[index].text);
+    if (!words_.empty() && words_.back().first + words_.back().count == executed.word) {
+      words_.back().count += words_of(executed.record);
+    } else {
+      words_.push_back({executed.word, words_of(executed.record)});
     }
   }
 
   const Code& code_;
   const std::vector<trace::Record>& records_;
-  const std::uint64_t* words_;  // of the next record
-  const std::uint64_t* next_ = nullptr;
-  trace::CtaTrace& out_;
+  std::vector<trace::Record>& machine_;
+  std::vector<WordRow>& words_;
+  std::uint32_t word_ = 0, next_ = 0;  // of the next record
 };
+
+bool same(const std::vector<trace::Record>& a, const std::vector<trace::Record>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(trace::Record)) == 0);
+}
 
 }  // namespace
 
-void replay(const Code& code, const exec::CtaRecord& record, const Dim3& grid, trace::CtaTrace& out) {
+/// What a warp executed, and what the machine makes of it whatever the addresses.
+struct Replayer::Sequence {
+  std::vector<trace::Record> executed, machine;
+  std::vector<WordRow> words;  // of the machine's records
+  std::uint32_t word_count = 0;
+  bool placed = false;             // the CTA at hand has the records already
+  std::uint32_t first_record = 0;  // there
+};
+
+Replayer::Replayer(const Code& code, const Dim3& grid) : code_(&code), grid_(&grid) {}
+Replayer::~Replayer() = default;
+Replayer::Replayer(Replayer&&) noexcept = default;
+
+Replayer::Sequence& Replayer::sequence(const std::vector<trace::Record>& executed) {
+  auto at =
+      std::find_if(kept_.begin(), kept_.end(), [&](const auto& s) { return same(s->executed, executed); });
+  const bool known = at != kept_.end();
+  if (!known) {
+    if (kept_.size() < kKept) kept_.push_back(std::make_unique<Sequence>());
+    at = kept_.end() - 1;  // the one that was not met for longest
+  }
+  std::rotate(kept_.begin(), at, at + 1);
+  Sequence& found = *kept_.front();
+  if (known) return found;
+  found.executed = executed;
+  found.machine.clear();
+  found.words.clear();
+  found.placed = false;
+  WarpReplay(*code_, found.executed, found.machine, found.words).run();
+  found.word_count = 0;
+  for (const WordRow& row : found.words) found.word_count += row.count;
+  return found;
+}
+
+void Replayer::warp(const exec::WarpRecord& warp, trace::CtaTrace& out) {
+  Sequence& found = sequence(warp.records);
+  if (!std::exchange(found.placed, true)) {
+    found.first_record = static_cast<std::uint32_t>(out.records.size());
+    out.records.insert(out.records.end(), found.machine.begin(), found.machine.end());
+  }
+  const std::size_t first = out.words.size();
+  out.warps.push_back({found.first_record, static_cast<std::uint32_t>(found.machine.size()),
+                       static_cast<std::uint32_t>(first)});
+  out.words.resize(first + found.word_count);
+  std::uint64_t* to = out.words.data() + first;
+  const std::uint64_t* const from = warp.words.data();
+  for (const WordRow& row : found.words) {
+    if (row.count == 2) {  // the usual case, kAffine
+      to[0] = from[row.first];
+      to[1] = from[row.first + 1];
+    } else {
+      std::copy_n(from + row.first, row.count, to);
+    }
+    to += row.count;
+  }
+}
+
+void Replayer::replay(const exec::CtaRecord& record, trace::CtaTrace& out) {
   out.index = record.index;
-  out.id = {static_cast<std::uint32_t>(record.index % grid.x),
-            static_cast<std::uint32_t>(record.index / grid.x % grid.y),
-            static_cast<std::uint32_t>(record.index / grid.x / grid.y)};
+  out.id = {static_cast<std::uint32_t>(record.index % grid_->x),
+            static_cast<std::uint32_t>(record.index / grid_->x % grid_->y),
+            static_cast<std::uint32_t>(record.index / grid_->x / grid_->y)};
   out.warps.clear();
   out.records.clear();
   out.words.clear();
-  std::vector<Executed> executed;
-  for (const exec::WarpRecord& warp : record.warps) {
-    trace::WarpSpan span;
-    span.first_record = static_cast<std::uint32_t>(out.records.size());
-    span.first_word = static_cast<std::uint32_t>(out.words.size());
-    WarpReplay(code, warp, out).run(executed);
-    span.record_count = static_cast<std::uint32_t>(out.records.size()) - span.first_record;
-    out.warps.push_back(span);
-  }
+  for (const auto& s : kept_) s->placed = false;
+  for (const exec::WarpRecord& w : record.warps) warp(w, out);
 }
 
 }  // namespace lockstep::lower

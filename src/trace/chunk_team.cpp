@@ -19,17 +19,30 @@ std::unique_ptr<T> take(std::vector<std::unique_ptr<T>>& spare, Arguments&&... a
 
 }  // namespace
 
-void ChunkTeam::add(CtaTrace& cta, const std::atomic<bool>& failed) {
+void ChunkTeam::begin(const KernelHeader& header) {
+  header_ = &header;
+  for (auto& [index, cta] : early_) spare_.push_back(std::move(cta));
+  early_.clear();
+  open_->clear();
+  jobs_.clear();
+  packed_.clear();
+  next_ = closed_ = written_ = 0;
+}
+
+void ChunkTeam::add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed) {
   Lock lock(mutex_);
-  wait_for_room(lock, cta.index, failed);
-  CtaTrace memory;
-  if (!spare_.empty()) {
-    memory = std::move(spare_.back());
-    spare_.pop_back();
+  for (CtaTrace& cta : ctas) {
+    wait_for_room(lock, cta.index, failed);
+    CtaTrace memory;
+    if (!spare_.empty()) {
+      memory = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    std::swap(memory, cta);
+    early_.emplace(memory.index, std::move(memory));
+    gather();
   }
-  std::swap(memory, cta);
-  early_.emplace(memory.index, std::move(memory));
-  gather();
+  room_.notify_all();
   work(lock);
 }
 
@@ -46,7 +59,6 @@ void ChunkTeam::gather() {
     spare_.push_back(std::move(at->second));
     if (full) close();
   }
-  room_.notify_all();
 }
 
 void ChunkTeam::close() {
@@ -67,7 +79,7 @@ void ChunkTeam::pack(Lock& lock, Job job) {
   auto packer = take(packers_, level_);
   auto packed = take(spare_packed_);
   lock.unlock();
-  packer->pack(header_, job.chunk->ctas(), *packed);
+  packer->pack(*header_, job.chunk->ctas(), *packed);
   job.chunk->clear();
   lock.lock();
   packers_.push_back(std::move(packer));

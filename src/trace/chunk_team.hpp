@@ -8,24 +8,28 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "trace/compact_file.hpp"
 
 namespace lockstep::trace {
 
-/// Between CompactFile::begin() and end(). The file gets the bytes that add() of the CTAs one by one gives
-/// it.
+/// For each kernel, between CompactFile::begin() and end(): begin(), add(), finish(). The file gets the bytes
+/// that add() of the CTAs one by one gives it. Memory is kept from kernel to kernel.
 class ChunkTeam {
  public:
   /// `level`: the file's.
-  ChunkTeam(CompactFile& file, const KernelHeader& header, int level)
-      : file_(file), header_(header), level_(level) {}
+  ChunkTeam(CompactFile& file, int level) : file_(file), level_(level) {}
 
-  /// Any thread: one of the kernel's CTAs, each once; its memory is exchanged. None of its records is
-  /// kShared. Packs chunks that are complete. Waits while CTAs far behind are missing, unless `failed`: then
-  /// nothing matters any more. Throws UserError.
-  void add(CtaTrace& cta, const std::atomic<bool>& failed);
+  /// `header` must outlive finish(). What is left of a kernel that failed is dropped.
+  void begin(const KernelHeader& header);
+
+  /// Any thread: some of the kernel's CTAs in ascending order, each once; their memory is exchanged. None of
+  /// their records is kShared. A thread's calls are in ascending order too. Packs chunks that are complete.
+  /// Waits while CTAs far behind are missing, unless `failed`: then nothing matters any more. Throws
+  /// UserError.
+  void add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed);
   /// After all CTAs.
   void finish();
 
@@ -42,7 +46,7 @@ class ChunkTeam {
   void pack(Lock& lock, Job job);
 
   CompactFile& file_;
-  const KernelHeader& header_;
+  const KernelHeader* header_ = nullptr;
   int level_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable room_;

@@ -22,7 +22,7 @@ struct Prediction {
 
 /// Words of `w` that `by` does not predict; some number above `most` where there are more than that.
 std::uint32_t count_wrong(const Warp& w, const Prediction& by, std::uint32_t most) {
-  constexpr std::uint32_t kStep = 256;
+  constexpr std::uint32_t kStep = 64;
   const std::uint64_t *words = w.words, *p = by.p->words, *q = by.q->words, *r = by.r->words;
   std::uint32_t wrong = 0;
   for (std::uint32_t first = 0; first < w.word_count && wrong <= most; first += kStep) {
@@ -36,7 +36,8 @@ std::uint32_t count_wrong(const Warp& w, const Prediction& by, std::uint32_t mos
 
 bool same_records(const Warp& a, const Warp& b) {
   return a.record_count == b.record_count &&
-         (a.record_count == 0 || std::memcmp(a.records, b.records, a.record_count * sizeof(Record)) == 0);
+         (a.record_count == 0 || a.records == b.records ||
+          std::memcmp(a.records, b.records, a.record_count * sizeof(Record)) == 0);
 }
 
 unsigned bytes_needed(std::uint64_t value) {
@@ -77,6 +78,7 @@ class ChunkEncoder::Impl {
   std::size_t per_cta_ = 0;
   std::vector<Warp> sequences_;
   std::uint32_t latest_ = 0;  // sequence
+  WordMode usual_ = WordMode::kLanes;
   std::map<std::uint64_t, std::vector<std::uint32_t>> by_hash_;
   Successors successors_;
   LaneModel model_;
@@ -109,8 +111,6 @@ void ChunkEncoder::Impl::encode(const ChunkContext& context, std::span<const Cta
       w.record_count = span.record_count;
       w.records = ctas[c].records.data() + span.first_record;
       w.words = ctas[c].words.data() + span.first_word;
-      for (std::uint32_t k = 0; k < w.record_count; ++k)
-        w.word_count += address_words(w.records[k].form(), w.records[k].mask);
       warp(w, c, i);
     }
   }
@@ -133,6 +133,7 @@ void ChunkEncoder::Impl::cta_ids(const ChunkContext& context, std::span<const Ct
 
 void ChunkEncoder::Impl::warp(Warp& w, std::size_t cta, std::size_t index) {
   w.sequence = sequence(w);
+  w.word_count = sequences_[w.sequence].word_count;
   if (w.word_count == 0) return;
   const Choice choice = choose(w, cta, index);
   column(Column::kMode).push_back(static_cast<std::uint8_t>(choice.mode));
@@ -166,7 +167,9 @@ std::uint32_t ChunkEncoder::Impl::find_sequence(const Warp& w) {
   }
   put(Column::kHead, 0);
   same_hash.push_back(static_cast<std::uint32_t>(sequences_.size()));
-  sequences_.push_back(w);
+  Warp& first = sequences_.emplace_back(w);
+  for (std::uint32_t i = 0; i < w.record_count; ++i)
+    first.word_count += address_words(w.records[i].form(), w.records[i].mask);
   records(w);
   return same_hash.back();
 }
@@ -237,16 +240,26 @@ Prediction ChunkEncoder::Impl::prediction(WordMode mode, std::size_t cta, std::s
   }
 }
 
+/// The mode with the fewest exceptions, the lowest of several. That of the warp before often has none: then
+/// the lower ones are only asked whether they have none either, which most deny soon.
 ChunkEncoder::Impl::Choice ChunkEncoder::Impl::choose(const Warp& w, std::size_t cta, std::size_t index) {
   Choice best{WordMode::kLanes, w.word_count / 4};  // more exceptions cost more than coding lane by lane
-  for (unsigned m = 1; m < static_cast<unsigned>(WordMode::kCount); ++m) {
-    if (best.mode != WordMode::kLanes && best.wrong == 0) break;
-    const Prediction by = prediction(static_cast<WordMode>(m), cta, index);
-    if (by.p == nullptr || by.q == nullptr || by.r == nullptr) continue;
-    const std::uint32_t wrong = count_wrong(w, by, best.wrong);
-    if (wrong > best.wrong || (wrong == best.wrong && best.mode != WordMode::kLanes)) continue;
-    best = {static_cast<WordMode>(m), wrong};
+  const auto wrong_by = [&](WordMode mode, std::uint32_t most) {
+    const Prediction by = prediction(mode, cta, index);
+    const bool there = by.p != nullptr && by.q != nullptr && by.r != nullptr;
+    return there ? count_wrong(w, by, most) : ~std::uint32_t{0};
+  };
+  if (usual_ != WordMode::kLanes && wrong_by(usual_, 0) == 0) best = {usual_, 0};
+  const auto end = best.mode == WordMode::kLanes ? WordMode::kCount : best.mode;
+  for (unsigned m = 1; m < static_cast<unsigned>(end); ++m) {
+    const auto mode = static_cast<WordMode>(m);
+    const std::uint32_t wrong = wrong_by(mode, best.wrong);
+    if (wrong > best.wrong || (wrong == best.wrong && best.mode != WordMode::kLanes && best.mode < mode))
+      continue;
+    best = {mode, wrong};
+    if (wrong == 0) break;
   }
+  usual_ = best.mode;
   return best;
 }
 

@@ -109,6 +109,17 @@ TEST_CASE("a fatbin that ends too early, or whose bytes are wrong, is one clear 
   }
 }
 
+TEST_CASE("an image of another size than its bytes can make is an error before it takes memory") {
+  for (const Packing packing : {Packing::kLz4, Packing::kZstd}) {
+    Bytes fatbin = new_fatbin();
+    add_entry(fatbin, 1, 75, kText, packing);
+    put<std::uint64_t>(fatbin, 16 + 0x38, 1 << 30);
+    CHECK_THROWS_WITH(read_fatbin(fatbin, "test"), Catch::Contains("a compressed image of 1073741824 bytes"));
+    put<std::uint64_t>(fatbin, 16 + 0x38, kText.size() + 1);
+    CHECK_THROWS_AS(read_fatbin(fatbin, "test"), UserError);
+  }
+}
+
 TEST_CASE("the PTX for the highest architecture that the GPU has is chosen, else the lowest") {
   Bytes fatbin = new_fatbin();
   for (const std::uint32_t sm : {80u, 75u, 90u}) add_entry(fatbin, 1, sm, kText, Packing::kNone);

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "exec/access_set.hpp"
 #include "exec/fault.hpp"
 #include "tests/exec/support.hpp"
 
@@ -34,7 +35,7 @@ struct Outcome {
 };
 
 /// Numbers 0, 1, 2 ... with one element more than there are threads.
-Outcome execute(const std::string& body, unsigned threads) {
+Outcome execute(const std::string& body, unsigned threads, AccessSets* sets = nullptr) {
   Device device(kernel(body));
   std::vector<std::uint32_t> numbers(kCtas * kThreads + 1);
   std::iota(numbers.begin(), numbers.end(), 0u);
@@ -49,6 +50,7 @@ Outcome execute(const std::string& body, unsigned threads) {
   launch.parameters = arguments.bytes();
   RunOptions options;
   options.threads = threads;
+  options.access_sets = sets;
   Outcome outcome;
   try {
     Grid grid(launch, device.memory, options);
@@ -66,16 +68,20 @@ Outcome execute(const std::string& body, unsigned threads) {
   return outcome;
 }
 
+/// With sets of its own, and with those of all launches before.
 void same_as_one(const std::string& body, bool at_once) {
+  static AccessSets kept;
   const Outcome one = execute(body, 1);
   CHECK_FALSE(one.at_once);
-  for (const unsigned threads : {2u, 3u, 8u}) {
-    INFO(threads << " threads");
-    const Outcome many = execute(body, threads);
-    CHECK(many.at_once == at_once);
-    CHECK(many.data == one.data);
-    CHECK(many.warp_instructions == one.warp_instructions);
-    CHECK(many.fault == one.fault);
+  for (AccessSets* const sets : {static_cast<AccessSets*>(nullptr), &kept}) {
+    for (const unsigned threads : {2u, 3u, 8u}) {
+      INFO(threads << " threads" << (sets ? ", sets of other launches" : ""));
+      const Outcome many = execute(body, threads, sets);
+      CHECK(many.at_once == at_once);
+      CHECK(many.data == one.data);
+      CHECK(many.warp_instructions == one.warp_instructions);
+      CHECK(many.fault == one.fault);
+    }
   }
 }
 
@@ -136,7 +142,12 @@ struct Kept : CtaSink {
     const std::lock_guard lock(mutex);
     ctas[record.index] = record;
   }
+  void end(unsigned, const std::atomic<bool>&) override {
+    const std::lock_guard lock(mutex);
+    ++ended;
+  }
   std::mutex mutex;
+  unsigned ended = 0;
   std::map<std::uint64_t, CtaRecord> ctas;
 };
 
@@ -162,6 +173,7 @@ TEST_CASE("what CTAs executed at once is what they execute one by one") {
   Grid at_once(launch, device.memory, options);
   REQUIRE(at_once.run_at_once(&kept));
   REQUIRE(kept.ctas.size() == kCtas);
+  CHECK(kept.ended == options.threads);
   Grid grid(launch, device.memory, options);
   CtaRecord record;
   for (std::uint64_t i = 0; i < kCtas; ++i) {

@@ -166,7 +166,8 @@ TEST_CASE("predicated instructions are issued by every warp, with the lanes that
       warp.records.push_back(trace::Record::make(i, form, mask));
     }
     trace::CtaTrace out;
-    replay(code, record, {1, 1, 1}, out);
+    const Dim3 grid{1, 1, 1};
+    Replayer(code, grid).replay(record, out);
     CHECK(out.records.size() == code.instructions().size());
     std::size_t words = 0;
     std::pair<LaneMask, LaneMask> found;

@@ -178,7 +178,8 @@ TEST_CASE("a whole run is replayed in the machine's order, a part of one as it w
   };
   const auto opcodes = [&] {
     trace::CtaTrace out;
-    replay(code, record, {1, 1, 1}, out);
+    const Dim3 grid{1, 1, 1};
+    Replayer(code, grid).replay(record, out);
     std::string all;
     for (const trace::Record& r : out.records) {
       const std::string& text = code.instructions()[r.inst()].text;

@@ -57,26 +57,46 @@ void add_all(ChunkTeam& team, unsigned threads) {
   for (unsigned t = 0; t < threads; ++t)
     all.emplace_back([&, t] {
       if (t == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      std::vector<CtaTrace> mine;
       for (std::uint64_t i = t; i < kCtas; i += threads) {
-        CtaTrace mine = cta(i);
+        mine.push_back(cta(i));
+        if (mine.size() <= t && i + threads < kCtas) continue;  // thread t: t + 1 at once
         team.add(mine, failed);
+        mine.clear();
       }
     });
+}
+
+constexpr int kKernels = 2;
+
+/// What a launch leaves that turns out not to be one for several threads: chunks, and CTAs that wait for
+/// others.
+void add_in_vain(CompactFile& file, ChunkTeam& team) {
+  const std::atomic<bool> failed{false};
+  for (std::uint64_t i = 0; i < 62; ++i) {
+    CtaTrace mine = cta(i + 1000);
+    mine.index = i < 60 ? i : i + 5;
+    team.add({&mine, 1}, failed);
+  }
+  file.restart();
 }
 
 std::string by_team(const TempDir& dir, unsigned threads, bool restarted) {
   const std::string path = (dir.path / "team.lst").string();
   CompactFile file(path, kLevel);
   const KernelHeader h = header();
-  file.begin(h);
-  if (restarted) {
-    for (std::uint64_t i = 0; i < 60; ++i) file.add(cta(i + 1000));
-    file.restart();
+  ChunkTeam team(file, kLevel);
+  for (int k = 0; k < kKernels; ++k) {
+    file.begin(h);
+    team.begin(h);
+    if (restarted) {
+      add_in_vain(file, team);
+      team.begin(h);
+    }
+    add_all(team, threads);
+    team.finish();
+    end(file);
   }
-  ChunkTeam team(file, h, kLevel);
-  add_all(team, threads);
-  team.finish();
-  end(file);
   const std::uint64_t hash = file.hash();
   file.finish("t", hash, {});
   return slurp(path);
@@ -89,9 +109,11 @@ TEST_CASE("CTAs of several threads make the bytes of CTAs one by one") {
   const std::string path = (dir.path / "one.lst").string();
   {
     CompactFile file(path, kLevel);
-    file.begin(header());
-    for (std::uint64_t i = 0; i < kCtas; ++i) file.add(cta(i));
-    end(file);
+    for (int k = 0; k < kKernels; ++k) {
+      file.begin(header());
+      for (std::uint64_t i = 0; i < kCtas; ++i) file.add(cta(i));
+      end(file);
+    }
     const std::uint64_t hash = file.hash();
     file.finish("t", hash, {});
   }
