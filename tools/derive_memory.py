@@ -46,9 +46,10 @@ class Chase:
 
 def refresh(m):
     """DRAM cycles that a read waits for a refresh in the mean, and the share of time that refreshes take with the banks'
-    closing and opening."""
+    closing and opening: none where the other banks go on."""
     busy, interval = m.number("dram.tRFC"), m.number("dram.tREFI")
-    return busy**2 / interval / 2, (busy + m.number("dram.tRP") + m.number("dram.tRCD")) / interval
+    share = (busy + m.number("dram.tRP") + m.number("dram.tRCD")) / interval
+    return busy**2 / interval / 2, share if m.values["dram.refresh"] == "all_banks" else 0
 
 
 def latencies(m, chase):

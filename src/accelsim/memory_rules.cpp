@@ -31,10 +31,11 @@ void l1_size(Context& c) {
     c.set("l1.bytes", bytes, {kL1, kShared});
     c.unused(kUnified, "0: cache and shared memory are apart; their sum is the L1");
   }
+  c.set("l1.replacement", cache->fifo ? "fifo" : "lru", {kL1});
   constexpr std::uint64_t kMostWays = 512;
-  std::uint64_t sets = cache->sets;
-  while (bytes / (sets * kLineBytes) > kMostWays) sets *= 2;
-  c.set("l1.ways", bytes / (sets * kLineBytes), {kL1, kUnified});
+  std::uint64_t ways = kib > 0 ? bytes / (cache->sets * kLineBytes) : cache->ways;
+  while (ways > kMostWays) ways /= 2;
+  c.set("l1.ways", ways, {kL1, kUnified});
   c.set("l1.mshrs", cache->mshrs, {kL1});
   c.set("l1.allocate_on_store", cache->write_allocate == 'N' ? "false" : "true", {kL1});
 }
@@ -126,9 +127,12 @@ void copy(Context& c, std::string_view key, Name option) {
 std::vector<Rule> l1_rules() {
   return {
       {{{kL1, "none"}, {kUnified, "0"}, {kShared, "16384"}},
-       "l1.bytes, l1.ways, l1.mshrs, l1.allocate_on_store",
-       "unified KiB, or else sets * line * ways + shared memory; ways = bytes / (sets * 128), with more sets "
-       "beyond 512 ways; MSHR entries; write-allocate N = false. Not used: policies, hash, merges, queues",
+       "l1.bytes, l1.ways, l1.replacement, l1.mshrs, l1.allocate_on_store",
+       "unified KiB, or else sets * line * ways + shared memory; unified: ways = bytes / (sets * 128), with "
+       "more "
+       "sets beyond 512 ways; replacement F = fifo, else lru; MSHR entries; write-allocate N = false. Not "
+       "used: "
+       "write policy, hash, merges, queues",
        l1_size},
       {{{kBanks, "1"}, {kL1, "none"}},
        "l1.tags_per_cycle, l1.data_bytes_per_cycle",

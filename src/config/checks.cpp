@@ -34,9 +34,8 @@ Cycle core_cycles_of_icnt(std::uint32_t cycles, const GpuConfig& c) {
 }
 
 bool carveouts_fit(const GpuConfig& c) {
-  const std::uint64_t way = c.l1.bytes / c.l1.ways;
   const std::uint64_t largest = std::uint64_t{c.l1.shared_carveouts_kib.back()} * 1024;
-  return (largest + way - 1) / way < c.l1.ways;
+  return largest + 128 <= c.l1.bytes;
 }
 
 Rules machine_rules() {
@@ -87,12 +86,12 @@ Rules cache_rules() {
   constexpr std::uint64_t kGibibyte = 1u << 30;
   return {
       {{"l1.bytes", "l1.ways"},
-       "the L1 must have whole sets of 128-byte lines",
+       "the L1 must have whole lines of 128 bytes, at least a set of them",
        [](const GpuConfig& c) {
-         return divides(c.l1.bytes, product({c.l1.ways, 128}));
+         return c.l1.bytes % 128 == 0 && product({c.l1.ways, 128}) <= c.l1.bytes;
        }},
-      {{"l1.shared_carveouts_kib", "l1.bytes", "l1.ways"},
-       "the largest carve-out must leave a way of the L1 for the cache",
+      {{"l1.shared_carveouts_kib", "l1.bytes"},
+       "the largest carve-out must leave a line of the L1 for the cache",
        carveouts_fit},
       {{"l1.shared_carveouts_kib", "sm.shared_reserved"},
        "the largest carve-out must hold the reserved bytes of a CTA",

@@ -15,6 +15,8 @@
 namespace lockstep::config {
 
 enum class SchedulerPolicy : std::uint8_t { kGto, kLrr, kCggty };
+enum class L1Replacement : std::uint8_t { kLru, kFifo };
+enum class Refresh : std::uint8_t { kAllBanks, kSingleBank };
 enum class CopyMode : std::uint8_t { kBlocking, kOverlapped };
 enum class CacheControl : std::uint8_t { kNone, kAll };
 
@@ -135,7 +137,8 @@ struct MioGroup {                       // mio.*: memory and other instructions 
 struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t bytes = 131072;
   std::vector<std::uint32_t> shared_carveouts_kib{0, 8, 16, 32, 64, 96};
-  std::uint32_t ways = 16;            // sets follow from the size; a carve-out takes whole ways... see L1
+  std::uint32_t ways = 4;  // of a set; the sets follow from what shared memory leaves
+  L1Replacement replacement = L1Replacement::kFifo;
   std::uint32_t hit_latency = 28;     // core cycles from issue to dependent issue, one thread's pointer chase
   std::uint32_t shared_latency = 19;  // likewise, conflict-free LDS
   std::uint32_t tags_per_cycle = 2;   // distinct lines looked up a cycle
@@ -183,13 +186,14 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
   std::uint32_t tRCD = 12, tRP = 12, tRAS = 28, tCL = 12, tCWL = 4, tCCD_S = 2, tCCD_L = 4, tRRD_S = 3,
                 tRRD_L = 5, tFAW = 16, tWTR_S = 3, tWTR_L = 6, tRTP = 3, tWR = 10;
   std::uint32_t tRTW = 11;                          // read command to write command of a channel
-  std::uint32_t tREFI = 3420, tRFC = 14;            // all banks of a channel rest tRFC every tREFI
+  std::uint32_t tREFI = 3420, tRFC = 228;           // every tREFI each bank rests tRFC
+  Refresh refresh = Refresh::kSingleBank;           // all of a channel at a time, or one after another
   std::uint32_t read_queue = 64, write_queue = 64;  // a channel
   std::uint32_t write_high = 48, write_low = 38;    // turn-around watermarks
   std::uint32_t fill_percent = 99,
                 copy_percent = 90;  // of the peak: the driver's fills, copies within memory
   std::uint32_t latency_ns_x1000 =
-      129700;  // dram.latency_ps: controller, PHY and return path beside the timing
+      121000;  // dram.latency_ps: controller, PHY and return path beside the timing
 };
 struct LaunchGroup {                // launch.*
   std::uint32_t latency_ns = 1240;  // launch floor of a kernel

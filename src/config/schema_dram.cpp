@@ -4,6 +4,8 @@
 namespace lockstep::config {
 namespace {
 
+constexpr std::string_view kRefreshes[] = {"all_banks", "single_bank"};
+
 template <auto Field>
 Binding dram() {
   return number<&GpuConfig::dram, Field>();
@@ -55,8 +57,11 @@ Rows dram_timing_rows() {
       timing("dram.tRTP", 1, 1000, "read command to precharge", dram<&G::tRTP>()),
       timing("dram.tWR", 1, 1000, "end of write data to precharge", dram<&G::tWR>()),
       timing("dram.tRTW", 1, 1000, "read command to write command of a channel", dram<&G::tRTW>()),
-      timing("dram.tREFI", 100, 1000000, "between two refreshes of a channel", dram<&G::tREFI>()),
-      timing("dram.tRFC", 1, 10000, "that a refresh keeps all banks of a channel busy", dram<&G::tRFC>()),
+      timing("dram.tREFI", 100, 1000000, "between two refreshes of a bank", dram<&G::tREFI>()),
+      timing("dram.tRFC", 1, 10000, "that a refresh keeps its banks busy", dram<&G::tRFC>()),
+      choice("dram.refresh", kRefreshes,
+             "banks of a channel that are refreshed at a time: all, or one after another",
+             dram<&G::refresh>()),
   };
 }
 

@@ -4,6 +4,8 @@
 namespace lockstep::config {
 namespace {
 
+constexpr std::string_view kL1Replacements[] = {"lru", "fifo"};
+
 template <auto Field>
 Binding l1() {
   return number<&GpuConfig::l1, Field>();
@@ -31,8 +33,11 @@ Rows l1_rows() {
                 "shared-memory sizes that a kernel can be given, ascending; the rest is cache",
                 list<&GpuConfig::l1, &G::shared_carveouts_kib>()),
       integer("l1.ways", M::kNone, 1, 512,
-              "ways of the whole array; sets = bytes / (ways * 128), a carve-out takes whole ways",
+              "lines of a set, at most; as many sets of 128-byte lines as the carve-out leaves need",
               l1<&G::ways>()),
+      choice("l1.replacement", kL1Replacements,
+             "line of a set that goes: least recently used, or first in (a hit does not renew it)",
+             l1<&G::replacement>()),
       integer("l1.hit_latency", M::kCoreCycles, 8, 1024,
               "load that hits, issue to dependent issue, of up to 128 bytes; 2 more for each further 128",
               l1<&G::hit_latency>()),

@@ -20,24 +20,27 @@ std::uint64_t divide(std::uint64_t x, std::uint64_t inverse) {
 
 }  // namespace
 
-L1Cache::L1Cache(const config::L1Group& l1) {
-  const std::uint32_t lines = std::max(1u, l1.bytes / kLineBytes);
-  ways_ = std::clamp(l1.ways, 1u, lines);
-  sets_ = lines / ways_;
-  active_ = ways_;
-  shift_ = static_cast<unsigned>(std::bit_width(std::max(ways_, 8u) - 1));
+L1Cache::L1Cache(const config::L1Group& l1)
+    : hit_renews_(l1.replacement == config::L1Replacement::kLru),
+      lines_(std::max(1u, l1.bytes / kLineBytes)),
+      ways_(std::clamp(l1.ways, 1u, lines_)),
+      shift_(static_cast<unsigned>(std::bit_width(std::max(ways_, 8u) - 1))) {
+  const std::uint32_t most_sets = (lines_ + ways_ - 1) / ways_;
+  first_.resize(most_sets);
+  prints_.resize(std::size_t{most_sets} << shift_);
+  words_.resize(prints_.size());
+  links_.resize(prints_.size());
+  hints_.resize(std::bit_ceil(lines_));
+  divide_into_sets(lines_);
+}
+
+void L1Cache::divide_into_sets(std::uint32_t lines) {
+  left_ = lines;
+  sets_ = (lines + ways_ - 1) / ways_;
+  active_ = lines / sets_;
   // With one set 2^64 does not fit; the largest 64-bit number gives x - 1 as quotient for x > 0, see
   // locate().
   inverse_ = sets_ == 1 ? ~std::uint64_t{0} : ~std::uint64_t{0} / sets_ + 1;
-  first_.resize(sets_);
-  prints_.resize(std::size_t{sets_} << shift_);
-  words_.resize(prints_.size());
-  links_.resize(prints_.size());
-  hints_.resize(std::bit_ceil(lines));
-  make_rings();
-}
-
-void L1Cache::make_rings() {
   for (std::uint32_t s = 0; s < sets_; ++s) {
     first_[s] = 0;
     for (std::uint32_t w = 0; w < active_; ++w) {
@@ -83,7 +86,7 @@ std::uint32_t L1Cache::scan(Address line) const {
   return kNone;
 }
 
-void L1Cache::touch(std::uint32_t place) {
+void L1Cache::renew(std::uint32_t place) {
   const std::uint32_t set = place >> shift_, base = set << shift_;
   const auto way = static_cast<std::uint16_t>(place - base);
   const std::uint16_t first = first_[set];
@@ -117,7 +120,7 @@ void L1Cache::drop(std::uint32_t place, SectorMask sectors) {
   words_[place] &= ~Address{sectors};
   if ((words_[place] & 0xf) != 0) return;
   const std::uint32_t set = place >> shift_;
-  touch(place);
+  renew(place);
   first_[set] = links_[place].next;  // the first of a ring becomes the last
 }
 
@@ -132,13 +135,11 @@ void L1Cache::drop_range(Address first, Address bytes) {
 void L1Cache::invalidate() { std::fill(words_.begin(), words_.end(), 0); }
 
 void L1Cache::set_shared_bytes(std::uint32_t bytes) {
-  const std::uint32_t way_bytes = sets_ * kLineBytes;
-  const std::uint32_t taken = (bytes + way_bytes - 1) / way_bytes;
-  const std::uint32_t active = taken < ways_ ? ways_ - taken : 1;
-  if (active == active_) return;
-  active_ = active;
+  const std::uint32_t taken = bytes / kLineBytes + (bytes % kLineBytes != 0);
+  const std::uint32_t lines = std::max(lines_ - std::min(lines_, taken), 1u);
+  if (lines == left_) return;
   invalidate();
-  make_rings();
+  divide_into_sets(lines);
 }
 
 }  // namespace lockstep::core

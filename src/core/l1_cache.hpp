@@ -1,4 +1,4 @@
-// Tags of the L1 data cache: sectored, set-associative, exact LRU.
+// Tags of the L1 data cache: sectored, set-associative, exact LRU or FIFO.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace lockstep::core {
 
-/// The array of l1.bytes is divided into l1.ways ways; sets = bytes / (ways * 128). Shared memory takes whole
-/// ways, rounded up to its carve-out; at least one way stays cache. Any number of sets: blocks of as many
-/// consecutive lines go to distinct sets, each block rotated by a hash of its number, so that neither
-/// sequential nor strided streams pile up.
+/// What shared memory leaves of l1.bytes, at least a line, is divided into sets of at most l1.ways lines: as
+/// few sets as hold it, all of as many ways. Any number of sets: blocks of as many consecutive lines go to
+/// distinct sets, each block rotated by a hash of its number, so that neither sequential nor strided streams
+/// pile up.
 class L1Cache {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -24,18 +24,20 @@ class L1Cache {
   [[nodiscard]] SectorMask sectors(std::uint32_t place) const {
     return static_cast<SectorMask>(words_[place] & 0xf);
   }
-  /// The line becomes the most recently used of its set.
-  void touch(std::uint32_t place);
-  /// Makes sectors valid; a line that is not there replaces the least recently used of its set and becomes
-  /// the most recently used. A line that is there keeps its position.
+  /// A hit: with LRU the line becomes the last of its set to go; with FIFO nothing changes.
+  void touch(std::uint32_t place) {
+    if (hit_renews_) renew(place);
+  }
+  /// Makes sectors valid; a line that is not there replaces the next of its set to go and becomes the last.
+  /// A line that is there keeps its position.
   void fill(Address line, SectorMask sectors);
-  /// Makes sectors invalid; a line without any becomes the least recently used.
+  /// Makes sectors invalid; a line without any is the next of its set to go.
   void drop(std::uint32_t place, SectorMask sectors);
 
   void invalidate();
   /// Drops the lines of [first, first + bytes), which begins at a line.
   void drop_range(Address first, Address bytes);
-  /// Divides the array anew; contents are lost when the number of ways changes.
+  /// Divides the array anew; contents are lost when the share of the cache changes.
   void set_shared_bytes(std::uint32_t bytes);
 
   [[nodiscard]] std::uint32_t capacity() const { return sets_ * active_ * kLineBytes; }
@@ -48,7 +50,7 @@ class L1Cache {
     std::uint32_t set;
     std::uint8_t print;  // fingerprint, differs between neighbours in a set
   };
-  struct Link {  // ring of a set's ways, most recently used first
+  struct Link {  // ring of a set's ways, the last to go first
     std::uint16_t previous, next;
   };
 
@@ -60,13 +62,17 @@ class L1Cache {
     return hints_[(line / kLineBytes ^ line >> 18) & (hints_.size() - 1)];
   }
   [[nodiscard]] std::uint32_t scan(Address line) const;
-  void make_rings();
+  void divide_into_sets(std::uint32_t lines);
+  void renew(std::uint32_t place);
 
-  std::uint32_t sets_, ways_, active_;
-  unsigned shift_;                    // a set has 2^shift_ places, of which `active_` are in use
-  std::uint64_t inverse_;             // 2^64 / sets, rounded up
-  std::vector<std::uint16_t> first_;  // most recently used way of a set
-  std::vector<std::uint16_t> hints_;  // by line number: where the line was last, to be looked at first
+  bool hit_renews_;
+  std::uint32_t lines_, ways_;           // of the whole array; of a set, at most
+  std::uint32_t left_ = 0;               // lines that shared memory leaves
+  std::uint32_t sets_ = 0, active_ = 0;  // how they are divided: active_ ways in use
+  unsigned shift_;                       // a set has 2^shift_ places, of which `active_` are in use
+  std::uint64_t inverse_ = 0;            // 2^64 / sets, rounded up
+  std::vector<std::uint16_t> first_;     // way of a set that is the last to go
+  std::vector<std::uint16_t> hints_;     // by line number: where the line was last, to be looked at first
   std::vector<std::uint8_t> prints_;
   std::vector<std::uint64_t> words_;  // line address | valid sectors
   std::vector<Link> links_;

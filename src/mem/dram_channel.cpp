@@ -25,6 +25,8 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       refresh_interval_(dram.tREFI),
       refresh_time_(dram.tRFC),
       precharge_time_(dram.tRP),
+      refreshed_at_a_time_(
+          dram.refresh == config::Refresh::kAllBanks ? dram.bank_groups * dram.banks_per_group : 1),
       counters_(counters),
       timing_(dram),
       queue_(dram.bank_groups * dram.banks_per_group, dram.read_queue + dram.write_queue),
@@ -35,6 +37,7 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       row_banks_(column_banks_.size()),
       oldest_(dram.bank_groups, kNoBank),
       banks_per_group_(dram.banks_per_group),
+      first_refresh_(first_refresh),
       next_refresh_(first_refresh) {}
 
 void DramChannel::push_read(Cycle visible, const DramTransaction& work) {
@@ -81,31 +84,40 @@ void DramChannel::update_wish(std::uint32_t b) {
 /// here.
 void DramChannel::refresh(Cycle edge) {
   while (next_refresh_ <= edge) {
-    const Cycle rested = refresh_banks(next_refresh_);
-    next_refresh_ += refresh_interval_;
-    // After a long sleep: all banks are closed and rested, so that only the last refresh matters.
-    if (rested <= next_refresh_ && next_refresh_ < edge)
-      next_refresh_ += (edge - next_refresh_) / refresh_interval_ * refresh_interval_;
+    refresh_banks(next_refreshed_, next_refreshed_ + refreshed_at_a_time_, next_refresh_);
+    next_refreshed_ += refreshed_at_a_time_;
+    next_refresh_ = first_refresh_ + ++refreshes_ * refresh_interval_ * refreshed_at_a_time_ / banks_.size();
+    if (next_refreshed_ < banks_.size()) continue;
+    next_refreshed_ = 0;
+    skip_refreshes(edge);
   }
 }
 
-/// All open banks are precharged as soon as all may be, then the refresh keeps every bank from activating
-/// until the edge returned.
-Cycle DramChannel::refresh_banks(Cycle due) {
+/// After a long sleep: the banks are closed and rested since the interval before the last, so that only the
+/// last refresh of each matters.
+void DramChannel::skip_refreshes(Cycle edge) {
+  if (edge < next_refresh_ + 3 * Cycle{refresh_interval_}) return;
+  const Cycle intervals = (edge - next_refresh_) / refresh_interval_ - 2;
+  refreshes_ += intervals * (banks_.size() / refreshed_at_a_time_);
+  next_refresh_ += intervals * refresh_interval_;
+}
+
+/// The open ones of banks [begin, end) are precharged as soon as all may be, then the refresh keeps them all
+/// from activating.
+void DramChannel::refresh_banks(std::uint32_t begin, std::uint32_t end, Cycle due) {
   Cycle precharge = due, start = due;
-  for (std::uint32_t b = 0; b < banks_.size(); ++b) {
+  for (std::uint32_t b = begin; b < end; ++b) {
     if (banks_[b].open) precharge = std::max(precharge, timing_.earliest(DramCommand::kPrecharge, b));
     start = std::max(start, timing_.bank_ready(DramCommand::kActivate, b));
   }
-  for (std::uint32_t b = 0; b < banks_.size(); ++b) {
+  for (std::uint32_t b = begin; b < end; ++b) {
     if (!banks_[b].open) continue;
     start = std::max(start, precharge + precharge_time_);
     banks_[b] = {};
     update_wish(b);
   }
-  timing_.rest(start + refresh_time_);
+  for (std::uint32_t b = begin; b < end; ++b) timing_.rest(b, start + refresh_time_);
   column_stale_ = row_stale_ = true;
-  return start + refresh_time_;
 }
 
 void DramChannel::find_picks(Cycle from) {

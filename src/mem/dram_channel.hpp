@@ -63,7 +63,8 @@ class DramChannel {
 
   void push(Cycle visible, const DramTransaction& work);
   void refresh(Cycle edge);
-  [[nodiscard]] Cycle refresh_banks(Cycle due);
+  void skip_refreshes(Cycle edge);
+  void refresh_banks(std::uint32_t begin, std::uint32_t end, Cycle due);
   void find_picks(Cycle from);
   [[nodiscard]] Pick first_column(Cycle from);
   [[nodiscard]] Pick first_of(const BankSet& banks, std::uint32_t begin, std::uint32_t end, Cycle from) const;
@@ -77,6 +78,7 @@ class DramChannel {
 
   std::uint32_t read_capacity_, write_capacity_, burst_bytes_, read_latency_;
   std::uint32_t refresh_interval_, refresh_time_, precharge_time_;
+  std::uint32_t refreshed_at_a_time_, next_refreshed_ = 0;  // banks; the first of those whose turn it is
   stats::PartitionCounters* counters_;
 
   DramTiming timing_;
@@ -91,7 +93,7 @@ class DramChannel {
   DramTransaction done_;
   Pick column_pick_, row_pick_;
   bool column_stale_ = false, row_stale_ = false;
-  Cycle next_ = kNever, next_refresh_;
+  Cycle next_ = kNever, first_refresh_, next_refresh_, refreshes_ = 0;
 };
 
 }  // namespace lockstep::mem

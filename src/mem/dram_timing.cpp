@@ -60,11 +60,9 @@ void DramTiming::issue(DramCommand c, std::uint32_t bank, Cycle at) {
   ready = std::max(ready, activates_[next_activate_]);
 }
 
-void DramTiming::rest(Cycle until) {
-  for (std::uint32_t b = 0; b < banks_; ++b) {
-    Cycle& ready = ready_[first_bank_ + b * kCommands + static_cast<unsigned>(DramCommand::kActivate)];
-    ready = std::max(ready, until);
-  }
+void DramTiming::rest(std::uint32_t bank, Cycle until) {
+  Cycle& ready = ready_[first_bank_ + bank * kCommands + static_cast<unsigned>(DramCommand::kActivate)];
+  ready = std::max(ready, until);
 }
 
 }  // namespace lockstep::mem

@@ -48,8 +48,8 @@ class DramTiming {
   /// A command goes out at edge `at`, which is not before earliest().
   void issue(DramCommand c, std::uint32_t bank, Cycle at);
 
-  /// All banks rest: no activate before edge `until`.
-  void rest(Cycle until);
+  /// The bank rests: no activate before edge `until`.
+  void rest(std::uint32_t bank, Cycle until);
 
  private:
   static constexpr unsigned kCommands = static_cast<unsigned>(DramCommand::kCount);

@@ -25,7 +25,7 @@ const Values kQv100Values = {
     {"clock.l2_khz", "1132000"},
     {"clock.dram_khz", "850000"},
     {"dram.tREFI", "3315"},  // 3420 * 850 / 877 = 3314.7
-    {"dram.tRFC", "14"},     // 14 * 850 / 877 = 13.57
+    {"dram.tRFC", "221"},    // 228 * 850 / 877 = 220.98
     {"sm.max_threads", "2048"},
     {"sm.max_warps", "64"},
     {"sm.max_ctas", "32"},
@@ -36,6 +36,7 @@ const Values kQv100Values = {
     {"rf.read_ports", "4"},  // 16 banks / 4 = 4 of 2 reads: 8 a cycle = 2 banks of 4
     {"mio.const_cold_miss", "false"},
     {"l1.bytes", "131072"},
+    {"l1.replacement", "lru"},
     {"l1.ways", "256"},  // 128 KiB of 4 sets of 128 bytes
     {"l1.mshrs", "512"},
     {"l1.allocate_on_store", "true"},

@@ -1,10 +1,13 @@
 #include "core/l1_cache.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <list>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "core/l1_mshrs.hpp"
 
@@ -13,23 +16,27 @@ using namespace lockstep::core;
 
 namespace {
 
-config::L1Group l1(std::uint32_t bytes, std::uint32_t ways) {
+using enum config::L1Replacement;
+
+config::L1Group l1(std::uint32_t bytes, std::uint32_t ways, config::L1Replacement replacement = kLru) {
   config::L1Group g;
+  g.replacement = replacement;
   g.bytes = bytes;
   g.ways = ways;
   return g;
 }
 
-/// Lists in order of use.
+/// Lists in order of use (LRU) or of coming (FIFO).
 class Reference {
  public:
-  Reference(std::uint32_t sets, std::size_t ways) : sets_(sets), ways_(ways) {}
+  Reference(std::uint32_t sets, std::size_t ways, bool lru) : sets_(sets), ways_(ways), lru_(lru) {}
   SectorMask sectors(std::uint32_t set, Address line) {
     for (const auto& [l, s] : sets_[set])
       if (l == line) return s;
     return 0;
   }
   void touch(std::uint32_t set, Address line) {
+    if (!lru_) return;
     auto& list = sets_[set];
     for (auto i = list.begin(); i != list.end(); ++i)
       if (i->first == line) return list.splice(list.begin(), list, i);
@@ -57,15 +64,41 @@ class Reference {
  private:
   std::vector<std::list<std::pair<Address, SectorMask>>> sets_;
   std::size_t ways_;
+  bool lru_;
 };
+
+/// Share of loads that miss, of laps in the order of a random chain over `lines` lines with `elements` each.
+double chase(L1Cache& cache, std::uint32_t lines, std::uint32_t elements) {
+  std::vector<std::uint32_t> order(lines * elements);
+  std::iota(order.begin(), order.end(), 0u);
+  std::shuffle(order.begin(), order.end(), std::mt19937(lines));
+  std::uint32_t misses = 0;
+  for (int lap = 0; lap < 2; ++lap) {
+    misses = 0;
+    for (const std::uint32_t e : order) {
+      const Address line = Address{e / elements} * 128;
+      const auto sector = static_cast<SectorMask>(1u << e % elements * 2);
+      const std::uint32_t place = cache.find(line);
+      const bool hit = place != L1Cache::kNone && (cache.sectors(place) & sector) != 0;
+      if (place != L1Cache::kNone) cache.touch(place);
+      if (!hit) cache.fill(line, sector);
+      misses += !hit;
+    }
+  }
+  return misses / double(order.size());
+}
 
 }  // namespace
 
 TEST_CASE("L1: tags against lists in order of use") {
-  for (const auto& [bytes, ways] :
-       {std::pair{131072u, 64u}, {196608u, 64u}, {8192u, 4u}, {4096u, 64u}, {12800u, 5u}}) {
-    L1Cache cache(l1(bytes, ways));
-    Reference reference(cache.sets(), cache.ways());
+  for (const auto& [bytes, ways, replacement] : {std::tuple{131072u, 64u, kLru},
+                                                 {196608u, 64u, kFifo},
+                                                 {8192u, 4u, kLru},
+                                                 {8192u, 4u, kFifo},
+                                                 {4096u, 64u, kLru},
+                                                 {12800u, 5u, kFifo}}) {
+    L1Cache cache(l1(bytes, ways, replacement));
+    Reference reference(cache.sets(), cache.ways(), replacement == kLru);
     std::mt19937_64 rng(bytes + ways);
     std::uint64_t hits = 0;
     for (int i = 0; i < 60'000; ++i) {
@@ -119,25 +152,42 @@ TEST_CASE("L1: strides spread over the sets") {
   }
 }
 
-TEST_CASE("L1: shared memory takes whole ways") {
-  L1Cache cache(l1(131072, 64));  // a way is 2 KiB
+TEST_CASE("L1: how a chase ends beyond the capacity") {
+  // 256 sets of 4: with 1024 + n lines, n of the sets have 5. First in, first out: all of theirs miss,
+  // however often they were hit. LRU: the same with one element a line, less with two.
+  for (const std::uint32_t n : {0u, 64u, 128u, 256u}) {
+    const double all = 5.0 * n / (1024 + n);
+    for (const std::uint32_t elements : {1u, 2u}) {
+      L1Cache fifo(l1(131072, 4, kFifo)), lru(l1(131072, 4));
+      CHECK(chase(fifo, 1024 + n, elements) == Approx(all));
+      if (elements == 1) CHECK(chase(lru, 1024 + n, elements) == Approx(all));
+      if (elements == 2 && n != 0) CHECK(chase(lru, 1024 + n, elements) < 0.9 * all);
+    }
+  }
+}
+
+TEST_CASE("L1: what shared memory leaves is divided anew") {
+  L1Cache cache(l1(131072, 64));  // a set is 8 KiB
   CHECK(cache.capacity() == 131072);
   cache.set_shared_bytes(96 * 1024);
   CHECK(cache.capacity() == 32 * 1024);
   cache.fill(0, 0xf);
   cache.set_shared_bytes(96 * 1024);
   CHECK(cache.find(0) != L1Cache::kNone);  // no change, nothing lost
-  cache.set_shared_bytes(95 * 1024);       // rounded up to a way
-  CHECK(cache.capacity() == 32 * 1024);
+  cache.set_shared_bytes(95 * 1024);       // 264 lines: 5 sets of 52
+  CHECK(cache.find(0) == L1Cache::kNone);
+  CHECK((cache.sets() == 5 && cache.ways() == 52));
   cache.set_shared_bytes(0);
   CHECK(cache.find(0) == L1Cache::kNone);
   CHECK(cache.capacity() == 131072);
   cache.set_shared_bytes(131072);
-  CHECK(cache.capacity() == 2048);
-  for (Address a = 0; a < 4096; a += 128) cache.fill(a, 0xf);
+  CHECK(cache.capacity() == 128);  // a line stays
+  cache.set_shared_bytes(131072 - 4096);
+  CHECK((cache.sets() == 1 && cache.ways() == 32));  // less than a set
+  for (Address a = 0; a < 16384; a += 128) cache.fill(a, 0xf);
   unsigned left = 0;
-  for (Address a = 0; a < 4096; a += 128) left += cache.find(a) != L1Cache::kNone;
-  CHECK(left == 16);
+  for (Address a = 0; a < 16384; a += 128) left += cache.find(a) != L1Cache::kNone;
+  CHECK(left == 32);
 }
 
 TEST_CASE("L1: miss registers against a map") {

@@ -77,7 +77,8 @@ config::GpuConfig random_config(std::uint64_t seed) {
   auto c = lsu_config();
   const auto one_of = [&](std::initializer_list<std::uint32_t> v) { return *(v.begin() + rng() % v.size()); };
   c.l1.bytes = one_of({4096, 16384, 131072});
-  c.l1.ways = one_of({1, 4, 64});
+  c.l1.ways = one_of({1, 4, 32});
+  c.l1.replacement = rng() % 2 ? config::L1Replacement::kLru : config::L1Replacement::kFifo;
   c.l1.mshrs = one_of({1, 3, 16, 256});
   c.l1.pending_instructions = one_of({1, 4, 128});
   c.l1.tags_per_cycle = one_of({1, 2, 4});
@@ -218,11 +219,11 @@ TEST_CASE("LSU: random operations, each event once, skipping and windows change 
 
 namespace {
 
-/// Sectored LRU sets and lines under way, fed with operations and fills in their order.
+/// Sectored LRU or FIFO sets and lines under way, fed with operations and fills in their order.
 class L1Model {
  public:
-  L1Model(std::size_t ways, bool allocate, std::function<std::uint32_t(Address)> set_of)
-      : ways_(ways), allocate_(allocate), set_of_(std::move(set_of)) {}
+  L1Model(std::size_t ways, bool lru, bool allocate, std::function<std::uint32_t(Address)> set_of)
+      : ways_(ways), lru_(lru), allocate_(allocate), set_of_(std::move(set_of)) {}
   stats::CacheCounters counters;
 
   void fill(Address line, SectorMask sectors) {
@@ -282,7 +283,7 @@ class L1Model {
     auto& set = sets_[set_of_(line)];
     for (auto i = set.begin(); i != set.end(); ++i)
       if (i->first == line) {
-        set.splice(set.begin(), set, i);
+        if (lru_) set.splice(set.begin(), set, i);
         return i->second;
       }
     return 0;
@@ -299,7 +300,7 @@ class L1Model {
   }
 
   std::size_t ways_;
-  bool allocate_;
+  bool lru_, allocate_;
   std::function<std::uint32_t(Address)> set_of_;
   std::map<std::uint32_t, std::list<std::pair<Address, SectorMask>>> sets_;
   std::map<Address, SectorMask> pending_;
@@ -314,6 +315,8 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     c.l1.bytes = seed % 3 ? 8192 : 65536;
     c.l1.ways = seed % 2 ? c.l1.bytes / 128 : 8;  // fully associative: nothing to know of the sets
     c.l1.allocate_on_store = seed % 4 < 2;
+    const bool lru = seed % 8 < 4;
+    c.l1.replacement = lru ? config::L1Replacement::kLru : config::L1Replacement::kFifo;
     c.l1.tags_per_cycle = 32;  // all lines in the cycle of the dispatch
     c.l1.mshrs = c.l1.pending_instructions = c.icnt.queue_entries = 4096;
     const OpList list = random_operations(1000 + seed, 400, {true, 128});
@@ -323,7 +326,7 @@ TEST_CASE("LSU: L1 counters of random streams against a straightforward model") 
     REQUIRE(bench.pipeline().backpressure_cycles() == 0);
 
     const L1Cache tags(c.l1);
-    L1Model model(tags.ways(), c.l1.allocate_on_store, [&](Address a) { return tags.set_of(a); });
+    L1Model model(tags.ways(), lru, c.l1.allocate_on_store, [&](Address a) { return tags.set_of(a); });
     // Fills come before the lookups of their cycle.
     std::vector<std::tuple<Cycle, int, std::size_t>> order;
     for (std::size_t i = 0; i < r.replies.size(); ++i) order.emplace_back(r.replies[i].time, 0, i);

@@ -101,14 +101,15 @@ TEST_CASE("every product's DRAM refreshes each tREFI for tRFC, and reads after t
     CAPTURE(std::string(product.name));
     std::map<std::string, Cycle> t = dram_text(config);
     const Cycle refresh = t.at("tREFI"), read = t.at("tRCD") + t.at("tCL") + t.at("burst_cycles");
-    // A read so early that its activate precedes the refresh, and one that comes with the refresh.
+    // A read so early that its activate precedes the refresh, and one that comes with the refresh, of the
+    // bank that is refreshed first.
     for (const bool late : {false, true}) {
       std::vector<stats::PartitionCounters> counters(4);
       DramChannel channel(config.dram, counters.data(), config.dram.tREFI);
       const Cycle at = late ? refresh : refresh - read - t.at("tRAS") - t.at("tRTP") - t.at("tRP");
       Cycle done = 0;
       for (Cycle now = 0; now < refresh + t.at("tRFC") + 2 * read && done == 0; ++now) {
-        if (now == at) channel.push_read(now, {1, 0, 1, 0, false, {0, 0, 1}});
+        if (now == at) channel.push_read(now, {.row = 1, .bank = 0, .bursts = 1, .fill = {0, 0, 1}});
         channel.distrust();
         channel.tick(
             now, [&](const FillTarget&, Cycle end) { done = end; }, [] {});

@@ -32,6 +32,7 @@ config::DramGroup odd_timing() {
   d.tRTW = 16;
   d.tREFI = 1000000;
   d.tRFC = 50;
+  d.refresh = config::Refresh::kAllBanks;
   return d;
 }
 
@@ -93,8 +94,9 @@ TEST_CASE("the data of a write never overlap those of a read, whatever tRTW") {
 
 /// A channel whose events are noted.
 struct Bench {
-  explicit Bench(const config::DramGroup& d, bool every_edge = false)
-      : dram(d), counters(4), channel(d, counters.data(), d.tREFI), visit_all(every_edge) {}
+  explicit Bench(const config::DramGroup& d, bool every_edge = false) : Bench(d, every_edge, d.tREFI) {}
+  Bench(const config::DramGroup& d, bool every_edge, Cycle first_refresh)
+      : dram(d), counters(4), channel(d, counters.data(), first_refresh), visit_all(every_edge) {}
 
   void read(std::uint32_t bank, std::uint64_t row, std::uint8_t bursts = 1, std::uint16_t id = 0) {
     channel.push_read(now, {row, static_cast<std::uint16_t>(bank), bursts, 0, false, {0, id, 1}});
@@ -230,6 +232,32 @@ TEST_CASE("a refresh closes the rows and keeps the banks for tRFC") {
   CHECK(b.data.back().second == 10000 + 50 + 13 + 21);
 }
 
+TEST_CASE("a single-bank refresh closes its bank's row, and the others go on") {
+  config::DramGroup d = odd_timing();
+  d.tREFI = 1600;
+  d.refresh = config::Refresh::kSingleBank;
+  Bench b(d, false, 500);  // bank k at 500 + 100 k, and each tREFI later
+  const std::vector<Cycle> due = {500, 600};
+  b.run(440);
+  for (const std::uint32_t bank : {0u, 1u}) b.read(bank, 1);
+  for (const std::uint32_t bank : {0u, 1u}) {
+    b.run(due[bank]);
+    b.data.clear();
+    b.read(0, 1);  // bank 0 when it has just become due: precharge, refresh, activate, read
+    b.read(1, 1);
+    b.run(due[bank] + 99);
+    REQUIRE(b.data.size() == 2);
+    const Cycle rested = due[bank] + 17 + 50 + 13 + 21, hit = due[bank] + 21;
+    CHECK(std::max(b.data[0].second, b.data[1].second) == rested);
+    CHECK(std::min(b.data[0].second, b.data[1].second) == hit);
+  }
+  // A sleep over many refreshes leaves bank 1 as an idle refresh at 600 + 20 * 1600 does.
+  b.run(32620);
+  b.read(1, 1);
+  b.run(33000);
+  CHECK(b.data.back().second == 32600 + 50 + 13 + 21);
+}
+
 TEST_CASE("visiting every edge gives the same as jumping to events") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 engine(seed);
@@ -237,6 +265,7 @@ TEST_CASE("visiting every edge gives the same as jumping to events") {
     config::DramGroup d = odd_timing();
     d.tREFI = 400 + random() % 1000;
     d.tRFC = 1 + random() % 150;
+    if (seed % 2 == 0) d.refresh = config::Refresh::kSingleBank;
     d.read_queue = 4 + random() % 20;
     d.write_queue = 10;
     d.write_high = 8;
