@@ -38,7 +38,7 @@ TEST_CASE("far hit, near copy, and what a write does to it") {
   REQUIRE(b.quiescent());
   const Cycle hit = 24 + c.l2.latency + 1 + 24;
   const Cycle across = 2 * c.icnt.far_latency;  // there and back; the near slice passes the data on
-  const Cycle dram = 1 + 12 + 12 + 2 + 130;
+  const Cycle dram = 1 + 12 + 12 + 2 + 121;
   const auto took = [&](std::size_t i) { return near.received.at(i).at - near.sent.at(i); };
   CHECK(took(0) == hit + across + dram);
   CHECK(took(1) == hit);

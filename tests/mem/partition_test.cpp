@@ -145,7 +145,7 @@ TEST_CASE("closed forms of unloaded latency") {
   sm.add(7000, atomic);
   b.run();
   // Edge after the lookup, activate, read, burst; controller; and the hit's way.
-  const Cycle dram = 1 + 12 + 12 + 2 + 130;
+  const Cycle dram = 1 + 12 + 12 + 2 + 121;
   std::vector<Cycle> at;
   for (const Received& r : sm.received) at.push_back(r.at);
   REQUIRE(at.size() == 8);
@@ -154,7 +154,7 @@ TEST_CASE("closed forms of unloaded latency") {
   CHECK(at[2] == 3000 + hit);
   CHECK(sm.received[2].reply.sectors == 1);
   CHECK(sm.received[3].reply.sectors == 0xe);
-  CHECK(at[3] == 3000 + hit + 1 + 12 + 2 * 4 + 2 + 130 + 2);  // row open; three bursts at tCCD_L; three flits
+  CHECK(at[3] == 3000 + hit + 1 + 12 + 2 * 4 + 2 + 121 + 2);  // row open; three bursts at tCCD_L; three flits
   CHECK(at[4] == 4000 + hit + 3);                             // four flits
   CHECK(at[5] == 5000 + 1 + hit);  // two flits of data in, one of acknowledgement out
   CHECK(at[6] == 6000 + hit + 1);
