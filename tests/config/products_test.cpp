@@ -151,6 +151,11 @@ TEST_CASE("the machine of UVMSmart's experiments has the options of its publishe
   CHECK((near(c.dram.tCWL, 4) && near(c.dram.tRRD_S, 6) && near(c.dram.tWTR_S, 5) && near(c.dram.tWR, 12)));
   CHECK(dram_gigabytes(c) == Approx(484).epsilon(0.001));  // 11 chips of 32 bits
   CHECK((c.uvm.walk_step == 100 && c.uvm.page_fault_ns == 45000 && c.uvm.l1_tlb_entries == 4096));
+  // A CTA for each SM in every cycle, its warps at once: the 28th starts in the first cycle, the 29th in the
+  // next one.
+  const std::uint32_t apart = c.launch.dispatch_interval_milli;
+  CHECK(((c.gpu.sms - 1) * apart < 1000 && c.gpu.sms * apart >= 1000));
+  CHECK(c.launch.warp_interval_milli == 1);
 }
 
 TEST_CASE("peak rates equal the published ones") {
