@@ -67,8 +67,9 @@ def main():
         print(f"results: {name}", file=sys.stderr)
         page = Page()
         section.write(context, page)
+        programs = " --programs FOLDER" if getattr(section, "NEEDS_PROGRAMS", False) else ""
         out += [f"## {section.TITLE}", "", "\n".join(page.lines).strip(), "",
-                f"Command: `tools/results.py build/release/lockstep DATA --only {name}`", ""]
+                f"Command: `tools/results.py build/release/lockstep DATA --only {name}{programs}`", ""]
     with open(arguments.out, "w") as f:
         f.write("\n".join(out).rstrip() + "\n")
 
