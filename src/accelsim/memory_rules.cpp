@@ -129,10 +129,8 @@ std::vector<Rule> l1_rules() {
       {{{kL1, "none"}, {kUnified, "0"}, {kShared, "16384"}},
        "l1.bytes, l1.ways, l1.replacement, l1.mshrs, l1.allocate_on_store",
        "unified KiB, or else sets * line * ways + shared memory; unified: ways = bytes / (sets * 128), with "
-       "more "
-       "sets beyond 512 ways; replacement F = fifo, else lru; MSHR entries; write-allocate N = false. Not "
-       "used: "
-       "write policy, hash, merges, queues",
+       "more sets beyond 512 ways; replacement F = fifo, else lru; MSHR entries; write-allocate N = false. "
+       "Not used: write policy, hash, merges, queues",
        l1_size},
       {{{kBanks, "1"}, {kL1, "none"}},
        "l1.tags_per_cycle, l1.data_bytes_per_cycle",

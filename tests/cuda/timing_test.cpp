@@ -202,8 +202,8 @@ TEST_CASE("device memory as a share grows with what the program has managed so f
   const auto [all_times, all] = managed("1x");
   CHECK(all.at("evictions") == 0);
   CHECK(all.at("device_bytes") == all.at("footprint_bytes"));
-  // With 0.125 of it the first list, 32 pages below 2 MB in all, still fits; of the ring over 32 pages, then
-  // 0.125 of 4 MiB, all that was prefetched does not.
+  // An eighth of the first MiB is 32 pages, and the list that is chased there is one. An eighth of 4 MiB is
+  // less than the 3 MiB that are prefetched then.
   const auto [times, some] = managed("0.125x");
   REQUIRE(times.size() == all_times.size());
   const std::uint64_t footprint = some.at("footprint_bytes");
