@@ -37,12 +37,20 @@ struct Team {
   std::atomic<bool> finished{false};
 
   void hand_out(unsigned thread) {
-    for (std::size_t t = 0; t < shares.size(); ++t) {
-      Share& from = shares[(thread + t) % shares.size()];
-      if (from.next.load(std::memory_order_relaxed) >= from.end) continue;
-      while (from.next.fetch_add(1, std::memory_order_relaxed) < from.end) {
-      }
+    while (take(shares[thread])) continue;
+    for (std::size_t t; (t = fullest(thread)) < shares.size();) take(shares[t]);
+  }
+  static bool take(Share& from) { return from.next.fetch_add(1, std::memory_order_relaxed) < from.end; }
+  [[nodiscard]] std::size_t fullest(std::size_t thread) const {
+    std::size_t found = shares.size(), most = 0;
+    for (std::size_t k = 1; k < shares.size(); ++k) {
+      const std::size_t t = (thread + k) % shares.size();
+      const std::size_t next = shares[t].next.load(std::memory_order_relaxed), end = shares[t].end;
+      if (next >= end || end - next <= most) continue;
+      most = end - next;
+      found = t;
     }
+    return found;
   }
   void work(unsigned thread) {
     for (std::uint32_t seen = 0;;) {

@@ -18,7 +18,7 @@ struct Inconsistency {
 /// The first rule that the configuration breaks.
 [[nodiscard]] std::optional<Inconsistency> first_inconsistency(const GpuConfig& config);
 
-/// The smallest latency of a channel between domains, in whole core cycles: the longest window of the engine.
+/// The smallest latency of a channel between domains, in whole core cycles.
 [[nodiscard]] Cycle shortest_channel(const GpuConfig& config);
 
 }  // namespace lockstep::config

@@ -105,16 +105,18 @@ std::string Machine::dump() const {
 }
 
 WindowLimit window_limit(const config::GpuConfig& config, const icnt::Fabric& fabric) {
-  WindowLimit limit{1024, "the inboxes hold 1024 cycles"};
   for (const icnt::Edge& edge : fabric.edges())
-    if (edge.latency < limit.cycles)
-      limit = {edge.latency, fmt::format("channel \"{}\" takes {} core cycles", edge.name, edge.latency)};
-  if (const Cycle half = config.cta_latency() / 2; half < limit.cycles)
-    limit = {half, fmt::format(
-                       "launch.cta_latency_ps is {} core cycles and a CTA is decoded in the window after its "
-                       "dispatch",
-                       config.cta_latency())};
-  return limit;
+    if (edge.latency == 0) return {0, fmt::format("channel \"{}\" takes 0 core cycles", edge.name)};
+  const Cycle longest = fabric.longest_window();
+  if (longest == icnt::Fabric::kInboxWindow) return {longest, fmt::format("inboxes hold {} cycles", longest)};
+  if (longest == config.cta_latency() / 2)
+    return {longest,
+            fmt::format("launch.cta_latency_ps is {} core cycles and a CTA is decoded in the window after "
+                        "its dispatch",
+                        config.cta_latency())};
+  return {longest,
+          fmt::format("launch.done_latency_ps is {} core cycles, and a kernel's end is known no earlier",
+                      config.done_latency())};
 }
 
 }  // namespace lockstep::gpu

@@ -101,12 +101,11 @@ class Machine {
   std::unique_ptr<core::GmmuDomain> gmmu_;  // null without managed memory
 };
 
-/// The longest window of a machine: its shortest channel, and half of launch.cta_latency_ps, because a CTA is
-/// wanted at the end of the window of its dispatch and decoded in the next one. 0 when a channel has no
-/// latency.
+/// The longest window of a machine (icnt::Fabric::longest_window), 0 when a channel has no latency. Windows
+/// are shorter where a domain is due whose message would arrive earlier.
 struct WindowLimit {
   Cycle cycles;
-  std::string reason;  // names the channel and its latency
+  std::string reason;  // names what sets it and its latency
 };
 [[nodiscard]] WindowLimit window_limit(const config::GpuConfig& config, const icnt::Fabric& fabric);
 

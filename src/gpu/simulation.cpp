@@ -174,13 +174,12 @@ RunResult simulate(Program& program, const RunOptions& options) {
 std::string explain_window(const config::GpuConfig& config) {
   const icnt::Fabric fabric(config);
   const WindowLimit limit = window_limit(config, fabric);
-  std::string text = fmt::format("window of {}: {} core cycles, because {}\n\n{:>12}  channel\n",
-                                 config.gpu.name, limit.cycles, limit.reason, "core cycles");
+  std::string text = fmt::format(
+      "windows of {}: at most {} core cycles, because {};\n"
+      "shorter where something is due whose message would arrive earlier\n\n{:>12}  channel\n",
+      config.gpu.name, limit.cycles, limit.reason, "core cycles");
   for (const icnt::Edge& edge : fabric.edges())
     text += fmt::format("{:>12}  {}: {}\n", edge.latency, edge.name, edge.reason);
-  text += fmt::format(
-      "{:>12}  half of launch.cta_latency_ps: a CTA is decoded in the window after its dispatch\n",
-      config.cta_latency() / 2);
   return text;
 }
 

@@ -64,7 +64,7 @@ struct RunResult {
 /// share of the footprint, which is known at the end only.
 [[nodiscard]] RunResult simulate(Program& program, const RunOptions& options);
 
-/// Text of `lockstep config --explain window`: every channel with its latency and the one that sets W.
+/// Text of `lockstep config --explain window`: every channel with its latency, and what bounds windows.
 [[nodiscard]] std::string explain_window(const config::GpuConfig& config);
 
 }  // namespace lockstep::gpu

@@ -14,11 +14,9 @@ std::vector<sim::DomainId> ids(std::uint32_t count, const auto& domain_of) {
 
 template <class T>
 std::unique_ptr<sim::Network<T>> network(const char* name, const std::vector<sim::DomainId>& from,
-                                         const std::vector<sim::DomainId>& to) {
-  return std::make_unique<sim::Network<T>>(name, from, to);
+                                         const std::vector<sim::DomainId>& to, Cycle latency) {
+  return std::make_unique<sim::Network<T>>(name, from, to, latency);
 }
-
-constexpr Cycle kMaxWindow = 1024;  // core cycles; only bounds the inboxes
 
 }  // namespace
 
@@ -32,42 +30,41 @@ Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) 
   requesters.push_back(n.copy_engine());
   const std::vector<sim::DomainId> dispatcher{n.dispatcher()}, copies{n.copy_engine()};
 
-  request = network<Request>("request", requesters, slices);
-  request_credit = network<Credit>("request credit", slices, requesters);
-  reply = network<Reply>("reply", slices, requesters);
-  reply_credit = network<Credit>("reply credit", requesters, slices);
+  Cycle latency = add_edge("request (SM to L2 slice) and its credits",
+                           core_cycles(config.icnt.request_latency), "crossbar, SM to L2 slice");
+  request = network<Request>("request", requesters, slices, latency);
+  request_credit = network<Credit>("request credit", slices, requesters, latency);
+  latency = add_edge("reply (L2 slice to SM) and its credits", core_cycles(config.icnt.reply_latency),
+                     "crossbar, L2 slice to SM");
+  reply = network<Reply>("reply", slices, requesters, latency);
+  reply_credit = network<Credit>("reply credit", requesters, slices, latency);
   if (config.l2.halves > 1) {
-    far_request = network<Request>("far request", slices, slices);
-    far_request_credit = network<Credit>("far request credit", slices, slices);
-    far_reply = network<Reply>("far reply", slices, slices);
-    far_reply_credit = network<Credit>("far reply credit", slices, slices);
+    latency = add_edge("far request and reply (between L2 halves)", core_cycles(config.icnt.far_latency),
+                       "link between the two L2 halves");
+    far_request = network<Request>("far request", slices, slices, latency);
+    far_request_credit = network<Credit>("far request credit", slices, slices, latency);
+    far_reply = network<Reply>("far reply", slices, slices, latency);
+    far_reply_credit = network<Credit>("far reply credit", slices, slices, latency);
   }
-  launch = network<LaunchCta>("CTA launch", dispatcher, sms);
-  cta_event = network<CtaEvent>("CTA done", sms, dispatcher);
-  copy_command = network<CopyCommand>("copy command", dispatcher, copies);
-  copy_done = network<CopyDone>("copy done", copies, dispatcher);
-
-  add_edge("request (SM to L2 slice) and its credits", config.icnt.request_latency,
-           "crossbar, SM to L2 slice");
-  add_edge("reply (L2 slice to SM) and its credits", config.icnt.reply_latency, "crossbar, L2 slice to SM");
-  if (far_request)
-    add_edge("far request and reply (between L2 halves)", config.icnt.far_latency,
-             "link between the two L2 halves");
-  edges_.push_back({"CTA launch (dispatcher to SM)", config.cta_latency(), "CTA state set-up in the SM"});
-  edges_.push_back(
-      {"CTA done (SM to dispatcher)", config.done_latency(), "path back to the work distributor"});
-  edges_.push_back({"copy command", sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz),
-                    "host link, command latency"});
-  edges_.push_back({"copy done", sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz),
-                    "host link, data latency"});
+  latency = add_edge("CTA launch (dispatcher to SM)", config.cta_latency(), "CTA state set-up in the SM");
+  launch = network<LaunchCta>("CTA launch", dispatcher, sms, latency);
+  latency =
+      add_edge("CTA done (SM to dispatcher)", config.done_latency(), "path back to the work distributor");
+  cta_event = network<CtaEvent>("CTA done", sms, dispatcher, latency);
+  const Cycle command = add_edge("copy command", config.core_cycles_of_ps(config.host.command_latency_ps),
+                                 "host link, command latency");
+  copy_command = network<CopyCommand>("copy command", dispatcher, copies, command);
+  const Cycle done =
+      add_edge("copy done", config.core_cycles_of_ps(config.host.data_latency_ps), "host link, data latency");
+  copy_done = network<CopyDone>("copy done", copies, dispatcher, done);
   if (!managed) return;
   const std::vector<sim::DomainId> gmmu{n.gmmu()};
-  translation_request = network<TranslationRequest>("translation request", sms, gmmu);
-  translation_reply = network<TranslationReply>("translation reply", gmmu, sms);
-  order = network<uvm::Order>("order", dispatcher, gmmu);
-  order_done = network<OrderDone>("order done", gmmu, dispatcher);
-  edges_.push_back({"translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB"});
-  edges_.push_back({"translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown"});
+  latency = add_edge("translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB");
+  translation_request = network<TranslationRequest>("translation request", sms, gmmu, latency);
+  latency = add_edge("translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown");
+  translation_reply = network<TranslationReply>("translation reply", gmmu, sms, latency);
+  order = network<uvm::Order>("order", dispatcher, gmmu, command);
+  order_done = network<OrderDone>("order done", gmmu, dispatcher, done);
 }
 
 void Fabric::register_with(sim::Engine& engine) {
@@ -79,15 +76,17 @@ void Fabric::register_with(sim::Engine& engine) {
     if (n) engine.add(*n);
 }
 
-Cycle Fabric::window() const {
-  return std::min_element(edges_.begin(), edges_.end(),
-                          [](const Edge& a, const Edge& b) { return a.latency < b.latency; })
-      ->latency;
+Cycle Fabric::longest_window() const {
+  return std::min({kInboxWindow, config_.cta_latency() / 2, config_.done_latency()});
 }
 
-void Fabric::add_edge(const std::string& name, Cycle icnt_latency, const std::string& reason) {
-  edges_.push_back(
-      {name, sim::ClockRatio(config_.clock.icnt_khz, config_.clock.core_khz).floor(icnt_latency), reason});
+Cycle Fabric::add_edge(const std::string& name, Cycle latency, const std::string& reason) {
+  edges_.push_back({name, latency, reason});
+  return latency;
+}
+
+Cycle Fabric::core_cycles(Cycle icnt_latency) const {
+  return sim::ClockRatio(config_.clock.icnt_khz, config_.clock.core_khz).floor(icnt_latency);
 }
 
 ChannelSpec Fabric::channel(std::uint64_t own_khz, std::uint64_t receiver_khz, Cycle icnt_latency) const {
@@ -99,7 +98,7 @@ Cycle Fabric::span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const {
   constexpr Cycle kLongestMessage = 64;  // flits
   const sim::ClockRatio from_icnt(config_.clock.icnt_khz, receiver_khz),
       from_core(config_.clock.core_khz, receiver_khz);
-  return from_icnt.ceil(icnt_latency + kLongestMessage) + from_core.ceil(std::min(window(), kMaxWindow)) + 2;
+  return from_icnt.ceil(icnt_latency + kLongestMessage) + from_core.ceil(longest_window()) + 2;
 }
 
 template <class T>

@@ -135,9 +135,14 @@ class Fabric {
     return bytes <= link_bytes ? 1 : (bytes + link_bytes - 1) / link_bytes;
   }
 
-  /// Every channel with its latency; the window is the smallest, in core cycles.
+  /// Every channel with its latency.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
-  [[nodiscard]] Cycle window() const;
+
+  /// Core cycles. What no window may be longer than, whoever is due in it: half of launch.cta_latency_ps,
+  /// because a CTA is wanted at the end of the window of its dispatch and decoded in the next one;
+  /// launch.done_latency_ps, which is how long ahead the dispatcher asks for a cut; what inboxes hold.
+  [[nodiscard]] Cycle longest_window() const;
+  static constexpr Cycle kInboxWindow = 1024;
 
   // The networks, with the credits that travel the other way.
   std::unique_ptr<sim::Network<Request>> request;
@@ -168,7 +173,9 @@ class Fabric {
   [[nodiscard]] ChannelSpec channel(std::uint64_t own_khz, std::uint64_t receiver_khz,
                                     Cycle icnt_latency) const;
   [[nodiscard]] Cycle span_of(Cycle icnt_latency, std::uint64_t receiver_khz) const;
-  void add_edge(const std::string& name, Cycle icnt_latency, const std::string& reason);
+  /// Returns the latency, in whole core cycles.
+  Cycle add_edge(const std::string& name, Cycle latency, const std::string& reason);
+  [[nodiscard]] Cycle core_cycles(Cycle icnt_latency) const;
 
   config::GpuConfig config_;
   Numbering numbering_;

@@ -51,12 +51,7 @@ DomainId Engine::add(Domain& domain, DomainKind kind) {
 }
 
 void Engine::run(Controller& controller) {
-  networks_of_.assign(domains_.size(), {});
-  for (NetworkBase* network : networks_) {
-    network->set_threads(options_.threads);
-    for (const DomainId d : network->source_domains())
-      if (networks_of_[d].empty() || networks_of_[d].back() != network) networks_of_[d].push_back(network);
-  }
+  note_sources();
   finished_ = false;
   shares_ = std::vector<Share>(options_.threads);
   gate_ = std::make_unique<Gate>(0);
@@ -86,6 +81,18 @@ void Engine::run(Controller& controller) {
 #else
   lead(controller);
 #endif
+}
+
+void Engine::note_sources() {
+  networks_of_.assign(domains_.size(), {});
+  reach_.assign(domains_.size(), kNever);
+  for (NetworkBase* network : networks_) {
+    network->set_threads(options_.threads);
+    for (const DomainId d : network->source_domains()) {
+      if (networks_of_[d].empty() || networks_of_[d].back() != network) networks_of_[d].push_back(network);
+      if (network->latency() > 0) reach_[d] = std::min(reach_[d], network->latency());
+    }
+  }
 }
 
 void Engine::lead(Controller& controller) {
@@ -166,10 +173,20 @@ bool Engine::begin_window(Controller& controller) {
       continue;
     }
     now_ = due;
-    to_ = std::min(now_ + options_.window, cut);
+    to_ = first_arrival(std::min(now_ + options_.window, cut));
     collect_awake();
     return true;
   }
+}
+
+/// Of a message that a domain may send from now on, which it does when it is due and not before; at most
+/// `to`.
+Cycle Engine::first_arrival(Cycle to) const {
+  for (DomainId d = 0; d < next_.size(); ++d) {
+    const Cycle due = std::max(next_[d], now_);
+    if (due < to && reach_[d] < to - due) to = due + reach_[d];
+  }
+  return to;
 }
 
 void Engine::collect_awake() {

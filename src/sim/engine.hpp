@@ -1,8 +1,8 @@
 // Advances all domains in windows, on a team of threads.
 //
-// Within a window [T, T+W), W being at most the latency of every channel, no domain hears what another says
-// in it. So all awake domains may be advanced in any order and on any thread with the same result as cycle by
-// cycle.
+// A window [T, T') ends before the earliest message that may be sent in it can arrive, so in it no domain
+// hears what another says. So all awake domains may be advanced in any order and on any thread with the same
+// result as cycle by cycle.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace lockstep::sim {
 struct EngineOptions {
   unsigned threads = 1;
   bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
-  Cycle window = 16;    // core cycles, at most the shortest channel
+  Cycle window = 16;    // core cycles, at most; networks that tell their latency end windows before
   bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
@@ -113,6 +113,7 @@ class Engine {
     TimePoint mark;             // end of what was timed last
   };
 
+  void note_sources();
   void lead(Controller& controller);
   void work(unsigned thread);
   // The serial and the parallel part of a window; functions of their own in a profile, from which bench/guard
@@ -120,6 +121,7 @@ class Engine {
   [[gnu::noinline]] bool begin_window(Controller& controller);
   [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
   [[gnu::noinline]] void end_window(unsigned team);
+  [[nodiscard]] Cycle first_arrival(Cycle to) const;
   void collect_awake();
   void divide(unsigned team);
   TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
@@ -139,6 +141,7 @@ class Engine {
   std::vector<Cycle> next_;  // by domain: earliest core cycle at which it has something to do, mail included
   std::vector<NetworkBase*> networks_;
   std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
+  std::vector<Cycle> reach_;  // by domain: the smallest latency of these that is told, else kNever
   TaskSource* tasks_ = nullptr;
 
   Cycle now_ = 0, to_ = 0;

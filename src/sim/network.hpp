@@ -22,8 +22,14 @@ using DomainId = std::uint32_t;
 /// What the engine needs to know of a network, whatever it carries.
 class NetworkBase {
  public:
-  NetworkBase(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations)
-      : name_(std::move(name)), sources_(std::move(sources)), destinations_(std::move(destinations)) {}
+  /// `latency`: core cycles that every message takes at least, from which the engine finds where a window has
+  /// to end. 0: not told; then EngineOptions::window must be short enough.
+  NetworkBase(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
+              Cycle latency)
+      : name_(std::move(name)),
+        sources_(std::move(sources)),
+        destinations_(std::move(destinations)),
+        latency_(latency) {}
   virtual ~NetworkBase() = default;
   NetworkBase(const NetworkBase&) = delete;
   NetworkBase& operator=(const NetworkBase&) = delete;
@@ -43,6 +49,7 @@ class NetworkBase {
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Cycle latency() const { return latency_; }
   [[nodiscard]] const std::vector<DomainId>& source_domains() const { return sources_; }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
   [[nodiscard]] std::size_t destinations() const { return destinations_.size(); }
@@ -50,12 +57,14 @@ class NetworkBase {
  protected:
   std::string name_;
   std::vector<DomainId> sources_, destinations_;  // index -> domain; several indices may share a domain
+  Cycle latency_;
 };
 
 template <class T>
 class Network final : public NetworkBase {
  public:
-  Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations);
+  Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
+          Cycle latency = 0);
 
   /// The source's thread. `arrival` is an edge of the destination's clock, not before the end of the window
   /// (the destination's inbox checks that).
@@ -149,8 +158,9 @@ class Network final : public NetworkBase {
 };
 
 template <class T>
-Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations)
-    : NetworkBase(std::move(name), std::move(sources), std::move(destinations)),
+Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
+                    Cycle latency)
+    : NetworkBase(std::move(name), std::move(sources), std::move(destinations), latency),
       outboxes_(sources_.size()),
       source_words_((sources_.size() + 63) / 64) {
   const std::size_t words = (destinations_.size() + 63) / 64;

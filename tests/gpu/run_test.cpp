@@ -122,14 +122,13 @@ TEST_CASE("a window longer than the machine's is refused with its reason") {
   FakeTrace trace;
   auto options = options_for();
   options.window = 33;
-  CHECK_THROWS_WITH(
-      gpu::run(trace, options, fake_parts(always(1))),
-      Catch::Contains("at most 32") && Catch::Contains("launch.cta_latency") || Catch::Contains("CTA done"));
+  CHECK_THROWS_WITH(gpu::run(trace, options, fake_parts(always(1))),
+                    Catch::Contains("at most 32") && Catch::Contains("launch.cta_latency"));
   options.config.launch.cta_latency_ps = 100'000;
-  options.config.icnt.reply_latency = 12;
+  options.config.launch.done_latency_ps = 12'000;
   options.window = 16;
   CHECK_THROWS_WITH(gpu::run(trace, options, fake_parts(always(1))),
-                    Catch::Contains("at most 12") && Catch::Contains("reply"));
+                    Catch::Contains("at most 12") && Catch::Contains("done_latency"));
   options.config.launch.cta_latency_ps = 20'000;
   options.window = 11;
   CHECK_THROWS_WITH(gpu::run(trace, options, fake_parts(always(1))),
@@ -144,7 +143,7 @@ TEST_CASE("explain_window names every channel and the limit") {
   const std::string text = gpu::explain_window(config);
   const icnt::Fabric fabric(config);
   for (const auto& edge : fabric.edges()) CHECK_THAT(text, Catch::Contains(edge.name));
-  CHECK_THAT(text, Catch::Contains("32 core cycles") && Catch::Contains("half of launch.cta_latency"));
+  CHECK_THAT(text, Catch::Contains("32 core cycles") && Catch::Contains("launch.cta_latency_ps"));
 }
 
 TEST_CASE("code of another architecture is remarked") {

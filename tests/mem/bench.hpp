@@ -149,7 +149,7 @@ class Bench final : public sim::Controller {
         options_(o),
         fabric(c),
         map(c),
-        engine_({1, true, o.window ? o.window : fabric.window(), o.skip, o.shuffle}) {
+        engine_({1, true, o.window ? o.window : fabric.longest_window(), o.skip, o.shuffle}) {
     const auto sms = c.gpu.sms;
     for (std::uint32_t i = 0; i <= sms; ++i)
       requesters.push_back(std::make_unique<Requester>(fabric, map, i, i == sms, c.icnt.sm_out_bytes));
@@ -172,12 +172,13 @@ class Bench final : public sim::Controller {
 
   [[nodiscard]] Cycle boundary(Cycle now) override {
     now_ = now;
-    return options_.limit > now ? options_.limit : kNever;
+    const Cycle look = options_.skip ? kNever : (now / kLook + 1) * kLook;
+    return options_.limit > now ? std::min(options_.limit, look) : look;
   }
   [[nodiscard]] bool stop() const override {
     if (now_ >= options_.limit) return true;
     if (options_.skip) return false;  // ends when nothing is due
-    return now_ % 64 == 0 && now_ > 0 && quiescent();
+    return now_ % kLook == 0 && now_ > 0 && quiescent();
   }
   void exhausted(Cycle) override {}
 
@@ -196,6 +197,7 @@ class Bench final : public sim::Controller {
   config::GpuConfig config;
 
  private:
+  static constexpr Cycle kLook = 64;  // without skipping: cycles between two looks whether all is done
   BenchOptions options_;
 
  public:

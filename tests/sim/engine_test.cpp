@@ -20,12 +20,21 @@ struct Ping {
 /// Does something at times of its own and on every message, mixes all it sees into a hash, and sends on.
 class Node final : public Domain {
  public:
-  Node(std::uint32_t index, Network<Ping>& network, Cycle latency, std::uint64_t budget)
-      : index_(index), network_(network), latency_(latency), budget_(budget), inbox_(4 * kLatency) {
+  /// Sends on `network` to the first `peers` nodes, and hears it and `other`.
+  Node(std::uint32_t index, Network<Ping>& network, Cycle latency, std::uint64_t budget,
+       std::uint32_t peers = kNodes, Network<Ping>* other = nullptr)
+      : index_(index),
+        network_(network),
+        other_(other),
+        latency_(latency),
+        budget_(budget),
+        peers_(peers),
+        inbox_(4 * std::max(latency, kLatency)) {
     next_ = index;
   }
   Cycle advance(Cycle from, Cycle to) override {
     inbox_.gather(network_, index_, from);
+    if (other_) inbox_.gather(*other_, index_, from);
     for (Cycle t = std::min(next_, inbox_.next_arrival()); t < to;
          t = std::min(next_, inbox_.next_arrival())) {
       inbox_.drain(t, [&](std::uint32_t source, const Ping& ping) { mix(t, source, ping.value); });
@@ -51,14 +60,16 @@ class Node final : public Domain {
     next_ = kNever;
     if (budget_ == 0) return;
     --budget_;
-    network_.send(index_, static_cast<std::uint32_t>(hash_ % kNodes), t + latency_, {hash_});
+    network_.send(index_, static_cast<std::uint32_t>(hash_ % peers_), t + latency_, {hash_});
     next_ = t + 1 + (hash_ >> 8) % (hash_ % 5 == 0 ? 200 : 9);
   }
 
   std::uint32_t index_;
   Network<Ping>& network_;
+  Network<Ping>* other_;
   Cycle latency_;
   std::uint64_t budget_;
+  std::uint32_t peers_;
   Inbox<Ping> inbox_;
   Cycle next_ = 0;
   std::uint64_t hash_ = 1;
@@ -126,6 +137,54 @@ TEST_CASE("the history is the same for every window, thread count, schedule, ord
 TEST_CASE("a channel shorter than the window is caught") {
   Recorder r;
   CHECK_THROWS_WITH(run({.window = 16}, r, 0), Catch::Contains("shorter than the window"));
+}
+
+/// Ten nodes send to each other on a slow network, two to all on a quick one and soon no more. Both tell
+/// their latency, the quick one its `told`.
+std::vector<std::uint64_t> run_quick_and_slow(const EngineOptions& options, Cycle told,
+                                              EngineProfile& profile) {
+  constexpr Cycle kQuick = 4, kSlow = 64;
+  constexpr std::uint32_t kSlowNodes = 10;
+  std::vector<DomainId> ids(kNodes), slow_ids(kNodes),
+      quick_ids(kNodes);  // a node sends as source of its own index
+  for (std::uint32_t i = 0; i < kNodes; ++i) {
+    ids[i] = i;
+    slow_ids[i] = std::min(i, kSlowNodes - 1);
+    quick_ids[i] = std::max(i, kSlowNodes);
+  }
+  Network<Ping> quick("quick", quick_ids, ids, told), slow("slow", slow_ids, ids, kSlow);
+  std::vector<std::unique_ptr<Node>> nodes;
+  Engine engine(options);
+  for (std::uint32_t i = 0; i < kNodes; ++i) {
+    nodes.push_back(i < kSlowNodes ? std::make_unique<Node>(i, slow, kSlow, 400, kSlowNodes, &quick)
+                                   : std::make_unique<Node>(i, quick, kQuick, 20, kNodes, &slow));
+    engine.add(*nodes.back(), DomainKind::kOther);
+  }
+  engine.add(quick);
+  engine.add(slow);
+  Recorder recorder;
+  recorder.stop_at = 5000;
+  engine.run(recorder);
+  profile = engine.profile();
+  std::vector<std::uint64_t> hashes;
+  for (const auto& n : nodes) hashes.push_back(n->hash());
+  return hashes;
+}
+
+TEST_CASE("windows are as long as what is due allows, with the same history") {
+  EngineProfile cycles, shortest, longest;
+  const auto expected = run_quick_and_slow({.window = 1}, 4, cycles);
+  CHECK(run_quick_and_slow({.window = 4}, 4, shortest) == expected);
+  for (const unsigned threads : {1u, 3u})
+    for (const bool skip : {true, false})
+      CHECK(run_quick_and_slow({.threads = threads, .window = 1000, .skip = skip}, 4, longest) == expected);
+  CHECK(longest.windows < shortest.windows / 2);
+  CHECK(longest.window_cycles / longest.windows <= 64);
+}
+
+TEST_CASE("a network that tells more than its latency is caught") {
+  EngineProfile profile;
+  CHECK_THROWS_WITH(run_quick_and_slow({.window = 1000}, 32, profile), Catch::Contains("'quick' is shorter"));
 }
 
 TEST_CASE("with late mail accepted the history does depend on the window: the identity test can fail") {
