@@ -173,28 +173,29 @@ bool Engine::begin_window(Controller& controller) {
       continue;
     }
     now_ = due;
-    to_ = first_arrival(std::min(now_ + options_.window, cut));
+    to_ = std::min(now_ + options_.window, cut);
     collect_awake();
     return true;
   }
 }
 
-/// Of a message that a domain may send from now on, which it does when it is due and not before; at most
-/// `to`.
-Cycle Engine::first_arrival(Cycle to) const {
-  for (DomainId d = 0; d < next_.size(); ++d) {
-    const Cycle due = std::max(next_[d], now_);
-    if (due < to && reach_[d] < to - due) to = due + reach_[d];
-  }
-  return to;
-}
-
+/// Who is awake, and the window's end: the earliest arrival of a message that one of these may send, which it
+/// does when it is due and not before.
 void Engine::collect_awake() {
   awake_.clear();
-  const Cycle last = options_.skip ? to_ - 1 : kNever;
-  const std::span<const Cycle> next(next_);
-  for (const DomainId d : order_)
-    if (next[d] <= last) awake_.push_back(d);
+  const std::span<const Cycle> next(next_), reach(reach_);
+  Cycle latest = 0;
+  for (const DomainId d : order_) {
+    if (next[d] >= to_) {
+      if (!options_.skip) awake_.push_back(d);
+      continue;
+    }
+    const Cycle due = std::max(next[d], now_);
+    if (reach[d] < to_ - due) to_ = due + reach[d];
+    latest = std::max(latest, due);
+    awake_.push_back(d);
+  }
+  if (options_.skip && latest >= to_) std::erase_if(awake_, [&](DomainId d) { return next[d] >= to_; });
   if (options_.shuffle)
     for (std::size_t i = awake_.size(); i > 1; --i)
       std::swap(awake_[i - 1], awake_[next_random(shuffle_state_) % i]);

@@ -121,7 +121,6 @@ class Engine {
   [[gnu::noinline]] bool begin_window(Controller& controller);
   [[gnu::noinline]] TimePoint run_window(unsigned team, TimePoint start);
   [[gnu::noinline]] void end_window(unsigned team);
-  [[nodiscard]] Cycle first_arrival(Cycle to) const;
   void collect_awake();
   void divide(unsigned team);
   TimePoint do_share(unsigned thread, unsigned team, TimePoint start);
