@@ -1,8 +1,10 @@
 """The Python tools on tiny inputs: LOCKSTEP is the program, given as the first argument."""
+import argparse
 import csv
 import io
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -13,9 +15,11 @@ from unittest import mock
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TOOLS = os.path.join(ROOT, "tools")
 sys.path.insert(0, TOOLS)
+sys.path.insert(1, os.path.join(TOOLS, "experiments", "uvm"))
 
 import accelsim_compare  # noqa: E402
 import derive_memory  # noqa: E402
+import lab  # noqa: E402
 import microbench  # noqa: E402
 import microbench_memory  # noqa: E402
 import microbench_sm  # noqa: E402
@@ -114,6 +118,43 @@ class Compare(unittest.TestCase):
             text = printed(accelsim_compare.main, PROGRAM, peers, folder, "--only", "chain")
         self.assertIn("| chain | cycles | 198,458 |", text)
         self.assertIn("| chain | L1 accesses | 3,200 |", text)
+
+
+class Draws(unittest.TestCase):
+    """Of the experiments with managed memory. A run's time is made up from what the run would be."""
+
+    def made(self, folder, public):
+        lab_ = lab.Lab(argparse.Namespace(program=PROGRAM, binaries=folder, public=public, measured=None, work=folder, out=folder,
+                                          only=None, jobs=2))
+        lab_.trace = lambda name, arguments=None: " ".join([name, *(arguments or [])])
+        self.times = {}
+
+        def run(trace, configuration, memory, **values):
+            us = float(microbench_memory.fnv1a(f"{trace} {configuration}") % 100003)
+            self.times[trace, *configuration] = us
+            return lab.Result(0, us, {})
+        lab_.run = run
+        return lab_
+
+    def test_median_of_nine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, traces, machines in (("nw", 1, 9), ("bfs", 9, 1)):
+                lab_ = self.made(folder, folder)
+                middle = lab_.median(name, 110, evictor="tbn").us
+                self.assertEqual(middle, statistics.median(self.times.values()))
+                self.assertEqual(len(self.times), 9)
+                self.assertEqual(len({key[0] for key in self.times}), traces)
+                self.assertEqual(len({key[1:] for key in self.times}), machines)
+                self.assertIn(tuple(lab.SMART), [key[1:] for key in self.times])  # UVMSmart's machine as it is
+                spread = [r.us for r in lab_.spread(name, 110, evictor="tbn")]
+                self.assertEqual(spread, sorted(self.times.values()))
+
+    def test_one_run_of_all_others(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, public in (("fdtd", folder), ("nw", None), ("bfs", None)):
+                lab_ = self.made(folder, public)
+                lab_.median(name, 110)
+                self.assertEqual(list(self.times), [(name, *lab.SMART)])
 
 
 class Results(unittest.TestCase):

@@ -19,10 +19,9 @@ def main(lab_):
     rows, series, gains = [], {" + ".join(p): [] for p in PAIRS}, []
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace, times = lab_.trace(name), []
+        times = []
         for (after, evictor), published in zip(PAIRS, PUBLISHED[name]):
-            r = lab_.run(trace, lab.SMART, lab_.memory_of(name, 110), prefetcher="tbn", prefetcher_oversubscribed=after,
-                         evictor=evictor)
+            r = lab_.median(name, 110, prefetcher="tbn", prefetcher_oversubscribed=after, evictor=evictor)
             times.append(r.us)
             series[f"{after} + {evictor}"].append(r.us)
             rows.append([name, after, evictor, f"{r.us:.0f}", published, lab.difference(r.us, published)])

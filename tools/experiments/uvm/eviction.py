@@ -19,10 +19,8 @@ def main(lab_):
     rows, series = [], {p: [] for p in POLICIES}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
         for policy, published in zip(POLICIES, PUBLISHED[name]):
-            r = lab_.run(trace, lab.SMART, lab_.memory_of(name, 110), prefetcher="tbn", prefetcher_oversubscribed="none",
-                         evictor=policy)
+            r = lab_.median(name, 110, prefetcher="tbn", prefetcher_oversubscribed="none", evictor=policy)
             evicted = r.uvm["evicted_dirty_pages"] + r.uvm["evicted_clean_pages"]
             series[policy].append(r.us)
             rows.append([name, policy, f"{r.us:.0f}", published, lab.difference(r.us, published), evicted, r.uvm["thrashed_pages"]])

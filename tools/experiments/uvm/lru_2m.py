@@ -19,9 +19,8 @@ def main(lab_):
     rows, series = [], {"110 %": [], "125 %": []}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
         for percent, published in zip((110, 125), PUBLISHED[name]):
-            runs = [lab_.run(trace, lab.SMART, lab_.memory_of(name, percent), evictor=e) for e in ("lru_2m", "tbn")]
+            runs = [lab_.median(name, percent, evictor=e) for e in ("lru_2m", "tbn")]
             ratio = runs[1].us / runs[0].us
             series[f"{percent} %"].append(ratio)
             rows.append([name, f"{percent} %", *[f"{r.us:.0f}" for r in runs], f"{ratio:.3f}", published, lab.difference(ratio, published),

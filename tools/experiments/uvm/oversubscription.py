@@ -20,11 +20,10 @@ def main(lab_):
     rows, series = [], {f"{p} %" + (f", {100 - b} %" if b else ""): [] for p, b in CASES}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
-        base = lab_.run(trace, lab.SMART, prefetcher="tbn")
+        base = lab_.median(name, 0, prefetcher="tbn")
         for (percent, ahead), published, key in zip(CASES, PUBLISHED[name], series):
-            r = lab_.run(trace, lab.SMART, lab_.memory_of(name, percent), prefetcher="tbn", prefetcher_oversubscribed="none",
-                         evictor="lru_4k", **({"free_buffer_percent": ahead} if ahead else {}))
+            r = lab_.median(name, percent, prefetcher="tbn", prefetcher_oversubscribed="none", evictor="lru_4k",
+                            **({"free_buffer_percent": ahead} if ahead else {}))
             ratio = r.us / base.us
             series[key].append(ratio)
             rows.append([name, f"{percent} %", f"{ahead} %", f"{r.us:.0f}", f"{ratio:.1f}", published, lab.difference(ratio, published), r.uvm["transfers_4k"]])

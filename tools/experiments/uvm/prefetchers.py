@@ -23,10 +23,9 @@ def main(lab_):
     rows, series = [], {p: [] for p in POLICIES}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
         first = None
         for policy, (us, faults) in zip(POLICIES, PUBLISHED[name]):
-            r = lab_.run(trace, lab.SMART, prefetcher=policy, prefetcher_oversubscribed=policy)
+            r = lab_.median(name, 0, prefetcher=policy, prefetcher_oversubscribed=policy)
             first = first or r.us
             series[policy].append(r.us)
             published_first = PUBLISHED[name][0][0]

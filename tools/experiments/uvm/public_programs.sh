@@ -27,7 +27,7 @@ import os
 import random
 import sys
 
-random = random.Random(1)
+values = random.Random(1)
 
 
 def make(name, write):
@@ -38,16 +38,16 @@ def make(name, write):
 
 
 def numbers(low, high, count):
-    return lambda f: f.writelines(f"{random.uniform(low, high):.6f}\n" for _ in range(count))
+    return lambda f: f.writelines(f"{values.uniform(low, high):.6f}\n" for _ in range(count))
 
 
-def graph(nodes):
+def graph(nodes, draw):
     """As the checkout's generator makes them (its seed is the time): 2 to 4 edges of a node to any others, in both directions."""
     def write(f):
         near = [[] for _ in range(nodes)]
         for node in range(nodes):
-            for _ in range(random.randint(2, 4)):
-                other, weight = random.randrange(nodes), random.randint(1, 10)
+            for _ in range(draw.randint(2, 4)):
+                other, weight = draw.randrange(nodes), draw.randint(1, 10)
                 near[node].append((other, weight))
                 near[other].append((node, weight))
         f.write(f"{nodes}\n")
@@ -55,7 +55,7 @@ def graph(nodes):
         for edges in near:
             f.write(f"{first} {len(edges)}\n")
             first += len(edges)
-        f.write(f"\n{random.randrange(nodes)}\n\n{first}\n")
+        f.write(f"\n{draw.randrange(nodes)}\n\n{first}\n")
         f.writelines(f"{other} {weight}\n" for edges in near for other, weight in edges)
     return write
 
@@ -63,6 +63,7 @@ def graph(nodes):
 for side in (30, 1024):
     make(f"temp_{side}", numbers(320, 345, side * side))
     make(f"power_{side}", numbers(0, 0.001, side * side))
-for name, nodes in (("4096", 4096), ("256k", 261444)):
-    make(f"graph{name}.txt", graph(nodes))
+make("graph4096.txt", graph(4096, values))
+for seed in range(9):  # nodes: the loads of a level's second kernel in bfs's log, one each
+    make(f"graph256k_{seed}.txt", graph(261444, random.Random(seed)))
 END

@@ -18,9 +18,8 @@ def main(lab_):
     rows, series = [], {f"{s} %": [] for s in SHARES}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
         for share, published in zip(SHARES, PUBLISHED[name]):
-            r = lab_.run(trace, lab.SMART, lab_.memory_of(name, 110), evictor="tbn", reserve_percent=share)
+            r = lab_.median(name, 110, evictor="tbn", reserve_percent=share)
             series[f"{share} %"].append(r.us)
             rows.append([name, f"{share} %", f"{r.us:.0f}", published, lab.difference(r.us, published), r.uvm["thrashed_pages"]])
     lab_.table("reservation", ["Time with the handling of faults, in us."],

@@ -19,10 +19,9 @@ def main(lab_):
     rows, series = [], {}
     names = lab_.chosen(PUBLISHED)
     for name in names:
-        trace = lab_.trace(name)
         series[name] = []
         for percent, published in zip(PERCENTS, PUBLISHED[name]):
-            r = lab_.run(trace, lab.SMART, lab_.memory_of(name, percent), evictor="tbn")
+            r = lab_.median(name, percent, evictor="tbn")
             series[name].append((percent, r.us))
             rows.append([name, f"{percent} %", f"{r.us:.0f}", published, lab.difference(r.us, published), r.uvm["faults"], r.uvm["thrashed_pages"]])
     lab_.table("scalability", ["Time with the handling of faults, in us."],
