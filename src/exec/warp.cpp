@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "exec/access_set.hpp"
 #include "exec/cta.hpp"
 
 namespace lockstep::exec {
@@ -146,9 +147,15 @@ Warp::Stop Warp::run_split() {
         if (stop) return how;
       }
     }
-    if (now_.spins >= kSpinLimit) return Stop::kSpun;
+    if (now_.spins >= kSpinLimit) return spun();
     if (budget_ <= 0) return Stop::kTired;
   }
+}
+
+/// Reductions of CTAs that run at once tell no values: what looks like spinning may be none.
+Warp::Stop Warp::spun() const {
+  if (machine_->accesses && machine_->accesses->reduces()) throw Dependent();
+  return Stop::kSpun;
 }
 
 void Warp::step_async(const Operation& op, LaneMask active) {

@@ -1,77 +1,136 @@
-// wmma.load and wmma.store: elements of a matrix in memory to and from the lanes' fragments.
-#include <cstring>
+// wmma.load and wmma.store: elements of a matrix in memory to and from the lanes' fragments. A line is a row
+// of the matrix, or with .col a column: what lies together in memory.
+#include <algorithm>
 
+#include "exec/access_set.hpp"
 #include "exec/cta.hpp"
+#include "exec/lane_loop.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
 
+/// The operands: where the matrix begins, and how far it is from line to line, as each lane has them.
+struct Warp::WmmaPlace {
+  Addresses base;
+  std::uint64_t stride_bits[kLanes];
+
+  [[nodiscard]] Address of(const MatrixPiece& piece, std::uint32_t lane) const {
+    return base.lane[lane] + (piece.line * stride_bits[lane] + piece.bit) / 8;
+  }
+  /// All lanes have the same, as PTX demands, and lines begin with a byte.
+  [[nodiscard]] bool uniform() const {
+    const auto same = [](const std::uint64_t* of) {
+      return std::all_of(of, of + kLanes, [of](std::uint64_t one) { return one == *of; });
+    };
+    return stride_bits[0] % 8 == 0 && same(base.lane) && same(stride_bits);
+  }
+};
+
 namespace {
 
-/// Elements between the start of the matrix and one of a lane's.
-std::uint64_t offset_of(const MatrixForm& form, std::uint64_t stride, std::uint32_t l, int element) {
-  const MatrixPlace at =
-      form.places[l * static_cast<unsigned>(form.fragment.elements()) + static_cast<unsigned>(element)];
-  const auto row = static_cast<std::uint64_t>(at.row), column = static_cast<std::uint64_t>(at.column);
-  return form.by_columns ? column * stride + row : row * stride + column;
+unsigned piece_bytes(const MatrixForm& form) {
+  return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
 }
 
 }  // namespace
 
-/// Moves register `reg` of a lane: at once where its elements are neighbours in memory, otherwise one by one.
-void Warp::wmma_register(const MatrixForm& form, const MemoryForm& place, std::uint32_t l, Address base,
-                         std::uint64_t stride, int reg, std::uint64_t& bits) {
-  const int each = form.fragment.per_register(), first = reg * each;
-  const auto width = static_cast<unsigned>(form.fragment.bits);
-  const std::uint64_t begin = offset_of(form, stride, l, first);
-  const bool together =
-      each == 1 || offset_of(form, stride, l, first + each - 1) == begin + static_cast<unsigned>(each) - 1;
-  const int moves = together ? 1 : each;
-  const unsigned bytes = width * static_cast<unsigned>(each / moves) / 8;
-  for (int i = 0; i < moves; ++i) {
-    const Address address = base + (i == 0 ? begin : offset_of(form, stride, l, first + i)) * width / 8;
-    std::byte* const where = resolve_one(place.reach, l, bytes, address);
-    if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
-    const unsigned shift = static_cast<unsigned>(i) * width;
-    if (form.store) {
-      const std::uint64_t value = bits >> shift;
-      std::memcpy(where, &value, bytes);
-    } else {
-      std::uint64_t value = 0;
-      std::memcpy(&value, where, bytes);
-      bits |= value << shift;
+/// Where the lines lie, once for all lanes. False: that is to be asked lane by lane.
+bool Warp::wmma_lines(const MatrixForm& form, Reach reach, const WmmaPlace& place, Pointers& lines) {
+  const bool shared = reach == Reach::kGlobal || reach == Reach::kShared || reach == Reach::kGeneric;
+  if (!shared || form.lines > kLanes || !place.uniform()) return false;
+  if (form.store && place.stride_bits[0] < form.line_bits)
+    return false;  // the last one stays where they meet
+  const unsigned bytes = form.line_bits / 8;
+  for (std::uint16_t line = 0; line < form.lines; ++line) {
+    const Address address = place.of({line, 0}, 0);
+    if (reach == Reach::kGeneric && in_local_window(address)) return false;
+    lines.lane[line] = resolve_one(reach, 0, bytes, address);
+    if (!lines.lane[line]) return false;
+  }
+  for (std::uint16_t line = 0; machine_->accesses && line < form.lines; ++line) {
+    const Address address = place.of({line, 0}, 0);
+    if (reinterpret_cast<Address>(lines.lane[line]) == address)
+      note_range(address, bytes, form.store ? Use::kWrite : Use::kRead);
+  }
+  return true;
+}
+
+void Warp::wmma_by_lines(const Operation& op, const Pointers& lines) {
+  const MatrixForm& form = machine_->kernel.matrices()[op.second];
+  const MatrixPiece* piece = form.places.data();
+  const unsigned bytes = piece_bytes(form);
+  for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
+    LaneSlots* const part = at(slots_[op.operands + reg]);
+    if (!part) {
+      piece += std::size_t{form.pieces} * kLanes;
+      continue;
+    }
+    for (unsigned i = 0; i < form.pieces; ++i, piece += kLanes)
+      with_width(bytes, [&](auto width) {
+        const unsigned shift = 8 * bytes * i;
+        for (int l = 0; l < kLanes; ++l) {
+          std::byte* const where = lines.lane[piece[l].line] + piece[l].bit / 8;
+          if (form.store)
+            write(where, static_cast<decltype(width)>(part->lane[l] >> shift));
+          else if (i == 0)
+            part->lane[l] = read<decltype(width)>(where);
+          else
+            part->lane[l] |= std::uint64_t{read<decltype(width)>(where)} << shift;
+        }
+      });
+  }
+}
+
+void Warp::wmma_one_by_one(const Operation& op, Reach reach, const WmmaPlace& place) {
+  const MatrixForm& form = machine_->kernel.matrices()[op.second];
+  const unsigned bytes = piece_bytes(form);
+  for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
+    LaneSlots* const part = at(slots_[op.operands + reg]);
+    for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
+      std::uint64_t bits = form.store ? part->lane[l] : 0;
+      for (unsigned i = 0; i < form.pieces; ++i) {
+        const Address address = place.of(form.places[(reg * form.pieces + i) * kLanes + l], l);
+        std::byte* const where = resolve_one(reach, l, bytes, address);
+        if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
+        if (machine_->accesses && reinterpret_cast<Address>(where) == address)
+          note_range(address, bytes, form.store ? Use::kWrite : Use::kRead);
+        with_width(bytes, [&](auto width) {
+          if (form.store)
+            write(where, static_cast<decltype(width)>(bits >> 8 * bytes * i));
+          else
+            bits |= std::uint64_t{read<decltype(width)>(where)} << 8 * bytes * i;
+        });
+      }
+      if (!form.store) part->lane[l] = bits;
     }
   }
 }
 
 void Warp::wmma_move(const Operation& op, LaneMask active) {
   const MatrixForm& form = machine_->kernel.matrices()[op.second];
-  const MemoryForm& place = machine_->kernel.memory()[op.detail];
+  const MemoryForm& memory = machine_->kernel.memory()[op.detail];
   if (active == 0) {
     if (record_) note(active);
     return;
   }
   if (active != kAllLanes)
     fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
-  Addresses base, first;
-  addresses(place, active, base);
-  std::uint64_t strides[kLanes];
-  for (std::uint32_t l = 0; l < kWarpSize; ++l) {
-    const int across = form.by_columns ? form.fragment.rows : form.fragment.columns;
-    strides[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l])
-                                      : static_cast<unsigned>(across);
-    first.lane[l] =
-        base.lane[l] + offset_of(form, strides[l], l, 0) * static_cast<unsigned>(form.fragment.bits) / 8;
+  WmmaPlace place;
+  addresses(memory, active, place.base);
+  for (std::uint32_t l = 0; l < kWarpSize; ++l)
+    place.stride_bits[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l]) *
+                                                      static_cast<std::uint64_t>(form.fragment.bits)
+                                                : form.line_bits;
+  if (record_) {
+    Addresses first;
+    for (std::uint32_t l = 0; l < kWarpSize; ++l) first.lane[l] = place.of(form.places[l], l);
+    note(active, first);
   }
-  if (record_) note(active, first);
-  for (int reg = 0; reg < form.fragment.registers; ++reg) {
-    LaneSlots* const part = at(slots_[op.operands + static_cast<unsigned>(reg)]);
-    for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
-      std::uint64_t bits = form.store ? part->lane[l] : 0;
-      wmma_register(form, place, l, base.lane[l], strides[l], reg, bits);
-      if (!form.store) part->lane[l] = bits;
-    }
-  }
+  Pointers lines;
+  if (wmma_lines(form, memory.reach, place, lines))
+    wmma_by_lines(op, lines);
+  else
+    wmma_one_by_one(op, memory.reach, place);
 }
 
 }  // namespace lockstep::exec
