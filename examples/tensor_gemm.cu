@@ -49,12 +49,13 @@ int main(int argc, char** argv) {
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(c.data(), dc, count * sizeof(float), cudaMemcpyDeviceToHost));
   bool passed = true;
+  std::vector<int> sums(n);  // small integers: exact in half and float
   for (int i = 0; i < n; ++i) {
-    for (int j = 0; j < n; ++j) {
-      int sum = 0;  // small integers: exact in half and float
-      for (int k = 0; k < n; ++k) sum += ia[i * n + k] * ib[k * n + j];
-      passed = passed && c[i * n + j] == static_cast<float>(sum);
+    sums.assign(n, 0);
+    for (int k = 0; k < n; ++k) {
+      for (int j = 0; j < n; ++j) sums[j] += ia[i * n + k] * ib[k * n + j];
     }
+    for (int j = 0; j < n; ++j) passed = passed && c[i * n + j] == static_cast<float>(sums[j]);
   }
   CHECK(cudaFree(da));
   CHECK(cudaFree(db));

@@ -175,7 +175,7 @@ void Decoder::place_pieces(MatrixForm& form, bool by_columns) {
       const MatrixPlace at = fragment_place(fragment, lane, number);
       const int line = by_columns ? at.column : at.row, along = by_columns ? at.row : at.column;
       form.places.push_back(
-          {static_cast<std::uint16_t>(line), static_cast<std::uint16_t>(along * fragment.bits)});
+          {static_cast<std::uint16_t>(line), static_cast<std::uint16_t>(along * fragment.bits / 8)});
     }
 }
 

@@ -150,7 +150,7 @@ struct TensorMapForm {
 /// wmma.load, wmma.store: elements of one register of a lane that are neighbours in memory, whatever the
 /// stride. A line of the matrix is a row, or with .col a column.
 struct MatrixPiece {
-  std::uint16_t line = 0, bit = 0;  // bit: of the line
+  std::uint16_t line = 0, byte = 0;  // byte: of the line
 };
 
 /// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.

@@ -15,7 +15,7 @@ struct Warp::WmmaPlace {
   std::uint64_t stride_bits[kLanes];
 
   [[nodiscard]] Address of(const MatrixPiece& piece, std::uint32_t lane) const {
-    return base.lane[lane] + (piece.line * stride_bits[lane] + piece.bit) / 8;
+    return base.lane[lane] + piece.line * stride_bits[lane] / 8 + piece.byte;
   }
   /// All lanes have the same, as PTX demands, and lines begin with a byte.
   [[nodiscard]] bool uniform() const {
@@ -30,6 +30,23 @@ namespace {
 
 unsigned piece_bytes(const MatrixForm& form) {
   return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
+}
+
+/// One register of all lanes; `where` says where piece i of a lane lies.
+template <class Piece, class Where>
+void load_pieces(LaneSlots& to, unsigned pieces, Where where) {
+  constexpr unsigned kBits = 8 * sizeof(Piece);
+  for (int l = 0; l < kLanes; ++l) {
+    std::uint64_t bits = read<Piece>(where(0, l));
+    for (unsigned i = 1; i < pieces; ++i) bits |= std::uint64_t{read<Piece>(where(i, l))} << i * kBits;
+    to.lane[l] = bits;
+  }
+}
+template <class Piece, class Where>
+void store_pieces(const LaneSlots& from, unsigned pieces, Where where) {
+  constexpr unsigned kBits = 8 * sizeof(Piece);
+  for (int l = 0; l < kLanes; ++l)
+    for (unsigned i = 0; i < pieces; ++i) write(where(i, l), static_cast<Piece>(from.lane[l] >> i * kBits));
 }
 
 }  // namespace
@@ -58,26 +75,20 @@ bool Warp::wmma_lines(const MatrixForm& form, Reach reach, const WmmaPlace& plac
 void Warp::wmma_by_lines(const Operation& op, const Pointers& lines) {
   const MatrixForm& form = machine_->kernel.matrices()[op.second];
   const MatrixPiece* piece = form.places.data();
-  const unsigned bytes = piece_bytes(form);
   for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
     LaneSlots* const part = at(slots_[op.operands + reg]);
-    if (!part) {
-      piece += std::size_t{form.pieces} * kLanes;
-      continue;
-    }
-    for (unsigned i = 0; i < form.pieces; ++i, piece += kLanes)
-      with_width(bytes, [&](auto width) {
-        const unsigned shift = 8 * bytes * i;
-        for (int l = 0; l < kLanes; ++l) {
-          std::byte* const where = lines.lane[piece[l].line] + piece[l].bit / 8;
-          if (form.store)
-            write(where, static_cast<decltype(width)>(part->lane[l] >> shift));
-          else if (i == 0)
-            part->lane[l] = read<decltype(width)>(where);
-          else
-            part->lane[l] |= std::uint64_t{read<decltype(width)>(where)} << shift;
-        }
+    const auto where = [&](unsigned i, int l) {
+      const MatrixPiece& at_piece = piece[i * kLanes + static_cast<unsigned>(l)];
+      return lines.lane[at_piece.line] + at_piece.byte;
+    };
+    if (part)
+      with_width(piece_bytes(form), [&](auto width) {
+        if (form.store)
+          store_pieces<decltype(width)>(*part, form.pieces, where);
+        else
+          load_pieces<decltype(width)>(*part, form.pieces, where);
       });
+    piece += std::size_t{form.pieces} * kLanes;
   }
 }
 
