@@ -29,14 +29,13 @@ int main(int argc, char** argv) {
   const int n = size_argument(argc, argv, 128, kTile * kWarps);
   const std::size_t count = static_cast<std::size_t>(n) * n;
   std::vector<half> a(count), b(count);
-  std::vector<int> ia(count), ib(count);
-  std::vector<float> c(count);
+  std::vector<float> fa(count), fb(count), c(count);
   Random random;
   for (std::size_t i = 0; i < count; ++i) {
-    ia[i] = static_cast<int>(random() % 9) - 4;
-    ib[i] = static_cast<int>(random() % 9) - 4;
-    a[i] = __float2half(static_cast<float>(ia[i]));
-    b[i] = __float2half(static_cast<float>(ib[i]));
+    fa[i] = static_cast<float>(random() % 9) - 4;
+    fb[i] = static_cast<float>(random() % 9) - 4;
+    a[i] = __float2half(fa[i]);
+    b[i] = __float2half(fb[i]);
   }
   half *da, *db;
   float* dc;
@@ -49,13 +48,13 @@ int main(int argc, char** argv) {
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(c.data(), dc, count * sizeof(float), cudaMemcpyDeviceToHost));
   bool passed = true;
-  std::vector<int> sums(n);  // small integers: exact in half and float
+  std::vector<float> sums(n);  // of small integers: exact in half and float
   for (int i = 0; i < n; ++i) {
-    sums.assign(n, 0);
+    sums.assign(n, 0.f);
     for (int k = 0; k < n; ++k) {
-      for (int j = 0; j < n; ++j) sums[j] += ia[i * n + k] * ib[k * n + j];
+      for (int j = 0; j < n; ++j) sums[j] += fa[i * n + k] * fb[k * n + j];
     }
-    for (int j = 0; j < n; ++j) passed = passed && c[i * n + j] == static_cast<float>(sums[j]);
+    for (int j = 0; j < n; ++j) passed = passed && c[i * n + j] == sums[j];
   }
   CHECK(cudaFree(da));
   CHECK(cudaFree(db));

@@ -147,23 +147,22 @@ struct TensorMapForm {
   Slot value = Slot::none();
 };
 
-/// wmma.load, wmma.store: elements of one register of a lane that are neighbours in memory, whatever the
-/// stride. A line of the matrix is a row, or with .col a column.
-struct MatrixPiece {
-  std::uint16_t line = 0, byte = 0;  // byte: of the line
-};
+inline constexpr std::uint32_t kMatrixBytes = 1024;  // of wmma's largest: 32 x 8 numbers of f32
 
 /// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.
 struct MatrixForm {
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
-  Fragment fragment;                // wmma: 0 registers in the others
-  std::uint16_t lines = 0;          // wmma
-  std::uint32_t line_bits = 0;      // elements of a line are neighbours
-  std::uint8_t pieces = 1;          // of a register, lowest bits first
-  std::vector<MatrixPiece> places;  // of piece i of register r of lane l at [(r * pieces + i) * kLanes + l]
-  Slot stride = Slot::none();       // elements from row to row (column to column); none: as many as a row has
+  Fragment fragment;  // wmma: 0 registers in the others
+  // wmma. A line of the matrix is a row, or with .col a column: neighbours in memory.
+  std::uint16_t lines = 0;
+  std::uint32_t line_bytes = 0;  // a power of two
+  std::uint8_t pieces = 1;       // of a register, lowest bits first: its neighbours in a line
+  // Of piece i of register r of lane l at [(r * pieces + i) * kLanes + l]: bytes from the start of the matrix
+  // whose lines follow one another.
+  std::vector<std::uint16_t> places;
+  Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
 };
 
 /// wgmma.mma_async. Slots of the operation: registers of the result, then the first matrix.

@@ -249,9 +249,9 @@ class Warp {
   void matrix_move(const Operation& op, LaneMask active);
   void wmma_move(const Operation& op, LaneMask active);
   struct WmmaPlace;
-  [[nodiscard]] bool wmma_lines(const MatrixForm& form, Reach reach, const WmmaPlace& place, Pointers& lines);
-  void wmma_by_lines(const Operation& op, const Pointers& lines);
-  void wmma_one_by_one(const Operation& op, Reach reach, const WmmaPlace& place);
+  [[nodiscard]] bool wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines);
+  void wmma_by_lines(const Operation& op, const WmmaPlace& place, const Pointers& lines);
+  void wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach reach);
 
   // warp_tensor.cpp
   void tensor_copy(const Operation& op, LaneMask active);

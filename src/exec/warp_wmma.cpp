@@ -1,6 +1,7 @@
 // wmma.load and wmma.store: elements of a matrix in memory to and from the lanes' fragments. A line is a row
 // of the matrix, or with .col a column: what lies together in memory.
 #include <algorithm>
+#include <bit>
 
 #include "exec/access_set.hpp"
 #include "exec/cta.hpp"
@@ -11,90 +12,100 @@ namespace lockstep::exec {
 
 /// The operands: where the matrix begins, and how far it is from line to line, as each lane has them.
 struct Warp::WmmaPlace {
+  const MatrixForm& form;
   Addresses base;
   std::uint64_t stride_bits[kLanes];
 
-  [[nodiscard]] Address of(const MatrixPiece& piece, std::uint32_t lane) const {
-    return base.lane[lane] + piece.line * stride_bits[lane] / 8 + piece.byte;
+  [[nodiscard]] Address of_line(std::uint32_t line, std::uint32_t lane) const {
+    return base.lane[lane] + line * stride_bits[lane] / 8;
   }
-  /// All lanes have the same, as PTX demands, and lines begin with a byte.
+  [[nodiscard]] Address of(std::uint16_t place, std::uint32_t lane) const {
+    const auto shift = static_cast<unsigned>(std::countr_zero(form.line_bytes));
+    return of_line(place >> shift, lane) + (place & (form.line_bytes - 1));
+  }
+  /// All lanes have the same, as PTX demands.
   [[nodiscard]] bool uniform() const {
     const auto same = [](const std::uint64_t* of) {
       return std::all_of(of, of + kLanes, [of](std::uint64_t one) { return one == *of; });
     };
-    return stride_bits[0] % 8 == 0 && same(base.lane) && same(stride_bits);
+    return same(base.lane) && same(stride_bits);
+  }
+  /// Of a piece of a register; 0 < pieces.
+  [[nodiscard]] unsigned piece_bytes() const {
+    return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
   }
 };
 
 namespace {
 
-unsigned piece_bytes(const MatrixForm& form) {
-  return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
-}
-
-/// One register of all lanes; `where` says where piece i of a lane lies.
-template <class Piece, class Where>
-void load_pieces(LaneSlots& to, unsigned pieces, Where where) {
+/// One register of all lanes, from the matrix whose lines follow one another.
+template <class Piece>
+void load_pieces(LaneSlots& to, unsigned pieces, const std::uint16_t* places, const std::byte* matrix) {
   constexpr unsigned kBits = 8 * sizeof(Piece);
-  for (int l = 0; l < kLanes; ++l) {
-    std::uint64_t bits = read<Piece>(where(0, l));
-    for (unsigned i = 1; i < pieces; ++i) bits |= std::uint64_t{read<Piece>(where(i, l))} << i * kBits;
-    to.lane[l] = bits;
+  for (int l = 0; l < kLanes; ++l) to.lane[l] = read<Piece>(matrix + places[l]);
+  for (unsigned i = 1; i < pieces; ++i) {
+    places += kLanes;
+    for (int l = 0; l < kLanes; ++l)
+      to.lane[l] |= std::uint64_t{read<Piece>(matrix + places[l])} << i * kBits;
   }
 }
-template <class Piece, class Where>
-void store_pieces(const LaneSlots& from, unsigned pieces, Where where) {
+template <class Piece>
+void store_pieces(const LaneSlots& from, unsigned pieces, const std::uint16_t* places, std::byte* matrix) {
   constexpr unsigned kBits = 8 * sizeof(Piece);
-  for (int l = 0; l < kLanes; ++l)
-    for (unsigned i = 0; i < pieces; ++i) write(where(i, l), static_cast<Piece>(from.lane[l] >> i * kBits));
+  for (unsigned i = 0; i < pieces; ++i, places += kLanes)
+    for (int l = 0; l < kLanes; ++l) write(matrix + places[l], static_cast<Piece>(from.lane[l] >> i * kBits));
+}
+
+/// Lines have a multiple of 8 bytes.
+void copy_line(std::byte* to, const std::byte* from, unsigned bytes) {
+  for (unsigned at = 0; at < bytes; at += 8) write(to + at, read<std::uint64_t>(from + at));
 }
 
 }  // namespace
 
 /// Where the lines lie, once for all lanes. False: that is to be asked lane by lane.
-bool Warp::wmma_lines(const MatrixForm& form, Reach reach, const WmmaPlace& place, Pointers& lines) {
+bool Warp::wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines) {
+  const MatrixForm& form = place.form;
   const bool shared = reach == Reach::kGlobal || reach == Reach::kShared || reach == Reach::kGeneric;
   if (!shared || form.lines > kLanes || !place.uniform()) return false;
-  if (form.store && place.stride_bits[0] < form.line_bits)
-    return false;  // the last one stays where they meet
-  const unsigned bytes = form.line_bits / 8;
-  for (std::uint16_t line = 0; line < form.lines; ++line) {
-    const Address address = place.of({line, 0}, 0);
+  if (form.store && place.stride_bits[0] < 8 * form.line_bytes)
+    return false;  // lines meet: the last one stays
+  for (std::uint32_t line = 0; line < form.lines; ++line) {
+    const Address address = place.of_line(line, 0);
     if (reach == Reach::kGeneric && in_local_window(address)) return false;
-    lines.lane[line] = resolve_one(reach, 0, bytes, address);
+    lines.lane[line] = resolve_one(reach, 0, form.line_bytes, address);
     if (!lines.lane[line]) return false;
   }
-  for (std::uint16_t line = 0; machine_->accesses && line < form.lines; ++line) {
-    const Address address = place.of({line, 0}, 0);
+  for (std::uint32_t line = 0; machine_->accesses && line < form.lines; ++line) {
+    const Address address = place.of_line(line, 0);
     if (reinterpret_cast<Address>(lines.lane[line]) == address)
-      note_range(address, bytes, form.store ? Use::kWrite : Use::kRead);
+      note_range(address, form.line_bytes, form.store ? Use::kWrite : Use::kRead);
   }
   return true;
 }
 
-void Warp::wmma_by_lines(const Operation& op, const Pointers& lines) {
-  const MatrixForm& form = machine_->kernel.matrices()[op.second];
-  const MatrixPiece* piece = form.places.data();
-  for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
-    LaneSlots* const part = at(slots_[op.operands + reg]);
-    const auto where = [&](unsigned i, int l) {
-      const MatrixPiece& at_piece = piece[i * kLanes + static_cast<unsigned>(l)];
-      return lines.lane[at_piece.line] + at_piece.byte;
-    };
-    if (part)
-      with_width(piece_bytes(form), [&](auto width) {
-        if (form.store)
-          store_pieces<decltype(width)>(*part, form.pieces, where);
-        else
-          load_pieces<decltype(width)>(*part, form.pieces, where);
-      });
-    piece += std::size_t{form.pieces} * kLanes;
-  }
+void Warp::wmma_by_lines(const Operation& op, const WmmaPlace& place, const Pointers& lines) {
+  const MatrixForm& form = place.form;
+  alignas(64) std::byte matrix[kMatrixBytes];
+  for (std::uint32_t line = 0; !form.store && line < form.lines; ++line)
+    copy_line(matrix + line * form.line_bytes, lines.lane[line], form.line_bytes);
+  with_width(place.piece_bytes(), [&](auto width) {
+    using Piece = decltype(width);
+    const std::uint16_t* places = form.places.data();
+    for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
+      LaneSlots* const part = at(slots_[op.operands + reg]);
+      if (part && form.store) store_pieces<Piece>(*part, form.pieces, places, matrix);
+      if (part && !form.store) load_pieces<Piece>(*part, form.pieces, places, matrix);
+      places += std::size_t{form.pieces} * kLanes;
+    }
+  });
+  for (std::uint32_t line = 0; form.store && line < form.lines; ++line)
+    copy_line(lines.lane[line], matrix + line * form.line_bytes, form.line_bytes);
 }
 
-void Warp::wmma_one_by_one(const Operation& op, Reach reach, const WmmaPlace& place) {
-  const MatrixForm& form = machine_->kernel.matrices()[op.second];
-  const unsigned bytes = piece_bytes(form);
+void Warp::wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach reach) {
+  const MatrixForm& form = place.form;
+  const unsigned bytes = place.piece_bytes();
   for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
     LaneSlots* const part = at(slots_[op.operands + reg]);
     for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
@@ -126,22 +137,22 @@ void Warp::wmma_move(const Operation& op, LaneMask active) {
   }
   if (active != kAllLanes)
     fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
-  WmmaPlace place;
+  WmmaPlace place{form, {}, {}};
   addresses(memory, active, place.base);
   for (std::uint32_t l = 0; l < kWarpSize; ++l)
     place.stride_bits[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l]) *
                                                       static_cast<std::uint64_t>(form.fragment.bits)
-                                                : form.line_bits;
+                                                : std::uint64_t{8} * form.line_bytes;
   if (record_) {
     Addresses first;
     for (std::uint32_t l = 0; l < kWarpSize; ++l) first.lane[l] = place.of(form.places[l], l);
     note(active, first);
   }
   Pointers lines;
-  if (wmma_lines(form, memory.reach, place, lines))
-    wmma_by_lines(op, lines);
+  if (wmma_lines(place, memory.reach, lines))
+    wmma_by_lines(op, place, lines);
   else
-    wmma_one_by_one(op, memory.reach, place);
+    wmma_one_by_one(op, place, memory.reach);
 }
 
 }  // namespace lockstep::exec
