@@ -167,6 +167,18 @@ TEST_CASE("reductions in a loop: red at once; atom, which counts as a poll, one 
   CHECK(execute(loop("red.global.add.u32 [%rd1], 1;"), 2).data[0] == 40 * kCtas * kThreads);
 }
 
+TEST_CASE("what a reduction seems to return does not change the order of warps") {
+  // The first warp adds as often as a poll may see the same; it stores before the second does, as its sums
+  // differ.
+  const std::string body =
+      "mul.wide.u32 %rd4, %r1, 256; add.u64 %rd4, %rd4, %rd1; mov.u32 %r7, 0; setp.ge.u32 %p1, %r3, 32;"
+      "@%p1 bra last; loop: atom.global.add.u32 %r6, [%rd1], 1; add.u32 %r7, %r7, 1; setp.lt.u32 %p2, %r7, "
+      "18;"
+      "@%p2 bra loop; last: st.global.u32 [%rd4+4], %r3;";
+  same_as_one(body, false);
+  CHECK(execute(body, 2).data[1] == kThreads - 1);
+}
+
 TEST_CASE("reductions that somebody looks at, or whose order matters: one by one") {
   same_as_one("atom.global.add.u32 %r6, [%rd1], 1; add.u32 %r6, %r6, 1;", false);  // a result that is read
   same_as_one("cvt.rn.f32.u32 %r6, %r5; red.global.add.f32 [%rd1], %r6;", false);
@@ -225,6 +237,10 @@ TEST_CASE("matrices of wmma: apart at once, through each other's one by one") {
   for (unsigned i = 0; i < kCtas * kThreads; ++i) REQUIRE(chain[i] == i % 128 + i / 128 * 0x10001);
   // Lines that overlap are stored element by element; here in what the next CTA loads.
   same_as_one(add_to_matrix("480", "8"), false);
+  // As they do here: register by register, which puts columns 8 to 15 of a row over 0 to 7 of the next.
+  const auto narrow = reduced(add_to_matrix("0", "8"));
+  for (unsigned i = 0; i < 68; ++i)
+    REQUIRE(narrow[128 + i] == 128 + (i < 4 ? i : (i / 4 - 1) * 8 + 4 + i % 4) + 0x10001);
   // Odd lanes name another matrix than even ones, which PTX leaves open: the next CTA's, whose even elements
   // are not theirs, or, 4 bytes before it, are.
   const auto by_lane = [](const std::string& bytes) {
