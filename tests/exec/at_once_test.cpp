@@ -187,11 +187,14 @@ TEST_CASE("reductions that somebody looks at, or whose order matters: one by one
   same_as_one("red.global.add.u32 [%rd1], 1; red.global.add.u64 [%rd1+8], 1;", false);  // two widths
   // Another CTA reads the element, and keeps what it saw.
   same_as_one(
-      "setp.eq.u32 %p1, %r1, 7; @%p1 red.global.add.u32 [%rd1], 5; @!%p1 ld.global.u32 %r6, [%rd1];"
-      "@!%p1 st.global.u32 [%rd2+4], %r6;",
+      "setp.eq.u32 %p1, %r1, 0; @%p1 red.global.add.u32 [%rd1], 5; setp.eq.u32 %p2, %r1, 1;"
+      "@%p2 ld.global.u32 %r6, [%rd1]; @%p2 st.global.u32 [%rd2], %r6;",
       false);
   // So does the one that reduces it, here before the next one does.
-  same_as_one("red.global.add.u32 [%rd2], 5; ld.global.u32 %r6, [%rd2]; st.global.u32 [%rd2], %r6;", false);
+  same_as_one(
+      "and.b32 %r6, %r5, 1; setp.eq.u32 %p1, %r6, 0; @%p1 bra done; red.global.add.u32 [%rd2], 5;"
+      "ld.global.u32 %r6, [%rd2]; st.global.u32 [%rd2-4], %r6; done:",
+      false);
   same_as_one("ld.global.u32 %r6, [%rd2]; red.global.add.u32 [%rd2], %r6;", false);
   same_as_one("st.global.u32 [%rd2], %r3; red.global.add.u32 [%rd2], %r5;", false);
   same_as_one("red.global.add.u32 [%rd2], %r5; st.global.u32 [%rd2], %r3;", false);
