@@ -29,13 +29,14 @@ int main(int argc, char** argv) {
   const int n = size_argument(argc, argv, 128, kTile * kWarps);
   const std::size_t count = static_cast<std::size_t>(n) * n;
   std::vector<half> a(count), b(count);
-  std::vector<float> fa(count), fb(count), c(count);
+  std::vector<int> ia(count), ib(count);
+  std::vector<float> c(count);
   Random random;
   for (std::size_t i = 0; i < count; ++i) {
-    fa[i] = static_cast<float>(random() % 9) - 4;
-    fb[i] = static_cast<float>(random() % 9) - 4;
-    a[i] = __float2half(fa[i]);
-    b[i] = __float2half(fb[i]);
+    ia[i] = static_cast<int>(random() % 9) - 4;
+    ib[i] = static_cast<int>(random() % 9) - 4;
+    a[i] = __float2half(static_cast<float>(ia[i]));
+    b[i] = __float2half(static_cast<float>(ib[i]));
   }
   half *da, *db;
   float* dc;
@@ -47,14 +48,20 @@ int main(int argc, char** argv) {
   tensor_gemm<<<dim3(n / kTile / kWarps, n / kTile), 32 * kWarps>>>(da, db, dc, n);
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(c.data(), dc, count * sizeof(float), cudaMemcpyDeviceToHost));
-  bool passed = true;
-  std::vector<float> sums(n);  // of small integers: exact in half and float
+  // C x = A (B x) for a random x: small integers, exact in half, float and double.
+  std::vector<double> x(n), bx(n);
+  for (double& v : x) v = random() % 1000 + 1;
   for (int i = 0; i < n; ++i) {
-    sums.assign(n, 0.f);
-    for (int k = 0; k < n; ++k) {
-      for (int j = 0; j < n; ++j) sums[j] += fa[i * n + k] * fb[k * n + j];
+    for (int j = 0; j < n; ++j) bx[i] += ib[i * n + j] * x[j];
+  }
+  bool passed = true;
+  for (int i = 0; i < n; ++i) {
+    double expected = 0, found = 0;
+    for (int j = 0; j < n; ++j) {
+      expected += ia[i * n + j] * bx[j];
+      found += c[i * n + j] * x[j];
     }
-    for (int j = 0; j < n; ++j) passed = passed && c[i * n + j] == sums[j];
+    passed = passed && found == expected;
   }
   CHECK(cudaFree(da));
   CHECK(cudaFree(db));
