@@ -48,13 +48,20 @@ int main(int argc, char** argv) {
   tensor_gemm<<<dim3(n / kTile / kWarps, n / kTile), 32 * kWarps>>>(da, db, dc, n);
   CHECK(cudaGetLastError());
   CHECK(cudaMemcpy(c.data(), dc, count * sizeof(float), cudaMemcpyDeviceToHost));
+  // C x = A (B x) for a random x: small integers, exact in half, float and double.
+  std::vector<double> x(n), bx(n);
+  for (double& v : x) v = random() % 1000 + 1;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) bx[i] += ib[i * n + j] * x[j];
+  }
   bool passed = true;
   for (int i = 0; i < n; ++i) {
+    double expected = 0, found = 0;
     for (int j = 0; j < n; ++j) {
-      int sum = 0;  // small integers: exact in half and float
-      for (int k = 0; k < n; ++k) sum += ia[i * n + k] * ib[k * n + j];
-      passed = passed && c[i * n + j] == static_cast<float>(sum);
+      expected += ia[i * n + j] * bx[j];
+      found += c[i * n + j] * x[j];
     }
+    passed = passed && found == expected;
   }
   CHECK(cudaFree(da));
   CHECK(cudaFree(db));

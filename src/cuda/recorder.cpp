@@ -68,9 +68,6 @@ Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
   if (!wire_) return;
   const std::string& file = file_.temporary();
   wire_->send(Word::kFile, {file.begin(), file.end()});
-  Word word{};
-  trace::Bytes content;
-  if (!wire_->receive(word, content)) wire_->close();  // until it is open there it must keep its name
 }
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
@@ -130,6 +127,7 @@ void Recorder::copy_to_host(std::uint32_t stream, Address from, std::uint64_t by
 
 void Recorder::finish(const std::string& name) {
   tell(false);  // what the host did last
+  await_open();
   const std::uint64_t hash = file_.hash();
   if (kernels_ > 0) file_.finish(name, hash, log_.commands());
   if (!wire_) return;

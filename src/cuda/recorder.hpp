@@ -57,6 +57,10 @@ class Recorder {
  private:
   static const lower::Code& code_of(const Kernel& kernel, unsigned arch);
 
+  /// Until the simulation has opened the file it must keep its name, and nothing else is answered. The
+  /// program goes on meanwhile: to make the machine takes as long as a short kernel.
+  void await_open();
+
   trace::CompactFile file_;
   trace::ChunkTeam team_;
   void add_kernel(const trace::KernelHeader& header);
@@ -67,6 +71,7 @@ class Recorder {
                                    const trace::KernelHeader& header);
 
   std::unique_ptr<Wire> wire_;
+  bool opened_ = false;
   std::size_t told_ = 0;             // commands
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
   StreamLog log_;

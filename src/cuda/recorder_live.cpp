@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "core/host_queue.hpp"
 #include "cuda/recorder.hpp"
@@ -99,7 +100,15 @@ void Recorder::tell_stopped() {
   if (wire_) wire_->send(Word::kStopped, {});
 }
 
+void Recorder::await_open() {
+  if (!wire_ || std::exchange(opened_, true)) return;
+  Word word{};
+  trace::Bytes content;
+  if (!wire_->receive(word, content)) wire_->close();
+}
+
 Recorder::Answer Recorder::ask(std::uint32_t event) {
+  await_open();
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskEvent, number(event)) || !wire_->receive(word, content)) return {};
@@ -109,6 +118,7 @@ Recorder::Answer Recorder::ask(std::uint32_t event) {
 }
 
 std::vector<std::vector<std::uint64_t>> Recorder::ask_clocks() {
+  await_open();
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskClocks, number(kernels_ - 1)) || !wire_->receive(word, content)) return {};

@@ -22,7 +22,7 @@ void Wire::close() {
 }
 
 bool Wire::send(Word word, const trace::Bytes& content) {
-  if (fd_ < 0) return false;
+  if (!is_open()) return false;
   trace::Bytes all;
   trace::put_fixed(all, content.size(), 4);
   trace::put_fixed(all, static_cast<std::uint64_t>(word), 1);
@@ -31,7 +31,7 @@ bool Wire::send(Word word, const trace::Bytes& content) {
     const ssize_t put = ::send(fd_, all.data() + done, all.size() - done, MSG_NOSIGNAL);
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) {
-      close();
+      gone_ = true;
       return false;
     }
     done += static_cast<std::size_t>(put);

@@ -34,7 +34,8 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  /// Waits while the other end is slow. False: it is gone; nothing is sent any more.
+  /// Waits while the other end is slow. False: it is gone; nothing is sent any more, but what it has said can
+  /// still be received.
   bool send(Word word, const trace::Bytes& content);
   /// The next word. False: the other end is gone, or nothing comes for a tenth of a second and `give_up` says
   /// true.
@@ -42,12 +43,13 @@ class Wire {
   /// The other end finds us gone.
   void close();
   /// Nobody has closed it, as far as is known.
-  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0 && !gone_; }
 
  private:
   bool read_all(std::uint8_t* to, std::size_t size, const std::function<bool()>& give_up);
 
   int fd_;
+  bool gone_ = false;  // the other end
 };
 
 }  // namespace lockstep::cuda

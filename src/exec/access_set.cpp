@@ -28,6 +28,14 @@ void set_bits(std::uint64_t* bits, std::uint64_t first, std::uint64_t last) {
   }
 }
 
+bool any_bit(const std::uint64_t* bits, std::uint64_t first, std::uint64_t last) {
+  for (std::uint64_t at = first; at <= last; ++at)
+    if ((bits[at / 64] >> at % 64 & 1) != 0) return true;
+  return false;
+}
+
+std::uint64_t* words(const SparseBytes& bytes) { return reinterpret_cast<std::uint64_t*>(bytes.data()); }
+
 }  // namespace
 
 SparseBytes::SparseBytes(std::uint64_t bytes) : bytes_(bytes) {
@@ -65,9 +73,12 @@ AccessSet::AccessSet(Undo& undo)
     : undo_(undo),
       read_(kArenaBytes >> kWordsShift >> 3),
       written_(kArenaBytes >> kWordsShift >> 3),
+      reduced_(kArenaBytes >> kWordsShift >> 3),
       touched_(kArenaBytes >> kChunkShift) {}
 
-bool AccessSet::works() const { return read_.data() && written_.data() && touched_.data(); }
+bool AccessSet::works() const {
+  return read_.data() && written_.data() && reduced_.data() && touched_.data();
+}
 
 bool AccessSet::reach_chunks(std::uint64_t from, std::uint64_t to) {
   if (from >= kArenaBytes || to >= kArenaBytes) {
@@ -85,9 +96,10 @@ bool AccessSet::reach_chunks(std::uint64_t from, std::uint64_t to) {
 
 void AccessSet::read(Address first, std::uint64_t bytes) {
   if (!reach(first, bytes)) return;
-  const std::uint64_t from = first - kArenaBase;
-  set_bits(reinterpret_cast<std::uint64_t*>(read_.data()), from >> kWordsShift,
-           (from + bytes - 1) >> kWordsShift);
+  const std::uint64_t from = (first - kArenaBase) >> kWordsShift,
+                      to = (first - kArenaBase + bytes - 1) >> kWordsShift;
+  set_bits(words(read_), from, to);
+  if (reduces() && any_bit(words(reduced_), from, to)) throw Dependent();
 }
 
 void AccessSet::write(Address first, std::uint64_t bytes) {
@@ -97,19 +109,50 @@ void AccessSet::write(Address first, std::uint64_t bytes) {
   static_assert(Undo::kLineBytes == 32u << kWordsShift);
   for (std::uint64_t line = from / Undo::kLineBytes; line <= to / Undo::kLineBytes; ++line)
     if (of_line[line] == 0) undo_.keep(kArenaBase + line * Undo::kLineBytes, log_);
-  set_bits(reinterpret_cast<std::uint64_t*>(written_.data()), from >> kWordsShift, to >> kWordsShift);
+  set_bits(words(written_), from >> kWordsShift, to >> kWordsShift);
+  if (reduces() && any_bit(words(reduced_), from >> kWordsShift, to >> kWordsShift)) throw Dependent();
+}
+
+void AccessSet::reduce(const Reduction& one) {
+  bool fresh = false;
+  if (!reductions_.add(one, fresh)) throw Dependent();
+  if (!fresh || !reach(one.at, one.bytes)) return;
+  const std::uint64_t from = one.at - kArenaBase, first = from >> kWordsShift,
+                      last = (from + one.bytes - 1) >> kWordsShift;
+  if (any_bit(words(read_), first, last) || any_bit(words(written_), first, last)) throw Dependent();
+  set_bits(words(reduced_), first, last);
 }
 
 bool AccessSet::disturbs(const AccessSet& other) const {
-  const auto bits = [](const SparseBytes& of, std::uint64_t chunk) {
-    return reinterpret_cast<const std::uint64_t*>(of.data()) + chunk * kChunkBits;
+  const auto differs = [&](const Reduction& one) {
+    const Reduction* const theirs = other.reductions_.find(one.at);
+    return theirs && theirs->fn != one.fn;
   };
+  const auto reductions = reductions_.all();
+  return std::any_of(reductions.begin(), reductions.end(), differs) || words_meet(other);
+}
+
+void AccessSet::apply() const {
+  for (const Reduction& one : reductions_.all()) {
+    auto* const place = reinterpret_cast<std::byte*>(one.at);
+    std::uint64_t value = 0;
+    std::memcpy(&value, place, one.bytes);
+    value = one.fn(value, one.value, 0);
+    std::memcpy(place, &value, one.bytes);
+  }
+}
+
+bool AccessSet::words_meet(const AccessSet& other) const {
+  const auto bits = [](const SparseBytes& of, std::uint64_t chunk) { return words(of) + chunk * kChunkBits; };
   return std::any_of(chunks_.begin(), chunks_.end(), [&](std::uint64_t chunk) {
     if (other.touched_.data()[chunk] == std::byte{0}) return false;
     const std::uint64_t *ours = bits(written_, chunk), *read = bits(other.read_, chunk),
                         *written = bits(other.written_, chunk);
     std::uint64_t both = 0;
     for (std::uint64_t i = 0; i < kChunkBits; ++i) both |= ours[i] & (read[i] | written[i]);
+    if (both != 0 || !(reduces() || other.reduces())) return both != 0;
+    const std::uint64_t *reduced = bits(reduced_, chunk), *theirs = bits(other.reduced_, chunk);
+    for (std::uint64_t i = 0; i < kChunkBits; ++i) both |= (ours[i] & theirs[i]) | (reduced[i] & read[i]);
     return both != 0;
   });
 }
@@ -124,17 +167,19 @@ void AccessSet::clear() {
   if (log_.capacity() > kMostLines) log_ = {};
   log_.clear();
   if (chunks_.size() > kFewChunks) {
-    for (SparseBytes* bytes : {&read_, &written_, &touched_}) bytes->drop();
+    for (SparseBytes* bytes : {&read_, &written_, &reduced_, &touched_}) bytes->drop();
   } else {
     constexpr std::uint64_t kPage = kChunkBits * sizeof(std::uint64_t);
     for (const std::uint64_t chunk : chunks_) {
       std::memset(read_.data() + chunk * kPage, 0, kPage);
       std::memset(written_.data() + chunk * kPage, 0, kPage);
+      if (reduces()) std::memset(reduced_.data() + chunk * kPage, 0, kPage);
       touched_.data()[chunk] = std::byte{0};
     }
   }
   chunks_.clear();
   latest_ = kNoChunk;
+  reductions_.clear();
   foreign_ = false;
 }
 

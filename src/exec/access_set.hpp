@@ -6,11 +6,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "exec/address_space.hpp"
+#include "exec/reduction_set.hpp"
 
 namespace lockstep::exec {
 
@@ -51,20 +53,31 @@ class Undo {
   SparseBytes states_;  // a byte for each line: untouched, being kept, kept
 };
 
+/// What CTAs run at once for cannot be had: an access needs what one by one would have made of memory.
+struct Dependent : std::exception {};
+
 /// One part. Its memory is counted in words of 4 bytes.
 class AccessSet {
  public:
   explicit AccessSet(Undo& undo);
   [[nodiscard]] bool works() const;
 
-  /// `bytes` is not 0. Addresses outside the arena make the set foreign().
+  /// `bytes` is not 0. Addresses outside the arena make the set foreign(). Throws Dependent where this part
+  /// has reduced a word of them.
   void read(Address first, std::uint64_t bytes);
   void write(Address first, std::uint64_t bytes);
+  /// Memory stays as it is until apply(). All elements of a launch have the same width. Throws Dependent
+  /// where this part has read, written, or reduced the element by another operation.
+  void reduce(const Reduction& one);
+  [[nodiscard]] bool reduces() const { return !reductions_.all().empty(); }
 
   /// It reached memory that is not the arena's, of which nothing is known.
   [[nodiscard]] bool foreign() const { return foreign_; }
-  /// Does this one write a word that the other reads or writes?
+  /// Does this one write a word that the other reads, writes or reduces, or reduce one that the other reads
+  /// or reduces by another operation?
   [[nodiscard]] bool disturbs(const AccessSet& other) const;
+  /// Gives memory what this part has reduced. Which part is first makes no difference.
+  void apply() const;
   /// Gives the lines that this one kept their bytes back.
   void undo() const;
   /// As if nothing had been noted, for the next launch.
@@ -81,12 +94,14 @@ class AccessSet {
     return (from >> kChunkShift == latest_ && to >> kChunkShift == latest_) || reach_chunks(from, to);
   }
   [[nodiscard]] bool reach_chunks(std::uint64_t from, std::uint64_t to);
+  [[nodiscard]] bool words_meet(const AccessSet& other) const;
 
   Undo& undo_;
-  SparseBytes read_, written_, touched_;  // touched_: a byte for each chunk
-  std::vector<std::uint64_t> chunks_;     // that are touched
-  std::uint64_t latest_ = kNoChunk;       // of them
+  SparseBytes read_, written_, reduced_, touched_;  // touched_: a byte for each chunk
+  std::vector<std::uint64_t> chunks_;               // that are touched
+  std::uint64_t latest_ = kNoChunk;                 // of them
   std::vector<Undo::Line> log_;
+  ReductionSet reductions_;
   bool foreign_ = false;
 };
 

@@ -31,12 +31,14 @@ constexpr float canonical(float x) {
   return std::bit_cast<float>(is_nan(x) ? kNan32 : std::bit_cast<u32>(x));
 }
 
+/// Exponent and mantissa are looked at in their places of a float: compilers then keep to 32-bit vectors.
 constexpr float half_to_float(u16 half) {
-  const u32 sign = u32{half} << 16 & 0x80000000, rest = half & 0x7fff;
-  const u32 normal = (rest << 13) + (112u << 23);
-  const u32 special = (rest << 13) | 0x7f800000;
-  const u32 subnormal = std::bit_cast<u32>(static_cast<float>(static_cast<s32>(rest)) * 0x1p-24f);
-  return std::bit_cast<float>(sign | (rest >= 0x7c00 ? special : rest < 0x0400 ? subnormal : normal));
+  const u32 sign = u32{half} << 16 & 0x80000000, rest = u32{half} << 13 & 0x0fffe000;
+  const u32 normal = rest + (112u << 23);
+  const u32 special = rest | 0x7f800000;
+  const auto size = static_cast<s32>(rest);
+  const u32 subnormal = std::bit_cast<u32>(static_cast<float>(size) * 0x1p-37f);
+  return std::bit_cast<float>(sign | (size >= 31 << 23 ? special : size < 1 << 23 ? subnormal : normal));
 }
 constexpr float bf16_to_float(u16 bits) { return std::bit_cast<float>(u32{bits} << 16); }
 

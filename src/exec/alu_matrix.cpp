@@ -9,6 +9,16 @@
 namespace lockstep::exec::alu {
 namespace {
 
+/// Bits of all lanes' elements, from what gives those of one.
+template <class BitsOfOne>
+struct Each {
+  BitsOfOne bits_of;
+  template <class T>
+  LOCKSTEP_INLINE void operator()(const T* values, u64* bits) const {
+    for (int lane = 0; lane < kLanes; ++lane) bits[lane] = bits_of(values[lane]);
+  }
+};
+
 LOCKSTEP_INLINE void float_body(const LaneArgs& args, u64 immediate) {
   const Product p = Product::unpacked(immediate);
   const auto multiply = [&](int depth, const Operands<float>& in, float(*sum)[kMaxColumns])
@@ -18,10 +28,14 @@ LOCKSTEP_INLINE void float_body(const LaneArgs& args, u64 immediate) {
         [](float a, float b, float c) __attribute__((always_inline)) { return std::fma(a, b, c); });
   };
   const bool half = p.d == Type::kF16;
+  const auto bits_of = [half](const float* values, u64* bits) __attribute__((always_inline)) {
+    if (half)
+      for (int lane = 0; lane < kLanes; ++lane) bits[lane] = round_to_16<10, 15>(values[lane]);
+    else
+      for (int lane = 0; lane < kLanes; ++lane) bits[lane] = std::bit_cast<u32>(canonical(values[lane]));
+  };
   run<Types<Type::kF16, Type::kBf16, Type::kTf32, Type::kE4m3, Type::kE5m2>, Types<Type::kF16, Type::kF32>,
-      float, float>(args, p, multiply, [half](float x) -> u64 {
-    return half ? round_to_16<10, 15>(x) : std::bit_cast<u32>(canonical(x));
-  });
+      float, float>(args, p, multiply, bits_of);
 }
 void float_base(const LaneArgs& args, u64 immediate) { float_body(args, immediate); }
 LOCKSTEP_WIDE void float_wide(const LaneArgs& args, u64 immediate) { float_body(args, immediate); }
@@ -32,8 +46,8 @@ void double_product(const LaneArgs& args, u64 immediate) {
     accumulate(p, depth, in, sum,
                [](double a, double b, double c) { return with_payload(std::fma(a, b, c), a, b, c); });
   };
-  run<Types<Type::kF64>, Types<Type::kF64>, double, double>(args, p, multiply,
-                                                            [](double x) { return std::bit_cast<u64>(x); });
+  run<Types<Type::kF64>, Types<Type::kF64>, double, double>(
+      args, p, multiply, Each{[](double x) { return std::bit_cast<u64>(x); }});
 }
 
 void integer_product(const LaneArgs& args, u64 immediate) {
@@ -42,9 +56,9 @@ void integer_product(const LaneArgs& args, u64 immediate) {
     accumulate(p, depth, in, sum, [](s32 a, s32 b, s64 c) { return c + s64{a} * b; });
   };
   run<Types<Type::kS8, Type::kU8, Type::kS4, Type::kU4>, Types<Type::kS32>, s32, s64>(
-      args, p, multiply, [&](s64 x) -> u64 {
+      args, p, multiply, Each{[&](s64 x) -> u64 {
         return static_cast<u32>(p.saturate ? std::clamp<s64>(x, INT32_MIN, INT32_MAX) : x);
-      });
+      }});
 }
 
 void bit_product(const LaneArgs& args, u64 immediate) {
@@ -54,7 +68,7 @@ void bit_product(const LaneArgs& args, u64 immediate) {
                [&](u32 a, u32 b, s64 c) { return c + std::popcount(p.exclusive ? a ^ b : a & b); });
   };
   run<Types<Type::kB1>, Types<Type::kS32>, u32, s64>(args, p, multiply,
-                                                     [](s64 x) -> u64 { return static_cast<u32>(x); });
+                                                     Each{[](s64 x) -> u64 { return static_cast<u32>(x); }});
 }
 
 void movmatrix(const LaneArgs& args, u64) {

@@ -52,8 +52,8 @@ float fp8_to_float(u32 bits) {
 }
 
 /// One element from its bits. tf32 numbers are the upper 19 bits of their register.
-template <Type kType>
-auto element(u64 bits) {
+template <Type kType, class Word>
+auto element(Word bits) {
   if constexpr (kType == Type::kF16) return half_to_float(static_cast<u16>(bits));
   if constexpr (kType == Type::kBf16) return bf16_to_float(static_cast<u16>(bits));
   if constexpr (kType == Type::kTf32) return std::bit_cast<float>(static_cast<u32>(bits & 0xffffe000));
@@ -70,27 +70,45 @@ auto element(u64 bits) {
   if constexpr (kType == Type::kB1) return static_cast<u32>(bits);
 }
 
-/// Calls visit(row, column, lane) for element `number` of every lane. The map is linear in a lane's group and
-/// its place in the group, so the steps are taken from three of its points.
-template <class Visit>
-LOCKSTEP_INLINE void each_place(const Fragment& f, int number, Visit visit) {
-  const MatrixPlace origin = fragment_place(f, 0, number), next = fragment_place(f, 1, number),
-                    below = fragment_place(f, 4, number);
-  for (int group = 0; group < 8; ++group)
-    for (int i = 0; i < 4; ++i)
-      visit(origin.row + group * (below.row - origin.row) + i * (next.row - origin.row),
-            origin.column + group * (below.column - origin.column) + i * (next.column - origin.column),
-            4 * group + i);
-}
+/// Where elements lie in rows of kWidth. The map is linear in a lane's group and its place in the group, with
+/// the same steps for every element.
+template <int kWidth>
+struct Layout {
+  explicit Layout(const Fragment& f) : fragment(f), origin(of(0, 0)) {
+    step = of(1, 0) - origin;
+    group_step = of(4, 0) - origin;
+  }
+  [[nodiscard]] int of(int lane, int number) const {
+    const MatrixPlace at = fragment_place(fragment, lane, number);
+    return at.row * kWidth + at.column;
+  }
+  /// Calls visit(place, lane) for element `number` of every lane.
+  template <class Visit>
+  LOCKSTEP_INLINE void each(int number, Visit visit) const {
+    const int first = of(0, number);
+    for (int group = 0; group < 8; ++group)
+      for (int i = 0; i < 4; ++i) visit(first + group * group_step + i * step, 4 * group + i);
+  }
+  const Fragment& fragment;
+  int origin, step = 0, group_step = 0;
+};
 
 template <Type kType, class T, int kWidth>
 LOCKSTEP_INLINE void gather_as(const Fragment& f, const LaneSlots* const* src, T (*out)[kWidth]) {
+  using Word = std::conditional_t<kType == Type::kF64, u64, u32>;
   const int each = f.per_register();
-  for (int reg = 0; reg < f.distinct(); ++reg)
-    for (int i = 0; i < each; ++i)
-      each_place(f, reg * each + i, [&](int row, int column, int lane) {
-        out[row][column] = static_cast<T>(element<kType>(src[reg]->lane[lane] >> (i * f.bits)));
-      });
+  const Layout<kWidth> layout(f);
+  T* const flat = &out[0][0];
+  for (int reg = 0; reg < f.distinct(); ++reg) {
+    Word words[kLanes];
+    for (int lane = 0; lane < kLanes; ++lane) words[lane] = static_cast<Word>(src[reg]->lane[lane]);
+    for (int i = 0; i < each; ++i) {
+      T values[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane)
+        values[lane] = static_cast<T>(element<kType>(words[lane] >> (i * f.bits)));
+      layout.each(reg * each + i, [&](int place, int lane) { flat[place] = values[lane]; });
+    }
+  }
 }
 
 /// Reads a fragment's registers into rows and columns; kTypes are those that the caller's form can have.
@@ -99,18 +117,23 @@ LOCKSTEP_INLINE void gather(const Fragment& f, Type type, const LaneSlots* const
   ((type == kTypes ? gather_as<kTypes>(f, src, out) : void()), ...);
 }
 
-/// Writes the accumulator's registers; `bits_of` gives the bits of an element.
+/// Writes the accumulator's registers; `bits_of` gives the bits of all lanes' elements.
 template <class T, class BitsOf>
 LOCKSTEP_INLINE void scatter(const Fragment& f, const T (*in)[kMaxColumns], LaneSlots* const* dst,
                              BitsOf bits_of) {
   const int each = f.per_register();
+  const Layout<kMaxColumns> layout(f);
+  const T* const flat = &in[0][0];
   for (int reg = 0; reg < f.registers; ++reg) {
     if (!dst[reg]) continue;
     u64 words[kLanes] = {};
-    for (int i = 0; i < each; ++i)
-      each_place(f, reg * each + i, [&](int row, int column, int lane) {
-        words[lane] |= bits_of(in[row][column]) << (i * f.bits);
-      });
+    for (int i = 0; i < each; ++i) {
+      T values[kLanes];
+      u64 bits[kLanes];
+      layout.each(reg * each + i, [&](int place, int lane) { values[lane] = flat[place]; });
+      bits_of(values, bits);
+      for (int lane = 0; lane < kLanes; ++lane) words[lane] |= bits[lane] << (i * f.bits);
+    }
     std::copy(std::begin(words), std::end(words), dst[reg]->lane);
   }
 }
@@ -122,20 +145,35 @@ struct Operands {
   SparsePlaces at;  // sparse: which row of b goes with an element of a
 };
 
-/// sum[m][n] += a[m][k] b[k][n], eight columns at a time.
+/// sum[m][n] += a[m][k] b[row_of(m, k)][n], in tiles of two rows, whose sums do not wait for each other, and
+/// eight columns.
+template <class T, class Sum, class Step, class Row>
+LOCKSTEP_INLINE void accumulate_rows(const Product& p, int depth, const Operands<T>& in,
+                                     Sum (*sum)[kMaxColumns], Step step, Row row_of) {
+  constexpr int kColumns = 8;
+  for (int m = 0; m < p.shape.m; m += 2)
+    for (int n = 0; n < p.shape.n; n += kColumns) {
+      Sum upper[kColumns], lower[kColumns];
+      for (int i = 0; i < kColumns; ++i) upper[i] = sum[m][n + i];
+      for (int i = 0; i < kColumns; ++i) lower[i] = sum[m + 1][n + i];
+      for (int k = 0; k < depth; ++k) {
+        const T *const b = in.b[row_of(m, k)] + n, *const c = in.b[row_of(m + 1, k)] + n;
+        const T x = in.a[m][k], y = in.a[m + 1][k];
+        for (int i = 0; i < kColumns; ++i) upper[i] = step(x, b[i], upper[i]);
+        for (int i = 0; i < kColumns; ++i) lower[i] = step(y, c[i], lower[i]);
+      }
+      for (int i = 0; i < kColumns; ++i) sum[m][n + i] = upper[i];
+      for (int i = 0; i < kColumns; ++i) sum[m + 1][n + i] = lower[i];
+    }
+}
+
 template <class T, class Sum, class Step>
 LOCKSTEP_INLINE void accumulate(const Product& p, int depth, const Operands<T>& in, Sum (*sum)[kMaxColumns],
                                 Step step) {
-  for (int m = 0; m < p.shape.m; ++m)
-    for (int n = 0; n < p.shape.n; n += 8) {
-      Sum row[8];
-      for (int i = 0; i < 8; ++i) row[i] = sum[m][n + i];
-      for (int k = 0; k < depth; ++k) {
-        const auto* const b = in.b[p.sparse ? in.at.row[m][k] : k] + n;
-        for (int i = 0; i < 8; ++i) row[i] = step(in.a[m][k], b[i], row[i]);
-      }
-      for (int i = 0; i < 8; ++i) sum[m][n + i] = row[i];
-    }
+  if (p.sparse)
+    accumulate_rows(p, depth, in, sum, step, [&](int m, int k) { return in.at.row[m][k]; });
+  else
+    accumulate_rows(p, depth, in, sum, step, [](int, int k) { return k; });
 }
 
 /// Types that a form's operands can have.

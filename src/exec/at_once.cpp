@@ -5,6 +5,7 @@
 #include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "exec/access_set.hpp"
@@ -32,6 +33,7 @@ bool communicates(const Executable& kernel, const Operation& op) {
     case Handler::kNanosleep:
     case Handler::kNothing:
     case Handler::kCopyAsync:
+    case Handler::kMatrixMove:
     case Handler::kStack:
       return op.reads_clock;
     case Handler::kLoad:
@@ -39,10 +41,9 @@ bool communicates(const Executable& kernel, const Operation& op) {
     case Handler::kStore:
       return op.second != ~0u;  // completes bytes of an mbarrier, maybe another CTA's
     case Handler::kAtomic:
+      return is_global(kernel.memory()[op.detail].reach) && !kernel.atomics()[op.second].commutes;
     case Handler::kMbarrier:
       return is_global(kernel.memory()[op.detail].reach);
-    case Handler::kMatrixMove:
-      return kernel.matrices()[op.second].fragment.registers != 0;  // wmma: not noted
     case Handler::kCall:
       return kernel.calls()[op.detail].runtime != Runtime::kNone;
     default:
@@ -93,8 +94,14 @@ RunCounts sum_of(const std::vector<std::unique_ptr<Part>>& parts) {
 }  // namespace
 
 bool communicates(const Executable& kernel) {
-  return std::any_of(kernel.operations().begin(), kernel.operations().end(),
-                     [&](const Operation& op) { return communicates(kernel, op); });
+  std::uint8_t reduced = 0;  // bytes: elements of one width never overlap
+  return std::any_of(kernel.operations().begin(), kernel.operations().end(), [&](const Operation& op) {
+    if (communicates(kernel, op)) return true;
+    if (op.handler != Handler::kAtomic || !is_global(kernel.memory()[op.detail].reach)) return false;
+    const std::uint8_t bytes = kernel.memory()[op.detail].bytes;
+    const std::uint8_t before = std::exchange(reduced, bytes);
+    return before != 0 && before != bytes;
+  });
 }
 
 std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
@@ -116,8 +123,10 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
     run(0);
   }
   const RunCounts counts = sum_of(parts);
-  if (!failed && independent(parts) && counts.warp_instructions < machine.options.max_instructions)
+  if (!failed && independent(parts) && counts.warp_instructions < machine.options.max_instructions) {
+    for (const auto& part : parts) part->accesses.apply();
     return counts;
+  }
   machine.kernel.note_dependent();
   for (const auto& part : parts) part->accesses.undo();
   return std::nullopt;

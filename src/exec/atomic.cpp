@@ -195,4 +195,12 @@ std::optional<AtomicFn> atomic_function(const ptx::Form& form, bool flush) {
   return std::nullopt;
 }
 
+bool atomic_commutes(const ptx::Form& form) {
+  const Type type = form.last_type();
+  const bool whole = type == Type::kU32 || type == Type::kS32 || type == Type::kU64 || type == Type::kS64 ||
+                     type == Type::kB32 || type == Type::kB64;
+  return whole && (form.has(Mod::kAdd) || form.has(Mod::kMin) || form.has(Mod::kMax) || form.has(Mod::kAnd) ||
+                   form.has(Mod::kOr) || form.has(Mod::kXor));
+}
+
 }  // namespace lockstep::exec

@@ -215,6 +215,7 @@ void Decoder::decode_function(std::uint32_t index) {
   layout_ = &layouts_[index];
   function_ = code_->source;
   flow_.emplace(*function_);
+  mentions_.clear();
   for (std::uint32_t i = 0; i < code_->size; ++i) {
     inst_ = &function_->instructions[i];
     Operation& op = out_.operations_[code_->first + i];

@@ -71,6 +71,7 @@ class Decoder {
   [[nodiscard]] std::uint32_t add_memory(const MemoryForm& form);
   void decode_load(const Inst& inst, Operation& op);
   void decode_store(const Inst& inst, Operation& op);
+  [[nodiscard]] bool unread_result(const Op& result);
   void decode_atomic(const Inst& inst, Operation& op);
   void decode_stack(const Inst& inst, Operation& op);
   [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
@@ -93,6 +94,7 @@ class Decoder {
   void decode_mbarrier(const Inst& inst, Operation& op);
   void decode_matrix_move(const Inst& inst, Operation& op);
   void decode_wmma_move(const Inst& inst, Operation& op);
+  static void place_pieces(MatrixForm& form, bool by_columns);
 
   // decode_tensor.cpp
   void decode_tensor_copy(const Inst& inst, Operation& op);
@@ -127,10 +129,15 @@ class Decoder {
   FunctionCode* code_ = nullptr;
   const Inst* inst_ = nullptr;
   std::optional<ptx::ControlFlow> flow_;
+  std::vector<std::uint32_t> mentions_;  // of each register; empty: nobody has asked
 };
 
 /// The semantics of an atom or red form's operation, or nullopt where there is none for this type. `flush`:
 /// global memory's atom.add.f32 flushes subnormals (PTX ISA 9.0, atom).
 [[nodiscard]] std::optional<AtomicFn> atomic_function(const ptx::Form& form, bool flush);
+
+/// Does memory get the same value in whatever order such operations are done? Sums of floating-point numbers
+/// are rounded, and what exch and cas leave is the last one's.
+[[nodiscard]] bool atomic_commutes(const ptx::Form& form);
 
 }  // namespace lockstep::exec

@@ -1,6 +1,8 @@
 // Asynchronous copies, mbarriers and moves of matrices.
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "exec/decode.hpp"
 
 namespace lockstep::exec {
@@ -161,21 +163,40 @@ void Decoder::decode_matrix_move(const Inst& inst, Operation& op) {
     set_operands(op, parts, {});
 }
 
+/// Where the elements of a wmma fragment lie in memory.
+void Decoder::place_pieces(MatrixForm& form, bool by_columns) {
+  const Fragment& fragment = form.fragment;
+  const int each = fragment.per_register();
+  const MatrixPlace first = fragment_place(fragment, 0, 0), last = fragment_place(fragment, 0, each - 1);
+  const bool together = by_columns ? first.column == last.column : first.row == last.row;
+  form.pieces = static_cast<std::uint8_t>(together ? 1 : each);
+  form.lines = static_cast<std::uint16_t>(by_columns ? fragment.columns : fragment.rows);
+  form.line_bytes =
+      static_cast<unsigned>((by_columns ? fragment.rows : fragment.columns) * fragment.bits) / 8;
+  for (int number = 0; number < fragment.elements(); number += each / form.pieces)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const MatrixPlace at = fragment_place(fragment, lane, number);
+      const int line = by_columns ? at.column : at.row, along = by_columns ? at.row : at.column;
+      form.places.push_back(static_cast<std::uint16_t>(static_cast<unsigned>(line) * form.line_bytes +
+                                                       static_cast<unsigned>(along * fragment.bits) / 8));
+    }
+}
+
 void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
   MatrixForm form;
   form.store = inst.has(Mod::kStore);
-  form.by_columns = inst.has(Mod::kCol);
+  const bool by_columns = inst.has(Mod::kCol);
   const MatrixRole role = inst.has(Mod::kA)   ? MatrixRole::kA
                           : inst.has(Mod::kB) ? MatrixRole::kB
                                               : MatrixRole::kAccumulator;
   const auto fragment = wmma_fragment(role, inst.form.shape, inst.form.last_type());
   if (!fragment) fail("no such matrix");
-  form.fragment = *fragment;
-  for (int lane = 0; lane < kLanes; ++lane)
-    for (int element = 0; element < fragment->elements(); ++element)
-      form.places.push_back(fragment_place(*fragment, lane, element));
-  const bool along_k = role == MatrixRole::kA ? !form.by_columns : form.by_columns;
+  const bool along_k = role == MatrixRole::kA ? !by_columns : by_columns;
   if (fragment->bits < 8 && !along_k) fail("elements below 8 bits must be neighbours along k");
+  form.fragment = *fragment;
+  place_pieces(form, by_columns);
+  if (form.lines * form.line_bytes > kMatrixBytes || !std::has_single_bit(form.line_bytes))
+    fail("no such matrix");
   std::vector<Slot> parts;
   if (inst.operands.size() < 2) fail("an operand is missing");
   flatten(inst.operands[form.store ? 1 : 0], inst.form.last_type(), op, parts);

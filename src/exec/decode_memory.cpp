@@ -207,6 +207,29 @@ void Decoder::decode_store(const Inst& inst, Operation& op) {
   set_operands(op, {}, sources);
 }
 
+/// A register that its function names nowhere else, or the sink.
+bool Decoder::unread_result(const Op& result) {
+  if (result.kind != OperandKind::kRegister) return result.kind == OperandKind::kSink;
+  if (mentions_.empty()) {
+    mentions_.resize(function_->registers.size());
+    const auto count = [&](const auto& self, const Op& operand) -> void {
+      const bool names =
+          operand.kind == OperandKind::kRegister ||
+          (operand.kind == OperandKind::kAddress && operand.base == ptx::AddressBase::kRegister);
+      if (names) ++mentions_[operand.reg];
+      for (const Op& element : operand.elements) self(self, element);
+    };
+    for (const Inst& inst : function_->instructions) {
+      if (inst.guard) ++mentions_[inst.guard->reg];
+      for (const Op& operand : inst.operands) count(count, operand);
+    }
+    for (const auto* places : {&function_->parameters, &function_->results})
+      for (const ptx::Parameter& one : *places)
+        if (one.in_register) ++mentions_[one.reg];
+  }
+  return mentions_[result.reg] == 1;
+}
+
 void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   const bool returns = inst.op() == Opcode::kAtom;
   const std::size_t at = returns ? 1 : 0;
@@ -227,7 +250,10 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   op.handler = Handler::kAtomic;
   op.detail = add_memory(form);
   op.second = static_cast<std::uint32_t>(out_.atomics_.size());
-  out_.atomics_.push_back({*fn, *global, compare, returns, returns ? ~0u : told_mbarrier(inst, op)});
+  const bool unread = !returns || unread_result(inst.operands[0]);
+  const std::uint32_t mbarrier = returns ? ~0u : told_mbarrier(inst, op);
+  const bool commutes = unread && mbarrier == ~0u && !compare && atomic_commutes(inst.form);
+  out_.atomics_.push_back({*fn, *global, compare, returns, commutes, mbarrier});
   set_operands(op, destinations, sources);
 }
 

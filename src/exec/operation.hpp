@@ -96,6 +96,7 @@ struct AtomicForm {
   AtomicFn fn = nullptr, global = nullptr;  // nullptr: 128-bit exch or cas; `global`: on global memory
   bool compare = false;                     // cas: the first operand is compared, the second stored
   bool returns = false;
+  bool commutes = false;         // of whole numbers, in any order, and what it returns is read by nobody
   std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
 };
 
@@ -146,15 +147,22 @@ struct TensorMapForm {
   Slot value = Slot::none();
 };
 
+inline constexpr std::uint32_t kMatrixBytes = 1024;  // of wmma's largest: 32 x 8 numbers of f32
+
 /// ldmatrix, stmatrix, wmma.load, wmma.store: which place of the matrix each lane's register parts hold.
 struct MatrixForm {
   bool store = false;
   std::uint8_t matrices = 1;  // ldmatrix, stmatrix: .x1 .x2 .x4
   bool transposed = false;
-  Fragment fragment;                // wmma: 0 registers in the others
-  std::vector<MatrixPlace> places;  // wmma: of element e of lane l at [l * fragment.elements() + e]
-  bool by_columns = false;          // .col: elements of a column are neighbours in memory
-  Slot stride = Slot::none();       // elements from row to row (column to column); none: as many as a row has
+  Fragment fragment;  // wmma: 0 registers in the others
+  // wmma. A line of the matrix is a row, or with .col a column: neighbours in memory.
+  std::uint16_t lines = 0;
+  std::uint32_t line_bytes = 0;  // a power of two
+  std::uint8_t pieces = 1;       // of a register, lowest bits first: its neighbours in a line
+  // Of piece i of register r of lane l at [(r * pieces + i) * kLanes + l]: bytes from the start of the matrix
+  // whose lines follow one another.
+  std::vector<std::uint16_t> places;
+  Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
 };
 
 /// wgmma.mma_async. Slots of the operation: registers of the result, then the first matrix.

@@ -3,7 +3,9 @@
 #include <bit>
 #include <utility>
 
+#include "exec/access_set.hpp"
 #include "exec/cta.hpp"
+#include "exec/lane_loop.hpp"
 
 namespace lockstep::exec {
 
@@ -146,9 +148,15 @@ Warp::Stop Warp::run_split() {
         if (stop) return how;
       }
     }
-    if (now_.spins >= kSpinLimit) return Stop::kSpun;
+    if (now_.spins >= kSpinLimit) return spun();
     if (budget_ <= 0) return Stop::kTired;
   }
+}
+
+/// Reductions of CTAs that run at once tell no values: what looks like spinning may be none.
+Warp::Stop Warp::spun() const {
+  if (machine_->accesses && machine_->accesses->reduces()) throw Dependent();
+  return Stop::kSpun;
 }
 
 void Warp::step_async(const Operation& op, LaneMask active) {
@@ -260,12 +268,12 @@ void Warp::note(LaneMask active, const Addresses& addresses, const AddressSpan& 
 /// Counts polls that see what the one before at this place saw.
 void Warp::note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
-  std::uint64_t hash = active;
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int l = std::countr_zero(left);
-    hash = (std::rotl(hash, 5) ^ addresses.lane[l]) * kMix;
-    hash = (std::rotl(hash, 5) ^ value.lane[l]) * kMix;
-  }
+  std::uint64_t places = active, values = active;  // neither waits for the other
+  for_lanes(active, [&](int l) {
+    places = (std::rotl(places, 5) ^ addresses.lane[l]) * kMix;
+    values = (std::rotl(values, 5) ^ value.lane[l]) * kMix;
+  });
+  const std::uint64_t hash = (std::rotl(places, 5) ^ values) * kMix;
   unsigned place = now_.poll_pc[0] == now_.pc ? 0 : 1;
   if (now_.poll_pc[place] == now_.pc && now_.poll[place] == hash) {
     ++now_.spins;

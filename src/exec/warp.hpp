@@ -87,6 +87,9 @@ struct KnownAccess {
 /// Special registers that have a value of its own for each lane.
 [[nodiscard]] bool differs_by_lane(ptx::Special special);
 
+/// What an access does, for launches whose CTAs run at once.
+enum class Use : std::uint8_t { kRead, kWrite, kReduce };  // kReduce: noted by who makes it
+
 class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
@@ -122,6 +125,7 @@ class Warp {
   // warp.cpp: the loop
   bool pick();
   Stop run_split();
+  [[nodiscard]] Stop spun() const;
   void step_async(const Operation& op, LaneMask active);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
   void lane(const Operation& op, LaneMask active);
@@ -207,13 +211,14 @@ class Warp {
   AddressSpan addresses(const MemoryForm& form, LaneMask active, std::uint32_t bytes, Addresses& out) const;
   [[nodiscard]] bool locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, KnownAccess& out);
   std::byte* direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-                    const AddressSpan& span, bool writes);
+                    const AddressSpan& span, Use use);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-               bool writes, Pointers& out);
+               Use use, Pointers& out);
   bool resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-               const AddressSpan& span, bool writes, Pointers& out);
+               const AddressSpan& span, Use use, Pointers& out);
+  void note_range(Address first, std::uint64_t bytes, Use use);
   void note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& addresses,
-                   bool writes);
+                   Use use);
   void load_parameter(const Operation& op, const MemoryForm& form, LaneMask active);
   [[nodiscard]] std::byte* resolve_one(Reach reach, std::uint32_t lane, std::uint32_t bytes, Address address);
   void load(const Operation& op, LaneMask active);
@@ -222,13 +227,15 @@ class Warp {
                  const std::byte* from);
   void load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from);
   void store(const Operation& op, LaneMask active);
+
+  // warp_atomic.cpp
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
 
   // warp_known.cpp: accesses through a base that the warp has looked at
-  [[nodiscard]] std::byte* known_place(const MemoryForm& form, LaneMask active, bool writes);
+  [[nodiscard]] std::byte* known_place(const MemoryForm& form, LaneMask active, Use use);
   [[nodiscard]] bool note_known_global(const KnownAccess& known, const MemoryForm& form, Address first,
-                                       bool writes);
+                                       Use use);
   void note_shifted(const KnownAccess& known, std::uint64_t shift);
   void load_known(const Operation& op, const MemoryForm& form, LaneMask active, const std::byte* first);
   void store_known(const Operation& op, const MemoryForm& form, LaneMask active, std::byte* first);
@@ -241,8 +248,10 @@ class Warp {
   static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
   void matrix_move(const Operation& op, LaneMask active);
   void wmma_move(const Operation& op, LaneMask active);
-  void wmma_register(const MatrixForm& form, const MemoryForm& place, std::uint32_t lane, Address base,
-                     std::uint64_t stride, int reg, std::uint64_t& bits);
+  struct WmmaPlace;
+  [[nodiscard]] bool wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines);
+  void wmma_by_lines(const Operation& op, const WmmaPlace& place, const Pointers& lines);
+  void wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach reach);
 
   // warp_tensor.cpp
   void tensor_copy(const Operation& op, LaneMask active);

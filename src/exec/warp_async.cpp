@@ -31,14 +31,14 @@ void Warp::copy_async(const Operation& op, LaneMask active) {
   if (record_) note(active, from);
   if (active == 0) return;
   Pointers target, source;
-  (void)resolve(to_form, active, form.bytes, to, true, target);
+  (void)resolve(to_form, active, form.bytes, to, Use::kWrite, target);
   LaneMask reading = 0;
   for_lanes(active, [&](std::uint32_t l) {
     const bool ignored = form.ignore.exists() && (at(form.ignore)->lane[l] & 1) != 0;
     const bool empty = form.size.exists() && static_cast<std::uint32_t>(at(form.size)->lane[l]) == 0;
     if (!ignored && !empty) reading |= LaneMask{1} << l;
   });
-  if (reading != 0) (void)resolve(from_form, reading, form.bytes, from, false, source);
+  if (reading != 0) (void)resolve(from_form, reading, form.bytes, from, Use::kRead, source);
   for_lanes(active, [&](std::uint32_t l) {
     std::byte bytes[16] = {};
     if (reading >> l & 1) {
@@ -117,7 +117,7 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
   if (record_) note(active, a);
   if (active == 0) return;
   Pointers where;
-  (void)resolve(place, active, 8, a, true, where);
+  (void)resolve(place, active, 8, a, Use::kWrite, where);
   LaneSlots seen{};
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t before =
@@ -161,7 +161,7 @@ void Warp::matrix_move(const Operation& op, LaneMask active) {
   if (active != kAllLanes)
     fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
   Pointers row;
-  (void)resolve(place, rows, kRowBytes, a, true, row);
+  (void)resolve(place, rows, kRowBytes, a, Use::kWrite, row);
   for (unsigned m = 0; m < form.matrices; ++m) {
     LaneSlots* const part = at(slots_[op.operands + m]);
     for (unsigned l = 0; l < kWarpSize && part; ++l)

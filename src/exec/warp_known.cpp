@@ -19,7 +19,7 @@ bool are_neighbours(const KnownAccess& known, const MemoryForm& form) {
 /// Where the first active lane's access lands; the others as far from it as their addresses. The access is
 /// recorded. nullptr: it is one that needs a closer look (other lanes, misaligned, not all in one page or in
 /// the CTA's shared memory), and nothing is done.
-std::byte* Warp::known_place(const MemoryForm& form, LaneMask active, bool writes) {
+std::byte* Warp::known_place(const MemoryForm& form, LaneMask active, Use use) {
   const KnownAccess& known = known_[form.place];
   if (active == 0 || known.mask != active) return nullptr;
   const std::uint64_t shift =
@@ -32,7 +32,7 @@ std::byte* Warp::known_place(const MemoryForm& form, LaneMask active, bool write
   std::byte* place = nullptr;
   if (form.reach != Reach::kShared && (last - kArenaBase) >> DeviceMemory::kPageShift == page &&
       machine_->memory.page_mapped(page)) {
-    if (machine_->accesses && !note_known_global(known, form, first, writes)) return nullptr;
+    if (machine_->accesses && !note_known_global(known, form, first, use)) return nullptr;
     place = reinterpret_cast<std::byte*>(first);
   } else if (form.reach != Reach::kGlobal && lowest - window <= last - window &&
              last - window < cta_->shared().size()) {
@@ -45,14 +45,11 @@ std::byte* Warp::known_place(const MemoryForm& form, LaneMask active, bool write
 }
 
 /// For a launch whose CTAs run at once. False: not one range of addresses, and nothing is noted.
-bool Warp::note_known_global(const KnownAccess& known, const MemoryForm& form, Address first, bool writes) {
+bool Warp::note_known_global(const KnownAccess& known, const MemoryForm& form, Address first, Use use) {
   const bool neighbours = are_neighbours(known, form);
   if (!neighbours && known.span.differ != 0) return false;
   const std::uint64_t size = std::uint64_t{form.bytes} * (neighbours ? kLanes : 1);
-  if (writes)
-    machine_->accesses->write(first, size);
-  else
-    machine_->accesses->read(first, size);
+  note_range(first, size, use);
   return true;
 }
 

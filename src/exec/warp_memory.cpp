@@ -1,4 +1,4 @@
-// Loads, stores and atomics of a warp.
+// Loads and stores of a warp.
 #include <bit>
 #include <cstring>
 
@@ -88,20 +88,20 @@ std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, 
 
 /// Host addresses of the lanes' accesses. `bytes`: of the whole access, to which it must be aligned. True:
 /// all lanes take part, and their accesses are neighbours.
-bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
-                   bool writes, Pointers& out) {
-  return resolve(form, active, bytes, a, lanes_->span(a.lane, active, bytes), writes, out);
+bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a, Use use,
+                   Pointers& out) {
+  return resolve(form, active, bytes, a, lanes_->span(a.lane, active, bytes), use, out);
 }
 
 bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
-                   const AddressSpan& span, bool writes, Pointers& out) {
+                   const AddressSpan& span, Use use, Pointers& out) {
   const std::uint32_t align = std::bit_floor(bytes);
   if ((span.bits & (align - 1)) != 0)
     for_lanes(active, [&](int l) {
       if ((a.lane[l] & (align - 1)) != 0)
         fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, a.lane[l], {});
     });
-  if (std::byte* const place = direct(form, active, bytes, a, span, writes)) {
+  if (std::byte* const place = direct(form, active, bytes, a, span, use)) {
     const auto shift = reinterpret_cast<std::uint64_t>(place) - a.lane[std::countr_zero(active)];
     for (int l = 0; l < kLanes; ++l) out.lane[l] = reinterpret_cast<std::byte*>(a.lane[l] + shift);
     return span.neighbours;
@@ -110,7 +110,7 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
     out.lane[l] = resolve_one(form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
     if (!out.lane[l]) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
     if (machine_->accesses && reinterpret_cast<Address>(out.lane[l]) == a.lane[l])
-      note_global(AddressSpan{0, ~std::uint64_t{0}, 0, 0, false}, LaneMask{1} << l, bytes, a, writes);
+      note_global(AddressSpan{0, ~std::uint64_t{0}, 0, 0, false}, LaneMask{1} << l, bytes, a, use);
   });
   return false;
 }
@@ -118,14 +118,14 @@ bool Warp::resolve(const MemoryForm& form, LaneMask active, std::uint32_t bytes,
 /// The usual cases: aligned accesses, all lanes in one mapped page or in the CTA's shared memory. Where the
 /// first active lane's lands, the others as far from it as their addresses; nullptr: another case.
 std::byte* Warp::direct(const MemoryForm& form, LaneMask active, std::uint32_t bytes, const Addresses& a,
-                        const AddressSpan& span, bool writes) {
+                        const AddressSpan& span, Use use) {
   if ((span.bits & (std::bit_floor(bytes) - 1)) != 0) return nullptr;
   const Address any = a.lane[std::countr_zero(active)];
   const bool generic = form.reach == Reach::kGeneric;
   if (form.reach == Reach::kGlobal || generic) {
     const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
     if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
-      if (machine_->accesses) note_global(span, active, bytes, a, writes);
+      if (machine_->accesses) note_global(span, active, bytes, a, use);
       return reinterpret_cast<std::byte*>(any);
     }
   }
@@ -137,16 +137,19 @@ std::byte* Warp::direct(const MemoryForm& form, LaneMask active, std::uint32_t b
   return nullptr;
 }
 
+/// For a launch whose CTAs run at once.
+void Warp::note_range(Address first, std::uint64_t bytes, Use use) {
+  if (use == Use::kWrite)
+    machine_->accesses->write(first, bytes);
+  else if (use == Use::kRead)
+    machine_->accesses->read(first, bytes);
+}
+
 /// For a launch whose CTAs run at once. Lanes often come in rows of neighbours, which are noted as one.
 void Warp::note_global(const AddressSpan& span, LaneMask active, std::uint32_t bytes, const Addresses& a,
-                       bool writes) {
-  AccessSet& set = *machine_->accesses;
-  const auto note = [&](Address first, std::uint64_t size) {
-    if (writes)
-      set.write(first, size);
-    else
-      set.read(first, size);
-  };
+                       Use use) {
+  if (use == Use::kReduce) return;
+  const auto note = [&](Address first, std::uint64_t size) { note_range(first, size, use); };
   if (span.neighbours) return note(a.lane[0], std::uint64_t{bytes} * kLanes);
   Address first = a.lane[std::countr_zero(active)], end = first + bytes;
   if (span.differ == 0) return note(first, bytes);
@@ -216,7 +219,7 @@ void Warp::load_far(const Operation& op, const MemoryForm& form, LaneMask active
 void Warp::load(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   if (form.known)
-    if (const std::byte* const first = known_place(form, active, false))
+    if (const std::byte* const first = known_place(form, active, Use::kRead))
       return load_known(op, form, active, first);
   load_anywhere(op, form, active);
 }
@@ -230,12 +233,12 @@ void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask a
   const AddressSpan& span = access.span;
   if (!locate(form, active, bytes, access)) return;
   const bool near = form.count == 1 && form.bytes <= 8 && (span.neighbours || span.differ == 0);
-  const std::byte* const place = near ? direct(form, active, bytes, a, span, false) : nullptr;
+  const std::byte* const place = near ? direct(form, active, bytes, a, span, Use::kRead) : nullptr;
   if (place) {
     load_near(op, form, active, span.neighbours, place);
   } else {
     Pointers from;
-    (void)resolve(form, active, bytes, a, span, false, from);
+    (void)resolve(form, active, bytes, a, span, Use::kRead, from);
     load_far(op, form, active, from);
   }
   if (form.polls && slots_[op.operands].exists()) note_poll(active, a, *at(slots_[op.operands]), false);
@@ -244,14 +247,15 @@ void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask a
 void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
   if (form.known)
-    if (std::byte* const first = known_place(form, active, true)) return store_known(op, form, active, first);
+    if (std::byte* const first = known_place(form, active, Use::kWrite))
+      return store_known(op, form, active, first);
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
   KnownAccess& access = known_[form.place];
   const Addresses& a = access.addresses;
   const AddressSpan& span = access.span;
   if (!locate(form, active, bytes, access)) return;
   Pointers to;
-  const bool neighbours = resolve(form, active, bytes, a, span, true, to);
+  const bool neighbours = resolve(form, active, bytes, a, span, Use::kWrite, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
@@ -266,53 +270,6 @@ void Warp::store(const Operation& op, LaneMask active) {
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
   if (op.second != ~0u) tell_mbarriers(op.second, active, bytes);
-}
-
-void Warp::atomic(const Operation& op, LaneMask active) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  KnownAccess& access = known_[kNoPlace];
-  const Addresses& a = access.addresses;
-  const AddressSpan& span = access.span;
-  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(form, active, bytes, access)) return;
-  Pointers where;
-  (void)resolve(form, active, bytes, a, span, true, where);
-  if (!what.fn) return atomic_wide(op, active, where);
-  const Slot* const to = slots_ + op.operands;
-  const Slot* const from = to + op.destinations;
-  LaneSlots old{};
-  for (unsigned i = 0; i < form.count; ++i) {
-    const LaneSlots& b = *at(from[i]);
-    const LaneSlots& c = what.compare ? *at(from[form.count + i]) : b;
-    for_lanes(active, [&](int l) {
-      std::byte* const at_byte = where.lane[l] + i * form.bytes;
-      const bool global = reinterpret_cast<Address>(at_byte) == a.lane[l] + i * form.bytes;
-      old.lane[l] = read_bits(at_byte, form.bytes);
-      const std::uint64_t value = (global ? what.global : what.fn)(old.lane[l], b.lane[l], c.lane[l]);
-      std::memcpy(at_byte, &value, form.bytes);
-    });
-    if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
-  }
-  if (what.returns) note_poll(active, a, old, what.compare);
-  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
-}
-
-/// atom.exch and atom.cas of 128 bits.
-void Warp::atomic_wide(const Operation& op, LaneMask active, const Pointers& where) {
-  const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  const Slot* const slots = slots_ + op.operands;
-  const LaneSlots* const b = at(slots[op.destinations]);
-  const LaneSlots* const c = what.compare ? at(slots[op.destinations + 1]) : b;
-  for_lanes(active, [&](int l) {
-    const auto low = read<std::uint64_t>(where.lane[l]), high = read<std::uint64_t>(where.lane[l] + 8);
-    const std::uint64_t give[2] = {c[0].lane[l], c[1].lane[l]};
-    if (!what.compare || (low == b[0].lane[l] && high == b[1].lane[l]))
-      std::memcpy(where.lane[l], give, sizeof give);
-    if (op.destinations == 0 || !slots[0].exists()) return;
-    at(slots[0])[0].lane[l] = low;
-    at(slots[0])[1].lane[l] = high;
-  });
 }
 
 }  // namespace lockstep::exec

@@ -1,77 +1,158 @@
-// wmma.load and wmma.store: elements of a matrix in memory to and from the lanes' fragments.
-#include <cstring>
+// wmma.load and wmma.store: elements of a matrix in memory to and from the lanes' fragments. A line is a row
+// of the matrix, or with .col a column: what lies together in memory.
+#include <algorithm>
+#include <bit>
 
+#include "exec/access_set.hpp"
 #include "exec/cta.hpp"
+#include "exec/lane_loop.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
 
+/// The operands: where the matrix begins, and how far it is from line to line, as each lane has them.
+struct Warp::WmmaPlace {
+  const MatrixForm& form;
+  Addresses base;
+  std::uint64_t stride_bits[kLanes];
+
+  [[nodiscard]] Address of_line(std::uint32_t line, std::uint32_t lane) const {
+    return base.lane[lane] + line * stride_bits[lane] / 8;
+  }
+  [[nodiscard]] Address of(std::uint16_t place, std::uint32_t lane) const {
+    const auto shift = static_cast<unsigned>(std::countr_zero(form.line_bytes));
+    return of_line(place >> shift, lane) + (place & (form.line_bytes - 1));
+  }
+  /// All lanes have the same, as PTX demands.
+  [[nodiscard]] bool uniform() const {
+    const auto same = [](const std::uint64_t* of) {
+      return std::all_of(of, of + kLanes, [of](std::uint64_t one) { return one == *of; });
+    };
+    return same(base.lane) && same(stride_bits);
+  }
+  /// Of a piece of a register; 0 < pieces.
+  [[nodiscard]] unsigned piece_bytes() const {
+    return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
+  }
+};
+
 namespace {
 
-/// Elements between the start of the matrix and one of a lane's.
-std::uint64_t offset_of(const MatrixForm& form, std::uint64_t stride, std::uint32_t l, int element) {
-  const MatrixPlace at =
-      form.places[l * static_cast<unsigned>(form.fragment.elements()) + static_cast<unsigned>(element)];
-  const auto row = static_cast<std::uint64_t>(at.row), column = static_cast<std::uint64_t>(at.column);
-  return form.by_columns ? column * stride + row : row * stride + column;
+/// One register of all lanes, from the matrix whose lines follow one another.
+template <class Piece>
+void load_pieces(LaneSlots& to, unsigned pieces, const std::uint16_t* places, const std::byte* matrix) {
+  constexpr unsigned kBits = 8 * sizeof(Piece);
+  for (int l = 0; l < kLanes; ++l) to.lane[l] = read<Piece>(matrix + places[l]);
+  for (unsigned i = 1; i < pieces; ++i) {
+    places += kLanes;
+    for (int l = 0; l < kLanes; ++l)
+      to.lane[l] |= std::uint64_t{read<Piece>(matrix + places[l])} << i * kBits;
+  }
+}
+template <class Piece>
+void store_pieces(const LaneSlots& from, unsigned pieces, const std::uint16_t* places, std::byte* matrix) {
+  constexpr unsigned kBits = 8 * sizeof(Piece);
+  for (unsigned i = 0; i < pieces; ++i, places += kLanes)
+    for (int l = 0; l < kLanes; ++l) write(matrix + places[l], static_cast<Piece>(from.lane[l] >> i * kBits));
+}
+
+/// Lines have a multiple of 8 bytes.
+void copy_line(std::byte* to, const std::byte* from, unsigned bytes) {
+  for (unsigned at = 0; at < bytes; at += 8) write(to + at, read<std::uint64_t>(from + at));
 }
 
 }  // namespace
 
-/// Moves register `reg` of a lane: at once where its elements are neighbours in memory, otherwise one by one.
-void Warp::wmma_register(const MatrixForm& form, const MemoryForm& place, std::uint32_t l, Address base,
-                         std::uint64_t stride, int reg, std::uint64_t& bits) {
-  const int each = form.fragment.per_register(), first = reg * each;
-  const auto width = static_cast<unsigned>(form.fragment.bits);
-  const std::uint64_t begin = offset_of(form, stride, l, first);
-  const bool together =
-      each == 1 || offset_of(form, stride, l, first + each - 1) == begin + static_cast<unsigned>(each) - 1;
-  const int moves = together ? 1 : each;
-  const unsigned bytes = width * static_cast<unsigned>(each / moves) / 8;
-  for (int i = 0; i < moves; ++i) {
-    const Address address = base + (i == 0 ? begin : offset_of(form, stride, l, first + i)) * width / 8;
-    std::byte* const where = resolve_one(place.reach, l, bytes, address);
-    if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
-    const unsigned shift = static_cast<unsigned>(i) * width;
-    if (form.store) {
-      const std::uint64_t value = bits >> shift;
-      std::memcpy(where, &value, bytes);
-    } else {
-      std::uint64_t value = 0;
-      std::memcpy(&value, where, bytes);
-      bits |= value << shift;
+/// Where the lines lie, once for all lanes. False: that is to be asked lane by lane.
+bool Warp::wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines) {
+  const MatrixForm& form = place.form;
+  const bool shared = reach == Reach::kGlobal || reach == Reach::kShared || reach == Reach::kGeneric;
+  if (!shared || form.lines > kLanes || !place.uniform()) return false;
+  if (form.store && place.stride_bits[0] < 8 * form.line_bytes)
+    return false;  // lines meet: the last one stays
+  for (std::uint32_t line = 0; line < form.lines; ++line) {
+    const Address address = place.of_line(line, 0);
+    if (reach == Reach::kGeneric && in_local_window(address)) return false;
+    lines.lane[line] = resolve_one(reach, 0, form.line_bytes, address);
+    if (!lines.lane[line]) return false;
+  }
+  for (std::uint32_t line = 0; machine_->accesses && line < form.lines; ++line) {
+    const Address address = place.of_line(line, 0);
+    if (reinterpret_cast<Address>(lines.lane[line]) == address)
+      note_range(address, form.line_bytes, form.store ? Use::kWrite : Use::kRead);
+  }
+  return true;
+}
+
+void Warp::wmma_by_lines(const Operation& op, const WmmaPlace& place, const Pointers& lines) {
+  const MatrixForm& form = place.form;
+  alignas(64) std::byte matrix[kMatrixBytes];
+  for (std::uint32_t line = 0; !form.store && line < form.lines; ++line)
+    copy_line(matrix + line * form.line_bytes, lines.lane[line], form.line_bytes);
+  with_width(place.piece_bytes(), [&](auto width) {
+    using Piece = decltype(width);
+    const std::uint16_t* places = form.places.data();
+    for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
+      LaneSlots* const part = at(slots_[op.operands + reg]);
+      if (part && form.store) store_pieces<Piece>(*part, form.pieces, places, matrix);
+      if (part && !form.store) load_pieces<Piece>(*part, form.pieces, places, matrix);
+      places += std::size_t{form.pieces} * kLanes;
+    }
+  });
+  for (std::uint32_t line = 0; form.store && line < form.lines; ++line)
+    copy_line(lines.lane[line], matrix + line * form.line_bytes, form.line_bytes);
+}
+
+void Warp::wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach reach) {
+  const MatrixForm& form = place.form;
+  const unsigned bytes = place.piece_bytes();
+  for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
+    LaneSlots* const part = at(slots_[op.operands + reg]);
+    for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
+      std::uint64_t bits = form.store ? part->lane[l] : 0;
+      for (unsigned i = 0; i < form.pieces; ++i) {
+        const Address address = place.of(form.places[(reg * form.pieces + i) * kLanes + l], l);
+        std::byte* const where = resolve_one(reach, l, bytes, address);
+        if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
+        if (machine_->accesses && reinterpret_cast<Address>(where) == address)
+          note_range(address, bytes, form.store ? Use::kWrite : Use::kRead);
+        with_width(bytes, [&](auto width) {
+          if (form.store)
+            write(where, static_cast<decltype(width)>(bits >> 8 * bytes * i));
+          else
+            bits |= std::uint64_t{read<decltype(width)>(where)} << 8 * bytes * i;
+        });
+      }
+      if (!form.store) part->lane[l] = bits;
     }
   }
 }
 
 void Warp::wmma_move(const Operation& op, LaneMask active) {
   const MatrixForm& form = machine_->kernel.matrices()[op.second];
-  const MemoryForm& place = machine_->kernel.memory()[op.detail];
+  const MemoryForm& memory = machine_->kernel.memory()[op.detail];
   if (active == 0) {
     if (record_) note(active);
     return;
   }
   if (active != kAllLanes)
     fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
-  Addresses base, first;
-  addresses(place, active, base);
-  std::uint64_t strides[kLanes];
-  for (std::uint32_t l = 0; l < kWarpSize; ++l) {
-    const int across = form.by_columns ? form.fragment.rows : form.fragment.columns;
-    strides[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l])
-                                      : static_cast<unsigned>(across);
-    first.lane[l] =
-        base.lane[l] + offset_of(form, strides[l], l, 0) * static_cast<unsigned>(form.fragment.bits) / 8;
+  WmmaPlace place{form, {}, {}};
+  addresses(memory, active, place.base);
+  for (std::uint32_t l = 0; l < kWarpSize; ++l)
+    place.stride_bits[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l]) *
+                                                      static_cast<std::uint64_t>(form.fragment.bits)
+                                                : std::uint64_t{8} * form.line_bytes;
+  if (record_) {
+    Addresses first;
+    for (std::uint32_t l = 0; l < kWarpSize; ++l) first.lane[l] = place.of(form.places[l], l);
+    note(active, first);
   }
-  if (record_) note(active, first);
-  for (int reg = 0; reg < form.fragment.registers; ++reg) {
-    LaneSlots* const part = at(slots_[op.operands + static_cast<unsigned>(reg)]);
-    for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
-      std::uint64_t bits = form.store ? part->lane[l] : 0;
-      wmma_register(form, place, l, base.lane[l], strides[l], reg, bits);
-      if (!form.store) part->lane[l] = bits;
-    }
-  }
+  Pointers lines;
+  if (wmma_lines(place, memory.reach, lines))
+    wmma_by_lines(op, place, lines);
+  else
+    wmma_one_by_one(op, place, memory.reach);
 }
 
 }  // namespace lockstep::exec

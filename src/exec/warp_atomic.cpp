@@ -1,0 +1,76 @@
+// atom and red of a warp.
+#include "exec/access_set.hpp"
+#include "exec/cta.hpp"
+#include "exec/lane_loop.hpp"
+#include "exec/warp.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+/// One element of each lane. `old`: what was there.
+void change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active, std::byte* const* where,
+            const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
+  with_width(bytes, [&](auto width) {
+    using Value = decltype(width);
+    for_lanes(active, [&](int l) {
+      const AtomicFn fn = (global >> l & 1) != 0 ? what.global : what.fn;
+      old.lane[l] = read<Value>(where[l]);
+      write(where[l], static_cast<Value>(fn(old.lane[l], b.lane[l], c.lane[l])));
+    });
+  });
+}
+
+}  // namespace
+
+void Warp::atomic(const Operation& op, LaneMask active) {
+  const MemoryForm& form = machine_->kernel.memory()[op.detail];
+  const AtomicForm& what = machine_->kernel.atomics()[op.second];
+  KnownAccess& access = known_[kNoPlace];
+  const Addresses& a = access.addresses;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  if (!locate(form, active, bytes, access)) return;
+  const bool apart = machine_->accesses && what.commutes;  // other CTAs may reduce the element at this moment
+  Pointers where;
+  (void)resolve(form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
+  if (!what.fn) return atomic_wide(op, active, where);
+  LaneMask global = 0;
+  for_lanes(active, [&](int l) {
+    if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
+  });
+  const Slot* const to = slots_ + op.operands;
+  const Slot* const from = to + op.destinations;
+  LaneSlots old{};
+  for (unsigned i = 0; i < form.count; ++i) {
+    const LaneSlots& b = *at(from[i]);
+    const LaneSlots& c = what.compare ? *at(from[form.count + i]) : b;
+    if (apart)
+      for_lanes(global, [&](int l) {
+        machine_->accesses->reduce({a.lane[l] + i * form.bytes, b.lane[l], what.global, form.bytes});
+      });
+    change(what, form.bytes, global, apart ? active & ~global : active, where.lane, b, c, old);
+    if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
+    for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
+  }
+  if (what.returns) note_poll(active, a, old, what.compare);
+  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
+}
+
+/// atom.exch and atom.cas of 128 bits.
+void Warp::atomic_wide(const Operation& op, LaneMask active, const Pointers& where) {
+  const AtomicForm& what = machine_->kernel.atomics()[op.second];
+  const Slot* const slots = slots_ + op.operands;
+  const LaneSlots* const b = at(slots[op.destinations]);
+  const LaneSlots* const c = what.compare ? at(slots[op.destinations + 1]) : b;
+  for_lanes(active, [&](int l) {
+    const auto low = read<std::uint64_t>(where.lane[l]), high = read<std::uint64_t>(where.lane[l] + 8);
+    const std::uint64_t give[2] = {c[0].lane[l], c[1].lane[l]};
+    if (!what.compare || (low == b[0].lane[l] && high == b[1].lane[l]))
+      std::memcpy(where.lane[l], give, sizeof give);
+    if (op.destinations == 0 || !slots[0].exists()) return;
+    at(slots[0])[0].lane[l] = low;
+    at(slots[0])[1].lane[l] = high;
+  });
+}
+
+}  // namespace lockstep::exec
