@@ -97,7 +97,8 @@ void add_run_options(po::options_description& options) {
       "quiet,q", "no progress and no summary")(
       "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
-      "window", text()->default_value("auto"), "core cycles between barriers; auto is the machine's limit")(
+      "window", text()->default_value("auto"),
+      "at most so many core cycles between barriers; auto is the machine's limit")(
       "no-skip", "visit every cycle, also those in which nothing changes")(
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
       "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
