@@ -1,15 +1,10 @@
-"""Section: CUDA programs as they are, beside the recordings of them."""
-import shutil
-
+"""Section: CUDA programs as they are, beside the recordings of them. Needs nvcc, as bench/exec says where it is not there."""
 from .bench import bench
 
 TITLE = "Speed of programs beside their recordings"
 
 
 def write(context, page):
-    if not shutil.which("nvcc"):
-        page.text("Needs nvcc.")
-        return
     page.text("`lockstep exec` executes a program and times its kernels at once; `lockstep run` has only to time what was recorded.",
               "The programs are those of `examples/`, each with its own check of its results on the host, which is part of exec's time.",
               "The goal is 0.8.")
