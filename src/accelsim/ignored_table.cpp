@@ -64,7 +64,6 @@ constexpr IgnoredOption kOptions[] = {
     {"-gpgpu_l1_banks_hashing_function", "", "the L1 looks up any l1.tags_per_cycle lines a cycle"},
     {"-gpgpu_cache:dl1PrefL1", "", kPrefer},
     {"-gpgpu_cache:dl1PrefShared", "", kPrefer},
-    {"-gpgpu_gmem_skip_L1D", "0", "loads look in the L1 unless the instruction says otherwise"},
     {"-gpgpu_perfect_mem", "0", "memory is modelled"},
     {"-n_regfile_gating_group", "", kPower},
     {"-gpgpu_clock_gated_reg_file", "", kPower},

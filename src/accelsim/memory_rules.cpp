@@ -12,7 +12,8 @@ namespace lockstep::accelsim {
 namespace {
 
 constexpr std::string_view kL1 = "-gpgpu_cache:dl1", kUnified = "-gpgpu_unified_l1d_size",
-                           kShared = "-gpgpu_shmem_size", kBanks = "-gpgpu_l1_banks";
+                           kShared = "-gpgpu_shmem_size", kBanks = "-gpgpu_l1_banks",
+                           kSkip = "-gpgpu_gmem_skip_L1D";
 constexpr std::string_view kNoL1 = "an SM always has an L1; the base's stays";
 
 void l1_size(Context& c) {
@@ -148,6 +149,10 @@ std::vector<Rule> l1_rules() {
        "l1.shared_latency",
        "+ 2, at least 8",
        [](Context& c) { load_latency(c, "l1.shared_latency", "-gpgpu_smem_latency"); }},
+      {{{kSkip, "0"}},
+       "l1.cache_global",
+       "1 = false",
+       [](Context& c) { c.set("l1.cache_global", c.flag(kSkip) ? "false" : "true", {kSkip}); }},
   };
 }
 

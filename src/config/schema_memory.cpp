@@ -52,6 +52,9 @@ Rows l1_rows() {
               "memory instructions in flight (pending request table)", l1<&G::pending_instructions>()),
       flag("l1.allocate_on_store", "a store that misses takes a line (written through in any case)",
            l1<&G::allocate_on_store>()),
+      flag("l1.cache_global",
+           "loads of global memory look in the L1; false: they go to the L2, local memory is cached",
+           l1<&G::cache_global>()),
   };
 }
 

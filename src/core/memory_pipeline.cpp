@@ -59,6 +59,7 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       data_bytes_(std::clamp(config.l1.data_bytes_per_cycle, 1u, kLineBytes)),
       const_cold_miss_(config.mio.const_cold_miss),
       allocate_on_store_(config.l1.allocate_on_store),
+      cache_global_(config.l1.cache_global),
       sm_(sm),
       max_warps_(config.sm.max_warps),
       instruction_sectors_(sectors_of_instruction_line(config.frontend.line_bytes)),
@@ -288,7 +289,7 @@ void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   }
 }
 
-MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) {
+MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) const {
   switch (op.op_class) {
     case OpClass::kStore:
       return LineKind::kStore;
@@ -297,7 +298,8 @@ MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) {
     case OpClass::kReduction:
       return LineKind::kReduction;
     default:
-      return op.bypass_l1 ? LineKind::kDirectLoad : LineKind::kCachedLoad;
+      return op.bypass_l1 || (op.space == MemSpace::kGlobal && !cache_global_) ? LineKind::kDirectLoad
+                                                                               : LineKind::kCachedLoad;
   }
 }
 

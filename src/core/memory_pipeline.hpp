@@ -37,9 +37,9 @@ namespace lockstep::core {
 /// L1: write-through, allocate on fill, misses in flight occupy no way. A load's sectors hit, merge with a
 /// fill under way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written
 /// whole become valid in the L1 when l1.allocate_on_store is set and no fill of theirs is under way. Local
-/// memory is cached the same way (written through). Loads that bypass the L1, atomics and reductions count as
-/// misses and make the SM's own copy invalid. Without room in port, miss registers or pending table the
-/// load/store unit waits, in order.
+/// memory is cached the same way (written through). Loads that bypass the L1 (all of global memory without
+/// l1.cache_global), atomics and reductions count as misses and make the SM's own copy invalid. Without room in
+/// port, miss registers or pending table the load/store unit waits, in order.
 class MemoryPipeline {
  public:
   /// Cycles that an operation stays in its local queue, operand read and address calculation: with
@@ -156,7 +156,7 @@ class MemoryPipeline {
   void constant(Cycle now, const MioOperation& op);
   void shared(Cycle now, const MioOperation& op);
   void global(Cycle now, const MioOperation& op, LsuUnit unit);
-  [[nodiscard]] static LineKind kind_of(const MioOperation& op);
+  [[nodiscard]] LineKind kind_of(const MioOperation& op) const;
   void list_lines(const MioOperation& op, LineKind kind);
 
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
@@ -186,7 +186,7 @@ class MemoryPipeline {
   Cycle shuffle_interval_, special_interval_, const_interval_, texture_interval_;
   std::uint16_t texture_extra_;
   std::uint32_t tags_per_cycle_, data_bytes_;
-  bool const_cold_miss_, allocate_on_store_;
+  bool const_cold_miss_, allocate_on_store_, cache_global_;
   std::uint32_t sm_, max_warps_;
   SectorMask instruction_sectors_;
   std::vector<std::uint32_t> carveouts_kib_;

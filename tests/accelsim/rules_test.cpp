@@ -60,6 +60,8 @@ TEST_CASE("L1: apart from shared memory, unified, and beyond 512 ways") {
         "l1.tags_per_cycle=2 "
         "l1.data_bytes_per_cycle=64");
   CHECK(set_by("-gpgpu_smem_latency 3") == "l1.shared_latency=8");
+  CHECK(set_by("-gpgpu_gmem_skip_L1D 1") == "l1.cache_global=false");
+  CHECK(set_by("-gpgpu_gmem_skip_L1D 0") == "l1.cache_global=true");
 }
 
 TEST_CASE("pipes: fewer units than schedulers, none, and integers on SP units") {

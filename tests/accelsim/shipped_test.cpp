@@ -40,6 +40,7 @@ const Values kQv100Values = {
     {"l1.ways", "256"},  // 128 KiB of 4 sets of 128 bytes
     {"l1.mshrs", "512"},
     {"l1.allocate_on_store", "true"},
+    {"l1.cache_global", "true"},
     {"l1.tags_per_cycle", "4"},
     {"l1.data_bytes_per_cycle", "128"},  // 4 banks of 32
     {"l1.shared_carveouts_kib", "0,8,16,32,64,96"},

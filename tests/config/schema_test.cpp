@@ -327,7 +327,7 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
       resolve("v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32",
                        "gpu.name=My GPU-2", "dram.type=hbm3", "host.copy_mode=overlapped",
                        "pipe.fp64_shared=true", "mio.const_cold_miss=false", "host.warms_l2=false",
-                       "l1.allocate_on_store=false", "l1.replacement=lru", "dram.refresh=all_banks",
+                       "l1.allocate_on_store=false", "l1.cache_global=false", "l1.replacement=lru", "dram.refresh=all_banks",
                        "l2.code_resident=false", "launch.cache_control=all"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
@@ -340,6 +340,7 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
   CHECK_FALSE(c.mio.const_cold_miss);
   CHECK_FALSE(c.host.warms_l2);
   CHECK_FALSE(c.l1.allocate_on_store);
+  CHECK_FALSE(c.l1.cache_global);
   CHECK(c.l1.replacement == L1Replacement::kLru);
   CHECK(c.dram.refresh == Refresh::kAllBanks);
   CHECK_FALSE(c.l2.code_resident);

@@ -84,6 +84,7 @@ config::GpuConfig random_config(std::uint64_t seed) {
   c.l1.tags_per_cycle = one_of({1, 2, 4});
   c.l1.data_bytes_per_cycle = one_of({32, 64, 128});
   c.l1.allocate_on_store = rng() % 2;
+  c.l1.cache_global = rng() % 4 > 0;
   c.icnt.queue_entries = one_of({1, 2, 8});
   c.icnt.request_credits = one_of({1, 4, 16});
   c.mio.queue_entries = one_of({1, 4, 7});

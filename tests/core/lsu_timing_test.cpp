@@ -192,6 +192,24 @@ TEST_CASE("LSU: stores give their result when they leave, the acknowledgement wh
   CHECK(bench.pipeline().counters(0).global_instructions == 2);
 }
 
+TEST_CASE("LSU: without l1.cache_global only loads of local memory look in the L1") {
+  for (const bool cached : {true, false}) {
+    auto c = warm_config();
+    c.l1.cache_global = cached;
+    LsuBench bench(c, kL2);
+    OpList list;
+    for (const Cycle t : {5, 1005}) list.strided(t, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4, 1);
+    for (const Cycle t : {2005, 3005}) list.strided(t, OpClass::kLoad, MemSpace::kLocal, 4, 0, 4, 1);
+    const LsuRun r = bench.run(list);
+    const Cycle hit = c.l1.hit_latency, miss = hit + miss_path(c);
+    CHECK(r.latency(0) == miss);
+    CHECK(r.latency(1) == (cached ? hit : miss));
+    CHECK(r.latency(2) == miss);
+    CHECK(r.latency(3) == hit);
+    CHECK(bench.pipeline().counters(0).l1.hits == (cached ? 2 : 1));
+  }
+}
+
 TEST_CASE("LSU: stores allocate whole sectors only, and only when they may") {
   for (const bool allocate : {true, false}) {
     auto c = warm_config();
