@@ -103,6 +103,9 @@ Rules cache_rules() {
        [](const GpuConfig& c) {
          return divides(c.l2.slice_bytes, product({c.l2.ways, 128}));
        }},
+      {{"l2.dirty_ways", "l2.ways"},
+       "a set's dirty lines must be at most its ways, or 128 for no limit",
+       [](const GpuConfig& c) { return c.l2.dirty_ways <= c.l2.ways || c.l2.dirty_ways == kNoDirtyLimit; }},
       {{"l2.partitions", "l2.halves"},
        "both halves must have as many partitions",
        [](const GpuConfig& c) { return divides(c.l2.partitions, c.l2.halves); }},

@@ -164,10 +164,13 @@ struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in byt
   std::uint32_t queue_entries = 8;   // messages waiting in front of an injection port
   std::uint32_t far_latency = 100;   // between L2 halves, one way
 };
-struct L2Group {                  // l2.*
+inline constexpr std::uint32_t kNoDirtyLimit = 128;  // l2.dirty_ways: as many as the set has lines
+struct L2Group {                                     // l2.*
   std::uint32_t partitions = 32;  // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
   std::uint32_t slice_bytes = 98304, ways = 24;
+  std::uint32_t dirty_ways =
+      12;  // dirty lines of a set at most; kNoDirtyLimit. Source: v100_kernels.csv: srad
   std::uint32_t latency = 84;                  // L2 cycles from ejection to the hit's reply
   std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
   std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice

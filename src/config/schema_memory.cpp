@@ -114,6 +114,10 @@ Rows l2_rows() {
               l2<&G::slices_per_partition>()),
       integer("l2.slice_bytes", M::kBytes, 4096, 16777216, "capacity of a slice", l2<&G::slice_bytes>()),
       integer("l2.ways", M::kNone, 1, 128, "ways of a slice", l2<&G::ways>()),
+      integer(
+          "l2.dirty_ways", M::kNone, 1, kNoDirtyLimit,
+          "dirty lines of a set; for one more it writes the least recently used of them back (128: no limit)",
+          l2<&G::dirty_ways>()),
       integer("l2.latency", M::kL2Cycles, 1, 4096, "from a request's ejection to its hit's reply",
               l2<&G::latency>()),
       integer("l2.slice_bytes_per_cycle", M::kBytes, 8, 1024, "data bandwidth of a slice, an L2 cycle",

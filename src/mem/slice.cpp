@@ -36,6 +36,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       pipe_capacity_(config.l2.latency + 32),  // a request a cycle, and some that wait for their turn
       far_ways_(config.l2.ways / 2),  // the other half of the ways always serves the home's own lines
       far_mshrs_(config.l2.mshrs / 2),
+      dirty_ways_(config.l2.dirty_ways < config.l2.ways ? config.l2.dirty_ways : 0),
       code_resident_(config.l2.code_resident),
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
@@ -135,8 +136,9 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
 
   if (merged | missed) {
     if (!await(latch, origin, far, slot, set, merged, missed, now)) return false;
-  } else if (!r.evict_first) {
-    tags_.touch(*slot);
+  } else {
+    if (!icnt::is_read(r.kind) && !make_room_to_dirty(latch, slot, set, now)) return false;
+    if (!r.evict_first) tags_.touch(*slot);
   }
   // What the other half is asked for is counted there.
   count_lookup(r, origin, hit, merged, far ? SectorMask{0} : missed, line_there);
@@ -147,7 +149,7 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
     }
     if (r.kind == AccessKind::kEvict) let_go(*slot, r.kernel, now);
   } else if (!(merged | missed)) {
-    operate(r, tags_[*slot], origin, now);
+    operate(r, *slot, origin, now);
   }
   return true;
 }
@@ -184,6 +186,8 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   std::optional<Slot> slot = tags_.find(set, r.line);
   const bool line_there = slot.has_value();
+  // First, as a request that has taken a place must not be held up; who is written back now leaves clean.
+  if (!make_room_to_dirty(latch, slot, set, now)) return false;
   if (slot && !r.evict_first) tags_.touch(*slot);
   if (!slot) slot = place_line(latch, set, false, now);
   if (!slot) return false;
@@ -191,7 +195,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
   for (unsigned s = 0; s < kSectorsPerLine; ++s) {
     if (!(r.sectors >> s & 1)) continue;
-    line.dirty[s] |= r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s];
+    tags_.mark_dirty(*slot, s, r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s]);
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
   count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there);
@@ -228,17 +232,6 @@ std::optional<Slot> Slice::place_line(Latch& latch, std::uint32_t set, bool far,
   return slot;
 }
 
-/// Each dirty sector is one masked write; `kernel` is whose request needs the place.
-bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
-  const SectorMask dirty = tags_[slot].dirty_sectors();
-  if (!dirty) return true;
-  const DramPlace place = controller_->place(map_->local_line(tags_[slot].address), index_);
-  if (!controller_->write_room(place)) return false;
-  controller_->write(now, place, kernel, dirty);
-  counters_->mem[kernel].l2_writebacks += count(dirty);
-  return true;
-}
-
 void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now) {
   Line& line = tags_[slot];
   if (line.far) {
@@ -269,7 +262,10 @@ void Slice::fill(Cycle now, std::uint16_t mshr, SectorMask sectors) {
       if (from_far) line.copied = static_cast<SectorMask>(line.copied | got);
       line.far ? pass_on(r, got, origin, now) : reply(r, got, origin, now);
     } else if (complete) {
-      operate(r, line, origin, now);
+      // A fill cannot wait: without room the set has one dirty line too many until its next write.
+      if (!tags_.is_dirty(slot))
+        (void)write_back_excess(tags_.set_of(map_->local_line(r.line)), r.kernel, now);
+      operate(r, slot, origin, now);
     }
   });
   if (!line.pending) {
@@ -288,15 +284,15 @@ void Slice::write_room(Cycle at) {
 
 /// The atomic unit takes a sector's worth of 32-bit operations every atomic_interval, one request after the
 /// other.
-void Slice::operate(const icnt::Request& r, Line& line, Origin origin, Cycle now) {
+void Slice::operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now) {
   for (unsigned s = 0; s < kSectorsPerLine; ++s)
-    if (r.sectors >> s & 1) line.dirty[s] = kAllBytes;
+    if (r.sectors >> s & 1) tags_.mark_dirty(slot, s, kAllBytes);
   const std::uint32_t passes =
       std::max(count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
   atomic_free_ = std::max(atomic_free_, now) + Cycle{passes} * atomic_interval_;
   atomic_pipe_.push(
       {atomic_free_ + latency_, {r.line, r.tag, r.kind, r.sectors, r.kernel}, r.reply_to, origin});
-  drop_copies(line, r.sectors, r.kernel, now);
+  drop_copies(tags_[slot], r.sectors, r.kernel, now);
 }
 
 void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {

@@ -30,6 +30,11 @@ struct CounterTable {
 /// order of the ejection port; one that lacks a resource (line in flight, place, room in the DRAM's write
 /// queue) holds up those behind it, while hits proceed under misses.
 ///
+/// Of a set at most l2.dirty_ways lines are dirty: before a write or atomic makes one more so, the least
+/// recently used of them is written to DRAM. It stays in the slice; its sectors of which all bytes are known
+/// stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes from DRAM
+/// when the write queue is full may go beyond the limit, until the set's next write.
+///
 /// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
 /// the other half: it keeps copies of what it has read, asks the home for the rest, passes the data on as
 /// they come, and passes writes and atomics on. The home remembers which lines it has sent away and, when
@@ -104,8 +109,10 @@ class Slice {
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
   [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
+  [[nodiscard]] bool write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now);
+  [[nodiscard]] bool make_room_to_dirty(Latch& latch, std::optional<Slot> slot, std::uint32_t set, Cycle now);
   void fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now);
-  void operate(const icnt::Request& r, Line& line, Origin origin, Cycle now);
+  void operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
@@ -139,6 +146,7 @@ class Slice {
   std::uint32_t slice_, index_, slices_;  // in the GPU, in the partition; slices of the GPU
   std::uint32_t latency_, bytes_per_cycle_, atomic_interval_, in_bytes_, out_bytes_;
   std::uint32_t pipe_capacity_, far_ways_, far_mshrs_;
+  std::uint32_t dirty_ways_;  // 0: no limit
   bool code_resident_;
 
   // State.

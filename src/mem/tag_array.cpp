@@ -22,6 +22,21 @@ std::optional<Slot> TagArray::victim(std::uint32_t set, bool far, std::uint32_t 
   return best;
 }
 
+std::optional<Slot> TagArray::excess_dirty(std::uint32_t set, std::uint32_t limit) const {
+  const Slot begin = set * ways_, end = begin + ways_;
+  std::uint32_t dirty = 0;
+  for (Slot s = begin; s < end; ++s) dirty += dirty_[s];
+  if (dirty < limit) return std::nullopt;
+  Slot best = begin;
+  std::uint32_t oldest = kInFlight;
+  for (Slot s = begin; s < end; ++s) {
+    if (!dirty_[s] || (used_[s] & ~kInFlight) >= oldest) continue;
+    oldest = used_[s] & ~kInFlight;
+    best = s;
+  }
+  return best;
+}
+
 /// The numbers of use have run out: they begin again, each set keeping its order.
 void TagArray::renumber() {
   std::vector<Slot> order(ways_);

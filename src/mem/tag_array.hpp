@@ -43,6 +43,7 @@ class TagArray {
         sets_(bytes / (kLineBytes * ways)),
         keys_(std::size_t{sets_} * ways_),
         used_(keys_.size()),
+        dirty_(keys_.size()),
         lines_(keys_.size()),
         last_use_(uses) {}
 
@@ -64,6 +65,9 @@ class TagArray {
   /// all are. Far copies may take at most `far_ways` places of a set and then replace one another.
   [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
+  /// The least recently used of a set's dirty lines when there are `limit` (at least 1) of them or more.
+  [[nodiscard]] std::optional<Slot> excess_dirty(std::uint32_t set, std::uint32_t limit) const;
+
   [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
   [[nodiscard]] Line& operator[](Slot slot) { return lines_[slot]; }
   [[nodiscard]] const Line& operator[](Slot slot) const { return lines_[slot]; }
@@ -75,10 +79,11 @@ class TagArray {
     lines_[slot].address = line;
     lines_[slot].far = far;
     used_[slot] = leave_first ? kLeavesFirst : next_use();
+    dirty_[slot] = 0;
   }
   /// Precondition: not in flight.
   void remove(Slot slot) {
-    keys_[slot] = used_[slot] = 0;
+    keys_[slot] = used_[slot] = dirty_[slot] = 0;
     lines_[slot] = {};
   }
   /// Removes all that are not in flight.
@@ -87,6 +92,18 @@ class TagArray {
       if (in_use(slot) && lines_[slot].mshr == kNoMshr) remove(slot);
   }
   void touch(Slot slot) { used_[slot] = (used_[slot] & kInFlight) | next_use(); }
+
+  [[nodiscard]] bool is_dirty(Slot slot) const { return dirty_[slot] != 0; }
+  /// Bytes of a sector are not yet in DRAM; `bytes` is not 0.
+  void mark_dirty(Slot slot, unsigned sector, std::uint32_t bytes) {
+    lines_[slot].dirty[sector] |= bytes;
+    dirty_[slot] = 1;
+  }
+  /// The line's changed bytes are in DRAM. Sectors of which all bytes are known stay readable.
+  void mark_clean(Slot slot) {
+    lines_[slot].dirty = {};
+    dirty_[slot] = 0;
+  }
 
   /// While a line is in flight it keeps its place.
   void set_mshr(Slot slot, std::uint16_t mshr) {
@@ -111,6 +128,7 @@ class TagArray {
   std::uint32_t ways_, sets_;
   std::vector<std::uint32_t> keys_;
   std::vector<std::uint32_t> used_;
+  std::vector<std::uint8_t> dirty_;  // has dirty bytes; apart, as a set's are looked through
   std::vector<Line> lines_;
   std::uint32_t clock_ = kFirstUse, last_use_;
 };

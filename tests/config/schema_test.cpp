@@ -178,6 +178,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(l2, slices_per_partition),
       FIELD(l2, slice_bytes),
       FIELD(l2, ways),
+      FIELD(l2, dirty_ways),
       FIELD(l2, latency),
       FIELD(l2, slice_bytes_per_cycle),
       FIELD(l2, mshrs),

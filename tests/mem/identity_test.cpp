@@ -147,6 +147,20 @@ TEST_CASE("likewise with two halves") {
   compare_all(c, 32, true);
 }
 
+TEST_CASE("likewise with a limit of dirty lines") {
+  for (const std::uint32_t dirty_ways : {1u, 4u}) {
+    config::GpuConfig c = small_config();
+    c.l2.dirty_ways = dirty_ways;
+    c.dram.write_queue = 4;  // so that writes wait
+    c.dram.write_high = 4;
+    c.dram.write_low = 2;
+    c.clock = {1380000, 1200000, 1200000, 877000};
+    for (const bool pressure : {false, true}) compare_all(c, 50 + dirty_ways, pressure);
+    c.l2.halves = 2;
+    compare_all(c, 60 + dirty_ways, true);
+  }
+}
+
 TEST_CASE("likewise when every buffer is as small as can be") {
   for (const std::uint32_t halves : {1u, 2u}) {
     config::GpuConfig c = small_config();
@@ -162,6 +176,8 @@ TEST_CASE("likewise when every buffer is as small as can be") {
     c.dram.write_high = 2;
     c.dram.write_low = 1;
     compare_all(c, 40 + halves, true);
+    c.l2.dirty_ways = 1;
+    compare_all(c, 42 + halves, true);
   }
 }
 
@@ -177,6 +193,7 @@ TEST_CASE("machines of many shapes") {
     c.l2.slices_per_partition = 1 + draw(3);
     c.l2.ways = 2 + draw(7);
     c.l2.slice_bytes = 128 * c.l2.ways * (1 + draw(20));
+    c.l2.dirty_ways = 1 + draw(c.l2.ways);
     c.l2.mshrs = 2 + draw(30);
     c.l2.slice_bytes_per_cycle = 16u << draw(4);
     c.l2.latency = 1 + draw(150);

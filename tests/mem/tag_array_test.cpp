@@ -1,6 +1,7 @@
 // Places of an L2 slice: who leaves, against a list kept by hand.
 #include "mem/tag_array.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <list>
 #include <random>
@@ -31,6 +32,58 @@ TEST_CASE("the least recently used line leaves, also when the numbers of use beg
       order.push_front(line);
     }
   }
+}
+
+TEST_CASE("the least recently used of too many dirty lines, also when the numbers of use begin again") {
+  for (const std::uint32_t uses : {20u, 0x7fffffffu}) {
+    TagArray tags(8 * 128, 8, uses);
+    std::list<Address> dirty;  // most recent first
+    for (std::uint32_t i = 0; i < 8; ++i) tags.insert(*tags.victim(0, false, 4), i * 128, false, false);
+    std::mt19937 random(uses);
+    for (int i = 0; i < 5000; ++i) {
+      const Address line = random() % 8 * 128;
+      const Slot slot = *tags.find(0, line);
+      tags.touch(slot);
+      const bool was_dirty = std::find(dirty.begin(), dirty.end(), line) != dirty.end();
+      REQUIRE(tags.is_dirty(slot) == was_dirty);
+      dirty.remove(line);
+      if (was_dirty) dirty.push_front(line);
+      switch (random() % 4) {
+        case 0:
+          tags.set_mshr(slot, tags[slot].mshr == kNoMshr ? 1 : kNoMshr);
+          break;
+        case 1:
+          tags.mark_clean(slot);
+          dirty.remove(line);
+          break;
+        default:
+          if (!was_dirty) dirty.push_front(line);
+          tags.mark_dirty(slot, random() % 4, 1);
+      }
+      for (const std::uint32_t limit : {1u, 3u, 5u}) {
+        const auto found = tags.excess_dirty(0, limit);
+        REQUIRE(found.has_value() == (dirty.size() >= limit));
+        if (found) REQUIRE(tags[*found].address == dirty.back());
+      }
+    }
+  }
+}
+
+TEST_CASE("what takes a dirty line's place is clean, and so is nothing") {
+  TagArray tags(2 * 128, 2);
+  const auto fill = [&](Address line) {
+    const Slot slot = *tags.victim(0, false, 1);
+    tags.insert(slot, line, false, false);
+    return slot;
+  };
+  tags.mark_dirty(fill(0), 2, 1);
+  tags.mark_dirty(fill(128), 0, 1);
+  CHECK(tags.excess_dirty(0, 2));
+  const Slot third = fill(256);
+  CHECK_FALSE(tags.is_dirty(third));
+  CHECK_FALSE(tags.excess_dirty(0, 2));
+  tags.remove(*tags.find(0, 128));
+  CHECK_FALSE(tags.excess_dirty(0, 1));
 }
 
 TEST_CASE("lines in flight keep their place") {

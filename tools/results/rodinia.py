@@ -54,10 +54,11 @@ class Row:
         self.check = is_check(row["gpu"] + row["kernel"])
         self.elapsed = float(row["Elapsed_Cycles"])
         self.busy = self.elapsed * (1 - float(row["Num_Idle_SMs"]) / SMS)
-        self.reads = float(row["DRAM_Rd"])
+        self.reads, self.writes = float(row["DRAM_Rd"]), float(row["DRAM_Wr"])
         self.ours = statistics.mean(k["cycles"] for k in launches)
         self.our_busy = statistics.mean(map(busy_cycles, launches))
         self.our_reads = statistics.mean(k["dram"]["reads"] for k in launches)
+        self.our_writes = statistics.mean(k["dram"]["writes"] for k in launches)
 
     def busy_error(self):
         return self.our_busy / self.busy - 1
@@ -107,11 +108,14 @@ def write(context, page):
               "rows has beyond ours, of those that are no check,",
               " and ".join(f"{cycles:,.0f} on {gpu}" for gpu, cycles in floor.items()) + ".",
               "No row can have less than the launch floor, so that this is the most it can be.")
+    page.text("Sectors written are those that reach the DRAM before the kernel ends; the others stay in the L2, which keeps no more",
+              "than half of its lines dirty (`l2.dirty_ways`, from the srad of both GPUs).")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
-                "DRAM sectors read", "Lockstep"],
+                "DRAM sectors read", "Lockstep", "written", "Lockstep"],
                [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", percent(r.busy_error()),
                  "check" if r.check else "", f"{r.elapsed:,.0f}", f"{r.ours:,.0f}", percent(r.elapsed_error()),
-                 percent(r.elapsed_error(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}"] for r in rows])
+                 percent(r.elapsed_error(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}",
+                 f"{r.writes:,.0f}", f"{r.our_writes:,.0f}"] for r in rows])
     for name, chosen in (("Rows that something may have been derived from.", [r for r in rows if not r.check]),
                          ("Rows kept as a check (SHA-256 of GPU and kernel, first byte odd).", [r for r in rows if r.check]),
                          ("All, busy cycles.", rows)):
