@@ -75,7 +75,9 @@ bool Runtime::holds_at_call(Work& work) {
   if (!held_.held.holds(work)) return false;
   auto* const copy = std::get_if<Copy>(&work.operation);
   if (copy == nullptr) return true;
-  const auto reachable = [&](const std::byte* a) { return memory.accessible(reinterpret_cast<Address>(a), 1); };
+  const auto reachable = [&](const std::byte* a) {
+    return memory.accessible(reinterpret_cast<Address>(a), 1);
+  };
   const bool inside = reachable(copy->to.address) && reachable(copy->from.address);
   if ((copy->blocking && !(inside && copy->kind == abi::kDeviceToDevice)) || !reachable(copy->to.address)) {
     wait_until([&] { return !held_.held.holds(work); });
@@ -89,6 +91,8 @@ bool Runtime::holds_at_call(Work& work) {
 }
 
 void Runtime::hold(Work work) {
+  if (const auto* launch = std::get_if<KernelLaunch>(&work.operation); launch && !work.run)
+    (void)launch->kernel->executable();  // what cannot be executed is an error now
   work.number = ++held_.last_number;
   if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = work.number;
   held_.held.add(work);
@@ -134,9 +138,9 @@ bool Runtime::try_work(Work& work) {
 /// Has anything that it has read changed? One that only its rehearsal knows is asked again.
 bool Runtime::may_go_on(const KernelRun& run) const {
   return run.awaited.empty() || std::ranges::any_of(run.awaited, [](const exec::AwaitedWord& word) {
-    std::uint64_t now = 0;
-    return !read_own(word.address, &now, word.bytes) || now != word.bits;
-  });
+           std::uint64_t now = 0;
+           return !read_own(word.address, &now, word.bytes) || now != word.bits;
+         });
 }
 
 void Runtime::wait_until(const std::function<bool()>& done) {
@@ -176,10 +180,11 @@ void Runtime::pause(unsigned round) {
 
 void Runtime::give_up(const Work& work) {
   sticky = Status::kErrorLaunchTimeout;
-  throw ApiError(sticky, fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
-                                     "thread waits for the kernel; its warps stand at\n{}",
-                                     work.run->source.kernel->name,
-                                     work.run->grid ? work.run->grid->dump() : std::string()));
+  throw ApiError(
+      sticky,
+      fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
+                  "thread waits for the kernel; its warps stand at\n{}",
+                  work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string()));
 }
 
 /// At the end of the process, or of all that it has on the device.
@@ -190,10 +195,11 @@ void Runtime::drop_held() {
     fmt::print(stderr, "lockstep: {}\n", e.what());
   }
   if (const Work* const work = waiting_kernel())
-    fmt::print(stderr,
-               "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
-               "{} operations in all, are left out\n",
-               work->run->source.kernel->name, held_.all.size());
+    fmt::print(
+        stderr,
+        "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
+        "{} operations in all, are left out\n",
+        work->run->source.kernel->name, held_.all.size());
   held_ = {};
   gone_streams_.clear();
   gone_events_.clear();

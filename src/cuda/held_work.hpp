@@ -1,5 +1,5 @@
-// Work that cannot be done at the call that asks for it: a kernel that waits for a write of the host, and what
-// comes behind it in its stream.
+// Work that cannot be done at the call that asks for it: a kernel that waits for a write of the host, and
+// what comes behind it in its stream.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ class Held {
 /// In the order of the calls.
 struct HeldWork {
   std::list<Work> all;
-  Held held;                     // by all of it
+  Held held;  // by all of it
   std::uint64_t last_number = 0;
-  bool going_on = false;         // some of it is being done
+  bool going_on = false;  // some of it is being done
 };
 
 }  // namespace lockstep::cuda

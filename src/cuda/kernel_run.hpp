@@ -21,7 +21,7 @@ struct KernelRun {
   exec::RunOptions options;
   std::vector<exec::ChildLaunch> children;
   trace::KernelHeader header;
-  std::optional<exec::Grid> grid;         // nothing: not begun
+  std::optional<exec::Grid> grid;          // nothing: not begun
   std::vector<exec::AwaitedWord> awaited;  // where the grid waits
   KernelRecording recording;
 };

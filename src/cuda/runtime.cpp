@@ -58,7 +58,8 @@ StreamState& Runtime::stream(abi::Stream handle) {
 }
 EventState& Runtime::event(abi::Event handle) {
   if (held_.going_on)  // what is done names events that the program may have destroyed
-    if (const auto gone = gone_events_.find(reinterpret_cast<EventState*>(handle)); gone != gone_events_.end())
+    if (const auto gone = gone_events_.find(reinterpret_cast<EventState*>(handle));
+        gone != gone_events_.end())
       return *gone->second;
   return owned(events_, handle, Status::kErrorInvalidResourceHandle);
 }
@@ -165,8 +166,7 @@ void Runtime::wait_stream(abi::Stream handle) {
 }
 void Runtime::wait_event(abi::Event handle) {
   const EventState& e = event(handle);
-  if (const std::uint64_t record = e.held)
-    wait_until([&] { return !held_.held.holds(record); });
+  if (const std::uint64_t record = e.held) wait_until([&] { return !held_.held.holds(record); });
   if (!e.recorded || !recorder_) return;
   recorder_->log().wait_event(e.record);
   recorder_->tell(ordered_);

@@ -10,8 +10,9 @@ namespace lockstep::exec {
 
 namespace {
 constexpr unsigned kTiredRounds = 16;  // rounds of full turns until a CTA counts as spinning
-constexpr std::uint64_t kPatience = 4096;  // rounds in which warps only wait for each other
-}
+// Before a CTA whose warps only wait for each other asks whether it gets any further.
+constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
+}  // namespace
 
 void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   machine_ = &machine;
@@ -71,7 +72,7 @@ bool Cta::stands_still(StandStill& still, std::uint64_t before) const {
 
 Cta::State Cta::run() {
   unsigned tired_rounds = 0;
-  StandStill still(machine_->watch, kPatience);
+  StandStill still(machine_->watch, kPatience, kLong);
   const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;

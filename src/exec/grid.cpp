@@ -22,7 +22,8 @@ constexpr std::uint64_t kMaxClusterCtas = 16;
 constexpr std::uint64_t kWorkspaceBytes = 256;
 constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
 constexpr std::uint64_t kMaxCtasPerSm = 32;
-constexpr std::uint64_t kPatience = 64;  // rounds in which CTAs spin
+// Before a grid whose CTAs spin asks whether it gets any further.
+constexpr std::uint64_t kPatience = 8, kLong = 4096;  // rounds, instructions
 
 void require(bool holds, const Launch& launch, const std::string& what) {
   if (!holds) throw UserError(fmt::format("launch of {}: {}", launch.kernel->name(), what));
@@ -245,7 +246,7 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   s.waits = false;
   s.start_cluster(index);
   State::Slot& slot = *s.started.at(index);
-  StandStill still(s.machine.watch, kPatience);
+  StandStill still(s.machine.watch, kPatience, kLong);
   const std::uint64_t before = s.machine.counts.warp_instructions;
   while (slot.state != Cta::State::kDone) {
     slot.state = slot.cta.run();

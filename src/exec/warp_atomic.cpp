@@ -9,8 +9,8 @@ namespace lockstep::exec {
 namespace {
 
 /// One element of each lane. `old`: what was there. Lanes that have changed it.
-LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active, std::byte* const* where,
-            const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
+LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active,
+                std::byte* const* where, const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
   LaneMask changed = 0;
   with_width(bytes, [&](auto width) {
     using Value = decltype(width);

@@ -45,8 +45,9 @@ class Fingerprint {
 /// Asks, round by round, whether a state has come back.
 class StandStill {
  public:
-  /// `patience`: rounds before the first look; fewer where they are long.
-  StandStill(Watch& watch, std::uint64_t patience) : watch_(watch), patience_(patience) {}
+  /// Before the first look: so many rounds, or so many instructions.
+  StandStill(Watch& watch, std::uint64_t rounds, std::uint64_t instructions)
+      : watch_(watch), patience_(rounds), long_(instructions) {}
   ~StandStill() { stop(); }
   StandStill(const StandStill&) = delete;
   StandStill& operator=(const StandStill&) = delete;
@@ -66,20 +67,19 @@ class StandStill {
       if (quiet && ++compared_ < kLongestPeriod) return Answer::kUnknown;
       stop();
     }
-    if (!std::has_single_bit(rounds_) || (rounds_ < patience_ && instructions < kLong))
+    if (!std::has_single_bit(rounds_) || (rounds_ < patience_ && instructions < long_))
       return Answer::kUnknown;
     begin(print());
     return Answer::kBegun;
   }
 
  private:
-  static constexpr unsigned kLongestPeriod = 8;          // rounds
-  static constexpr std::uint64_t kLong = std::uint64_t{1} << 22;  // instructions
+  static constexpr unsigned kLongestPeriod = 8;  // rounds
   void begin(std::uint64_t print);
   void stop();
 
   Watch& watch_;
-  std::uint64_t patience_, rounds_ = 0, kept_ = 0, changes_ = 0, reads_ = 0;
+  std::uint64_t patience_, long_, rounds_ = 0, kept_ = 0, changes_ = 0, reads_ = 0;
   unsigned compared_ = 0;
   bool watching_ = false;
 };
