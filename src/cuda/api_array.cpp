@@ -133,6 +133,7 @@ LOCKSTEP_CUDA_API cudaFreeArray(void* handle) {
   return api([&](Runtime& rt) {
     if (handle == nullptr) return;
     Array& array = rt.array(handle);
+    rt.wait_held();
     rt.memory.release(array.address);
     rt.arrays.erase(&array);
   });

@@ -47,7 +47,17 @@ int launch(void* exec, abi::Stream stream) {
           [&](const GraphAllocation& memory) { (void)rt.graph_memory.end_use(memory.address()); });
     for (const auto& condition : launched.graph->conditions)
       if (condition->assigned_at_launch) condition->set(condition->initial_value);
-    launched.graph->for_each([&](const Operation& operation) { rt.submit(stream, operation); });
+    const StreamState& state = rt.stream(stream);
+    const auto check = [&, choices = launched.graph->has_choices()] {
+      if (choices && rt.is_held(state))
+        throw ApiError(Status::kErrorNotSupported,
+                       "a graph with conditional nodes behind a kernel that waits for a write of the host");
+    };
+    check();
+    launched.graph->for_each([&](const Operation& operation) {
+      rt.submit(stream, operation);
+      check();
+    });
   });
 }
 

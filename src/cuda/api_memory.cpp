@@ -33,6 +33,7 @@ void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds
   if (rt.graph_memory.end_use(address)) return;
   const auto found = rt.memory.find(address);
   require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
+  rt.wait_held();  // the device's, as every work may name it
   const bool managed = found->kind == MemoryKind::kManaged;
   if (managed) rt.note_host_accesses();
   rt.memory.release(address);
@@ -81,6 +82,7 @@ LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 
 LOCKSTEP_CUDA_API cudaHostUnregister(void* pointer) {
   return api([&](Runtime& rt) {
+    rt.wait_held();
     require(rt.memory.remove_host_range(reinterpret_cast<Address>(pointer)),
             Status::kErrorHostMemoryNotRegistered);
   });

@@ -3,6 +3,7 @@
 // cannot wait for its children). Each with its own children before the next.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cuda/runtime.hpp"
 
@@ -38,7 +39,8 @@ void Runtime::run_child(const exec::ChildLaunch& child, const KernelLaunch& pare
   launch.cluster = {1, 1, 1};
   launch.dynamic_shared = child.dynamic_shared_bytes;
   launch.parameters = child.parameters;
-  run_kernel(launch, stream);
+  const auto run = begin_kernel(std::move(launch), false);
+  (void)run_kernel(*run, stream);
 }
 
 }  // namespace lockstep::cuda

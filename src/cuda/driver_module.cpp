@@ -83,7 +83,11 @@ Module& module_of(Runtime& rt, void* handle) {
 }
 
 int unload(void* handle) {
-  return driver_api([&](Runtime& rt) { rt.modules.remove(&module_of(rt, handle)); });
+  return driver_api([&](Runtime& rt) {
+    Module& module = module_of(rt, handle);
+    rt.wait_held();
+    rt.modules.remove(&module);
+  });
 }
 
 int function(void** handle, void* module, const char* name) {

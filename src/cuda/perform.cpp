@@ -1,17 +1,8 @@
-// The functional effect of each operation.
-#include <fmt/format.h>
-
+// The functional effect of each operation but kernels.
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <optional>
 
-#include "cuda/clock_reads.hpp"
-#include "cuda/interrupt.hpp"
-#include "cuda/launch.hpp"
 #include "cuda/runtime.hpp"
-#include "exec/fault.hpp"
-#include "util/error.hpp"
 
 namespace lockstep::cuda {
 
@@ -55,39 +46,6 @@ void check_kind(const Copy& c) {
     throw ApiError(Status::kErrorInvalidValue);
 }
 
-/// Runs `body`, which runs the grid. Where it is interrupted or there is no end to be seen: says where it
-/// stands.
-template <class Body>
-exec::RunCounts guarded(const exec::Grid& grid, const KernelLaunch& launch, Body&& body) {
-  const KernelRuns runs;
-  try {
-    if (!body()) end_interrupted(launch.kernel->name, grid.dump());
-  } catch (const exec::DeviceFault& fault) {
-    if (fault.kind() == exec::FaultKind::kInstructionLimit)
-      fmt::print(stderr, "lockstep: kernel {} has no end within --max-cycles; its warps stand at\n{}",
-                 launch.kernel->name, grid.dump());
-    throw;
-  }
-  return grid.counts();
-}
-
-exec::RunCounts run_grid(exec::Grid grid, const KernelLaunch& launch) {
-  return guarded(grid, launch, [&] {
-    if (grid.run_at_once()) return true;
-    for (std::uint64_t cta = 0; cta < grid.ctas(); ++cta)
-      if (!grid.run_cta(cta, nullptr)) return false;
-    return true;
-  });
-}
-
-/// What more than so many cycles take to issue, and so many again for what machine code does without.
-std::uint64_t instruction_limit(const Settings& settings, std::uint64_t ctas) {
-  constexpr std::uint64_t kSlack = 4;
-  if (settings.max_cycles == 0) return ~std::uint64_t{0};
-  const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);
-  return settings.max_cycles * settings.gpu.sm.subcores * sms * kSlack;
-}
-
 template <class T>
 void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
   const T element = static_cast<T>(value);
@@ -97,59 +55,74 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 }  // namespace
 
 /// What runs on the device reads and writes managed memory with all rights; the program's own accesses are
-/// watched in between.
-void Runtime::perform(const Operation& operation, StreamState& stream) {
-  stream.asked = false;
-  const bool works = std::holds_alternative<KernelLaunch>(operation) ||
-                     std::holds_alternative<Copy>(operation) || std::holds_alternative<Fill>(operation);
+/// watched in between. False: a kernel that waits; call again to go on.
+bool Runtime::perform(Work& work) {
+  work.stream->asked = false;
+  const bool works = std::holds_alternative<KernelLaunch>(work.operation) ||
+                     std::holds_alternative<Copy>(work.operation) ||
+                     std::holds_alternative<Fill>(work.operation);
+  bool done = false;
   if (!works || !recorder_) {
-    to_device(operation, stream);
+    done = to_device(work);
   } else {
-    if (const auto* launch = std::get_if<KernelLaunch>(&operation))
+    if (const auto* launch = std::get_if<KernelLaunch>(&work.operation); launch && !work.run)
       (void)launch->kernel->executable();  // may load its module, which has managed variables
     note_host_accesses();
-    to_device(operation, stream);
+    done = to_device(work);
     if (host_pages_) host_pages_->watch();
   }
   if (recorder_) recorder_->tell(ordered_);
+  return done;
 }
 
-void Runtime::to_device(const Operation& operation, const StreamState& stream) {
+bool Runtime::to_device(Work& work) {
   struct Visitor {
     Runtime& rt;
+    Work& work;
     const StreamState& stream;
-    void operator()(const Nothing&) const {}
-    void operator()(const KernelLaunch& launch) const { rt.run_kernel(launch, stream); }
-    void operator()(const Copy& c) const { rt.copy(c, stream); }
-    void operator()(const Fill& f) const { rt.fill(f, stream); }
-    void operator()(const HostCall& h) const { h.call(h.data); }
-    void operator()(const RecordEvent& r) const {
-      EventState& e = rt.event(r.event);
-      e.recorded = true;
-      e.asked = false;
-      e.ticks = rt.ticks_;
-      e.capture = nullptr;
-      if (StreamLog* log = rt.enter(stream)) e.record = log->record(stream.number);
+    bool operator()(const Nothing&) const { return true; }
+    bool operator()(KernelLaunch& launch) const {
+      if (!work.run) work.run = rt.begin_kernel(std::move(launch), true);
+      return rt.run_kernel(*work.run, stream);
     }
+    bool operator()(const Copy& c) const { return rt.copy(c, stream), true; }
+    bool operator()(const Fill& f) const { return rt.fill(f, stream), true; }
+    bool operator()(const HostCall& h) const { return h.call(h.data), true; }
+    bool operator()(const RecordEvent&) const { return rt.record_event(work), true; }
     // Operations happen in the order of the calls; only what is recorded has to wait.
-    void operator()(const WaitEvent& w) const {
-      const EventState& e = rt.event(w.event);
-      if (!e.recorded) return;
-      if (StreamLog* log = rt.enter(stream)) log->stream_wait(stream.number, e.record);
+    bool operator()(const WaitEvent&) const {
+      if (StreamLog* log = rt.enter(stream)) log->stream_wait(stream.number, work.event_record);
+      return true;
     }
-    void operator()(const PrefetchMemory& p) const {
+    bool operator()(const PrefetchMemory& p) const {
       rt.note_host_accesses();
       if (StreamLog* log = rt.enter(stream))
         log->add(stream.number, {trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host});
+      return true;
     }
-    void operator()(const AllocateMemory& a) const { rt.graph_memory.begin_use(a.memory); }
-    void operator()(const FreeMemory& f) const {
-      if (rt.graph_memory.end_use(reinterpret_cast<Address>(f.address))) return;
-      if (!rt.memory.release(reinterpret_cast<Address>(f.address)))
+    bool operator()(const AllocateMemory& a) const { return rt.graph_memory.begin_use(a.memory), true; }
+    bool operator()(const FreeMemory& f) const {
+      const auto address = reinterpret_cast<Address>(f.address);
+      if (!rt.graph_memory.end_use(address) && !rt.memory.release(address))
         throw ApiError(Status::kErrorInvalidValue);
+      return true;
     }
   };
-  std::visit(Visitor{*this, stream}, operation);
+  return std::visit(Visitor{*this, work, *work.stream}, work.operation);
+}
+
+void Runtime::record_event(const Work& work) {
+  EventState& e = event(std::get<RecordEvent>(work.operation).event);
+  StreamLog* const log = enter(*work.stream);
+  const std::uint32_t record = log ? log->record(work.stream->number) : 0;
+  for (Work& waiting : held_.all)
+    if (work.number != 0 && waiting.after == work.number) waiting.after = 0, waiting.event_record = record;
+  if (e.held != work.number) return;  // has been recorded again
+  e.held = 0;
+  e.recorded = true;
+  e.asked = false;
+  e.ticks = ticks_;
+  e.record = record;
 }
 
 void Runtime::note_host_accesses() {
@@ -189,88 +162,6 @@ void Runtime::advise(Address begin, std::uint64_t bytes, int advice, bool host) 
 
 void Runtime::record_managed(const trace::Command& command) {
   if (recorder_) recorder_->log().add_host(command);
-}
-
-void Runtime::run_kernel(const KernelLaunch& l, const StreamState& stream) {
-  exec::Launch launch;
-  launch.kernel = &l.kernel->executable();
-  launch.grid = {l.grid.x, l.grid.y, l.grid.z};
-  launch.block = {l.block.x, l.block.y, l.block.z};
-  launch.cluster = {l.cluster.x, l.cluster.y, l.cluster.z};
-  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
-  launch.parameters = l.parameters;
-  launch.cooperative = l.cooperative;
-  launch.id = ++launches_;
-  exec::RunOptions options;
-  options.textures = &textures;
-  options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-  options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
-  if (!heap_)
-    heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
-  options.heap = heap_.get();
-  options.sm_count = settings.gpu.gpu.sms;
-  options.threads = settings.threads;
-  options.access_sets = &access_sets_;
-  std::vector<exec::ChildLaunch> children;
-  options.children = &children;
-  options.interrupt = interrupt_flag();
-  options.max_instructions = instruction_limit(settings, launch.grid.count());
-  const exec::RunCounts counts = execute(launch, l, stream, options);
-  ticks_ += counts.warp_instructions;
-  if (!children.empty()) run_children(children, l, stream);
-}
-
-exec::RunCounts Runtime::execute(const exec::Launch& launch, const KernelLaunch& l, const StreamState& stream,
-                                 const exec::RunOptions& options) {
-  if (!recorder_) return run_grid(exec::Grid(launch, memory, options), l);
-  try {
-    return execute_recorded(launch, l, stream, options);
-  } catch (const exec::DeviceFault& fault) {
-    if (fault.kind() == exec::FaultKind::kInstructionLimit) recorder_->tell_stopped();
-    throw;
-  }
-}
-
-exec::RunCounts Runtime::execute_recorded(const exec::Launch& launch, const KernelLaunch& l,
-                                          const StreamState& stream, const exec::RunOptions& options) {
-  (void)enter(stream);
-  trace::KernelHeader header = launch_header(*l.kernel, l, settings.gpu);
-  header.stream = stream.number;
-  header.shared_base = exec::kSharedWindow;
-  header.local_base = exec::kLocalWindow;
-  const auto& code = launch.kernel->operations();
-  const bool clocked =
-      std::any_of(code.begin(), code.end(), [](const exec::Operation& o) { return o.reads_clock; });
-  if (clocked && recorder_->live()) return execute_clocked(launch, l, stream, header, options);
-  exec::Grid grid(launch, memory, options);
-  return guarded(grid, l, [&] { return recorder_->kernel(grid, l, header); });
-}
-
-/// Once in a process of its own, for the trace; then, simulated, here with the times at which it read its
-/// clocks.
-exec::RunCounts Runtime::execute_clocked(const exec::Launch& launch, const KernelLaunch& l,
-                                         const StreamState& stream, const trace::KernelHeader& header,
-                                         exec::RunOptions options) {
-  exec::RunOptions silent = options;
-  silent.print = {};
-  std::optional<ClockReads> reads;
-  if (recorder_->rehearse([&] { return exec::Grid(launch, memory, silent); }, l, header)) {
-    recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
-    recorder_->tell(ordered_);
-    auto cycles = recorder_->ask_clocks();
-    if (!cycles.empty()) {
-      reads.emplace(std::move(cycles), header.warps_per_cta(), settings.gpu.clock.core_khz);
-      options.clock = reads->source();
-    }
-  }
-  const exec::RunCounts counts = run_grid(exec::Grid(launch, memory, options), l);
-  if (reads && reads->differed() && clock_warnings_.insert(header.name).second)
-    fmt::print(stderr,
-               "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
-               "that counts "
-               "executed instructions\n",
-               header.name);
-  return counts;
 }
 
 StreamLog* Runtime::enter(const StreamState& stream) {

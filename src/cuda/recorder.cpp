@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cuda/lowering_choice.hpp"
-#include "lower/replay.hpp"
 
 namespace lockstep::cuda {
 
@@ -79,8 +78,9 @@ void Recorder::add_kernel(const trace::KernelHeader& header) {
   log_.add(static_cast<std::uint32_t>(header.stream), {Kind::kKernel, 0, 0, kernels_++});
 }
 
-bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header) {
-  if (!write_kernel(grid, launch, header)) return false;
+bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
+                      KernelRecording& recording) {
+  if (!write_kernel(grid, launch, header, recording)) return false;
   add_kernel(header);
   return true;
 }
@@ -96,16 +96,25 @@ bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const tr
   return false;
 }
 
-bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header) {
+bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
+                            KernelRecording& recording) {
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);
   trace::KernelHeader numbered = header;
   numbered.id = kernels_ + std::uint64_t{1};
-  file_.begin(numbered);
-  const bool all = write_at_once(grid, code, header);
-  lower::Replayer replayer(code, header.grid);
-  for (std::uint64_t cta = 0; !all && cta < grid.ctas(); ++cta) {
-    if (!grid.run_cta(cta, &executed_)) return false;
-    replayer.replay(executed_, replayed_);
+  bool all = false;
+  if (recording.replayer) {
+    file_.resume(std::move(recording.file), numbered.id);
+  } else {
+    file_.begin(numbered);
+    all = write_at_once(grid, code, header);
+    recording.replayer.emplace(code, header.grid);
+  }
+  for (std::uint64_t& cta = recording.cta; !all && cta < grid.ctas(); ++cta) {
+    if (!grid.run_cta(cta, &executed_)) {
+      if (grid.waits()) recording.file = file_.suspend();
+      return false;
+    }
+    recording.replayer->replay(executed_, replayed_);
     file_.add_plain(replayed_);
   }
   const auto& instructions = code.instructions();

@@ -14,10 +14,18 @@
 #include "cuda/wire.hpp"
 #include "exec/launch.hpp"
 #include "lower/code.hpp"
+#include "lower/replay.hpp"
 #include "trace/chunk_team.hpp"
 #include "trace/compact_file.hpp"
 
 namespace lockstep::cuda {
+
+/// Of a kernel that is not complete.
+struct KernelRecording {
+  std::optional<lower::Replayer> replayer;  // nothing: not begun
+  std::uint64_t cta = 0;                    // the next
+  trace::CompactFile::Unfinished file;
+};
 
 class Recorder {
  public:
@@ -26,12 +34,13 @@ class Recorder {
   Recorder(std::string path, std::unique_ptr<Wire> wire);
 
   /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
-  /// interrupted.
-  [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header);
+  /// interrupted, or it waits; `recording`, like `header`, is to be given again when it goes on.
+  [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
+                            KernelRecording& recording);
+  enum class Rehearsal : std::uint8_t { kDone, kFailed, kWaits };
   /// As kernel(), with the grid that `make` gives in a process forked for it: here nothing is executed.
-  /// False: it failed there.
-  [[nodiscard]] bool rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
-                              const trace::KernelHeader& header);
+  [[nodiscard]] Rehearsal rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
+                                   const trace::KernelHeader& header);
   void copy_to_device(std::uint32_t stream, Address to, std::uint64_t bytes);
   void copy_to_host(std::uint32_t stream, Address from, std::uint64_t bytes);
   [[nodiscard]] StreamLog& log() { return log_; }
@@ -65,7 +74,7 @@ class Recorder {
   trace::ChunkTeam team_;
   void add_kernel(const trace::KernelHeader& header);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
-                                  const trace::KernelHeader& header);
+                                  const trace::KernelHeader& header, KernelRecording& recording);
 
   [[nodiscard]] bool write_at_once(exec::Grid& grid, const lower::Code& code,
                                    const trace::KernelHeader& header);

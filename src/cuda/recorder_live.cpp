@@ -14,6 +14,7 @@ namespace lockstep::cuda {
 namespace {
 
 using Until = core::HostQueue::Until;
+constexpr int kTwinWaits = 3;  // exit code of a rehearsal
 
 void write_all(int fd, const trace::Bytes& bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
@@ -43,34 +44,39 @@ trace::Bytes number(std::uint64_t value) {
 
 }  // namespace
 
-bool Recorder::rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
-                        const trace::KernelHeader& header) {
+Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
+                                       const trace::KernelHeader& header) {
   (void)code_of(*launch.kernel, header.binary_version);  // kept for the next launch
   int pipe[2];
   if (::pipe(pipe) != 0) throw UserError("cannot make a pipe");
   const pid_t twin = ::fork();
   if (twin < 0) throw UserError("cannot fork a process");
   if (twin == 0) {  // its memory is a copy, which goes with it
+    bool waits = false;
     try {
       exec::Grid grid = make();
-      if (write_kernel(grid, launch, header)) write_all(pipe[1], file_.last_kernel());
+      KernelRecording recording;
+      if (write_kernel(grid, launch, header, recording)) write_all(pipe[1], file_.last_kernel());
+      waits = grid.waits();
     } catch (...) {  // happens again here, where it can be reported
     }
-    ::_exit(0);
+    ::_exit(waits ? kTwinWaits : 0);
   }
   ::close(pipe[1]);
   const trace::Bytes last = read_all(pipe[0]);
   ::close(pipe[0]);
-  while (::waitpid(twin, nullptr, 0) < 0 && errno == EINTR) {
+  int status = 0;
+  while (::waitpid(twin, &status, 0) < 0 && errno == EINTR) {
   }
   if (last.empty()) {
     file_.forget_kernel();
-    return false;
+    const bool waits = WIFEXITED(status) && WEXITSTATUS(status) == kTwinWaits;
+    return waits ? Rehearsal::kWaits : Rehearsal::kFailed;
   }
   file_.adopt_kernel(last);
   clocked_.insert(kernels_);
   add_kernel(header);
-  return true;
+  return Rehearsal::kDone;
 }
 
 void Recorder::tell(bool ordered) {

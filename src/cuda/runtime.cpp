@@ -57,6 +57,10 @@ StreamState& Runtime::stream(abi::Stream handle) {
   return owned(streams_, handle, Status::kErrorInvalidResourceHandle);
 }
 EventState& Runtime::event(abi::Event handle) {
+  if (held_.going_on)  // what is done names events that the program may have destroyed
+    if (const auto gone = gone_events_.find(reinterpret_cast<EventState*>(handle));
+        gone != gone_events_.end())
+      return *gone->second;
   return owned(events_, handle, Status::kErrorInvalidResourceHandle);
 }
 Graph& Runtime::graph(void* handle) {
@@ -77,7 +81,7 @@ GraphExec& Runtime::graph_exec(void* handle) {
 abi::Stream Runtime::create_stream(unsigned flags, int priority) {
   // From now on the default stream does not hold up every stream: what was asked for so far comes first.
   if ((flags & kStreamNonBlocking) != 0) {
-    wait_all();
+    log_wait_all();
     ordered_ = false;
   }
   auto made = std::make_unique<StreamState>();
@@ -90,7 +94,8 @@ abi::Stream Runtime::create_stream(unsigned flags, int priority) {
 }
 void Runtime::destroy_stream(abi::Stream handle) {
   (void)owned(streams_, handle, Status::kErrorInvalidResourceHandle);
-  streams_.erase(reinterpret_cast<StreamState*>(handle));
+  auto gone = streams_.extract(reinterpret_cast<StreamState*>(handle));
+  if (!held_.all.empty()) gone_streams_.insert(std::move(gone));
 }
 
 abi::Event Runtime::create_event(unsigned flags) {
@@ -101,8 +106,9 @@ abi::Event Runtime::create_event(unsigned flags) {
   return reinterpret_cast<abi::Event>(handle);
 }
 void Runtime::destroy_event(abi::Event handle) {
-  (void)event(handle);
-  events_.erase(reinterpret_cast<EventState*>(handle));
+  (void)owned(events_, handle, Status::kErrorInvalidResourceHandle);
+  auto gone = events_.extract(reinterpret_cast<EventState*>(handle));
+  if (!held_.all.empty()) gone_events_.insert(std::move(gone));
 }
 
 void Runtime::submit(abi::Stream handle, Operation operation) {
@@ -120,7 +126,7 @@ void Runtime::submit(abi::Stream handle, Operation operation) {
       return;
     }
   }
-  if (s.capture == nullptr) return perform(operation, s);
+  if (s.capture == nullptr) return issue(s, std::move(operation));
   if (const auto* record = std::get_if<RecordEvent>(&operation)) {
     EventState& e = event(record->event);
     e.capture = s.capture;
@@ -143,18 +149,24 @@ void Runtime::end_capture(Graph* graph) {
 }
 
 void Runtime::wait_all() {
+  wait_held();
+  log_wait_all();
+}
+void Runtime::log_wait_all() {
   if (!recorder_) return;
   recorder_->log().wait_all();
   recorder_->tell(ordered_);
 }
 void Runtime::wait_stream(abi::Stream handle) {
   const StreamState& s = stream(handle);
+  wait_until([&] { return !held_.held.has(s); });
   if (!recorder_) return;
   recorder_->log().wait_stream(s.number, (s.flags & kStreamNonBlocking) == 0);
   recorder_->tell(ordered_);
 }
 void Runtime::wait_event(abi::Event handle) {
   const EventState& e = event(handle);
+  if (const std::uint64_t record = e.held) wait_until([&] { return !held_.held.holds(record); });
   if (!e.recorded || !recorder_) return;
   recorder_->log().wait_event(e.record);
   recorder_->tell(ordered_);
@@ -164,6 +176,8 @@ void Runtime::wait_event(abi::Event handle) {
 // waits.
 bool Runtime::is_complete(abi::Event handle) {
   EventState& e = event(handle);
+  if (e.held != 0) go_on();
+  if (e.held != 0) return false;
   if (!e.recorded) return true;
   if (recorder_ && recorder_->live() && !std::exchange(e.asked, true)) {
     recorder_->tell(ordered_);
@@ -175,6 +189,8 @@ bool Runtime::is_complete(abi::Event handle) {
 }
 
 bool Runtime::is_complete(StreamState& s) {
+  if (held_.held.has(s)) go_on();
+  if (held_.held.has(s)) return false;
   if (recorder_ && recorder_->live() && !std::exchange(s.asked, true)) {
     const std::uint32_t end = enter(s)->mark(s.number);
     recorder_->tell(ordered_);
@@ -190,6 +206,8 @@ bool Runtime::is_complete(StreamState& s) {
 
 float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   const EventState &a = event(from), &b = event(to);
+  if ((a.held | b.held) != 0) go_on();
+  if ((a.held | b.held) != 0) throw ApiError(Status::kErrorNotReady);
   if (!a.recorded || !b.recorded || ((a.flags | b.flags) & kEventDisableTiming) != 0)
     throw ApiError(Status::kErrorInvalidResourceHandle);
   if (recorder_ && recorder_->live()) {
@@ -210,6 +228,7 @@ void Runtime::set_limit(int limit, std::size_t value) {
 }
 
 void Runtime::reset() {
+  drop_held();
   note_host_accesses();
   heap_.reset();
   arrays.clear();
@@ -236,6 +255,7 @@ void Runtime::warn_unsupported(const char* function) {
 }
 
 void Runtime::report() {
+  if (sticky == Status::kSuccess) drop_held();
   if (sticky == Status::kSuccess) note_host_accesses();
   if (recorder_ && sticky == Status::kSuccess)
     recorder_->finish(trace_name.empty() ? program_invocation_short_name : trace_name);

@@ -2,6 +2,7 @@
 // their order: that is one of the orders that streams allow, and the same in every run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include "cuda/error.hpp"
 #include "cuda/graph.hpp"
 #include "cuda/graph_memory.hpp"
+#include "cuda/held_work.hpp"
 #include "cuda/host_pages.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
@@ -47,6 +49,7 @@ struct StreamState {
 struct EventState {
   unsigned flags = 0;
   bool recorded = false;
+  std::uint64_t held = 0;    // its latest record is held work of this number; 0: it is not
   bool asked = false;        // since it was recorded: cudaEventQuery
   std::uint64_t ticks = 0;   // Runtime's clock when it was recorded
   std::uint32_t record = 0;  // its number in the trace
@@ -78,9 +81,13 @@ class Runtime {
   void submit(abi::Stream stream, Operation operation);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
   [[nodiscard]] Copy copy_3d(const abi::Memcpy3DParms& parameters);
+  // The host waits. Where held work cannot go on and the program has another thread, that may write what is
+  // waited for; else it is a fault: kErrorLaunchTimeout, and a line that says where the kernel stands.
   void wait_all();
   void wait_stream(abi::Stream stream);
   void wait_event(abi::Event event);
+  /// All that is held is done; nothing is written into the trace for it.
+  void wait_held();
   /// Whether it is so at the host's time; where no simulation runs beside the program, always.
   [[nodiscard]] bool is_complete(abi::Event event);
   [[nodiscard]] bool is_complete(StreamState& stream);
@@ -91,7 +98,8 @@ class Runtime {
   /// cudaDeviceReset: frees what the program allocated, variables get their initial values, errors are
   /// forgotten.
   void reset();
-  void perform(const Operation& operation, StreamState& stream);
+  /// Whether something that is put into the stream now would be held.
+  [[nodiscard]] bool is_held(const StreamState& stream) const { return held_.held.holds(stream); }
   /// Managed memory, for the recorded trace: what the program did with it since the last call.
   void note_host_accesses();
   void record_managed(const trace::Command& command);
@@ -124,16 +132,32 @@ class Runtime {
 
  private:
   explicit Runtime(Settings settings);
-  void to_device(const Operation& operation, const StreamState& stream);
+  [[nodiscard]] bool perform(Work& work);
+  [[nodiscard]] bool to_device(Work& work);
+  void record_event(const Work& work);
+  // held.cpp
+  void issue(StreamState& stream, Operation operation);
+  [[nodiscard]] bool holds_at_call(Work& work);
+  void hold(Work work);
+  void go_on();
+  [[nodiscard]] bool try_work(Work& work);
+  [[nodiscard]] bool may_go_on(const KernelRun& run) const;
+  void wait_until(const std::function<bool()>& done);
+  void pause(unsigned round);
+  [[noreturn]] void give_up(const Work& work);
+  [[nodiscard]] const Work* waiting_kernel() const;
+  void drop_held();
+  void log_wait_all();
   void note_allocations();
-  void run_kernel(const KernelLaunch& launch, const StreamState& stream);
+  [[nodiscard]] std::unique_ptr<KernelRun> begin_kernel(KernelLaunch source, bool may_wait);
+  /// False: it waits; call again to go on.
+  [[nodiscard]] bool run_kernel(KernelRun& run, const StreamState& stream);
   void run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
                     const StreamState& stream);
   void run_child(const exec::ChildLaunch& child, const KernelLaunch& parent, const StreamState& stream);
-  exec::RunCounts execute(const exec::Launch& launch, const KernelLaunch& source, const StreamState& stream,
-                          const exec::RunOptions& options);
-  exec::RunCounts execute_recorded(const exec::Launch& launch, const KernelLaunch& source,
-                                   const StreamState& stream, const exec::RunOptions& options);
+  [[nodiscard]] bool execute(KernelRun& run, const StreamState& stream);
+  [[nodiscard]] bool execute_recorded(KernelRun& run, const StreamState& stream);
+  [[nodiscard]] bool execute_clocked(KernelRun& run, const StreamState& stream);
   void copy(const Copy& copy, const StreamState& stream);
   void record_copy(const Copy& copy, const StreamState& stream);
   [[nodiscard]] bool host_touches(const std::byte* address, int kind, int naming_kind) const;
@@ -144,12 +168,10 @@ class Runtime {
   /// The device or the host touches one end of a copy, or what is filled, where that is managed.
   void record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
                     const StreamState& stream);
-  exec::RunCounts execute_clocked(const exec::Launch& launch, const KernelLaunch& source,
-                                  const StreamState& stream, const trace::KernelHeader& header,
-                                  exec::RunOptions options);
 
-  std::map<StreamState*, std::unique_ptr<StreamState>> streams_;
-  std::map<EventState*, std::unique_ptr<EventState>> events_;
+  HeldWork held_;
+  std::map<StreamState*, std::unique_ptr<StreamState>> streams_, gone_streams_;  // gone: held work names them
+  std::map<EventState*, std::unique_ptr<EventState>> events_, gone_events_;
   StreamState default_stream_;
   std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
   exec::AccessSets access_sets_;

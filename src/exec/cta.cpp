@@ -10,7 +10,9 @@ namespace lockstep::exec {
 
 namespace {
 constexpr unsigned kTiredRounds = 16;  // rounds of full turns until a CTA counts as spinning
-}
+// Before a CTA whose warps only wait for each other asks whether it gets any further.
+constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
+}  // namespace
 
 void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   machine_ = &machine;
@@ -58,8 +60,20 @@ bool Cta::release(Warp::Hold hold) {
   return released;
 }
 
+/// After a round. All of them poll together, with barriers in between.
+bool Cta::stands_still(StandStill& still, std::uint64_t before) const {
+  if (!machine_->options.may_wait) return false;
+  return still.round(machine_->counts.warp_instructions - before, [this] {
+    Fingerprint print;
+    add_to(print);
+    return print.value();
+  }) == StandStill::Answer::kStands;
+}
+
 Cta::State Cta::run() {
   unsigned tired_rounds = 0;
+  StandStill still(machine_->watch, kPatience, kLong);
+  const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;
     const auto [further, spinning, tired] = round_;
@@ -69,6 +83,7 @@ Cta::State Cta::run() {
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
     tired_rounds = tired ? tired_rounds + 1 : 0;
+    if (stands_still(still, before)) return State::kSpinning;
     if (further && tired_rounds < kTiredRounds) {
       stuck_ = false;
       continue;

@@ -25,6 +25,9 @@ class Cta {
   void start(Machine& machine, std::uint64_t index, CtaRecord* record);
   State run();
 
+  /// All that decides what it does next, but for memory.
+  void add_to(Fingerprint& print) const;
+
   [[nodiscard]] std::uint64_t index() const { return index_; }
   [[nodiscard]] CtaRecord* record() const { return record_; }
   [[nodiscard]] std::vector<std::byte>& shared() { return shared_; }
@@ -64,6 +67,7 @@ class Cta {
   };
   bool finish_round();
   bool release(Warp::Hold hold);
+  [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t instructions) const;
 
   Machine* machine_ = nullptr;
   CtaRecord* record_ = nullptr;

@@ -226,6 +226,7 @@ void Decoder::decode_function(std::uint32_t index) {
     decode(*inst_, op);
   }
   inst_ = nullptr;
+  find_fenced_polls();
   find_known_bases();
 }
 

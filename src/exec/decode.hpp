@@ -77,6 +77,9 @@ class Decoder {
   [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
   void decode_convert_address(const Inst& inst, Operation& op);
 
+  // decode_poll.cpp
+  void find_fenced_polls();
+
   // decode_base.cpp
   void find_known_bases();
 

@@ -21,6 +21,9 @@ constexpr std::uint32_t kMaxBlockZ = 64, kMaxGridYz = 65535, kMaxGridX = 0x7ffff
 constexpr std::uint64_t kMaxClusterCtas = 16;
 constexpr std::uint64_t kWorkspaceBytes = 256;
 constexpr std::uint64_t kDefaultHeapBytes = 8 << 20;  // the CUDA runtime's default
+constexpr std::uint64_t kMaxCtasPerSm = 32;
+// Before a grid whose CTAs spin asks whether it gets any further.
+constexpr std::uint64_t kPatience = 8, kLong = 4096;  // rounds, instructions
 
 void require(bool holds, const Launch& launch, const std::string& what) {
   if (!holds) throw UserError(fmt::format("launch of {}: {}", launch.kernel->name(), what));
@@ -54,6 +57,7 @@ struct Grid::State {
     Cta cta;
     CtaRecord record;
     Cta::State state = Cta::State::kSpinning;
+    std::vector<std::pair<std::size_t, std::size_t>> marks;  // by warp: records and words at State::mark()
   };
   State(const Launch& launch, DeviceMemory& memory, const RunOptions& options)
       : own_heap(memory, kDefaultHeapBytes), machine(launch, memory, options) {}
@@ -64,11 +68,16 @@ struct Grid::State {
   std::map<std::uint64_t, std::unique_ptr<Slot>> started;
   std::vector<std::unique_ptr<Slot>> idle, resting;  // resting: ended, but of a cluster that has not
   std::uint64_t next = 0;                            // first CTA that has not been started by help()
+  bool waits = false;
 
   Slot& start(std::uint64_t index);
   void start_cluster(std::uint64_t index);
   bool help(std::uint64_t index);
   bool run_others(std::uint64_t index, bool& further);
+  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t before);
+  void mark();
+  void cut();
   [[nodiscard]] std::vector<std::uint64_t> cluster_of(std::uint64_t index) const;
 };
 
@@ -104,6 +113,14 @@ Grid::Grid(Grid&&) noexcept = default;
 std::uint64_t Grid::ctas() const { return state_->machine.launch.grid.count(); }
 unsigned Grid::threads() const { return state_->machine.options.threads; }
 RunCounts Grid::counts() const { return state_->machine.counts; }
+bool Grid::waits() const { return state_->waits; }
+
+std::vector<AwaitedWord> Grid::awaited() const {
+  std::vector<AwaitedWord> words;
+  for (const auto& [address, value] : state_->machine.watch.values)
+    words.push_back({address, value.bytes, value.bits});
+  return words;
+}
 
 std::string Grid::dump() const {
   std::string text;
@@ -157,6 +174,14 @@ bool Grid::State::run_others(std::uint64_t index, bool& further) {
   return true;
 }
 
+/// More CTAs than fit any GPU of so many SMs are never on the machine together.
+bool Grid::State::has_room() const {
+  if (!machine.options.may_wait || machine.launch.cooperative) return true;
+  std::uint64_t live = 0;
+  for (const auto& [index, slot] : started) live += slot->state != Cta::State::kDone;
+  return live < machine.options.sm_count * kMaxCtasPerSm;
+}
+
 /// CTA `index` waits for something: the others run. When that brings nothing, as many again are started; a
 /// cooperative launch has all of them on the machine. False: interrupted.
 bool Grid::State::help(std::uint64_t index) {
@@ -166,7 +191,7 @@ bool Grid::State::help(std::uint64_t index) {
   const std::uint64_t all = machine.launch.grid.count();
   const std::uint64_t more = machine.launch.cooperative ? all : started.size();
   bool fresh = false;
-  for (std::uint64_t n = 0; n < more && next < all; ++next) {
+  for (std::uint64_t n = 0; n < more && next < all && has_room(); ++next) {
     if (next <= index || started.count(next) != 0) continue;
     start_cluster(next);
     fresh = true;
@@ -180,15 +205,58 @@ bool Grid::State::help(std::uint64_t index) {
   return true;
 }
 
+/// After a round of all CTAs, none of which has ended or waits for another one only.
+bool Grid::State::stands_still(StandStill& still, std::uint64_t before) {
+  const auto answer = still.round(machine.counts.warp_instructions - before, [this] {
+    Fingerprint print;
+    print.add(started.size());
+    for (const auto& [index, slot] : started) {
+      print.add(static_cast<std::uint64_t>(slot->state));
+      if (slot->state != Cta::State::kDone) slot->cta.add_to(print);
+    }
+    return print.value();
+  });
+  if (answer == StandStill::Answer::kBegun) mark();
+  if (answer == StandStill::Answer::kStands) cut();
+  return answer == StandStill::Answer::kStands;
+}
+
+void Grid::State::mark() {
+  if (!recording) return;
+  for (auto& [index, slot] : started) {
+    slot->marks.clear();
+    for (const WarpRecord& warp : slot->record.warps)
+      slot->marks.emplace_back(warp.records.size(), warp.words.size());
+  }
+}
+
+/// What has been executed since mark() has led back to where everybody was then.
+void Grid::State::cut() {
+  if (!recording) return;
+  for (auto& [index, slot] : started)
+    for (std::size_t w = 0; w < slot->marks.size(); ++w) {
+      slot->record.warps[w].records.resize(slot->marks[w].first);
+      slot->record.warps[w].words.resize(slot->marks[w].second);
+    }
+}
+
 bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   State& s = *state_;
   s.recording = record != nullptr;
+  s.waits = false;
   s.start_cluster(index);
   State::Slot& slot = *s.started.at(index);
+  StandStill still(s.machine.watch, kPatience, kLong);
+  const std::uint64_t before = s.machine.counts.warp_instructions;
   while (slot.state != Cta::State::kDone) {
     slot.state = slot.cta.run();
     if (slot.state == Cta::State::kInterrupted) return false;
-    if (slot.state != Cta::State::kDone && !s.help(index)) return false;
+    if (slot.state == Cta::State::kDone) break;
+    if (!s.help(index)) return false;
+    if (s.machine.options.may_wait && s.stands_still(still, before)) {
+      s.waits = true;
+      return false;
+    }
   }
   if (record) std::swap(*record, slot.record);
   s.resting.push_back(std::move(s.started.at(index)));

@@ -57,6 +57,13 @@ struct ChildLaunch {
   bool tail = false;  // in the stream of tail launches: after all others
 };
 
+/// A word of global memory for whose change a launch waits, and what it was.
+struct AwaitedWord {
+  Address address = 0;
+  std::uint32_t bytes = 0;
+  std::uint64_t bits = 0;
+};
+
 struct RunOptions {
   const TextureTable* textures = nullptr;
   ClockSource clock;
@@ -70,6 +77,7 @@ struct RunOptions {
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;         // of malloc() in kernels; nothing: one of 8 MiB for this launch
   unsigned threads = 1;               // on which Grid::run_at_once() runs CTAs
+  bool may_wait = false;              // see Grid::waits()
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
 };
 
@@ -101,11 +109,17 @@ class Grid {
   [[nodiscard]] unsigned threads() const;
   /// Runs CTA `index` to its end; to be called for 0, 1, 2 ... in this order. Others run along where it waits
   /// for them. `record`, where given, gets what it executed: give one for all CTAs or for none. False:
-  /// interrupted; call again to go on. Throws DeviceFault.
+  /// interrupted, or waits(); call again to go on. Throws DeviceFault.
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
   /// Runs all CTAs on several threads, instead of run_cta(). False: the launch is none for which that is
   /// certain to give what one thread gives; nothing has happened, and what `sink` got is not to be used.
   [[nodiscard]] bool run_at_once(CtaSink* sink = nullptr);
+  /// Where RunOptions::may_wait: run_cta() has returned false since nothing of the launch can get any further
+  /// unless memory that it has read is written from outside. All of its state is what it was some turns
+  /// before, and it has written nothing that makes a difference: registers, predicates, barriers, memory.
+  [[nodiscard]] bool waits() const;
+  /// What it has read in these turns.
+  [[nodiscard]] std::vector<AwaitedWord> awaited() const;
   [[nodiscard]] RunCounts counts() const;
   /// A line for each warp that is on its way: CTA, PTX line and instruction at which it stands.
   [[nodiscard]] std::string dump() const;

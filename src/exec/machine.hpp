@@ -10,6 +10,7 @@
 #include "exec/device_heap.hpp"
 #include "exec/executable.hpp"
 #include "exec/launch.hpp"
+#include "exec/watch.hpp"
 
 namespace lockstep::exec {
 
@@ -39,6 +40,7 @@ struct Machine {
   std::map<Address, ChildLaunch> buffers;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> last_errors;
   std::uint64_t handles = 0;
+  Watch watch;
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;

@@ -83,7 +83,7 @@ struct MemoryForm {
   std::uint8_t count = 1;
   std::uint8_t extend = 0;  // bits of a signed element that is extended to `width` bits; 0: zero-extended
   std::uint8_t width = 64;  // of the destination register
-  bool polls = false;       // volatile, relaxed, acquire: a loop may be waiting on it
+  bool polls = false;       // volatile, relaxed, acquire, with a fence in a loop: it may be waited on
   std::uint8_t place = kNoPlace;  // where the warp keeps this access for those that follow
   bool known = false;             // there is one before it in its block, through the base as it is here
   Slot base = Slot::none();       // none: offset alone

@@ -149,7 +149,8 @@ Warp::Stop Warp::run_split() {
       }
     }
     if (now_.spins >= kSpinLimit) return spun();
-    if (budget_ <= 0) return Stop::kTired;
+    // At the end of a loop's body, so that the next turn begins where this one did.
+    if (budget_ <= 0 && op.handler >= Handler::kBranch && op.handler <= Handler::kCall) return Stop::kTired;
   }
 }
 
@@ -160,6 +161,7 @@ Warp::Stop Warp::spun() const {
 }
 
 void Warp::step_async(const Operation& op, LaneMask active) {
+  if (op.handler != Handler::kMbarrier) ++machine_->watch.changes;  // maybe
   switch (op.handler) {
     case Handler::kCopyAsync:
       return copy_async(op, active);

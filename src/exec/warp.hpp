@@ -115,6 +115,7 @@ class Warp {
     std::uint32_t pc, lane;
   };
   [[nodiscard]] Standing standing() const;
+  void add_to(Fingerprint& print) const;
 
  private:
   enum class Stop : std::uint8_t { kGone, kBlocked, kSpun, kTired };
@@ -231,6 +232,10 @@ class Warp {
   // warp_atomic.cpp
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
+
+  // watch.cpp
+  void watch_reads(const MemoryForm& form, LaneMask active, const Addresses& addresses);
+  void watch_store(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& to);
 
   // warp_known.cpp: accesses through a base that the warp has looked at
   [[nodiscard]] std::byte* known_place(const MemoryForm& form, LaneMask active, Use use);

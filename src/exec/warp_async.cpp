@@ -118,6 +118,7 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
   if (active == 0) return;
   Pointers where;
   (void)resolve(place, active, 8, a, Use::kWrite, where);
+  if (form.kind != MbarrierForm::Kind::kTest) ++machine_->watch.changes;
   LaneSlots seen{};
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t before =

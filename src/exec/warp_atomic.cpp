@@ -8,17 +8,21 @@ namespace lockstep::exec {
 
 namespace {
 
-/// One element of each lane. `old`: what was there.
-void change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active, std::byte* const* where,
-            const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
+/// One element of each lane. `old`: what was there. Lanes that have changed it.
+LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMask active,
+                std::byte* const* where, const LaneSlots& b, const LaneSlots& c, LaneSlots& old) {
+  LaneMask changed = 0;
   with_width(bytes, [&](auto width) {
     using Value = decltype(width);
     for_lanes(active, [&](int l) {
       const AtomicFn fn = (global >> l & 1) != 0 ? what.global : what.fn;
       old.lane[l] = read<Value>(where[l]);
-      write(where[l], static_cast<Value>(fn(old.lane[l], b.lane[l], c.lane[l])));
+      const auto next = static_cast<Value>(fn(old.lane[l], b.lane[l], c.lane[l]));
+      write(where[l], next);
+      changed |= LaneMask{next != old.lane[l]} << l;
     });
   });
+  return changed;
 }
 
 }  // namespace
@@ -33,6 +37,8 @@ void Warp::atomic(const Operation& op, LaneMask active) {
   const bool apart = machine_->accesses && what.commutes;  // other CTAs may reduce the element at this moment
   Pointers where;
   (void)resolve(form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
+  if (machine_->watch.on()) watch_reads(form, active, a);
+  if (!what.fn || apart) ++machine_->watch.changes;  // maybe
   if (!what.fn) return atomic_wide(op, active, where);
   LaneMask global = 0;
   for_lanes(active, [&](int l) {
@@ -48,7 +54,8 @@ void Warp::atomic(const Operation& op, LaneMask active) {
       for_lanes(global, [&](int l) {
         machine_->accesses->reduce({a.lane[l] + i * form.bytes, b.lane[l], what.global, form.bytes});
       });
-    change(what, form.bytes, global, apart ? active & ~global : active, where.lane, b, c, old);
+    if (change(what, form.bytes, global, apart ? active & ~global : active, where.lane, b, c, old) != 0)
+      ++machine_->watch.changes;
     if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
     for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
   }

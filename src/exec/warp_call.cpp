@@ -98,7 +98,7 @@ void Warp::move_out(const CallValue& value, const ParameterPlace& place, const F
 bool Warp::call(const Operation& op, LaneMask active) {
   const CallSite& site = machine_->kernel.calls()[op.detail];
   if (active == 0 || site.runtime != Runtime::kNone) {
-    if (active != 0) call_runtime(site, active);
+    if (active != 0) call_runtime(site, active), ++machine_->watch.changes;
     ++now_.pc;
     return true;
   }

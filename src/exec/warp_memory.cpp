@@ -218,7 +218,7 @@ void Warp::load_far(const Operation& op, const MemoryForm& form, LaneMask active
 
 void Warp::load(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  if (form.known)
+  if (form.known && !machine_->watch.on())
     if (const std::byte* const first = known_place(form, active, Use::kRead))
       return load_known(op, form, active, first);
   load_anywhere(op, form, active);
@@ -232,6 +232,7 @@ void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask a
   const Addresses& a = access.addresses;
   const AddressSpan& span = access.span;
   if (!locate(form, active, bytes, access)) return;
+  if (machine_->watch.on()) watch_reads(form, active, a);
   const bool near = form.count == 1 && form.bytes <= 8 && (span.neighbours || span.differ == 0);
   const std::byte* const place = near ? direct(form, active, bytes, a, span, Use::kRead) : nullptr;
   if (place) {
@@ -246,7 +247,7 @@ void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask a
 
 void Warp::store(const Operation& op, LaneMask active) {
   const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  if (form.known)
+  if (form.known && !machine_->watch.on())
     if (std::byte* const first = known_place(form, active, Use::kWrite))
       return store_known(op, form, active, first);
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
@@ -256,6 +257,7 @@ void Warp::store(const Operation& op, LaneMask active) {
   if (!locate(form, active, bytes, access)) return;
   Pointers to;
   const bool neighbours = resolve(form, active, bytes, a, span, Use::kWrite, to);
+  if (machine_->watch.on()) watch_store(op, form, active, to);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "trace/shared_offsets.hpp"
 
@@ -35,6 +36,18 @@ void CompactFile::restart() {
   warp_instructions_ = begin_.warp_instructions;
   hash_ = begin_.hash;
   directory_.kernels.back().chunks.clear();
+}
+
+CompactFile::Unfinished CompactFile::suspend() {
+  Unfinished kernel{std::move(directory_.kernels.back()), std::exchange(open_, {})};
+  directory_.kernels.pop_back();
+  return kernel;
+}
+
+void CompactFile::resume(Unfinished kernel, std::uint64_t id) {
+  kernel.entry.header.id = id;
+  directory_.kernels.push_back(std::move(kernel.entry));
+  open_ = std::move(kernel.open);
 }
 
 void CompactFile::add(const CtaTrace& cta) {

@@ -61,6 +61,14 @@ class CompactFile {
   void add_packed(const PackedChunk& chunk);
   /// Forgets all CTAs since begin().
   void restart();
+  /// A kernel of which some CTAs have been added. Others may be written before it goes on.
+  struct Unfinished {
+    KernelEntry entry;
+    OpenChunk open;
+  };
+  [[nodiscard]] Unfinished suspend();
+  /// It is the last kernel now, with `id`.
+  void resume(Unfinished kernel, std::uint64_t id);
   /// `traced(i)` for i below `instructions` is the kernel's instruction table, complete by now.
   void end(std::uint32_t instructions, const std::function<TracedInstruction(std::uint32_t)>& traced,
            std::vector<std::string> remarks);

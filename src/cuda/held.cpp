@@ -1,0 +1,208 @@
+// Kernels that wait for a write of the host, and the work behind them: held at its call, done when the host
+// waits or asks.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "cuda/held_work.hpp"
+#include "cuda/interrupt.hpp"
+#include "cuda/runtime.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+bool is_default(const StreamState& s) { return s.number == 0; }
+bool is_blocking(const StreamState& s) { return s.number != 0 && (s.flags & kStreamNonBlocking) == 0; }
+
+/// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile. False:
+/// there is none.
+bool read_own(Address from, void* to, std::size_t bytes) {
+  static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
+}
+
+bool has_other_threads() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return std::distance(begin(threads), end(threads)) > 1;
+}
+
+std::size_t span_of(const Copy& c) {
+  return c.from.slice * (c.depth - 1) + c.from.pitch * (c.height - 1) + c.width;
+}
+
+}  // namespace
+
+void Held::add(const Work& work) {
+  streams_.insert(work.stream);
+  numbers_.insert(work.number);
+  default_ |= is_default(*work.stream);
+  blocking_ |= is_blocking(*work.stream);
+}
+
+bool Held::holds(const StreamState& s) const {
+  return streams_.count(&s) != 0 || (is_default(s) && blocking_) || (is_blocking(s) && default_);
+}
+
+bool Held::has(const StreamState& s) const { return streams_.count(&s) != 0 || (is_default(s) && blocking_); }
+
+bool Held::holds(const Work& work) const {
+  return holds(*work.stream) || (work.after != 0 && numbers_.count(work.after) != 0);
+}
+
+void Runtime::issue(StreamState& stream, Operation operation) {
+  Work work{&stream, std::move(operation), nullptr, 0, 0, 0, {}};
+  if (const auto* wait = std::get_if<WaitEvent>(&work.operation)) {
+    const EventState& e = event(wait->event);
+    if (!e.recorded && e.held == 0) return;
+    work.after = e.held;
+    work.event_record = e.record;
+  }
+  if (!held_.all.empty() && holds_at_call(work)) return hold(std::move(work));
+  if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = 0;
+  if (!perform(work)) hold(std::move(work));
+}
+
+/// For copies of pageable memory, as hardware: from it is staged, to it is waited for.
+bool Runtime::holds_at_call(Work& work) {
+  if (!held_.held.holds(work)) return false;
+  auto* const copy = std::get_if<Copy>(&work.operation);
+  if (copy == nullptr) return true;
+  const auto reachable = [&](const std::byte* a) {
+    return memory.accessible(reinterpret_cast<Address>(a), 1);
+  };
+  const bool inside = reachable(copy->to.address) && reachable(copy->from.address);
+  if ((copy->blocking && !(inside && copy->kind == abi::kDeviceToDevice)) || !reachable(copy->to.address)) {
+    wait_until([&] { return !held_.held.holds(work); });
+    return false;
+  }
+  copy->blocking = false;
+  if (reachable(copy->from.address)) return true;
+  work.staged.assign(copy->from.address, copy->from.address + span_of(*copy));
+  copy->from.address = work.staged.data();
+  return true;
+}
+
+void Runtime::hold(Work work) {
+  if (const auto* launch = std::get_if<KernelLaunch>(&work.operation); launch && !work.run)
+    (void)launch->kernel->executable();  // what cannot be executed is an error now
+  work.number = ++held_.last_number;
+  if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = work.number;
+  held_.held.add(work);
+  held_.all.push_back(std::move(work));
+}
+
+/// Does what can be done, until nothing more can.
+void Runtime::go_on() {
+  if (held_.all.empty() || std::exchange(held_.going_on, true)) return;
+  struct Ended {
+    HeldWork& held;
+    ~Ended() {
+      held.going_on = false;
+      held.held = {};
+      for (const Work& work : held.all) held.held.add(work);
+    }
+  } const ended{held_};
+  for (bool moved = true; moved;) {
+    moved = false;
+    Held before;
+    for (auto at = held_.all.begin(); at != held_.all.end();) {
+      const bool ready = !before.holds(*at) && (!at->run || may_go_on(*at->run));
+      const bool done = ready && try_work(*at);
+      moved |= ready && (done || !at->run->awaited.empty());
+      if (!done) before.add(*at);
+      at = done ? held_.all.erase(at) : std::next(at);
+    }
+  }
+  if (!held_.all.empty()) return;
+  gone_streams_.clear();
+  gone_events_.clear();
+}
+
+bool Runtime::try_work(Work& work) {
+  try {
+    return perform(work);
+  } catch (...) {
+    held_.all.remove_if([&](const Work& other) { return &other == &work; });
+    throw;
+  }
+}
+
+/// Has anything that it has read changed? One that only its rehearsal knows is asked again.
+bool Runtime::may_go_on(const KernelRun& run) const {
+  return run.awaited.empty() || std::ranges::any_of(run.awaited, [](const exec::AwaitedWord& word) {
+           std::uint64_t now = 0;
+           return !read_own(word.address, &now, word.bytes) || now != word.bits;
+         });
+}
+
+void Runtime::wait_until(const std::function<bool()>& done) {
+  for (unsigned round = 0; !done(); ++round) {
+    go_on();
+    if (held_.going_on) return;  // in a host function, which may not wait for the device
+    if (!done()) pause(round);
+  }
+}
+
+void Runtime::wait_held() {
+  wait_until([&] { return held_.all.empty(); });
+}
+
+const Work* Runtime::waiting_kernel() const {
+  const auto found = std::ranges::find_if(held_.all, [](const Work& work) { return work.run != nullptr; });
+  return found == held_.all.end() ? nullptr : &*found;
+}
+
+/// Another thread of the program may write what a kernel waits for: in real time, which changes no result.
+void Runtime::pause(unsigned round) {
+  using namespace std::chrono_literals;
+  constexpr unsigned kLong = 5000;  // rounds of at least a millisecond
+  const Work* const work = waiting_kernel();
+  const std::string name = work ? work->run->source.kernel->name : "";
+  const auto where = [&] { return work && work->run->grid ? work->run->grid->dump() : std::string(); };
+  if (!has_other_threads() && work) give_up(*work);
+  if (round == kLong)
+    fmt::print(stderr, "lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
+               where());
+  const KernelRuns runs;
+  mutex.unlock();
+  std::this_thread::sleep_for(std::min<std::chrono::microseconds>(20us * (round + 1), 1ms));
+  mutex.lock();
+  if (interrupt_flag()->load()) end_interrupted(name, waiting_kernel() == work ? where() : std::string());
+}
+
+void Runtime::give_up(const Work& work) {
+  sticky = Status::kErrorLaunchTimeout;
+  throw ApiError(
+      sticky,
+      fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
+                  "thread waits for the kernel; its warps stand at\n{}",
+                  work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string()));
+}
+
+/// At the end of the process, or of all that it has on the device.
+void Runtime::drop_held() {
+  try {
+    go_on();
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "lockstep: {}\n", e.what());
+  }
+  if (const Work* const work = waiting_kernel())
+    fmt::print(
+        stderr,
+        "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
+        "{} operations in all, are left out\n",
+        work->run->source.kernel->name, held_.all.size());
+  held_ = {};
+  gone_streams_.clear();
+  gone_events_.clear();
+}
+
+}  // namespace lockstep::cuda

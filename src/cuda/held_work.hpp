@@ -1,0 +1,54 @@
+// Work that cannot be done at the call that asks for it: a kernel that waits for a write of the host, and
+// what comes behind it in its stream.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "cuda/kernel_run.hpp"
+#include "cuda/operation.hpp"
+
+namespace lockstep::cuda {
+
+struct StreamState;
+
+struct Work {
+  StreamState* stream = nullptr;
+  Operation operation;
+  std::unique_ptr<KernelRun> run;  // of a kernel that has been begun
+  std::uint64_t number = 0;        // of held work, from 1 on
+  std::uint64_t after = 0;         // a wait for an event: held work that records it
+  std::uint32_t event_record = 0;  // a wait for an event: its record in the trace, where `after` is 0
+  std::vector<std::byte> staged;   // what is copied, as it was at the call
+};
+
+/// What may not begin before some work: by its stream, by the order that the default stream makes (CUDA
+/// Runtime API, "Stream synchronization behavior", legacy default stream), by events.
+class Held {
+ public:
+  void add(const Work& work);
+  [[nodiscard]] bool holds(const Work& work) const;
+  [[nodiscard]] bool holds(const StreamState& stream) const;
+  /// Has a wait for the stream any of it to wait for?
+  [[nodiscard]] bool has(const StreamState& stream) const;
+  /// Is the work of this number part of it?
+  [[nodiscard]] bool holds(std::uint64_t number) const { return numbers_.count(number) != 0; }
+
+ private:
+  std::set<const StreamState*> streams_;
+  std::set<std::uint64_t> numbers_;
+  bool default_ = false, blocking_ = false;  // some in the default stream, in blocking streams
+};
+
+/// In the order of the calls.
+struct HeldWork {
+  std::list<Work> all;
+  Held held;  // by all of it
+  std::uint64_t last_number = 0;
+  bool going_on = false;  // some of it is being done
+};
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,164 @@
+// Executing kernels: with or without a record, with the clocks of the simulation, in parts where one waits.
+#include "cuda/kernel_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "cuda/clock_reads.hpp"
+#include "cuda/interrupt.hpp"
+#include "cuda/launch.hpp"
+#include "cuda/runtime.hpp"
+#include "exec/executable.hpp"
+#include "exec/fault.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+/// Runs `body`, which runs the grid. Where it is interrupted or there is no end to be seen: says where it
+/// stands. False: it waits.
+template <class Body>
+bool guarded(const exec::Grid& grid, const std::string& name, Body&& body) {
+  const KernelRuns runs;
+  try {
+    if (body()) return true;
+    if (!grid.waits()) end_interrupted(name, grid.dump());
+    return false;
+  } catch (const exec::DeviceFault& fault) {
+    if (fault.kind() == exec::FaultKind::kInstructionLimit)
+      fmt::print(stderr, "lockstep: kernel {} has no end within --max-cycles; its warps stand at\n{}", name,
+                 grid.dump());
+    throw;
+  }
+}
+
+/// From the run's next CTA on.
+bool run_grid(KernelRun& run) {
+  exec::Grid& grid = *run.grid;
+  return guarded(grid, run.source.kernel->name, [&] {
+    std::uint64_t& cta = run.recording.cta;
+    if (cta == 0 && run.awaited.empty() && grid.run_at_once()) return true;
+    for (; cta < grid.ctas(); ++cta)
+      if (!grid.run_cta(cta, nullptr)) return false;
+    return true;
+  });
+}
+
+/// What more than so many cycles take to issue, and so many again for what machine code does without.
+std::uint64_t instruction_limit(const Settings& settings, std::uint64_t ctas) {
+  constexpr std::uint64_t kSlack = 4;
+  if (settings.max_cycles == 0) return ~std::uint64_t{0};
+  const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);
+  return settings.max_cycles * settings.gpu.sm.subcores * sms * kSlack;
+}
+
+bool reads_clock(const exec::Executable& kernel) {
+  const auto& code = kernel.operations();
+  return std::any_of(code.begin(), code.end(), [](const exec::Operation& o) { return o.reads_clock; });
+}
+
+}  // namespace
+
+std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_wait) {
+  auto run = std::make_unique<KernelRun>();
+  run->source = std::move(source);
+  const KernelLaunch& l = run->source;
+  exec::Launch& launch = run->launch;
+  launch.kernel = &l.kernel->executable();
+  launch.grid = {l.grid.x, l.grid.y, l.grid.z};
+  launch.block = {l.block.x, l.block.y, l.block.z};
+  launch.cluster = {l.cluster.x, l.cluster.y, l.cluster.z};
+  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
+  launch.parameters = l.parameters;
+  launch.cooperative = l.cooperative;
+  launch.id = ++launches_;
+  exec::RunOptions& options = run->options;
+  options.textures = &textures;
+  options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
+  options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
+  if (!heap_)
+    heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
+  options.heap = heap_.get();
+  options.sm_count = settings.gpu.gpu.sms;
+  options.threads = settings.threads;
+  options.access_sets = &access_sets_;
+  options.children = &run->children;
+  options.interrupt = interrupt_flag();
+  options.max_instructions = instruction_limit(settings, launch.grid.count());
+  options.may_wait = may_wait;
+  return run;
+}
+
+bool Runtime::run_kernel(KernelRun& run, const StreamState& stream) {
+  if (!execute(run, stream)) {
+    if (run.grid) run.awaited = run.grid->awaited();
+    return false;
+  }
+  ticks_ += run.grid->counts().warp_instructions;
+  run.grid.reset();  // its memory is free for what follows
+  if (!run.children.empty()) run_children(run.children, run.source, stream);
+  return true;
+}
+
+bool Runtime::execute(KernelRun& run, const StreamState& stream) {
+  if (!recorder_) {
+    if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
+    return run_grid(run);
+  }
+  try {
+    return execute_recorded(run, stream);
+  } catch (const exec::DeviceFault& fault) {
+    if (fault.kind() == exec::FaultKind::kInstructionLimit) recorder_->tell_stopped();
+    throw;
+  }
+}
+
+bool Runtime::execute_recorded(KernelRun& run, const StreamState& stream) {
+  (void)enter(stream);
+  const KernelLaunch& l = run.source;
+  run.header = launch_header(*l.kernel, l, settings.gpu);
+  run.header.stream = stream.number;
+  run.header.shared_base = exec::kSharedWindow;
+  run.header.local_base = exec::kLocalWindow;
+  if (recorder_->live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
+  if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
+  return guarded(*run.grid, l.kernel->name,
+                 [&] { return recorder_->kernel(*run.grid, l, run.header, run.recording); });
+}
+
+/// Once in a process of its own, for the trace; then, simulated, here with the times at which it read its
+/// clocks. Where it waits there, nothing has happened here.
+bool Runtime::execute_clocked(KernelRun& run, const StreamState& stream) {
+  exec::RunOptions options = run.options;
+  options.print = {};
+  const auto make = [&] { return exec::Grid(run.launch, memory, options); };
+  const auto rehearsal = recorder_->rehearse(make, run.source, run.header);
+  if (rehearsal == Recorder::Rehearsal::kWaits) return false;
+  std::optional<ClockReads> reads;
+  options = run.options;
+  options.may_wait = false;
+  if (rehearsal == Recorder::Rehearsal::kDone) {
+    recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+    recorder_->tell(ordered_);
+    auto cycles = recorder_->ask_clocks();
+    if (!cycles.empty()) {
+      reads.emplace(std::move(cycles), run.header.warps_per_cta(), settings.gpu.clock.core_khz);
+      options.clock = reads->source();
+    }
+  }
+  run.grid.emplace(run.launch, memory, options);
+  (void)run_grid(run);
+  if (reads && reads->differed() && clock_warnings_.insert(run.header.name).second)
+    fmt::print(stderr,
+               "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
+               "that counts "
+               "executed instructions\n",
+               run.header.name);
+  return true;
+}
+
+}  // namespace lockstep::cuda
