@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <thread>
@@ -22,8 +23,7 @@ namespace {
 bool is_default(const StreamState& s) { return s.number == 0; }
 bool is_blocking(const StreamState& s) { return s.number != 0 && (s.flags & kStreamNonBlocking) == 0; }
 
-/// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile. False:
-/// there is none.
+/// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile.
 bool read_own(Address from, void* to, std::size_t bytes) {
   static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
@@ -136,11 +136,20 @@ bool Runtime::try_work(Work& work) {
 }
 
 /// Has anything that it has read changed? One that only its rehearsal knows is asked again.
-bool Runtime::may_go_on(const KernelRun& run) const {
-  return run.awaited.empty() || std::ranges::any_of(run.awaited, [](const exec::AwaitedWord& word) {
-           std::uint64_t now = 0;
-           return !read_own(word.address, &now, word.bytes) || now != word.bits;
-         });
+bool Runtime::may_go_on(const KernelRun& run) {
+  bool given = false;
+  const bool changed =
+      run.awaited.empty() || std::ranges::any_of(run.awaited, [&](const exec::AwaitedWord& word) {
+        std::uint64_t now = 0;
+        if (!memory.accessible(word.address, word.bytes)) return true;  // which is a fault
+        if (!read_own(word.address, &now, word.bytes)) {                // some systems do not allow it
+          if (!std::exchange(given, true)) note_host_accesses();
+          std::memcpy(&now, reinterpret_cast<const void*>(word.address), word.bytes);
+        }
+        return now != word.bits;
+      });
+  if (given && host_pages_) host_pages_->watch();
+  return changed;
 }
 
 void Runtime::wait_until(const std::function<bool()>& done) {

@@ -141,7 +141,7 @@ class Runtime {
   void hold(Work work);
   void go_on();
   [[nodiscard]] bool try_work(Work& work);
-  [[nodiscard]] bool may_go_on(const KernelRun& run) const;
+  [[nodiscard]] bool may_go_on(const KernelRun& run);
   void wait_until(const std::function<bool()>& done);
   void pause(unsigned round);
   [[noreturn]] void give_up(const Work& work);
