@@ -166,11 +166,11 @@ struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in byt
 };
 inline constexpr std::uint32_t kNoDirtyLimit = 128;  // l2.dirty_ways: as many as the set has lines
 struct L2Group {                                     // l2.*
-  std::uint32_t partitions = 32;  // one DRAM channel group each
+  std::uint32_t partitions = 32;                     // one DRAM channel group each
   std::uint32_t slices_per_partition = 2;
   std::uint32_t slice_bytes = 98304, ways = 24;
   std::uint32_t dirty_ways =
-      12;  // dirty lines of a set at most; kNoDirtyLimit. Source: v100_kernels.csv: srad
+      12;  // lines of a set that may be dirty, or kNoDirtyLimit; source: v100_kernels.csv, srad
   std::uint32_t latency = 84;                  // L2 cycles from ejection to the hit's reply
   std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
   std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice

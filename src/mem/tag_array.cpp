@@ -22,11 +22,8 @@ std::optional<Slot> TagArray::victim(std::uint32_t set, bool far, std::uint32_t 
   return best;
 }
 
-std::optional<Slot> TagArray::excess_dirty(std::uint32_t set, std::uint32_t limit) const {
+Slot TagArray::oldest_dirty(std::uint32_t set) const {
   const Slot begin = set * ways_, end = begin + ways_;
-  std::uint32_t dirty = 0;
-  for (Slot s = begin; s < end; ++s) dirty += dirty_[s];
-  if (dirty < limit) return std::nullopt;
   Slot best = begin;
   std::uint32_t oldest = kInFlight;
   for (Slot s = begin; s < end; ++s) {

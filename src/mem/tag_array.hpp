@@ -44,6 +44,7 @@ class TagArray {
         keys_(std::size_t{sets_} * ways_),
         used_(keys_.size()),
         dirty_(keys_.size()),
+        dirty_lines_(sets_),
         lines_(keys_.size()),
         last_use_(uses) {}
 
@@ -66,7 +67,10 @@ class TagArray {
   [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
   /// The least recently used of a set's dirty lines when there are `limit` (at least 1) of them or more.
-  [[nodiscard]] std::optional<Slot> excess_dirty(std::uint32_t set, std::uint32_t limit) const;
+  [[nodiscard]] std::optional<Slot> excess_dirty(std::uint32_t set, std::uint32_t limit) const {
+    if (dirty_lines_[set] < limit) return std::nullopt;
+    return oldest_dirty(set);
+  }
 
   [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
   [[nodiscard]] Line& operator[](Slot slot) { return lines_[slot]; }
@@ -79,11 +83,12 @@ class TagArray {
     lines_[slot].address = line;
     lines_[slot].far = far;
     used_[slot] = leave_first ? kLeavesFirst : next_use();
-    dirty_[slot] = 0;
+    count_clean(slot);
   }
   /// Precondition: not in flight.
   void remove(Slot slot) {
-    keys_[slot] = used_[slot] = dirty_[slot] = 0;
+    keys_[slot] = used_[slot] = 0;
+    count_clean(slot);
     lines_[slot] = {};
   }
   /// Removes all that are not in flight.
@@ -97,12 +102,14 @@ class TagArray {
   /// Bytes of a sector are not yet in DRAM; `bytes` is not 0.
   void mark_dirty(Slot slot, unsigned sector, std::uint32_t bytes) {
     lines_[slot].dirty[sector] |= bytes;
+    if (dirty_[slot]) return;
     dirty_[slot] = 1;
+    ++dirty_lines_[slot / ways_];
   }
   /// The line's changed bytes are in DRAM. Sectors of which all bytes are known stay readable.
   void mark_clean(Slot slot) {
     lines_[slot].dirty = {};
-    dirty_[slot] = 0;
+    count_clean(slot);
   }
 
   /// While a line is in flight it keeps its place.
@@ -124,11 +131,18 @@ class TagArray {
     return clock_++;
   }
   void renumber();
+  [[nodiscard]] Slot oldest_dirty(std::uint32_t set) const;
+  void count_clean(Slot slot) {
+    if (!dirty_[slot]) return;
+    dirty_[slot] = 0;
+    --dirty_lines_[slot / ways_];
+  }
 
   std::uint32_t ways_, sets_;
   std::vector<std::uint32_t> keys_;
   std::vector<std::uint32_t> used_;
-  std::vector<std::uint8_t> dirty_;  // has dirty bytes; apart, as a set's are looked through
+  std::vector<std::uint8_t> dirty_;        // has dirty bytes; apart, as a set's are looked through
+  std::vector<std::uint8_t> dirty_lines_;  // by set
   std::vector<Line> lines_;
   std::uint32_t clock_ = kFirstUse, last_use_;
 };
