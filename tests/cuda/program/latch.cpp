@@ -27,6 +27,7 @@ constexpr int kToDevice = 1, kToHost = 2;
 void await() {}
 void await_fence() {}
 void await_together() {}
+void await_late() {}
 void await_clock() {}
 void turns() {}
 void bounded() {}
@@ -147,6 +148,21 @@ int kinds() {
   return 0;
 }
 
+/// A kernel of which some CTAs have ended before one waits, with another kernel recorded in between.
+int late() {
+  Word* latch = managed_word();
+  void *one = stream(kNonBlocking), *two = stream(kNonBlocking);
+  *latch = 0;
+  start(&await_late, const_cast<unsigned*>(latch), 1, one, 40, 64);
+  start(&add, out, 1, one);
+  start(&add, static_cast<char*>(out) + 128, 5, two, 1, 2);
+  std::printf("%d %d ", cudaStreamSynchronize(two), cudaStreamQuery(one));
+  *latch = 1;
+  std::printf("%d ", cudaStreamSynchronize(one));
+  std::printf("%u\n", result());
+  return 0;
+}
+
 /// What waits for a kernel or a copy of another stream; two kernels that wait for each other.
 int device() {
   void *one = stream(kNonBlocking), *two = stream(kNonBlocking);
@@ -243,6 +259,7 @@ int main(int argc, char** argv) {
                  {&turns, "turns"},
                  {&await_clock, "await_clock"},
                  {&bounded, "bounded"},
+                 {&await_late, "await_late"},
                  {&add, "add"},
                  {&write, "write"}};
   for (const auto& kernel : kernels) register_kernel(handle, kernel.stub, kernel.name);
@@ -253,6 +270,7 @@ int main(int argc, char** argv) {
   if (which == "pinned") return behind(pinned_word());
   if (which == "legacy") return legacy();
   if (which == "kinds") return kinds();
+  if (which == "late") return late();
   if (which == "device") return device();
   if (which == "threads") return threads(managed_word());
   if (which == "graph") return graph();
