@@ -66,8 +66,7 @@ struct LaneOp {
 ///  - `!p` on a predicate source is applied by the kernel; the guard `@p` is the executor's (LaneArgs::mask).
 ///  - `mov` copies slots: the executor points `src` to the slots of a special register or of an address.
 ///  - `.sync` kernels take the lanes of `present` as those that arrived; the executor converges the lanes of
-///  the
-///    member mask first. A value that is read from a lane outside `present` is 0.
+///    the member mask first. What shfl reads of a lane outside `present` is 0.
 ///  - a kernel of a warp-wide matrix instruction ignores `mask`: PTX requires all 32 lanes.
 /// `destination_bits`: width of the first destination's register where it may be wider than its type (cvt); 0
 /// takes the type's width, 16 at least. Throws FormError when the form is malformed or not supported.
