@@ -14,6 +14,7 @@ replace ([file, text, other text]: sizes for which there is no argument, and wha
 inputs (what tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); links (what of
 the folder the program expects in its working directory); compare (how results are checked against an independent
 program: see reference.py); check (a function of checks.py); pass (regular expression that the output must match); fail (one that it must not match);
+skip (one that says that the machine has not what it needs, where its exit code does not);
 timed (run with the timing model as well); shows (regular expression of what the page shows of that run's output);
 note (for the page).
 A program passes when its exit code is 0 and its output says what it must; it is skipped when it says itself that it

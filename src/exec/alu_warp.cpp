@@ -1,6 +1,6 @@
 // Warp-level operations ("PTX ISA 9.0", 9.7.9 and 9.7.13): shfl vote match redux activemask elect. The lanes
-// that take part are those of LaneArgs::mask that the member mask names; the member mask is the first active
-// lane's.
+// that take part are those of LaneArgs::present that the member mask names; the member mask is the first
+// active lane's.
 #include <algorithm>
 
 #include "exec/alu_families.hpp"
@@ -16,7 +16,7 @@ void each(u32 mask, PerLane per_lane) {
 u32 word(const LaneSlots* slots, int lane) { return static_cast<u32>(slots->lane[lane]); }
 int first_lane(u32 mask) { return std::countr_zero(mask) & (kLanes - 1); }
 u32 members(const LaneArgs& args, int source) {
-  return args.mask & word(args.src[source], first_lane(args.mask));
+  return args.present & word(args.src[source], first_lane(args.mask));
 }
 void put(LaneSlots* dst, int lane, u64 value) {
   if (dst) dst->lane[lane] = value;
@@ -42,7 +42,7 @@ void shfl(const LaneArgs& args, u64 mode) {
     const int given = valid ? from : lane;
     // What a lane gives that takes no part is left open by the ISA; programs made for the hardware count on
     // 0.
-    value[lane] = (args.mask >> given & 1) != 0 ? static_cast<u32>(source.lane[given]) : 0;
+    value[lane] = (args.present >> given & 1) != 0 ? static_cast<u32>(source.lane[given]) : 0;
   });
   each(args.mask, [&](int lane) {
     put(args.dst[0], lane, value[lane]);

@@ -43,6 +43,7 @@ struct LaneArgs {
   const LaneSlots*
       src[kMaxLaneSources];  ///< in operand order, vectors flattened; immediates as broadcast slots
   std::uint32_t mask;        ///< active lanes, not 0; other lanes of dst keep their values
+  std::uint32_t present;     ///< of `.sync` kernels: lanes whose sources take part; `mask` is among them
   WarpFlags* flags;
 };
 
@@ -64,8 +65,8 @@ struct LaneOp {
 /// Of the operands only their number, kind, element selectors and `!` are looked at:
 ///  - `!p` on a predicate source is applied by the kernel; the guard `@p` is the executor's (LaneArgs::mask).
 ///  - `mov` copies slots: the executor points `src` to the slots of a special register or of an address.
-///  - `.sync` kernels take the lanes of `mask` as those that arrived; the executor converges the lanes of the
-///    member mask first. A value that is read from a lane outside `mask` is that lane's slot.
+///  - `.sync` kernels take the lanes of `present` as those that arrived; the executor converges the lanes of
+///    the member mask first. What shfl reads of a lane outside `present` is 0.
 ///  - a kernel of a warp-wide matrix instruction ignores `mask`: PTX requires all 32 lanes.
 /// `destination_bits`: width of the first destination's register where it may be wider than its type (cvt); 0
 /// takes the type's width, 16 at least. Throws FormError when the form is malformed or not supported.

@@ -235,13 +235,14 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
   }
 }
 
-void Warp::lane(const Operation& op, LaneMask active) {
+void Warp::lane(const Operation& op, LaneMask active, LaneMask present) {
   LaneArgs args;
   const Slot* slot = slots_ + op.operands;
   args.dst[1] = nullptr;  // a second result that the instruction does not name
   for (unsigned i = 0; i < op.destinations; ++i, ++slot) args.dst[i] = slot->exists() ? at(*slot) : nullptr;
   for (unsigned i = 0; i < op.sources; ++i, ++slot) args.src[i] = at(*slot);
   args.mask = active;
+  args.present = present;
   args.flags = &flags_;
   op.fn(args, op.immediate);
 }

@@ -129,7 +129,8 @@ class Warp {
   [[nodiscard]] Stop spun() const;
   void step_async(const Operation& op, LaneMask active);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
-  void lane(const Operation& op, LaneMask active);
+  void lane(const Operation& op, LaneMask active) { lane(op, active, active); }
+  void lane(const Operation& op, LaneMask active, LaneMask present);
   [[nodiscard]] LaneMask guard(const Operation& op) const;
   [[nodiscard]] LaneSlots* at(Slot slot) const {
     return bases_[static_cast<unsigned>(slot.home())] + slot.index();

@@ -25,7 +25,7 @@ bool Warp::block(Split::State state, LaneMask lanes, LaneMask members, std::uint
 LaneMask Warp::sync_groups(const Operation& op, LaneMask present) {
   if (op.detail == 0) {  // all of the warp
     if ((live_ & ~present) != 0) return 0;
-    lane(op, present);
+    lane(op, present, present);
     return present;
   }
   const LaneSlots& members = *at(slots_[op.operands + op.destinations + op.sources - 1]);
@@ -36,8 +36,15 @@ LaneMask Warp::sync_groups(const Operation& op, LaneMask present) {
     for (LaneMask rest = left; rest != 0; rest &= rest - 1)
       if (static_cast<LaneMask>(members.lane[std::countr_zero(rest)]) == mask) group |= rest & (0 - rest);
     left &= ~group;
-    if ((mask & live_ & ~group) != 0) continue;
-    lane(op, group);
+    // A lane that its own mask does not name is undefined in PTX. Programs made for the hardware count on
+    // what the named lanes that are there give, and on no wait.
+    if (const LaneMask foreign = group & ~mask; foreign != 0) {
+      lane(op, foreign, (present & mask) | foreign);
+      done |= foreign;
+      group &= mask;
+    }
+    if (group == 0 || (mask & live_ & ~group) != 0) continue;
+    lane(op, group, group);
     done |= group;
   }
   return done;

@@ -123,6 +123,7 @@ void Warp::run(std::uint32_t mask) {
   for (int i = 0; i < op.destinations; ++i) args.dst[i] = &destinations_[static_cast<std::size_t>(i) * 2];
   for (int i = 0; i < op.sources; ++i) args.src[i] = &sources_[static_cast<std::size_t>(i)];
   args.mask = mask;
+  args.present = mask;
   args.flags = &flags;
   op.fn(args, op.immediate);
 }

@@ -13,7 +13,7 @@ WAIVED = 2  # EXIT_WAIVED of cuda-samples
 STILL = 10  # wall-clock seconds of a second of processor time, at most
 OUT_OF_TIME = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)
 KEYS = 1000 * "\n"  # for programs that wait for a key
-FAILURE = r"(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*(?:not supported|illegal address|misaligned|deadlock)|\bmismatch)"
+FAILURE = r"\bFAIL\b|(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*(?:not supported|illegal address|misaligned|deadlock)|\bmismatch)"
 
 
 @dataclasses.dataclass
@@ -71,6 +71,8 @@ def _judge(program, code, output, limit):
         return "too slow", f"more than {limit} s"
     if code == WAIVED and not program.compare:
         return "skipped", (output.strip().splitlines() or ["exit code 2"])[-1][:160]
+    if program.skips and (said := _first(program.skips, output)):
+        return "skipped", said
     complaint = _first(r"lockstep: ", output)
     if code != 0:
         return "error", complaint or _first(FAILURE, output) or f"exit code {code}"

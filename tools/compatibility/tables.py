@@ -3,7 +3,7 @@ import dataclasses
 import pathlib
 import tomllib
 
-ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks"]
+ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench"]
 
 
 @dataclasses.dataclass
@@ -38,8 +38,9 @@ class Program:
     timed: bool = False
     note: str = ""
     checked: str = ""  # by what, where it is not by the program itself
-    passes: str = ""  # `pass` and `fail` of the table
+    passes: str = ""  # `pass`, `fail` and `skip` of the table
     fails: str = ""
+    skips: str = ""
     shows: str = ""
 
     libraries = ""  # where the libraries of lockstep are
@@ -64,6 +65,6 @@ def programs(checkouts):
     for suite in suites():
         checkout = checkouts / suite.checkout
         for row in suite.programs:
-            row = {{"pass": "passes", "fail": "fails"}.get(key, key): value for key, value in row.items()}
+            row = {{"pass": "passes", "fail": "fails", "skip": "skips"}.get(key, key): value for key, value in row.items()}
             row["folder"] = checkout / row["folder"]
             yield Program(suite=suite, checkout=checkout, **row)
