@@ -13,7 +13,8 @@ PTX or fatbins that it loads); config (default v100); args; runs (several lists 
 replace ([file, text, other text]: sizes for which there is no argument, and what CUDA no longer takes);
 inputs (what tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); links (what of
 the folder the program expects in its working directory); compare (how results are checked against an independent
-program: see reference.py); check (a function of checks.py); pass (regular expression that the output must match); fail (one that it must not match);
+program: see reference.py); check (a function of checks.py); pass (regular expression that the output must match); fail (one that it must not match;
+a suite's is for all of its programs);
 skip (one that says that the machine has not what it needs, where its exit code does not);
 timed (run with the timing model as well); shows (regular expression of what the page shows of that run's output);
 note (for the page).

@@ -13,7 +13,7 @@ WAIVED = 2  # EXIT_WAIVED of cuda-samples
 STILL = 10  # wall-clock seconds of a second of processor time, at most
 OUT_OF_TIME = (128 + signal.SIGXCPU, 128 + signal.SIGKILL)
 KEYS = 1000 * "\n"  # for programs that wait for a key
-FAILURE = r"\bFAIL\b|(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*(?:not supported|illegal address|misaligned|deadlock)|\bmismatch)"
+FAILURE = r"(?i:\bfailed\b|\bfailure\b|cuda error|lockstep: .*(?:not supported|illegal address|misaligned|deadlock)|\bmismatch)"
 
 
 @dataclasses.dataclass
@@ -76,7 +76,7 @@ def _judge(program, code, output, limit):
     complaint = _first(r"lockstep: ", output)
     if code != 0:
         return "error", complaint or _first(FAILURE, output) or f"exit code {code}"
-    if bad := _first(program.fails or FAILURE, output):
+    if bad := _first("|".join(filter(None, (program.fails or FAILURE, program.suite.fail))), output):
         return "wrong", bad
     if program.passes and not re.search(program.passes, output, re.MULTILINE):
         return "wrong", f"the output does not have /{program.passes}/"

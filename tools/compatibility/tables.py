@@ -15,6 +15,7 @@ class Suite:
     programs: list
     flags: list = dataclasses.field(default_factory=list)
     note: str = ""
+    fail: str = ""  # what no program's output may match, beside its own
 
 
 @dataclasses.dataclass
