@@ -146,7 +146,7 @@ struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM
   std::uint32_t mshrs = 256;                 // lines in flight
   std::uint32_t pending_instructions = 128;  // pending request table: memory instructions in flight
   bool allocate_on_store = true;
-  bool cache_global = true;  // false: loads of global memory are served at the L2, those of local memory cached
+  bool cache_global = true;  // false: global loads are served at the L2, local ones cached
 };
 struct SyncGroup {                     // sync.*
   std::uint32_t barrier_latency = 20;  // core cycles from the last arrival to the release

@@ -38,8 +38,8 @@ namespace lockstep::core {
 /// fill under way, or miss; a line's missing sectors are one request. Stores hit or miss; sectors written
 /// whole become valid in the L1 when l1.allocate_on_store is set and no fill of theirs is under way. Local
 /// memory is cached the same way (written through). Loads that bypass the L1 (all of global memory without
-/// l1.cache_global), atomics and reductions count as misses and make the SM's own copy invalid. Without room in
-/// port, miss registers or pending table the load/store unit waits, in order.
+/// l1.cache_global), atomics and reductions count as misses and make the SM's own copy invalid. Without room
+/// in port, miss registers or pending table the load/store unit waits, in order.
 class MemoryPipeline {
  public:
   /// Cycles that an operation stays in its local queue, operand read and address calculation: with

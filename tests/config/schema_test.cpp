@@ -328,8 +328,8 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
       resolve("v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32",
                        "gpu.name=My GPU-2", "dram.type=hbm3", "host.copy_mode=overlapped",
                        "pipe.fp64_shared=true", "mio.const_cold_miss=false", "host.warms_l2=false",
-                       "l1.allocate_on_store=false", "l1.cache_global=false", "l1.replacement=lru", "dram.refresh=all_banks",
-                       "l2.code_resident=false", "launch.cache_control=all"});
+                       "l1.allocate_on_store=false", "l1.cache_global=false", "l1.replacement=lru",
+                       "dram.refresh=all_banks", "l2.code_resident=false", "launch.cache_control=all"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
   CHECK(c.l1.shared_carveouts_kib == std::vector<std::uint32_t>{0, 32});
