@@ -34,7 +34,7 @@ int run_lower(int argc, char** argv) {
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10")("code", "the instructions too")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step: constants, schedule, rest, fusion or predication; repeatable");
+      "leave out a step: constants, schedule, rest, integers, fusion or predication; repeatable");
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);

@@ -17,30 +17,6 @@ using ptx::OperandKind;
 constexpr std::uint32_t kInstructionBytes = 16;
 constexpr std::uint32_t kFunctionAlignment = 128;
 
-bool is_add_64(const ptx::Instruction& i) {
-  return (i.op() == Opcode::kAdd) && ptx::bits(i.form.type()) == 64 && !ptx::is_float(i.form.type()) &&
-         i.form.mods.empty() && i.operands.size() == 3;
-}
-
-/// The machine's instruction for a product and this sum of it and another value, or null. A product or sum
-/// that names its rounding (.rn) stays as it is, as ptxas has it.
-const char* fused_with_product(const ptx::Instruction& sum) {
-  if (is_add_64(sum)) return "IMAD.WIDE";
-  const bool rounded = std::ranges::any_of(sum.form.mods, [](Mod m) { return m != Mod::kFtz; });
-  if ((sum.op() != Opcode::kAdd && sum.op() != Opcode::kSub) || rounded) return nullptr;
-  if (sum.operands.size() != 3) return nullptr;
-  const ptx::Type type = sum.form.type();
-  return type == ptx::Type::kF32 ? "FFMA" : type == ptx::Type::kF64 ? "DFMA" : nullptr;
-}
-
-/// A multiplication that such a sum may take in.
-bool makes_product(const ptx::Instruction& i) {
-  if (i.op() != Opcode::kMul || i.operands[0].kind != OperandKind::kRegister) return false;
-  if (i.has(Mod::kWide)) return ptx::bits(i.form.type()) == 32;
-  const bool rounded = std::ranges::any_of(i.form.mods, [](Mod m) { return m != Mod::kFtz; });
-  return !rounded && (i.form.type() == ptx::Type::kF32 || i.form.type() == ptx::Type::kF64);
-}
-
 std::string type_class(ptx::Type type) {
   if (ptx::kind(type) == ptx::TypeKind::kPredicate) return "pred";
   const unsigned bits = ptx::bits(type);
@@ -58,6 +34,11 @@ const char* operation_word(const ptx::Form& form) {
                                   {Mod::kFull, "full"}})
     if (form.has(mod)) return word;
   return nullptr;
+}
+
+/// The upper half of the 64-bit value in `low` and the register after it.
+std::uint8_t upper(std::uint8_t low) {
+  return static_cast<std::uint8_t>(std::min<unsigned>(low + 1u, kMostRegisters - 1));
 }
 
 bool rounds_to_integer(const ptx::Form& form) {
@@ -85,15 +66,6 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
 }
 
 }  // namespace
-
-UseCounts::UseCounts(const ptx::Function& function)
-    : writes(function.registers.size()), reads(function.registers.size()) {
-  for (const auto& i : function.instructions) {
-    const auto use = ptx::register_use(i);
-    for (const auto id : use.writes) ++writes[id];
-    for (const auto id : use.reads) ++reads[id];
-  }
-}
 
 Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code)
     : kernel_(kernel), arch_(arch), passes_(passes), code_(code) {}
@@ -152,14 +124,16 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
 unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& shape, const Schedule& order,
                                  unsigned target) {
   const ptx::Function scheduled = reordered(shape.function, order);
-  const RegisterAssignment registers(scheduled, target, passes_);
-  const UseCounts uses(scheduled);
+  Folded folded;
+  if (passes_.integers) folded.addresses = folded_addresses(scheduled, order.runs, arch_);
+  Fusions fusions;
+  if (passes_.fusion) fusions = Fusions(scheduled, order.runs, folded.addresses, passes_.integers);
+  if (passes_.integers) folded.fusions = fusions;
+  const RegisterAssignment registers(scheduled, target, passes_, folded);
   function_ = &scheduled;
   registers_ = &registers;
-  uses_ = &uses;
+  fusions_ = &fusions;
   temporaries_ = 0;
-  products_.clear();
-  if (passes_.fusion) mark_products(order);
   runs(f, order, shape);
   const unsigned used = registers.used() + temporaries_;
   code_.registers_ = std::max(code_.registers_, std::min(used, kMostRegisters));
@@ -183,61 +157,36 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
   }
 }
 
-/// d = a * b, read once, by an addition: the machine has one instruction for both. A float product is fused
-/// only within a run, where its factors are still in their registers.
-void Builder::mark_products(const Schedule& order) {
-  struct Product {
-    const Instruction* multiply;
-    std::size_t run;
-  };
-  std::map<ptx::RegisterId, Product> found;
-  for (std::size_t run = 0; run < order.runs.size(); ++run) {
-    for (std::uint32_t at = order.runs[run].first; at < order.runs[run].end; ++at) {
-      const Instruction& i = function_->instructions[at];
-      if (const char* opcode = fused_with_product(i)) {
-        for (const std::size_t which : {1u, 2u}) {
-          if (i.operands[which].kind != OperandKind::kRegister) continue;
-          const auto product = found.find(i.operands[which].reg);
-          if (product == found.end()) continue;
-          const Instruction& multiply = *product->second.multiply;
-          const bool wide = multiply.has(Mod::kWide);
-          if (wide != is_add_64(i) || (!wide && product->second.run != run)) continue;
-          if (!wide && multiply.form.type() != i.form.type()) continue;
-          if (multiply.guard && multiply.guard != i.guard) continue;
-          products_[product->first] = {&multiply, &i, opcode, static_cast<std::uint32_t>(3 - which)};
-          break;
-        }
-      }
-      if (makes_product(i) && uses_->writes[i.operands[0].reg] == 1 && uses_->reads[i.operands[0].reg] == 1)
-        found[i.operands[0].reg] = {&i, run};
-    }
-  }
-}
-
 void Builder::instruction(const Instruction& i, std::uint32_t number) {
   if (folded(i, number) || special_form(i)) return;
   sequence(i);
 }
 
 bool Builder::folded(const Instruction& i, std::uint32_t number) {
-  if (registers_->folded(number)) return true;
-  if (i.op() == Opcode::kCvta && i.operands[0].kind == OperandKind::kRegister &&
-      registers_->constant(i.operands[0].reg))
-    return true;
-  for (const ptx::Operand& operand : i.operands) {
-    if (operand.kind != OperandKind::kRegister) continue;
-    const auto found = products_.find(operand.reg);
-    if (found == products_.end()) continue;
-    const Fused& fused = found->second;
-    if (fused.multiply == &i) return true;
-    if (fused.sum != &i) continue;
-    auto sources = places(fused.multiply->operands[1]);
-    for (const auto& more : {fused.multiply->operands[2], i.operands[fused.other]})
-      for (const std::uint8_t p : places(more)) sources.push_back(p);
-    emit(fused.opcode, places(i.operands[0]), sources);
-    return true;
-  }
-  return false;
+  if (registers_->folded(number) || fusions_->gone(number)) return true;
+  if (const Fused* both = fusions_->at(number)) return fused(i, *both), true;
+  return i.op() == Opcode::kCvta && i.operands[0].kind == OperandKind::kRegister &&
+         registers_->constant(i.operands[0].reg);
+}
+
+void Builder::fused(const Instruction& i, const Fused& both) {
+  std::vector<std::uint8_t> sources, high_sources;
+  const auto read = [&](const ptx::Operand& operand) {
+    const std::uint8_t at = place(operand);
+    if (at == kNoRegister) return;
+    sources.push_back(at);
+    high_sources.push_back(upper(at));
+  };
+  const Instruction& producer = function_->instructions[both.producer];
+  for (std::size_t o = 1; o < producer.operands.size(); ++o) read(producer.operands[o]);
+  for (std::size_t o = 1; o < i.operands.size(); ++o)
+    if (o != both.operand) read(i.operands[o]);
+  auto destinations = places(i.operands[0]);
+  emit(both.opcode, destinations, sources);
+  if (both.high_opcode == nullptr) return;
+  if (!sources.empty()) high_sources.push_back(sources.front());  // what the shift moves up
+  for (std::uint8_t& d : destinations) d = upper(d);
+  emit(both.high_opcode, destinations, high_sources);
 }
 
 void Builder::sequence(const Instruction& i) {
@@ -258,9 +207,7 @@ void Builder::sequence(const Instruction& i) {
     } else if (operand.kind == Kind::kSource && results + operand.number < i.operands.size()) {
       at = place(i.operands[results + operand.number]);
     }
-    return operand.high && at != kNoRegister
-               ? static_cast<std::uint8_t>(std::min<unsigned>(at + 1u, kMostRegisters - 1))
-               : at;
+    return operand.high && at != kNoRegister ? upper(at) : at;
   };
   for (const SequenceStep& step : *steps) {
     std::vector<std::uint8_t> destinations, sources;

@@ -1,24 +1,18 @@
 // Builds a Code: one function of the kernel after the other, one PTX instruction after the other.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lower/code.hpp"
+#include "lower/fusion.hpp"
 #include "lower/predication.hpp"
 #include "lower/registers.hpp"
 #include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
 
 namespace lockstep::lower {
-
-/// How often each virtual register of a function is written and read.
-struct UseCounts {
-  explicit UseCounts(const ptx::Function& function);
-  std::vector<std::uint32_t> writes, reads;
-};
 
 class Builder {
  public:
@@ -42,7 +36,7 @@ class Builder {
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
-  void mark_products(const Schedule& order);
+  void fused(const Instruction& i, const Fused& both);
 
   // builder_forms.cpp: instructions that no table row can describe
   [[nodiscard]] bool special_form(const Instruction& i);
@@ -80,14 +74,7 @@ class Builder {
   Code& code_;
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
-  const UseCounts* uses_ = nullptr;
-  /// A multiplication and its only reader, which are one instruction.
-  struct Fused {
-    const Instruction *multiply = nullptr, *sum = nullptr;
-    const char* opcode = nullptr;
-    std::uint32_t other = 0;  // the sum's operand that is not the product
-  };
-  std::map<ptx::RegisterId, Fused> products_;  // by the product's register
+  const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
   std::uint32_t pc_ = 0, operation_ = 0;
   unsigned temporaries_ = 0;

@@ -1,5 +1,6 @@
 #include "lower/constants.hpp"
 
+#include "lower/addresses.hpp"
 #include "ptx/liveness.hpp"
 
 namespace lockstep::lower {
@@ -74,7 +75,41 @@ bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
   }
 }
 
+/// Of an instruction that names no constant of the constant bank: a literal in place of this register.
+/// Accesses to shared memory have one in the address; shuffles and the like have lanes and masks.
+bool takes_literal(const ptx::Instruction& i, ptx::RegisterId id) {
+  switch (i.op()) {
+    case Opcode::kShfl:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+      return i.operands[1].kind != OperandKind::kRegister || i.operands[1].reg != id;
+    default: {
+      const ptx::RegisterId* address = shared_address(i);
+      return address != nullptr && *address == id;
+    }
+  }
+}
+
+std::vector<std::uint32_t> writes_of(const ptx::Function& function) {
+  std::vector<std::uint32_t> writes(function.registers.size());
+  for (const auto& i : function.instructions)
+    for (const ptx::RegisterId id : ptx::register_use(i).writes) ++writes[id];
+  return writes;
+}
+
 }  // namespace
+
+std::vector<bool> literals(const ptx::Function& function) {
+  const auto writes = writes_of(function);
+  std::vector<bool> literal(function.registers.size());
+  for (const auto& i : function.instructions) {
+    if (i.guard || !is_copy(i) || writes[i.operands[0].reg] != 1) continue;
+    const ptx::Operand& from = i.operands[1];
+    literal[i.operands[0].reg] = from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol ||
+                                 (from.kind == OperandKind::kRegister && literal[from.reg]);
+  }
+  return literal;
+}
 
 bool in_constant_bank(ptx::Special special) {
   switch (special) {
@@ -89,14 +124,14 @@ bool in_constant_bank(ptx::Special special) {
   }
 }
 
-std::vector<bool> constant_operands(const ptx::Function& function) {
-  std::vector<std::uint32_t> writes(function.registers.size());
+std::vector<bool> constant_operands(const ptx::Function& function, bool immediates) {
+  const auto writes = writes_of(function);
+  const auto literal = literals(function);
   std::vector<bool> constant(function.registers.size()), needed(function.registers.size());
   for (const auto& i : function.instructions) {
-    const auto use = ptx::register_use(i);
-    for (const ptx::RegisterId id : use.writes) ++writes[id];
     if (takes_constants(i)) continue;
-    for (const ptx::RegisterId id : use.reads) needed[id] = true;
+    for (const ptx::RegisterId id : ptx::register_use(i).reads)
+      if (!immediates || !literal[id] || !takes_literal(i, id)) needed[id] = true;
   }
   for (const auto& i : function.instructions)
     if (makes_constant(function, i, constant) && writes[i.operands[0].reg] == 1)

@@ -10,10 +10,15 @@ namespace lockstep::lower {
 /// Whether the launch puts a special register's value into the constant bank.
 [[nodiscard]] bool in_constant_bank(ptx::Special special);
 
+/// By register: its only write is an immediate or a symbol's address (or a copy of such a value).
+[[nodiscard]] std::vector<bool> literals(const ptx::Function& function);
+
 /// By register: it never takes a register of the machine, because its only write is a kernel's parameter, an
 /// immediate, a symbol's address or a special register of the constant bank (or a copy of such a value), and
-/// all that reads it can have a constant operand: arithmetic can; addresses, stored data and what goes to
+/// all that reads it can have a constant operand: arithmetic can; an address in shared memory, a shuffle's
+/// lanes and masks can be immediates; other addresses, stored data and what goes to
 /// other units cannot.
-[[nodiscard]] std::vector<bool> constant_operands(const ptx::Function& function);
+/// Without `immediates` those of addresses and shuffles need registers.
+[[nodiscard]] std::vector<bool> constant_operands(const ptx::Function& function, bool immediates = true);
 
 }  // namespace lockstep::lower

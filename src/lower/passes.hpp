@@ -10,12 +10,13 @@ struct Passes {
   bool constants = true;    // constants.hpp
   bool schedule = true;     // schedule.hpp
   bool rest = true;         // registers.hpp: registers that rest before they are used again
-  bool fusion = true;       // products and sums in one instruction, moves without one
+  bool integers = true;     // addresses.hpp; fusion.hpp: integers; registers of what is taken in
+  bool fusion = true;       // fusion.hpp; moves without an instruction
   bool predication = true;  // predication.hpp
   bool operator==(const Passes&) const = default;
 };
 
-/// All but those of these names: constants, schedule, rest, fusion, predication. Throws UserError.
+/// All but those of these names: constants, schedule, rest, integers, fusion, predication. Throws UserError.
 [[nodiscard]] Passes all_but(const std::vector<std::string>& names);
 
 }  // namespace lockstep::lower

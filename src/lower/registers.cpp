@@ -54,14 +54,15 @@ class BlockLiveness {
 
 }  // namespace
 
-RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target, Passes passes)
+RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned target, Passes passes,
+                                       const Folded& folded)
     : alias_(function.registers.size()),
       part_(function.registers.size()),
       intervals_(function.registers.size()),
       place_(function.registers.size(), kNoRegister),
       group_of_(function.registers.size(), kNoGroup),
       folded_(function.instructions.size(), false),
-      constant_(passes.constants ? constant_operands(function)
+      constant_(passes.constants ? constant_operands(function, passes.integers)
                                  : std::vector<bool>(function.registers.size())),
       target_(target),
       rest_(passes.rest) {
@@ -69,13 +70,16 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
     alias_[id] = id;
     intervals_[id].words = constant_[id] ? 0 : ptx::pressure_of(function.registers[id].type).words;
   }
+  for (std::uint32_t at = 0; at < function.instructions.size(); ++at)
+    if (folded.fusions.gone(at)) intervals_[function.instructions[at].operands[0].reg].words = 0;
+  fold_addresses(folded.addresses, function);
   const ptx::ControlFlow flow(function);
   const ptx::Liveness liveness(function, flow);
   if (passes.fusion) {
     fold_moves(function, flow, liveness);
     fold_halves(function);
   }
-  measure(function, flow, liveness);
+  measure(function, flow, liveness, folded.fusions);
   group_vectors(function);
   scan();
 }
@@ -93,6 +97,14 @@ std::uint8_t RegisterAssignment::operator[](ptx::RegisterId id) const {
 
 std::uint8_t RegisterAssignment::temporary(unsigned number) const {
   return static_cast<std::uint8_t>(std::min(used_ + number, kMostRegisters - 1));
+}
+
+void RegisterAssignment::fold_addresses(const std::vector<FoldedAddress>& addresses,
+                                        const ptx::Function& function) {
+  for (const FoldedAddress& address : addresses) {
+    alias_[function.instructions[address.at].operands[0].reg] = address.from;
+    folded_[address.at] = true;
+  }
 }
 
 /// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d
@@ -153,7 +165,7 @@ bool RegisterAssignment::share_halves(ptx::RegisterId whole, const std::vector<p
 }
 
 void RegisterAssignment::measure(const ptx::Function& function, const ptx::ControlFlow& flow,
-                                 const ptx::Liveness& liveness) {
+                                 const ptx::Liveness& liveness, const Fusions& fusions) {
   const auto reach = [&](ptx::RegisterId id, std::uint32_t at) {
     Interval& interval = intervals_[root(id)];
     interval.first = std::min(interval.first, at);
@@ -168,6 +180,9 @@ void RegisterAssignment::measure(const ptx::Function& function, const ptx::Contr
       const auto use = ptx::register_use(function.instructions[at]);
       for (const ptx::RegisterId id : use.reads) reach(id, at);
       for (const ptx::RegisterId id : use.writes) reach(id, at + 1);
+      if (const Fused* fused = fusions.at(at))
+        for (const ptx::RegisterId id : ptx::register_use(function.instructions[fused->producer]).reads)
+          reach(id, at);
     }
   }
 }

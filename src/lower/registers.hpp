@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lower/fusion.hpp"
 #include "lower/passes.hpp"
 #include "ptx/ir.hpp"
 #include "ptx/liveness.hpp"
@@ -13,16 +14,24 @@ namespace lockstep::lower {
 inline constexpr std::uint8_t kNoRegister = 255;  // RZ
 inline constexpr unsigned kMostRegisters = 255;
 
+/// What of a function is no machine instruction of its own.
+struct Folded {
+  std::vector<FoldedAddress> addresses;
+  Fusions fusions;
+};
+
 /// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
 /// last instruction at which the value is live. The elements of a vector operand get consecutive registers
 /// where they have no other place yet, as loads and stores of several registers need them. A move whose
-/// source dies in it shares its source's register. The halves that a move packs into or takes out of a 64-bit
-/// value, each written once, are that value's registers.
+/// source dies in it, and an address that is part of the access, share their source's register. The halves
+/// that a move packs into or takes out of a 64-bit value, each written once, are that value's registers.
 class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
-  /// its last readers may still wait to be issued.
-  explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32, Passes passes = {});
+  /// its last readers may still wait to be issued. What a fused instruction takes in has no result; its
+  /// sources are read where it is done.
+  explicit RegisterAssignment(const ptx::Function& function, unsigned target = 32, Passes passes = {},
+                              const Folded& folded = {});
 
   /// First of the 32-bit registers of `id`; kNoRegister for predicates and what is never used.
   [[nodiscard]] std::uint8_t operator[](ptx::RegisterId id) const;
@@ -46,11 +55,13 @@ class RegisterAssignment {
     std::vector<ptx::RegisterId> members;
   };
 
+  void fold_addresses(const std::vector<FoldedAddress>& addresses, const ptx::Function& function);
   void fold_halves(const ptx::Function& function);
   [[nodiscard]] bool share_halves(ptx::RegisterId whole, const std::vector<ptx::Operand>& halves,
                                   const std::vector<std::uint32_t>& writes);
   void fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
-  void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
+  void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
+               const Fusions& fusions);
   void group_vectors(const ptx::Function& function);
   void scan();
   void place(ptx::RegisterId id, std::uint32_t at);

@@ -209,8 +209,8 @@ Schedule schedule(const ptx::Function& function, const ptx::ControlFlow& flow, u
   result.runs = find_runs(function, flow);
   const ptx::Liveness liveness(function, flow);
   const auto roots = address_roots(function);
-  const auto constant =
-      passes.constants ? constant_operands(function) : std::vector<bool>(function.registers.size());
+  const auto constant = passes.constants ? constant_operands(function, passes.integers)
+                                         : std::vector<bool>(function.registers.size());
   for (const Run run : result.runs) {
     const bool reachable = flow.blocks()[flow.block_of(run.first)].reachable;
     if (run.end - run.first < 3 || !reachable || !passes.schedule) {

@@ -137,7 +137,7 @@ TEST_CASE("bad usage of exec and record") {
   CHECK(start({"record", "--", "true"}).code == 2);
   const Finished step = start({"record", "--without", "sleep", "x.lst", "--", "true"});
   CHECK(step.code == 2);
-  CHECK(step.err.find("constants, schedule, rest, fusion or predication expected, 'sleep' found") !=
+  CHECK(step.err.find("constants, schedule, rest, integers, fusion or predication expected, 'sleep' found") !=
         std::string::npos);
 }
 

@@ -85,8 +85,8 @@ class Lab:
         return self.programs[name][2] * 100 / percent if percent else None
 
     def trace(self, name, arguments=None, ordered=True):
-        """The recorded trace of a program. ordered: its loads stand in the order of the PTX, which UVMSmart simulates; else as a
-        compiler for the hardware would put them.
+        """The recorded trace of a program. ordered: its loads stand in the order of the PTX, which UVMSmart simulates, as do
+        its integer instructions; else as a compiler for the hardware would have them.
         """
         binary, standard, _ = self.programs[name]
         arguments = standard if arguments is None else arguments
@@ -123,7 +123,7 @@ class Lab:
 
     def record(self, name, command, ordered, folder):
         path = os.path.join(self.work, name + (".ptx" if ordered else "") + ".lst")
-        options = ["--without", "schedule"] if ordered else []
+        options = ["--without", "schedule", "--without", "integers"] if ordered else []
         if not os.path.exists(path):
             subprocess.run([self.program, "record", path + ".part", *options, "--", *command], check=True,
                            stdout=subprocess.DEVNULL, cwd=folder)

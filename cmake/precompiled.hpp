@@ -1,0 +1,20 @@
+// What most files of src/ include, parsed once for each library with LOCKSTEP_PCH. Files go on to include what they
+// use: the release build is without.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
