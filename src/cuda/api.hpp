@@ -22,6 +22,7 @@ int api(Body&& body) noexcept {
   Runtime* runtime = nullptr;
   try {
     runtime = &Runtime::instance();
+    const Lookout::Call call(runtime->lookout);
     const std::scoped_lock lock(runtime->mutex);
     if (runtime->sticky != Status::kSuccess) return finish(runtime->sticky);
     body(*runtime);

@@ -29,9 +29,9 @@ bool read_own(Address from, void* to, std::size_t bytes) {
   return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
-bool has_other_threads() {
+bool has_other_threads(unsigned own) {
   const std::filesystem::directory_iterator threads("/proc/self/task");
-  return std::distance(begin(threads), end(threads)) > 1;
+  return std::distance(begin(threads), end(threads)) > 1 + std::ptrdiff_t{own};
 }
 
 std::size_t span_of(const Copy& c) {
@@ -96,6 +96,7 @@ void Runtime::hold(Work work) {
   work.number = ++held_.last_number;
   if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = work.number;
   held_.held.add(work);
+  if (work.run) lookout.begin(work.run->source.kernel->name);
   held_.all.push_back(std::move(work));
 }
 
@@ -122,6 +123,7 @@ void Runtime::go_on() {
     }
   }
   if (!held_.all.empty()) return;
+  lookout.end();
   gone_streams_.clear();
   gone_events_.clear();
 }
@@ -176,7 +178,7 @@ void Runtime::pause(unsigned round) {
   const Work* const work = waiting_kernel();
   const std::string name = work ? work->run->source.kernel->name : "";
   const auto where = [&] { return work && work->run->grid ? work->run->grid->dump() : std::string(); };
-  if (!has_other_threads() && work) give_up(*work);
+  if (work && !has_other_threads(lookout.threads())) give_up(*work);
   if (round == kLong)
     fmt::print(stderr, "lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
                where());
@@ -210,6 +212,7 @@ void Runtime::drop_held() {
         "{} operations in all, are left out\n",
         work->run->source.kernel->name, held_.all.size());
   held_ = {};
+  lookout.end();
   gone_streams_.clear();
   gone_events_.clear();
 }

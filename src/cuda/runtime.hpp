@@ -18,6 +18,7 @@
 #include "cuda/graph_memory.hpp"
 #include "cuda/held_work.hpp"
 #include "cuda/host_pages.hpp"
+#include "cuda/lookout.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/preferred_host.hpp"
@@ -69,6 +70,7 @@ class Runtime {
   static Runtime& instance();
 
   std::recursive_mutex mutex;
+  Lookout lookout;
   Settings settings;
   std::string trace_name;  // empty: the process's
   exec::DeviceMemory memory;

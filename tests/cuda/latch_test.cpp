@@ -84,6 +84,16 @@ TEST_CASE(
   CHECK(managed.at("bytes_to_device") == 4096);
 }
 
+TEST_CASE("a program that polls its memory for a kernel that waits for it is told why nothing comes") {
+  const Finished done = execute("polls", {"--functional"});
+  CHECK(done.out == "0 0 7\n");
+  CHECK(done.err.find(
+            "kernel await waits for a write of the program's, which has made no CUDA call for 3 seconds") !=
+        std::string::npos);
+  CHECK(done.err.find("goes on in the next call that waits or asks") != std::string::npos);
+  CHECK(done.err.find('\n') == done.err.size() - 1);
+}
+
 #if !defined(__SANITIZE_THREAD__)  // has a thread of its own, that might write
 TEST_CASE("a latch that nobody is left to write is an error that names the kernel and where it stands") {
   const Folder folder;

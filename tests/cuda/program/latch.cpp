@@ -233,6 +233,23 @@ int progress() {
   return 0;
 }
 
+/// Polls its own memory for what a kernel writes that waits for it, and makes no call for `seconds`.
+int polls(int seconds) {
+  Word* words = pinned_word();
+  words[0] = 0;
+  words[1] = 0;
+  start_await(&await, words, 1, nullptr);
+  start(&write, const_cast<unsigned*>(words + 1), 7, nullptr);
+  words[0] = 1;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  while (words[1] == 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::printf("%u ", words[1]);
+  std::printf("%d ", cudaStreamQuery(nullptr));
+  std::printf("%u\n", words[1]);
+  return 0;
+}
+
 int never(bool waits) {
   Word* latch = pinned_word();
   *latch = 0;
@@ -275,6 +292,7 @@ int main(int argc, char** argv) {
   if (which == "threads") return threads(managed_word());
   if (which == "graph") return graph();
   if (which == "progress") return progress();
+  if (which == "polls") return polls(5);
   if (which == "never") return never(true);
   if (which == "left") return never(false);
   return 3;

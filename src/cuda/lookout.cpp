@@ -1,0 +1,76 @@
+#include "cuda/lookout.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr std::chrono::seconds kPatience{
+    3};  // of the host; assumed: programs that compute between calls take less
+
+}  // namespace
+
+struct Lookout::State {
+  std::mutex mutex;  // of the next three
+  std::condition_variable changed;
+  bool watching = false, warned = false;
+  std::string kernel;
+  std::atomic<std::uint64_t> calls{0};
+  std::atomic<unsigned> inside{0}, threads{0};
+};
+
+Lookout::Lookout() : state_(std::make_shared<State>()) {}
+Lookout::~Lookout() { end(); }
+
+void Lookout::begin(const std::string& kernel) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->kernel = kernel;
+  if (state_->warned || std::exchange(state_->watching, true)) return;
+  ++state_->threads;
+  std::thread(look, state_).detach();
+}
+
+void Lookout::end() {
+  const std::scoped_lock lock(state_->mutex);
+  state_->watching = false;
+  state_->changed.notify_all();
+}
+
+unsigned Lookout::threads() const { return state_->threads; }
+
+void Lookout::look(const std::shared_ptr<State>& state) {
+  std::unique_lock lock(state->mutex);
+  std::uint64_t seen = state->calls;
+  while (!state->changed.wait_for(lock, kPatience, [&] { return !state->watching; })) {
+    const std::uint64_t now = state->calls;
+    if (now == seen && state->inside == 0) {
+      fmt::print(stderr,
+                 "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA "
+                 "call for {} "
+                 "seconds; it goes on in the next call that waits or asks, such as cudaStreamQuery\n",
+                 state->kernel, kPatience.count());
+      state->warned = true;
+      state->watching = false;
+      break;
+    }
+    seen = now;
+  }
+  --state->threads;
+}
+
+Lookout::Call::Call(Lookout& lookout) : lookout_(lookout) {
+  ++lookout_.state_->calls;
+  ++lookout_.state_->inside;
+}
+Lookout::Call::~Call() { --lookout_.state_->inside; }
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,45 @@
+// Says when a program seems to wait in its own memory for what a held kernel is to write.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace lockstep::cuda {
+
+/// Held kernels go on in the program's calls (held_work.hpp). One that polls memory and calls nothing would
+/// wait for ever, without a word; from its first held kernel on, a thread looks whether calls are made. It
+/// only warns: to go on at a time that the host's clock chooses would make results depend on it.
+class Lookout {
+ public:
+  Lookout();
+  Lookout(const Lookout&) = delete;
+  Lookout& operator=(const Lookout&) = delete;
+  ~Lookout();
+
+  /// The kernel of this name waits for a write of the program's.
+  void begin(const std::string& kernel);
+  /// None does any more.
+  void end();
+  /// Threads of its own that the process has now.
+  [[nodiscard]] unsigned threads() const;
+
+  /// A call of the program, while it lasts.
+  class Call {
+   public:
+    explicit Call(Lookout& lookout);
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call();
+
+   private:
+    Lookout& lookout_;
+  };
+
+ private:
+  struct State;
+  static void look(const std::shared_ptr<State>& state);
+
+  std::shared_ptr<State> state_;  // shared with the thread, which may outlive this
+};
+
+}  // namespace lockstep::cuda
