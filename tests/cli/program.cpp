@@ -33,6 +33,11 @@ std::string temporary_name(const char* what) {
   for (const auto& [name, value] : launch.environment) {
     value.empty() ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
   }
+  // AddressSanitizer wants to be the first library of a process; the hook that exec preloads comes before it.
+  const char* sanitizer = getenv("ASAN_OPTIONS");
+  const std::string options =
+      std::string(sanitizer == nullptr ? "" : sanitizer) + ":verify_asan_link_order=0";
+  setenv("ASAN_OPTIONS", options.c_str(), 1);
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) _exit(126);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
   dup2(open(out.c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);

@@ -31,7 +31,7 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program();
   void send(int signal) const;
-  /// Waits for its end; fails the test after a minute.
+  /// Waits for its end; fails the test after five minutes.
   Finished wait();
 
  private:

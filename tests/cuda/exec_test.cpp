@@ -1,6 +1,5 @@
 // `lockstep exec` on a real process: results, exit codes, and the same statistics whatever the threads.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -11,22 +10,12 @@ namespace {
 
 const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
 
-/// AddressSanitizer wants to be the first library of a process; the preloaded hook comes before it.
-Finished start(std::vector<std::string> arguments) {
-  const char* options = std::getenv("ASAN_OPTIONS");
-  Launch launch;
-  launch.arguments = std::move(arguments);
-  launch.environment = {
-      {"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
-  return run(launch);
-}
-
 Finished execute(std::vector<std::string> options, const std::string& fault = "") {
   options.insert(options.begin(), "exec");
   for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_PROGRAM), kPtx})
     options.push_back(word);
   if (!fault.empty()) options.push_back(fault);
-  return start(std::move(options));
+  return run(std::move(options));
 }
 
 }  // namespace
@@ -36,7 +25,7 @@ TEST_CASE("a program gets right results, and its output and exit code are passed
   CHECK(functional.code == 0);
   CHECK(functional.out == "PASS\n");
   CHECK(functional.err.empty());
-  const Finished failed = start({"exec", "--", LOCKSTEP_CUDA_PROGRAM});
+  const Finished failed = run({"exec", "--", LOCKSTEP_CUDA_PROGRAM});
   CHECK(failed.code == 3);
 }
 
@@ -53,14 +42,14 @@ TEST_CASE("timing follows: the same bytes for every thread count, window and fro
       execute({"-q", "--no-skip", "--shuffle", "5", "--record", folder / "kept.lst", "-o", folder / "three"})
           .code == 0);
   CHECK(slurp(folder / "three/stats.json") == stats);
-  CHECK(start({"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
+  CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "four"}).code == 0);
   CHECK(slurp(folder / "four/stats.json") == stats);
 }
 
 TEST_CASE("what was executed is what the kernel must execute: instructions and addresses") {
   const Folder folder;
-  CHECK(start({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
-  const std::string info = start({"info", folder / "add.lst"}).out;
+  CHECK(run({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
+  const std::string info = run({"info", folder / "add.lst"}).out;
   // 10,000 elements: the last of the 320 warps that has any is number ceil(10,000 / 32) = 313; each of them
   // loads twice, adds and stores; 3 * 40,000 bytes, a line of 128 bytes for each access.
   CHECK(info.find("global    626     313        0    117.2 KiB             939") != std::string::npos);
@@ -84,12 +73,12 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
 
 TEST_CASE("a program of the driver API: modules, launches, linking, graphs with conditions and memory") {
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
-  const Finished functional = start({"exec", "--functional", "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
+  const Finished functional = run({"exec", "--functional", "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
   CHECK(functional.out == "PASS\n");
   CHECK(functional.code == 0);
   CHECK(functional.err.find("cuStreamBatchMemOp_v2 is not supported") != std::string::npos);
   const Folder folder;
-  CHECK(start({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out == "PASS\n");
+  CHECK(run({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out == "PASS\n");
   CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
 }
 
@@ -97,15 +86,15 @@ TEST_CASE("the README's program, which needs no CUDA compiler") {
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
   const Folder folder;
   const auto timed = [&](const std::string& threads) {
-    const Finished run = start({"exec", "-q", "--threads", threads, "-o", folder / threads, "--",
-                                LOCKSTEP_DRIVER_EXAMPLE, ptx, "5000"});
-    CHECK(run.out == "PASS\n");
-    CHECK(run.code == 0);
+    const Finished done = run({"exec", "-q", "--threads", threads, "-o", folder / threads, "--",
+                               LOCKSTEP_DRIVER_EXAMPLE, ptx, "5000"});
+    CHECK(done.out == "PASS\n");
+    CHECK(done.code == 0);
     return slurp(folder / threads + "/stats.json");
   };
   CHECK(timed("1") == timed("2"));
   const std::string text = std::string(LOCKSTEP_SOURCE_DIR) + "/README.md";
-  const Finished bad = start({"exec", "--functional", "--", LOCKSTEP_DRIVER_EXAMPLE, text});
+  const Finished bad = run({"exec", "--functional", "--", LOCKSTEP_DRIVER_EXAMPLE, text});
   CHECK(bad.out == "CUDA_ERROR_INVALID_PTX\nFAIL\n");
   CHECK(bad.code == 1);
 }
@@ -115,7 +104,7 @@ TEST_CASE(
   const Folder folder;
   const std::string once = std::string(LOCKSTEP_CUDA_PROGRAM) + " " + kPtx;
   const auto execute_shell = [&](const std::string& script, const std::string& out) {
-    return start({"exec", "-q", "-o", folder / out, "--", "sh", "-c", script});
+    return run({"exec", "-q", "-o", folder / out, "--", "sh", "-c", script});
   };
   CHECK(execute_shell("true; " + once, "one").err.empty());
   const Finished two = execute_shell(once + "; " + once, "two");
@@ -124,18 +113,18 @@ TEST_CASE(
   CHECK(two.err.find("is executed but not simulated") != std::string::npos);
   const std::string stats = slurp(folder / "one/stats.json");
   CHECK(slurp(folder / "two/stats.json") == stats);
-  CHECK(start({"exec", "-q", "-o", folder / "forked", "--", LOCKSTEP_CUDA_PROGRAM, kPtx, "fork"}).code == 0);
+  CHECK(run({"exec", "-q", "-o", folder / "forked", "--", LOCKSTEP_CUDA_PROGRAM, kPtx, "fork"}).code == 0);
   CHECK(slurp(folder / "forked/stats.json") == stats);
 }
 
 TEST_CASE("bad usage of exec and record") {
-  CHECK(start({"exec"}).code == 2);
-  CHECK(start({"exec", "--functional"}).err.find("no program") != std::string::npos);
-  const Finished missing = start({"exec", "--", "no-such-program"});
+  CHECK(run({"exec"}).code == 2);
+  CHECK(run({"exec", "--functional"}).err.find("no program") != std::string::npos);
+  const Finished missing = run({"exec", "--", "no-such-program"});
   CHECK(missing.code == 2);
   CHECK(missing.err.find("no-such-program: No such file") != std::string::npos);
-  CHECK(start({"record", "--", "true"}).code == 2);
-  const Finished step = start({"record", "--without", "sleep", "x.lst", "--", "true"});
+  CHECK(run({"record", "--", "true"}).code == 2);
+  const Finished step = run({"record", "--without", "sleep", "x.lst", "--", "true"});
   CHECK(step.code == 2);
   CHECK(step.err.find("constants, schedule, rest, integers, fusion or predication expected, 'sleep' found") !=
         std::string::npos);
@@ -159,9 +148,9 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
     std::vector<std::string> options = quick;
     options.insert(options.end(), more.begin(), more.end());
     options.insert(options.end(), {"-o", folder / out});
-    const Finished run = execute(options, "managed");
-    CHECK(run.out == "PASS\n");
-    CHECK(run.code == 0);
+    const Finished done = execute(options, "managed");
+    CHECK(done.out == "PASS\n");
+    CHECK(done.code == 0);
     return slurp(folder / out + "/stats.json");
   };
   const std::string one = stats("one", {"-t", "1"});
@@ -184,9 +173,9 @@ TEST_CASE("managed memory: allocations, prefetch, advice and the host's accesses
 
 TEST_CASE("managed memory: a copy of the default kind is the host's where the host is preferred") {
   const Folder folder;
-  const Finished run =
+  const Finished done =
       execute({"-q", "--set", "uvm.prefetcher=none", "-o", folder / "one"}, "managed-default");
-  CHECK(run.out == "PASS\n");
+  CHECK(done.out == "PASS\n");
   const auto managed = nlohmann::json::parse(slurp(folder / "one/stats.json")).at("managed");
   constexpr unsigned kPages = 10;                             // of 40,000 bytes
   CHECK(managed.at("device_accessed_pages") == kPages);       // b
@@ -207,8 +196,8 @@ TEST_CASE("managed memory: copies and fills by the device bring pages, copies by
                                         "-o",
                                         folder / out};
     options.insert(options.end(), more.begin(), more.end());
-    const Finished run = execute(options, "managed-copies");
-    CHECK(run.out == "PASS\n");
+    const Finished done = execute(options, "managed-copies");
+    CHECK(done.out == "PASS\n");
     return slurp(folder / out + "/stats.json");
   };
   const std::string one = stats("one", {"-t", "1"});

@@ -1,6 +1,5 @@
 // Kernels that wait for what the host writes after their launch.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -12,21 +11,11 @@ namespace {
 
 const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/latch.ptx";
 
-Finished start(std::vector<std::string> arguments) {
-  const char* options = std::getenv("ASAN_OPTIONS");
-  Launch launch;
-  launch.arguments = std::move(arguments);
-  launch.environment = {
-      // the preloaded hook comes before AddressSanitizer's library
-      {"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
-  return run(launch);
-}
-
 Finished execute(const std::string& which, std::vector<std::string> options) {
   options.insert(options.begin(), "exec");
   for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_LATCH), kPtx, which})
     options.push_back(word);
-  return start(std::move(options));
+  return run(std::move(options));
 }
 
 // What each prints on a GPU: latch.cpp says what the numbers are.
@@ -70,7 +59,7 @@ TEST_CASE("a kernel that waits for the host: one report for every thread count, 
                 .out == expected);
       CHECK(slurp(folder / "two/stats.json") == stats);
     }
-    CHECK(start({"run", folder / "kept.lst", "-q", "-o", folder / "three"}).code == 0);
+    CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "three"}).code == 0);
     CHECK(slurp(folder / "three/stats.json") == stats);
   }
 }

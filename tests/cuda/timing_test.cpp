@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -13,26 +12,13 @@ using namespace lockstep::cli;
 
 namespace {
 
-/// AddressSanitizer wants to be the first library of a process; the preloaded hook comes before it.
-std::vector<std::pair<std::string, std::string>> environment() {
-  const char* options = std::getenv("ASAN_OPTIONS");
-  return {{"ASAN_OPTIONS", std::string(options == nullptr ? "" : options) + ":verify_asan_link_order=0"}};
-}
-
-Finished start(std::vector<std::string> arguments) {
-  Launch launch;
-  launch.arguments = std::move(arguments);
-  launch.environment = environment();
-  return run(launch);
-}
-
 const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/timing.ptx";
 
 Finished execute(const std::string& which, std::vector<std::string> options = {"-q"}) {
   options.insert(options.begin(), "exec");
   for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_CUDA_TIMING), kPtx, which})
     options.push_back(word);
-  return start(std::move(options));
+  return run(std::move(options));
 }
 
 std::vector<long> numbers(const std::string& text) {
@@ -107,7 +93,7 @@ TEST_CASE("the report of a live run is that of its recording, whatever threads a
     CHECK(one.code == 0);
     const std::string stats = slurp(folder / "one/stats.json");
     CHECK(stats.find("\"partial\":false") != std::string::npos);
-    CHECK(start({"run", folder / "kept.lst", "-q", "-o", folder / "two"}).code == 0);
+    CHECK(run({"run", folder / "kept.lst", "-q", "-o", folder / "two"}).code == 0);
     CHECK(slurp(folder / "two/stats.json") == stats);
     CHECK(execute(which, {"-q", "--threads", "2", "--window", "7", "--shuffle", "3", "-o", folder / "three"})
               .out == one.out);
@@ -186,7 +172,7 @@ TEST_CASE("a live run with managed memory is that of its recording, whatever thr
     same({"-t", "2", "--no-skip", "--schedule", "static"});
     std::vector<std::string> replay = options({}, "three");
     replay.insert(replay.begin(), {"run", folder / "kept.lst"});
-    CHECK(start(replay).code == 0);
+    CHECK(run(replay).code == 0);
     CHECK(slurp(folder / "three/stats.json") == stats);
   }
 }
@@ -229,8 +215,8 @@ TEST_CASE("a simulation that stops early leaves the program running to its end")
 
 TEST_CASE("a program that crashes: its exit code, and what it had launched as a partial report") {
   const Folder folder;
-  const Finished done = start({"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_PROGRAM,
-                               std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx", "crash"});
+  const Finished done = run({"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_PROGRAM,
+                             std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx", "crash"});
   CHECK(done.code == 134);
   CHECK(done.err.find("was ended by signal") != std::string::npos);
   const std::string stats = slurp(folder / "out/stats.json");
@@ -256,7 +242,6 @@ TEST_CASE("a kernel that never ends: Ctrl-C stops it, says where it stands and k
   const Folder folder;
   Launch launch;
   launch.arguments = {"exec", "-q", "-o", folder / "out", "--", LOCKSTEP_CUDA_TIMING, kPtx, "never"};
-  launch.environment = environment();
   Program program(launch);
   std::this_thread::sleep_for(std::chrono::milliseconds(3000));
   program.send(SIGINT);
