@@ -96,4 +96,11 @@ Occupancy occupancy(const config::GpuConfig& config, const trace::KernelHeader& 
   return o;
 }
 
+std::uint32_t most_registers(const config::SmGroup& sm, std::uint64_t threads) {
+  const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  const std::uint64_t warps_of_subcore = std::max<std::uint64_t>((warps + sm.subcores - 1) / sm.subcores, 1);
+  const std::uint64_t unit = std::max<std::uint32_t>(sm.register_unit, 1);
+  return static_cast<std::uint32_t>(sm.registers / sm.subcores / warps_of_subcore / unit * unit / kWarpSize);
+}
+
 }  // namespace lockstep::core

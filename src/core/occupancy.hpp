@@ -25,5 +25,7 @@ struct Occupancy {
 /// what the other resources allow, or else the smallest with the most CTAs. Throws UserError when not even
 /// one CTA fits.
 [[nodiscard]] Occupancy occupancy(const config::GpuConfig& config, const trace::KernelHeader& kernel);
+/// Registers of a thread at most for a CTA of so many threads to find them in an SM.
+[[nodiscard]] std::uint32_t most_registers(const config::SmGroup& sm, std::uint64_t threads);
 
 }  // namespace lockstep::core

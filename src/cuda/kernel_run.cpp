@@ -83,6 +83,7 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   if (!heap_)
     heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
   options.heap = heap_.get();
+  options.shared_unit = settings.gpu.sm.shared_unit;
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;
   options.access_sets = &access_sets_;

@@ -76,13 +76,30 @@ std::uint32_t register_estimate(const Kernel& kernel, const config::GpuConfig& g
   return std::max(std::min(kernel.code(gpu.gpu.arch).registers(), most), kLeast);
 }
 
-std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
+namespace {
+
+/// Registers of a thread that `choice` gives the kernel, or those of its machine code; 0: an estimate is
+/// left.
+std::uint32_t known_registers(const Kernel& kernel, const RegisterChoice& choice) {
   if (const auto given = choice.kernels.find(kernel.name); given != choice.kernels.end())
     return given->second;
   if (choice.source == RegisterChoice::Source::kCubin)
-    if (const CubinKernel* code = kernel.machine_code(); code != nullptr && code->registers > 0)
-      return code->registers;
-  return register_estimate(kernel, gpu);
+    if (const CubinKernel* code = kernel.machine_code(); code != nullptr) return code->registers;
+  return 0;
+}
+
+}  // namespace
+
+std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
+  const std::uint32_t known = known_registers(kernel, choice);
+  return known > 0 ? known : register_estimate(kernel, gpu);
+}
+
+std::uint32_t registers_of(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu,
+                           const RegisterChoice& choice) {
+  if (const std::uint32_t known = known_registers(kernel, choice); known > 0) return known;
+  const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
+  return std::min(register_estimate(kernel, gpu), core::most_registers(gpu.sm, threads));
 }
 
 std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
@@ -102,7 +119,7 @@ trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& laun
   header.block = {launch.block.x, launch.block.y, launch.block.z};
   static const RegisterChoice choice = read_register_choice();
   header.shared_bytes = shared_of(kernel, gpu, choice) + static_cast<std::uint32_t>(launch.dynamic_shared);
-  header.registers = registers_of(kernel, gpu, choice);
+  header.registers = registers_of(kernel, launch, gpu, choice);
   header.binary_version = gpu.gpu.arch;
   return header;
 }

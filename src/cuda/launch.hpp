@@ -24,6 +24,10 @@ inline constexpr std::uint32_t kMaxThreadsPerCta =
 /// Registers of a thread: those that `choice` gives the kernel, those of its machine code, or the estimate.
 [[nodiscard]] std::uint32_t registers_of(const Kernel& kernel, const config::GpuConfig& gpu,
                                          const RegisterChoice& choice);
+/// Those of a launch: an estimate is no more than its CTAs leave, for it is no reason to refuse a program
+/// that runs on the GPU.
+[[nodiscard]] std::uint32_t registers_of(const Kernel& kernel, const KernelLaunch& launch,
+                                         const config::GpuConfig& gpu, const RegisterChoice& choice);
 /// The launch as the timing model's occupancy rules see it.
 [[nodiscard]] trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& launch,
                                                 const config::GpuConfig& gpu);

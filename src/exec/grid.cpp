@@ -96,6 +96,8 @@ Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options
   require(machine.shared_bytes <= options.shared_bytes_limit, launch,
           fmt::format("{} bytes of shared memory a CTA, {} allowed", machine.shared_bytes,
                       options.shared_bytes_limit));
+  machine.shared_bytes =
+      (machine.shared_bytes + options.shared_unit - 1) / options.shared_unit * options.shared_unit;
   if (!launch.cooperative) return;
   const auto workspace = memory.allocate(kWorkspaceBytes);
   require(workspace.has_value(), launch, "no memory for the workspace of a cooperative launch");

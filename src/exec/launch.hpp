@@ -73,6 +73,7 @@ struct RunOptions {
   std::uint64_t max_instructions = ~std::uint64_t{0};  // warp instructions of the launch
   std::uint32_t stack_bytes = 64 * 1024;               // local memory of a thread for called functions
   std::uint32_t shared_bytes_limit = 227 * 1024;       // of a CTA, static and dynamic
+  std::uint32_t shared_unit = 128;                     // shared memory is given to a CTA in multiples of this
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
   DeviceHeap* heap = nullptr;         // of malloc() in kernels; nothing: one of 8 MiB for this launch

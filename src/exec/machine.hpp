@@ -30,7 +30,7 @@ struct Machine {
   Launch launch;
   std::vector<std::byte> parameters;
   Address workspace = 0;           // of a cooperative launch
-  std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic
+  std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic, in whole units
   RunCounts counts;
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;

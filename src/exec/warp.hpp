@@ -8,8 +8,9 @@
 // Progress (independent thread scheduling). A split that reads the same value from the same place kSpinLimit
 // times is *spinning*: others of its warp run, then other warps, then other CTAs. When that does not help,
 // lanes that wait at a meeting go on without the spinning ones (Warp::release_meetings); also where otherwise
-// every thread would wait at a barrier, as for `if (thread == 0) { ...; bar.sync; }` in machine code, where
-// the other lanes exit. All of this counts operations, never time, so results are the same in every run.
+// every thread would wait at a barrier or for lanes of its warp, as for `if (thread == 0) { ...; bar.sync; }`
+// or a shuffle there: in machine code the other lanes exit. All of this counts operations, never time, so
+// results are the same in every run.
 #pragma once
 
 #include <array>
@@ -99,7 +100,11 @@ class Warp {
   [[nodiscard]] bool done() const { return live_ == 0; }
   [[nodiscard]] LaneMask live() const { return live_; }
   /// What the lanes do for which others wait at a meeting.
-  enum class Hold : std::uint8_t { kLock, kSpin, kBarrier };  // kLock: they try to take a lock
+  enum class Hold : std::uint8_t {
+    kLock,  // they try to take a lock
+    kSpin,
+    kBarrier  // of the warp or the CTA
+  };
   /// Lets lanes that wait at a meeting for such ones go on.
   bool release_meetings(Hold hold);
   /// A barrier of the CTA is complete: its splits go on. `reduced`: what bar.red of each kind gives.

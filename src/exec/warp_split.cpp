@@ -128,11 +128,22 @@ void Warp::settle_meetings() {
 }
 
 bool Warp::release_meetings(Hold hold) {
+  const auto holds = [hold](const Split& split) {
+    switch (split.state) {
+      case Split::State::kReady:
+        return hold == Hold::kSpin || (hold == Hold::kLock && split.locks);
+      case Split::State::kAtBarrier:
+      case Split::State::kAtWarpBarrier:
+      case Split::State::kAtSync:
+        return hold == Hold::kBarrier;
+      case Split::State::kAtCluster:
+        return false;
+    }
+    return false;
+  };
   LaneMask held = 0;
-  for (const Split& split : splits_) {
-    const bool spins = split.state == Split::State::kReady && (split.locks || hold == Hold::kSpin);
-    if (hold == Hold::kBarrier ? split.state == Split::State::kAtBarrier : spins) held |= split.mask;
-  }
+  for (const Split& split : splits_)
+    if (holds(split)) held |= split.mask;
   bool released = false;
   for (std::uint32_t i = static_cast<std::uint32_t>(meetings_.size()); i-- > 1;) {
     const Meeting meeting = meetings_[i];

@@ -61,6 +61,18 @@ TEST_CASE("occupancy of known cases") {
   CHECK(std::string(o.limiter) == c.limiter);
 }
 
+TEST_CASE("most registers of a thread: 64 K of an SM in 4 sub-cores, given to warps in units of 256") {
+  CHECK(core::most_registers(sm_70().sm, 1024) == 64);  // 65536 / 1024
+  CHECK(core::most_registers(sm_70().sm, 512) == 128);
+  CHECK(core::most_registers(sm_70().sm, 768) == 80);  // 85.3, of which whole units of 8
+  CHECK(core::most_registers(sm_70().sm, 800) == 72);  // 25 warps: 7 of them in one sub-core
+  for (std::uint32_t threads = 1; threads <= 1024; ++threads) {
+    const std::uint32_t most = core::most_registers(sm_70().sm, threads);
+    CHECK(core::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most)).ctas_per_sm >= 1);
+    CHECK_THROWS_AS(core::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most + 1)), UserError);
+  }
+}
+
 TEST_CASE("carve-out is the smallest that does not lower the occupancy") {
   const auto carveout = [](const config::GpuConfig& c, std::uint32_t threads, std::uint32_t shared) {
     return c.l1.shared_carveouts_kib[core::occupancy(c, kernel(1, 1, threads, 0, shared)).carveout];

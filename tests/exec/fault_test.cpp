@@ -76,22 +76,48 @@ TEST_CASE("illegal and misaligned addresses are reported with their place") {
                         {good + (2 << 20), 0, kIllegal, 23},
                         {~Address{3}, 0, kIllegal, 23},
                         {good + 2, 0, kMisaligned, 23},
-                        {64, 1, kIllegal, 26},
+                        {128, 1, kIllegal, 26},
                         {0xfffffffc, 1, kIllegal, 26},
                         {62, 1, kMisaligned, 26},
                         {16, 2, kIllegal, 29},
                         {0, 3, kIllegal, 32},
                         {good + 4, 3, kMisaligned, 32},
-                        {kSharedWindow + 64, 3, kIllegal, 32},
+                        {kSharedWindow + 128, 3, kIllegal, 32},
                         {kLocalWindow + 16, 3, kIllegal, 32},
                         {kParamWindow + 0x8000, 3, kIllegal, 32},
                         {host_address & ~Address{7}, 3, kIllegal, 32}};
   for (const Case& c : cases) expect(device, c);
-  for (const Case& fine : {Case{good, 0, kIllegal, 0}, Case{60, 1, kIllegal, 0}, Case{12, 2, kIllegal, 0},
-                           Case{kSharedWindow + 56, 3, kIllegal, 0}, Case{kLocalWindow + 8, 3, kIllegal, 0}})
+  for (const Case& fine : {Case{good, 0, kIllegal, 0}, Case{124, 1, kIllegal, 0}, Case{12, 2, kIllegal, 0},
+                           Case{kSharedWindow + 120, 3, kIllegal, 0}, Case{kLocalWindow + 8, 3, kIllegal, 0}})
     CHECK_NOTHROW(device.run("access", {2, 1, 1}, {64, 1, 1}, Arguments(fine.address, 37u, fine.how)));
   CHECK(device.memory.add_host_range(host_address, sizeof host));
   CHECK_NOTHROW(device.run("access", {2, 1, 1}, {64, 1, 1}, Arguments(host_address, 37u, 0u)));
+}
+
+// PTX ISA, %total_smem_size: multiples of the allocation unit, 128 bytes from sm_80 on and 256 before. Up to
+// there memory is the CTA's own, as old reductions count on that read 32 words behind their last.
+TEST_CASE("a CTA has shared memory in whole units") {
+  Device device(R"(
+.visible .entry size(.param .u64 out) {
+  .shared .align 8 .b8 cells[60];
+  .reg .b32 %r<3>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %total_smem_size;
+  st.global.u32 [%rd1], %r1;
+  mov.u32 %r2, cells;
+  add.u32 %r2, %r2, %r1;
+  st.shared.u32 [%r2+-4], %r1;
+  ret;
+})");
+  const auto size = [&](std::uint32_t unit, std::uint32_t dynamic) {
+    device.options.shared_unit = unit;
+    const Address out = device.zeros<std::uint32_t>(1);
+    device.run("size", {1, 1, 1}, {1, 1, 1}, Arguments(out), dynamic);
+    return device.read<std::uint32_t>(out, 1)[0];
+  };
+  CHECK(size(128, 0) == 128);
+  CHECK(size(256, 0) == 256);
+  CHECK(size(128, 128) == 256);
 }
 
 TEST_CASE("an endless kernel is stopped by a limit or an interrupt") {

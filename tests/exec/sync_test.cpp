@@ -268,6 +268,29 @@ $END:
   CHECK(device.read<std::uint32_t>(out, 1)[0] == 7);
 }
 
+TEST_CASE("what one lane of the warp does while all others exit") {
+  // PTX ISA: bar.warp.sync, shfl.sync and vote.sync wait for the threads of the mask; exited ones do not
+  // count. nvcc makes the return of the other lanes a branch to the end of the kernel.
+  const std::string body =
+      GENERATE("bar.warp.sync 0xffffffff; mov.u32 %r2, 7;", "shfl.sync.down.b32 %r2, 7, 0, 0x1f, 0xffffffff;",
+               "vote.sync.ballot.b32 %r2, 1, 0xffffffff; add.u32 %r2, %r2, 6;");
+  Device device(R"(
+.visible .entry one(.param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra $END;
+)" + body + R"(
+  st.global.u32 [%rd1], %r2;
+$END:
+  ret;
+})");
+  const Address out = device.zeros<std::uint32_t>(1);
+  device.run("one", {1, 1, 1}, {32, 1, 1}, Arguments(out));
+  CHECK(device.read<std::uint32_t>(out, 1)[0] == 7);
+}
+
 TEST_CASE("threads that wait for nobody are a deadlock") {
   Device device(R"(
 .visible .entry stuck() {

@@ -130,6 +130,34 @@ void launches(void* module) {
   check(cuMemFree_v2(data) == 0, "free");
 }
 
+/// A kernel with more values at once than 1024 threads have registers for is launched all the same: how many
+/// it has is an estimate here.
+void many_registers() {
+  constexpr unsigned kValues = 100, kThreads = 1024;
+  std::string text =
+      ".version 8.0\n.target sm_70\n.address_size 64\n.visible .entry wide(.param .u64 data) {\n"
+      ".reg .b32 %r<101>; .reg .b64 %rd<4>;\nld.param.u64 %rd1, [data]; mov.u32 %r100, %tid.x;\n"
+      "mul.wide.u32 %rd2, %r100, 4; add.u64 %rd3, %rd1, %rd2;\n";
+  const auto each = [&](const char* before, const char* after) {
+    for (unsigned i = 0; i < kValues; ++i) text += before + std::to_string(i) + after;
+  };
+  each("ld.volatile.global.u32 %r", ", [%rd3];\n");
+  text += "mov.u32 %r100, 0;\n";
+  each("add.u32 %r100, %r100, %r", ";\n");
+  text += "st.global.u32 [%rd3], %r100; ret; }\n";
+  void* module = nullptr;
+  unsigned long long data = 0;
+  check(cuModuleLoadDataEx(&module, text.c_str(), 0, nullptr, nullptr) == 0, "wide module");
+  check(cuMemAlloc_v2(&data, 4 * kThreads) == 0 && cuMemsetD32_v2(data, 3, kThreads) == 0, "wide memory");
+  void* args[] = {&data};
+  check(cuLaunchKernel(function(module, "wide"), 1, 1, 1, kThreads, 1, 1, 0, nullptr, args, nullptr) == 0,
+        "wide launch");
+  std::vector<unsigned> result(kThreads);
+  check(cuMemcpyDtoH_v2(result.data(), data, 4 * kThreads) == 0, "wide copy");
+  check(result == std::vector<unsigned>(kThreads, 3 * kValues), "wide sums");
+  check(cuMemFree_v2(data) == 0 && cuModuleUnload(module) == 0, "wide end");
+}
+
 void linking(const std::string& text) {
   const std::string more =
       ".version 8.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .u32 total;\n"
@@ -230,6 +258,7 @@ int main(int argc, char** argv) {
         "entry point");
   check(cuStreamBatchMemOp_v2() == 801, "what is not supported");
   launches(module);
+  many_registers();
   linking(text);
   conditions(module);
   memory_nodes();
