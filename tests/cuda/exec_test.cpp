@@ -78,7 +78,7 @@ TEST_CASE("a program of the driver API: modules, launches, linking, graphs with 
   CHECK(functional.code == 0);
   CHECK(functional.err.find("cuStreamBatchMemOp_v2 is not supported") != std::string::npos);
   // 1024 threads with 100 registers each are more than the 64 K of an SM, and this is no estimate.
-  CHECK(start({"exec", "--functional", "--regs", "wide=100", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out ==
+  CHECK(run({"exec", "--functional", "--regs", "wide=100", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out ==
         "FAIL: wide launch\nFAIL: wide sums\n");
   const Folder folder;
   CHECK(run({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out == "PASS\n");
