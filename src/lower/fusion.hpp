@@ -24,8 +24,7 @@ struct Fused {
 
 /// A product and a sum, two sums, two logic operations, a shift and a sum, comparisons whose outcomes are
 /// combined, where nothing else reads what the first makes: what ptxas 13.0 made of each such pair of PTX
-/// instructions for sm_75, sm_80 and sm_90. A shift may have
-/// several readers, if all take it in.
+/// instructions for sm_75, sm_80 and sm_90. A shift may have several readers, if all take it in.
 class Fusions {
  public:
   Fusions() = default;
