@@ -4,6 +4,7 @@
 #include <span>
 
 #include "lower/constants.hpp"
+#include "lower/use_counts.hpp"
 #include "ptx/liveness.hpp"
 
 namespace lockstep::lower {
@@ -33,13 +34,11 @@ bool is_integer_operation(const Instruction& i, Opcode op) {
 class Folding {
  public:
   Folding(const ptx::Function& function, unsigned arch)
-      : function_(function), arch_(arch), literals_(literals(function)), uses_(function.registers.size()) {
-    for (const Instruction& i : function.instructions) {
-      const auto use = ptx::register_use(i);
-      for (const RegisterId id : use.reads) ++uses_[id].reads;
-      for (const RegisterId id : use.writes) ++uses_[id].writes;
-    }
-  }
+      : function_(function),
+        arch_(arch),
+        literals_(literals(function)),
+        counts_(function),
+        uses_(function.registers.size()) {}
 
   void run(const Run& run, std::vector<FoldedAddress>& found) {
     for (std::uint32_t at = run.end; at-- > run.first;) {
@@ -58,7 +57,7 @@ class Folding {
 
  private:
   struct Use {
-    std::uint32_t reads = 0, writes = 0, as_address = 0;
+    std::uint32_t as_address = 0;    // how many read it as an address
     std::uint32_t run = 0;           // of the reads as an address
     std::uint32_t last = 0;          // of them
     std::uint32_t written_at = ~0u;  // the next write, seen from where the walk is
@@ -80,9 +79,12 @@ class Folding {
                              : is_integer_operation(i, Opcode::kAdd) ? added(i)
                                                                      : nullptr;
     if (from == nullptr || *from == i.operands[0].reg) return nullptr;
-    const Use &to = uses_[i.operands[0].reg], &x = uses_[*from];
-    if (to.writes != 1 || to.as_address == 0 || to.as_address != to.reads) return nullptr;
-    const bool stays = x.writes == 1 || (to.one_run && to.run == run.first && x.written_at > to.last);
+    const RegisterId result = i.operands[0].reg;
+    const Use& to = uses_[result];
+    if (counts_.writes[result] != 1 || to.as_address == 0 || to.as_address != counts_.reads[result])
+      return nullptr;
+    const bool stays = counts_.writes[*from] == 1 ||
+                       (to.one_run && to.run == run.first && uses_[*from].written_at > to.last);
     return stays ? from : nullptr;
   }
 
@@ -109,6 +111,7 @@ class Folding {
   const ptx::Function& function_;
   unsigned arch_;
   std::vector<bool> literals_;
+  UseCounts counts_;
   std::vector<Use> uses_;
 };
 

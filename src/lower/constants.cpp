@@ -1,6 +1,7 @@
 #include "lower/constants.hpp"
 
 #include "lower/addresses.hpp"
+#include "lower/use_counts.hpp"
 #include "ptx/liveness.hpp"
 
 namespace lockstep::lower {
@@ -90,17 +91,10 @@ bool takes_literal(const ptx::Instruction& i, ptx::RegisterId id) {
   }
 }
 
-std::vector<std::uint32_t> writes_of(const ptx::Function& function) {
-  std::vector<std::uint32_t> writes(function.registers.size());
-  for (const auto& i : function.instructions)
-    for (const ptx::RegisterId id : ptx::register_use(i).writes) ++writes[id];
-  return writes;
-}
-
 }  // namespace
 
 std::vector<bool> literals(const ptx::Function& function) {
-  const auto writes = writes_of(function);
+  const auto writes = UseCounts(function).writes;
   std::vector<bool> literal(function.registers.size());
   for (const auto& i : function.instructions) {
     if (i.guard || !is_copy(i) || writes[i.operands[0].reg] != 1) continue;
@@ -125,7 +119,7 @@ bool in_constant_bank(ptx::Special special) {
 }
 
 std::vector<bool> constant_operands(const ptx::Function& function, bool immediates) {
-  const auto writes = writes_of(function);
+  const auto writes = UseCounts(function).writes;
   const auto literal = literals(function);
   std::vector<bool> constant(function.registers.size()), needed(function.registers.size());
   for (const auto& i : function.instructions) {

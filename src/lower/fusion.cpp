@@ -114,18 +114,12 @@ Fusions::Fusions(const ptx::Function& function, const std::vector<Run>& runs,
                  const std::vector<FoldedAddress>& addresses, bool integers)
     : function_(&function),
       integers_(integers),
-      writes_(function.registers.size()),
-      reads_(function.registers.size()),
+      uses_(function),
       producers_(function.registers.size()),
       last_write_(function.registers.size()),
       taken_(function.instructions.size()),
       gone_(function.instructions.size()),
       fused_(function.instructions.size()) {
-  for (const Instruction& i : function.instructions) {
-    const auto use = ptx::register_use(i);
-    for (const ptx::RegisterId id : use.writes) ++writes_[id];
-    for (const ptx::RegisterId id : use.reads) ++reads_[id];
-  }
   std::vector<bool> folded(function.instructions.size());
   for (const FoldedAddress& address : addresses) folded[address.at] = true;
   for (std::size_t run = 0; run < runs.size(); ++run)
@@ -140,7 +134,8 @@ void Fusions::visit(std::uint32_t at, std::size_t run, bool folded) {
     if (take_in(at, operand, run)) break;
   for (const ptx::RegisterId id : ptx::register_use(i).writes) {
     last_write_[id] = at + 1;
-    producers_[id] = {at, run, !folded && writes_[id] == 1 && i.operands[0].kind == OperandKind::kRegister};
+    producers_[id] = {at, run,
+                      !folded && uses_.writes[id] == 1 && i.operands[0].kind == OperandKind::kRegister};
   }
 }
 
@@ -162,7 +157,7 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
   if (!producer.known || fused_[producer.at]) return nullptr;
   const Instruction& made_by = function_->instructions[producer.at];
   if (made_by.guard && made_by.guard != i.guard) return nullptr;
-  if (reads_[id] != 1 && !may_have_several_readers(made_by)) return nullptr;
+  if (uses_.reads[id] != 1 && !may_have_several_readers(made_by)) return nullptr;
   const bool at_hand = producer.run == run && still_there(producer.at, at);
   const auto* rule = std::ranges::find_if(kRules, [&](const FusionRule& r) {
     return (r.across_runs || at_hand) && (integers_ || !r.integers) && r.makes(made_by) && r.takes(i);
@@ -181,7 +176,7 @@ void Fusions::keep_partly_read_shifts() {
   for (auto& fused : fused_) {
     if (!fused) continue;
     const std::uint32_t producer = fused->producer;
-    if (taken_[producer] == reads_[function_->instructions[producer].operands[0].reg]) continue;
+    if (taken_[producer] == uses_.reads[function_->instructions[producer].operands[0].reg]) continue;
     gone_[producer] = false;
     fused.reset();
   }

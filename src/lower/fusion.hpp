@@ -7,6 +7,7 @@
 
 #include "lower/addresses.hpp"
 #include "lower/schedule.hpp"
+#include "lower/use_counts.hpp"
 #include "ptx/ir.hpp"
 
 namespace lockstep::lower {
@@ -55,10 +56,10 @@ class Fusions {
 
   const ptx::Function* function_ = nullptr;
   bool integers_ = false;
-  std::vector<std::uint32_t> writes_, reads_;  // by register
-  std::vector<Producer> producers_;            // by register
-  std::vector<std::uint32_t> last_write_;      // by register: place + 1
-  std::vector<std::uint32_t> taken_;           // by place: how many have taken it in
+  UseCounts uses_;
+  std::vector<Producer> producers_;        // by register
+  std::vector<std::uint32_t> last_write_;  // by register: place + 1
+  std::vector<std::uint32_t> taken_;       // by place: how many have taken it in
   std::vector<bool> gone_;
   std::vector<std::optional<Fused>> fused_;
 };

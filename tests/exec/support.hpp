@@ -21,11 +21,11 @@ inline constexpr std::string_view kHeader = ".version 8.0\n.target sm_90\n.addre
 class Arguments {
  public:
   template <class... T>
-  explicit Arguments(T... values) {
+  explicit Arguments(const T&... values) {
     (add(values), ...);
   }
   template <class T>
-  void add(T value) {
+  void add(const T& value) {
     const std::size_t at = (bytes_.size() + alignof(T) - 1) / alignof(T) * alignof(T);
     bytes_.resize(at + sizeof value);
     std::memcpy(bytes_.data() + at, &value, sizeof value);
