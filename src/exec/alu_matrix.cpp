@@ -18,6 +18,8 @@ struct Each {
     for (int lane = 0; lane < kLanes; ++lane) bits[lane] = bits_of(values[lane]);
   }
 };
+template <class BitsOfOne>
+Each(BitsOfOne) -> Each<BitsOfOne>;  // clang 14 has no such guides of aggregates of its own
 
 LOCKSTEP_INLINE void float_body(const LaneArgs& args, u64 immediate) {
   const Product p = Product::unpacked(immediate);
