@@ -14,13 +14,13 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{
-    3};  // of the host; assumed: programs that compute between calls take less
+// Of the host's time; assumed: programs that compute between calls take less.
+constexpr std::chrono::seconds kPatience{3};
 
 }  // namespace
 
 struct Lookout::State {
-  std::mutex mutex;  // of the next three
+  std::mutex mutex;  // of all but the atomic ones, and for changes of `threads`
   std::condition_variable changed;
   bool watching = false, warned = false;
   std::string kernel;
@@ -35,6 +35,7 @@ void Lookout::begin(const std::string& kernel) {
   const std::scoped_lock lock(state_->mutex);
   state_->kernel = kernel;
   if (state_->warned || std::exchange(state_->watching, true)) return;
+  if (state_->threads > 0) return;  // it has not yet seen that there was an end
   ++state_->threads;
   std::thread(look, state_).detach();
 }
@@ -53,11 +54,11 @@ void Lookout::look(const std::shared_ptr<State>& state) {
   while (!state->changed.wait_for(lock, kPatience, [&] { return !state->watching; })) {
     const std::uint64_t now = state->calls;
     if (now == seen && state->inside == 0) {
-      fmt::print(stderr,
-                 "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA "
-                 "call for {} "
-                 "seconds; it goes on in the next call that waits or asks, such as cudaStreamQuery\n",
-                 state->kernel, kPatience.count());
+      fmt::print(
+          stderr,
+          "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA call "
+          "for {} seconds; it goes on in the next call that waits or asks, such as cudaStreamQuery\n",
+          state->kernel, kPatience.count());
       state->warned = true;
       state->watching = false;
       break;
