@@ -103,6 +103,7 @@ void l2(Context& c) {
   c.set("l2.slice_bytes", cache->bytes(), {kOption});
   c.set("l2.ways", cache->ways, {kOption});
   c.set("l2.dirty_ways", config::kNoDirtyLimit, {kOption});
+  c.set("tlb.miss_latency", 0, {kOption});
   c.set("l2.mshrs", cache->mshrs, {kOption});
   c.set("l2.mshr_merges", cache->merges * (cache->sectored ? kSectorsPerLine : 1), {kOption});
   if (cache->port_bytes > 0) c.set("l2.slice_bytes_per_cycle", cache->port_bytes, {kOption});
@@ -188,10 +189,11 @@ std::vector<Rule> memory_rules() {
             "as it is",
             [](Context& c) { copy(c, "l2.slices_per_partition", "-gpgpu_n_sub_partition_per_mchannel"); }},
            {{{"-gpgpu_cache:dl2", "64:128:8,L:B:m:N,A:16:4,4"}},
-            "l2.slice_bytes, l2.ways, l2.dirty_ways, l2.mshrs, l2.mshr_merges, l2.slice_bytes_per_cycle",
+            "l2.slice_bytes, l2.ways, l2.dirty_ways, l2.mshrs, l2.mshr_merges, l2.slice_bytes_per_cycle, "
+            "tlb.miss_latency",
             "sets * line * ways; MSHR entries; merges, of a sectored cache * 4 (there they count a sector, "
             "here a "
-            "line); port bytes; any number of a set's lines may be dirty",
+            "line); port bytes; any number of a set's lines may be dirty; addresses need no translation",
             l2},
            {{{"-gpgpu_l2_rop_latency", "85"}},
             "icnt.request_latency, l2.latency, icnt.reply_latency",

@@ -56,7 +56,9 @@ void add_code_options(Syntax& syntax) {
       "regs", po::value<std::vector<std::string>>()->composing(),
       "registers of one kernel, NAME=N with its mangled name; repeatable")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step of lowering: constants, schedule, rest, integers, fusion or predication; repeatable");
+      "leave out a step of lowering: constants, schedule, rest, integers, fusion, predication, temporaries "
+      "or slow_paths; "
+      "repeatable");
 }
 
 /// To the runtime in the program's process.

@@ -34,7 +34,8 @@ int run_lower(int argc, char** argv) {
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10")("code", "the instructions too")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step: constants, schedule, rest, integers, fusion or predication; repeatable");
+      "leave out a step: constants, schedule, rest, integers, fusion, predication, temporaries or "
+      "slow_paths; repeatable");
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);
@@ -53,7 +54,7 @@ int run_lower(int argc, char** argv) {
     if (!program.functions[f].entry || !program.functions[f].has_body) continue;
     const exec::Executable kernel(image, f);
     const lower::Code code(kernel, arch, passes);
-    fmt::print("{}\t{}\t{}\n", kernel.name(), code.registers(), code.instructions().size());
+    fmt::print("{}\t{}\t{}\n", kernel.name(), code.registers(), code.size());
     if (values->count("code")) print_code(code);
   }
   return kDone;

@@ -178,6 +178,12 @@ struct L2Group {                                     // l2.*
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
   bool code_resident = true;          // instructions are in the L2 when they are first fetched
 };
+/// tlb.*: an SM's view of the translation of device memory that is not managed (uvm.* has that of managed
+/// memory).
+struct TlbGroup {
+  std::uint32_t miss_latency = 654;  // core cycles; 0: it takes no time of its own
+  std::uint32_t pages = 4096;        // of 2 MB, known at a time
+};
 struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the command clock
   std::string type = "hbm2";  // a label; timing comes from the numbers
   std::uint64_t capacity_bytes = 16ull << 30;  // device memory; limits CUDA programs' allocations, not traces
@@ -232,6 +238,7 @@ struct GpuConfig {
   SyncGroup sync;
   IcntGroup icnt;
   L2Group l2;
+  TlbGroup tlb;
   DramGroup dram;
   LaunchGroup launch;
   HostGroup host;

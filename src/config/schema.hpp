@@ -125,7 +125,7 @@ using Rows = std::vector<Parameter>;
 
 [[nodiscard]] Rows machine_rows();  // gpu, clock, sm, frontend, rf
 [[nodiscard]] Rows pipe_rows();     // pipe, tensor, mio
-[[nodiscard]] Rows memory_rows();   // l1, sync, icnt, l2
+[[nodiscard]] Rows memory_rows();   // l1, tlb, sync, icnt, l2
 [[nodiscard]] Rows dram_rows();     // dram
 [[nodiscard]] Rows host_rows();     // launch, host
 [[nodiscard]] Rows uvm_rows();      // uvm

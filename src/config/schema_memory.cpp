@@ -1,4 +1,4 @@
-// Rows of the groups l1, sync, icnt and l2.
+// Rows of the groups l1, tlb, sync, icnt and l2.
 #include "config/schema.hpp"
 
 namespace lockstep::config {
@@ -9,6 +9,10 @@ constexpr std::string_view kL1Replacements[] = {"lru", "fifo"};
 template <auto Field>
 Binding l1() {
   return number<&GpuConfig::l1, Field>();
+}
+template <auto Field>
+Binding tlb() {
+  return number<&GpuConfig::tlb, Field>();
 }
 template <auto Field>
 Binding sync() {
@@ -55,6 +59,21 @@ Rows l1_rows() {
       flag("l1.cache_global",
            "loads of global memory look in the L1; false: they go to the L2, local memory is cached",
            l1<&G::cache_global>()),
+  };
+}
+
+Rows tlb_rows() {
+  using M = Measure;
+  using G = TlbGroup;
+  return {
+      integer("tlb.miss_latency", M::kCoreCycles, 0, 65536,
+              "what an SM's first access to 2 MB of device memory takes longer than those that follow; 0 = "
+              "nothing",
+              tlb<&G::miss_latency>()),
+      integer("tlb.pages", M::kNone, 1, 1048576,
+              "such blocks of 2 MB that an SM knows at a time, the least recently used goes; "
+              "launch.cache_control = all: each kernel begins with none",
+              tlb<&G::pages>()),
   };
 }
 
@@ -138,7 +157,7 @@ Rows l2_rows() {
 
 Rows memory_rows() {
   Rows rows;
-  for (Rows& group : std::vector<Rows>{l1_rows(), sync_rows(), icnt_rows(), l2_rows()}) {
+  for (Rows& group : std::vector<Rows>{l1_rows(), tlb_rows(), sync_rows(), icnt_rows(), l2_rows()}) {
     for (Parameter& row : group) rows.push_back(std::move(row));
   }
   return rows;

@@ -41,7 +41,7 @@ bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked
   line.evict_first = current_.evict_first;
   line.write = write;
   line.answered = current_.kind != LineKind::kStore && current_.kind != LineKind::kReduction;
-  translator_->park(now, line);
+  if (!translator_->park(now, line)) ++counters_[current_.kernel].tlb_waits;
   parked = true;
   return true;
 }

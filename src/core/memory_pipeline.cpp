@@ -66,11 +66,14 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
       carveouts_kib_(config.l1.shared_carveouts_kib),
       queue_(config.mio, residence_),
       wheel_(wheel_span(config)),
+      empties_caches_(config.launch.cache_control == config::CacheControl::kAll),
       l1_(config.l1),
       mshrs_(config.l1.mshrs),
       pending_(config.l1.pending_instructions),
       port_(config, fabric, map, sm),
-      translator_(managed ? std::make_unique<Translator>(config, fabric, *managed, sm) : nullptr),
+      translator_(managed || config.tlb.miss_latency > 0
+                      ? std::make_unique<Translator>(config, fabric, managed, sm)
+                      : nullptr),
       counters_(config.launch.max_kernels) {
   events_.reserve(64);
   const_waiting_.reserve(64);

@@ -93,6 +93,7 @@ class MemoryPipeline {
   void invalidate() {
     l1_.invalidate();
     const_cold_ = true;
+    if (translator_ && empties_caches_) translator_->forget_blocks();
   }
   /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
   /// L1.
@@ -109,7 +110,7 @@ class MemoryPipeline {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
   [[nodiscard]] const L1Cache& l1() const { return l1_; }
   void dump(std::string& out) const;
-  /// Of managed memory; null where there is none.
+  /// Null where nothing is translated: no managed memory, no tlb.miss_latency.
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
 
@@ -200,6 +201,7 @@ class MemoryPipeline {
   Cycle tag_cycle_ = 0;  // in this cycle `tags_used_` lines have been looked up
   std::uint32_t tags_used_ = 0;
   LsuUnitTimes unit_free_{};
+  bool empties_caches_;  // launch.cache_control = all
   bool const_cold_ = true, const_filling_ = false;
   SectorMask const_missing_ = 0;
   std::uint64_t backpressure_cycles_ = 0;

@@ -18,9 +18,9 @@ std::uint64_t page_number(uvm::Place place) { return place.tree * uvm::kPagesPer
 }  // namespace
 
 Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
-                       const uvm::AddressSpace& managed, std::uint32_t sm)
+                       const uvm::AddressSpace* managed, std::uint32_t sm)
     : fabric_(&fabric),
-      managed_(&managed),
+      managed_(managed),
       sm_(sm),
       request_latency_(config.uvm.request_latency),
       touch_interval_(config.uvm.touch_interval),
@@ -32,6 +32,8 @@ Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
       blocking_(config.uvm.blocking_misses),
       tlb_({config.uvm.l1_tlb_entries, config.uvm.l1_tlb_entries},
            {config.uvm.l1_tlb_large_entries, config.uvm.l1_tlb_large_entries}),
+      miss_latency_(config.tlb.miss_latency),
+      blocks_({}, {config.tlb.pages, config.tlb.pages}),
       last_(&kNothing),
       replies_(config.uvm.reply_latency + kSlack),
       reports_(kReports) {}
@@ -65,11 +67,47 @@ void Translator::report(Cycle now, uvm::Place place, bool write) {
   send(now, request);
 }
 
-void Translator::park(Cycle now, const ParkedLine& line) {
-  const uvm::Place place = managed_->place(line.access.line);
+bool Translator::park(Cycle now, const ParkedLine& line) {
   ++waiting_;
-  if (limits_of(page_number(place)).remote) return remote_.push_back(line);
-  ask(now, line, place);
+  const uvm::Allocation* a = managed_ ? managed_->find(line.access.line) : nullptr;
+  if (!a) {
+    ask_block(now, line);
+    return false;
+  }
+  const uvm::Place place = managed_->place_in(*a, line.access.line);
+  if (limits_of(page_number(place)).remote) {
+    remote_.push_back(line);
+  } else {
+    ask(now, line, place);
+  }
+  return true;
+}
+
+void Translator::ask_block(Cycle now, const ParkedLine& line) {
+  const std::uint64_t block = line.access.line / kBlockBytes;
+  const auto asked = std::ranges::find(blocks_asked_, block, &AskedBlock::block);
+  if (asked != blocks_asked_.end()) return asked->lines.push_back(line);
+  blocks_asked_.push_back({now + miss_latency_, block, {line}});
+}
+
+void Translator::receive_blocks(Cycle now) {
+  while (!blocks_asked_.empty() && blocks_asked_.front().ready <= now) {
+    const AskedBlock& known = blocks_asked_.front();
+    (void)blocks_.insert({known.block, 0}, uvm::Granule::kTree);
+    last_block_ = kNoBlock;  // it may have had to go
+    for (const ParkedLine& line : known.lines) {
+      Work work;
+      work.line = line;
+      work.managed = false;
+      work_.push_back(work);
+    }
+    blocks_asked_.pop_front();
+  }
+}
+
+void Translator::forget_blocks() {
+  (void)blocks_.clear();
+  last_block_ = kNoBlock;
 }
 
 std::uint32_t Translator::take_wait(uvm::Place place, const ParkedLine& line) {
@@ -133,6 +171,7 @@ ParkedLine Translator::remote_done(std::uint32_t token) {
 }
 
 void Translator::receive(Cycle now) {
+  receive_blocks(now);
   replies_.drain(now, [&](std::uint32_t, const icnt::TranslationReply& reply) {
     using Kind = icnt::TranslationReply::Kind;
     if (reply.kind == Kind::kLinkBusy || reply.kind == Kind::kLinkIdle) {
@@ -188,8 +227,10 @@ void Translator::add_tlb_entry(uvm::Place place, uvm::Granule granule) {
 
 void Translator::line_done() {
   --waiting_;
-  ++counters_.replays;
-  add_tlb_entry(work_.front().place, work_.front().granule);
+  if (work_.front().managed) {
+    ++counters_.replays;
+    add_tlb_entry(work_.front().place, work_.front().granule);
+  }
   work_.pop_front();
 }
 

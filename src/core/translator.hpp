@@ -1,6 +1,7 @@
 // Translation in an SM: its TLB, accesses that wait for an answer of the GMMU, and those that try again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -36,25 +37,37 @@ struct ParkedLine {
 /// look into the TLB again, so it gets through whatever has happened to the page since. A shootdown takes its
 /// turn behind what was answered before it: the TLB forgets, and when no fill of the pages is under way the
 /// L1 drops their lines and the SM answers (not with uvm.early_reuse).
+///
+/// Other device memory is always there. With tlb.miss_latency the SM's first line of a block of 2 MB, and all
+/// of the block until then, wait that long. The GPU's TLBs, which the SMs share, are not modelled: SMs of one
+/// kernel come to a block at about the same time. Source: Jia et al. 2018, "Dissecting the NVIDIA Volta GPU
+/// architecture via microbenchmarking", section 3.2 and figure 3.2.
 class Translator {
  public:
-  Translator(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
+  /// `managed`: nullptr where there is none.
+  Translator(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace* managed,
              std::uint32_t sm);
 
   /// Start of a window: takes the mail.
-  void gather(Cycle from) { replies_.gather(*fabric_->translation_reply, sm_, from); }
+  void gather(Cycle from) {
+    if (managed_) replies_.gather(*fabric_->translation_reply, sm_, from);
+  }
 
-  /// False: a managed address that the TLB does not know; to be parked.
+  /// False: an address that the TLB does not know; to be parked.
   [[nodiscard]] bool translate(Cycle now, Address line, bool write) {
+    if (!managed_ || managed_->empty()) return knows_block(line);
     const uvm::Allocation* a = last_;
     if (line - a->base >= a->bytes) {
       a = managed_->find(line);
-      if (!a) return true;
+      if (!a) return knows_block(line);
       last_ = a;
     }
     return look_up(now, managed_->place_in(*a, line), write);
   }
-  void park(Cycle now, const ParkedLine& line);
+  /// Whether it is managed memory's.
+  bool park(Cycle now, const ParkedLine& line);
+  /// Blocks of device memory that is not managed.
+  void forget_blocks();
 
   /// Answers and shootdowns that have arrived by `now`.
   void receive(Cycle now);
@@ -82,18 +95,29 @@ class Translator {
   /// The shootdown in turn is done: answers it.
   void finish_shootdown(Cycle now);
 
-  [[nodiscard]] Cycle next_arrival() const { return replies_.next_arrival(); }
+  [[nodiscard]] Cycle next_arrival() const {
+    return std::min(replies_.next_arrival(), blocks_asked_.empty() ? kNever : blocks_asked_.front().ready);
+  }
   [[nodiscard]] bool quiescent() const { return waiting_ == 0 && work_.empty() && replies_.size() == 0; }
   [[nodiscard]] const uvm::TlbCounters& counters() const { return counters_; }
   void dump(std::string& out) const;
 
  private:
+  static constexpr Address kBlockBytes = 2 << 20;
+  static constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
+
   struct Work {
     enum class Kind : std::uint8_t { kLine, kShootdown } kind = Kind::kLine;
     ParkedLine line;
+    bool managed = true;
     uvm::Place place;
     uvm::Granule granule = uvm::Granule::kPage;
     icnt::TranslationReply shootdown;
+  };
+  struct AskedBlock {
+    Cycle ready = 0;
+    std::uint64_t block = 0;
+    std::vector<ParkedLine> lines;
   };
   struct Wait {
     uvm::Place place;
@@ -116,6 +140,15 @@ class Translator {
     const auto found = limits_.find(page);
     return found == limits_.end() ? Limits{} : found->second;
   }
+  [[nodiscard]] bool knows_block(Address line) {
+    const std::uint64_t block = line / kBlockBytes;
+    if (block == last_block_ || miss_latency_ == 0) return true;
+    if (!blocks_.lookup({block, 0})) return false;
+    last_block_ = block;
+    return true;
+  }
+  void ask_block(Cycle now, const ParkedLine& line);
+  void receive_blocks(Cycle now);
   void set_limits(std::uint64_t page, Limits limits);
   [[nodiscard]] std::uint32_t take_wait(uvm::Place place, const ParkedLine& line);
   void ask(Cycle now, const ParkedLine& line, uvm::Place place);
@@ -134,7 +167,11 @@ class Translator {
   Cycle request_latency_, touch_interval_, shootdown_cycles_;
   bool merge_, forget_all_, acknowledge_, blocking_;
   uvm::Tlb tlb_;
-  const uvm::Allocation* last_;  // found last; one of no bytes before
+  Cycle miss_latency_;
+  uvm::Tlb blocks_;                      // of device memory that is not managed
+  std::uint64_t last_block_ = kNoBlock;  // one of them
+  std::deque<AskedBlock> blocks_asked_;  // by `ready`
+  const uvm::Allocation* last_;          // found last; one of no bytes before
   sim::Inbox<icnt::TranslationReply> replies_;
   std::vector<Wait> waits_;  // by token
   std::vector<std::uint32_t> free_waits_;

@@ -24,7 +24,7 @@ std::vector<std::string> remarks_of(const Kernel& kernel, const lower::Code& cod
                   "simulated are {} bytes, "
                   "for which {} registers are estimated",
                   kernel.name, real->code_bytes, real->registers, real->stack_bytes, real->barriers,
-                  code.instructions().size() * kInstructionBytes, code.registers()));
+                  code.size() * kInstructionBytes, code.registers()));
   std::sort(remarks.begin(), remarks.end());
   return remarks;
 }

@@ -260,6 +260,7 @@ void Decoder::decode_lane(const Inst& inst, Operation& op) {
   set_operands(op, destinations, sources);
   op.handler = Handler::kLane;
   op.fn = lane->fn;
+  op.slow_path = slow_path(inst.form);
   op.immediate = lane->immediate;
 }
 

@@ -38,6 +38,10 @@ class Executable {
   /// The entry first. Operation i is PTX instruction i - functions()[f].first of its function.
   [[nodiscard]] const std::vector<FunctionCode>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Operation>& operations() const { return operations_; }
+  /// The static index of the records of lanes that take the slow path of an operation.
+  [[nodiscard]] std::uint32_t slow_path_record(std::uint32_t operation) const {
+    return static_cast<std::uint32_t>(operations_.size()) + operation;
+  }
   [[nodiscard]] const FunctionCode& function_of(std::uint32_t operation) const;
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t operation) const;
   /// The function whose address is `address`, as an index into functions(); ~0 where there is none.

@@ -9,6 +9,7 @@
 #include "exec/alu_fragment.hpp"
 #include "exec/alu_warpgroup.hpp"
 #include "exec/lane_op.hpp"
+#include "exec/slow_path.hpp"
 #include "exec/tensor_map.hpp"
 #include "exec/texture.hpp"
 #include "ptx/ir.hpp"
@@ -279,6 +280,7 @@ struct Operation {
   std::uint32_t target = 0;  // branches: operation
   std::uint32_t meet = kNowhere;
   LaneFn fn = nullptr;
+  SlowPathFn slow_path = nullptr;
   std::uint64_t immediate = 0;
 };
 

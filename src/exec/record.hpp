@@ -14,7 +14,8 @@ namespace lockstep::exec {
 /// address for each lane of the mask, in trace::Record's form: of the first byte, in the space the access
 /// went to as Executable says - global addresses are device addresses, shared ones offsets in the CTA, local
 /// ones offsets in the thread's memory; generic accesses give the generic address. Copies give
-/// the source's; bulk tensor copies none.
+/// the source's; bulk tensor copies none. Where lanes of a division or root take the slow path
+/// (slow_path.hpp), a record with Executable::slow_path_record() of it and those lanes follows.
 struct WarpRecord {
   std::vector<trace::Record> records;
   std::vector<std::uint64_t> words;

@@ -114,7 +114,10 @@ Warp::Stop Warp::run_split() {
     if (op.reads_clock) refresh_clocks();
     switch (op.handler) {
       case Handler::kLane:
-        if (record_) note(active);
+        if (record_) {
+          note(active);
+          if (op.slow_path && active != 0) note_slow_path(op, active);
+        }
         if (active != 0) lane(op, active);
         ++now_.pc;
         continue;
@@ -235,7 +238,7 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
   }
 }
 
-void Warp::lane(const Operation& op, LaneMask active, LaneMask present) {
+LaneArgs Warp::lane_args(const Operation& op, LaneMask active, LaneMask present) {
   LaneArgs args;
   const Slot* slot = slots_ + op.operands;
   args.dst[1] = nullptr;  // a second result that the instruction does not name
@@ -244,7 +247,7 @@ void Warp::lane(const Operation& op, LaneMask active, LaneMask present) {
   args.mask = active;
   args.present = present;
   args.flags = &flags_;
-  op.fn(args, op.immediate);
+  return args;
 }
 
 std::uint64_t Warp::uniform(Slot slot, LaneMask active) const {
@@ -253,6 +256,13 @@ std::uint64_t Warp::uniform(Slot slot, LaneMask active) const {
 
 void Warp::note(LaneMask active) {
   record_->records.push_back(trace::Record::make(now_.pc, trace::AddressForm::kNone, active));
+}
+
+void Warp::note_slow_path(const Operation& op, LaneMask active) {
+  const LaneMask lanes = op.slow_path(lane_args(op, active, active));
+  if (lanes == 0) return;
+  const std::uint32_t index = machine_->kernel.slow_path_record(now_.pc);
+  record_->records.push_back(trace::Record::make(index, trace::AddressForm::kNone, lanes));
 }
 
 void Warp::note(LaneMask active, const Addresses& addresses) {

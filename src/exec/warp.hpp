@@ -135,7 +135,10 @@ class Warp {
   void step_async(const Operation& op, LaneMask active);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
   void lane(const Operation& op, LaneMask active) { lane(op, active, active); }
-  void lane(const Operation& op, LaneMask active, LaneMask present);
+  void lane(const Operation& op, LaneMask active, LaneMask present) {
+    op.fn(lane_args(op, active, present), op.immediate);
+  }
+  [[nodiscard]] LaneArgs lane_args(const Operation& op, LaneMask active, LaneMask present);
   [[nodiscard]] LaneMask guard(const Operation& op) const;
   [[nodiscard]] LaneSlots* at(Slot slot) const {
     return bases_[static_cast<unsigned>(slot.home())] + slot.index();
@@ -146,6 +149,7 @@ class Warp {
   void refresh_clocks();
   void fill_thread_ids(std::uint32_t index, LaneSlots& out) const;
   void note(LaneMask active);
+  void note_slow_path(const Operation& op, LaneMask active);
   void note(LaneMask active, const Addresses& addresses);
   void note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes);
   void note_line(LaneMask active, Address first, std::uint64_t stride) {

@@ -75,7 +75,7 @@ void Builder::build() {
   code_.optional_.assign(kernel_.operations().size(), 0);
   for (const auto& f : kernel_.functions()) function(f);
   for (const MachineInstruction& i : code_.instructions_)
-    code_.steps_.push_back({i.operation, i.carries == Carries::kFirst});
+    code_.steps_.push_back({i.operation, i.carries == Carries::kFirst, i.lanes, i.calls});
   code_.remarks_.assign(remarks_.begin(), remarks_.end());
 }
 
@@ -93,19 +93,23 @@ std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
   function(f, unpredicated(*f.source));
   std::vector<std::uint32_t> found(f.source->instructions.size());
   for (std::size_t i = start.instructions; i < code_.instructions_.size(); ++i)
-    ++found[code_.instructions_[i].operation - f.first];
+    if (const std::uint32_t operation = code_.instructions_[i].operation; operation != kNoOperation)
+      ++found[operation - f.first];
   back_to(start);
   return found;
 }
 
 Builder::Mark Builder::mark() const {
-  return {code_.instructions_.size(), code_.runs_.size(), code_.registers_, pc_};
+  return {code_.instructions_.size(), code_.runs_.size(), code_.subroutines_.size(),
+          code_.registers_,           code_.jumped_over_, pc_};
 }
 
 void Builder::back_to(const Mark& mark) {
   code_.instructions_.resize(mark.instructions);
   code_.runs_.resize(mark.runs);
+  code_.subroutines_.resize(mark.subroutines);
   code_.registers_ = mark.registers;
+  code_.jumped_over_ = mark.jumped_over;
   pc_ = mark.pc;
 }
 
@@ -114,9 +118,9 @@ void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
   const Schedule order = schedule(shape.function, ptx::ControlFlow(shape.function), target, passes_);
   const Mark start = mark();
   const unsigned used = with_registers(f, shape, order, target);
-  if (used <= target || temporaries_ == 0) return;
+  if (used <= target || used == values_) return;
   back_to(start);  // values rest only where the sequences' temporaries leave room for it
-  (void)with_registers(f, shape, order, target - std::min(temporaries_, target));
+  (void)with_registers(f, shape, order, target - std::min(used - values_, target));
 }
 
 /// Lowers the function with its values within `target` registers if possible. Returns how many registers it
@@ -133,9 +137,13 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   function_ = &scheduled;
   registers_ = &registers;
   fusions_ = &fusions;
-  temporaries_ = 0;
+  Temporaries temporaries(registers, passes_.temporaries);
+  temporaries_ = &temporaries;
+  called_.clear();
   runs(f, order, shape);
-  const unsigned used = registers.used() + temporaries_;
+  subroutines();
+  values_ = registers.used();
+  const unsigned used = std::max(values_, temporaries.used());
   code_.registers_ = std::max(code_.registers_, std::min(used, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
   return used;
@@ -143,8 +151,12 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
   for (const Run run : order.runs) {
-    CodeRun code{f.first + run.first, run.end - run.first,
-                 static_cast<std::uint32_t>(code_.instructions_.size()), 0, false};
+    CodeRun code{f.first + run.first,
+                 run.end - run.first,
+                 static_cast<std::uint32_t>(code_.instructions_.size()),
+                 0,
+                 false,
+                 false};
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
       code_.optional_[f.first + at] = shape.optional[at];
@@ -153,11 +165,14 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
       if (!shape.gone[order.order[at]]) instruction(function_->instructions[at], at);
     }
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
+    for (std::uint32_t i = code.first; i < code.end; ++i)
+      code.has_slow_path |= code_.instructions_[i].lanes != Lanes::kAll;
     code_.runs_.push_back(code);
   }
 }
 
 void Builder::instruction(const Instruction& i, std::uint32_t number) {
+  number_ = number;
   if (folded(i, number) || special_form(i)) return;
   sequence(i);
 }
@@ -189,32 +204,80 @@ void Builder::fused(const Instruction& i, const Fused& both) {
   emit(both.high_opcode, destinations, high_sources);
 }
 
+/// Where a sequence stands: its PTX instruction (none: in a subroutine, whose operands are temporaries), the
+/// subroutine that it calls, if any, and where temporaries lie.
+struct Builder::Place {
+  const Instruction* instruction;
+  std::string subroutine;
+  Temporaries::Busy busy;
+  bool paired;  // temporaries
+};
+
+namespace {
+
+/// Whether temporaries are 64-bit values.
+bool has_pairs(const std::vector<SequenceStep>& steps) {
+  return std::ranges::any_of(steps, [](const SequenceStep& s) {
+    return s.opcode[0] == 'D' || s.opcode.find(".WIDE") != s.opcode.npos;
+  });
+}
+
+}  // namespace
+
 void Builder::sequence(const Instruction& i) {
-  const std::vector<SequenceStep>* steps = nullptr;
   for (const std::string& key : sequence_keys(i.form))
-    if (steps == nullptr) steps = find_sequence(key);
-  if (steps == nullptr) return guess(i);
-  const unsigned results =
-      std::min<unsigned>(ptx::destination_count(i.form), static_cast<unsigned>(i.operands.size()));
-  const auto resolve = [&](const SequenceOperand& operand) -> std::uint8_t {
-    using Kind = SequenceOperand::Kind;
-    std::uint8_t at = kNoRegister;
-    if (operand.kind == Kind::kTemporary) {
-      temporaries_ = std::max(temporaries_, operand.number + 1u);
-      at = registers_->temporary(operand.number);
-    } else if (operand.kind == Kind::kDestination && results > 0) {
-      at = place(i.operands[0]);
-    } else if (operand.kind == Kind::kSource && results + operand.number < i.operands.size()) {
-      at = place(i.operands[results + operand.number]);
-    }
-    return operand.high && at != kNoRegister ? upper(at) : at;
-  };
-  for (const SequenceStep& step : *steps) {
+    if (const auto* found = find_sequence(key))
+      return steps(*found, {&i, key + ".slow", temporaries_->busy(number_), has_pairs(*found)});
+  guess(i);
+}
+
+void Builder::steps(const std::vector<SequenceStep>& steps, const Place& place) {
+  for (const SequenceStep& step : steps) {
+    if (step.lanes == Lanes::kSlow && !passes_.slow_paths) continue;
     std::vector<std::uint8_t> destinations, sources;
-    if (const auto d = resolve(step.destination); d != kNoRegister) destinations.push_back(d);
+    if (const auto d = resolve(step.destination, place); d != kNoRegister) destinations.push_back(d);
     for (const auto& s : step.sources)
-      if (const auto at = resolve(s); at != kNoRegister) sources.push_back(at);
+      if (const auto at = resolve(s, place); at != kNoRegister) sources.push_back(at);
+    pc_ += step.skipped * kInstructionBytes;
+    code_.jumped_over_ += step.skipped;
     emit(step.opcode, destinations, sources);
+    MachineInstruction& made = code_.instructions_.back();
+    if (passes_.slow_paths) made.lanes = step.lanes;
+    if (made.lanes == Lanes::kSlow && step.opcode.starts_with("CALL")) made.calls = subroutine(place);
+  }
+}
+
+std::uint8_t Builder::resolve(const SequenceOperand& operand, const Place& where) {
+  using Kind = SequenceOperand::Kind;
+  if (operand.kind == Kind::kTemporary)
+    return temporaries_->place(where.busy, operand.number + (operand.high ? 1u : 0u), where.paired);
+  if (operand.kind == Kind::kNone || where.instruction == nullptr) return kNoRegister;
+  const auto& operands = where.instruction->operands;
+  const auto count = static_cast<unsigned>(operands.size());
+  const unsigned results = std::min<unsigned>(ptx::destination_count(where.instruction->form), count);
+  const bool result = operand.kind == Kind::kDestination;
+  const unsigned number = result ? 0 : results + operand.number;
+  if (number >= (result ? results : count)) return kNoRegister;
+  const std::uint8_t at = place(operands[number]);
+  return operand.high && at != kNoRegister ? upper(at) : at;
+}
+
+/// The one that the sequence at `place` calls. It follows the function.
+std::uint32_t Builder::subroutine(const Place& place) {
+  auto at = std::ranges::find(called_, place.subroutine, &Called::key);
+  if (at == called_.end()) at = called_.insert(at, Called{place.subroutine, {}});
+  at->busy |= place.busy;
+  return static_cast<std::uint32_t>(code_.subroutines_.size() +
+                                    static_cast<std::size_t>(at - called_.begin()));
+}
+
+void Builder::subroutines() {
+  operation_ = kNoOperation;
+  for (const Called& called : called_) {
+    const auto first = static_cast<std::uint32_t>(code_.instructions_.size());
+    const auto& all = *find_sequence(called.key);
+    steps(all, {nullptr, {}, called.busy, has_pairs(all)});
+    code_.subroutines_.push_back({first, static_cast<std::uint32_t>(code_.instructions_.size())});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "lower/registers.hpp"
 #include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
+#include "lower/temporaries.hpp"
 
 namespace lockstep::lower {
 
@@ -28,8 +29,8 @@ class Builder {
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
                                         const Schedule& schedule, unsigned target);
   struct Mark {  // how far the code is
-    std::size_t instructions, runs;
-    std::uint32_t registers, pc;
+    std::size_t instructions, runs, subroutines;
+    std::uint32_t registers, jumped_over, pc;
   };
   [[nodiscard]] Mark mark() const;
   void back_to(const Mark& mark);
@@ -58,6 +59,11 @@ class Builder {
   void texture(const Instruction& i);
 
   void sequence(const Instruction& i);
+  struct Place;
+  void steps(const std::vector<SequenceStep>& steps, const Place& place);
+  [[nodiscard]] std::uint8_t resolve(const SequenceOperand& operand, const Place& place);
+  [[nodiscard]] std::uint32_t subroutine(const Place& place);
+  void subroutines();
   void guess(const Instruction& i);
 
   /// Registers of the operand, or none when it is no register.
@@ -76,8 +82,15 @@ class Builder {
   const RegisterAssignment* registers_ = nullptr;
   const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
-  std::uint32_t pc_ = 0, operation_ = 0;
-  unsigned temporaries_ = 0;
+  std::uint32_t pc_ = 0, operation_ = 0,
+                number_ = 0;  // number_: of the PTX instruction at hand, as scheduled
+  Temporaries* temporaries_ = nullptr;
+  unsigned values_ = 0;  // registers of the function at hand without temporaries
+  struct Called {
+    std::string key;
+    Temporaries::Busy busy;  // where it is called
+  };
+  std::vector<Called> called_;  // the subroutines of the function at hand
 };
 
 }  // namespace lockstep::lower

@@ -8,6 +8,7 @@
 
 #include "exec/executable.hpp"
 #include "lower/passes.hpp"
+#include "lower/sequences.hpp"
 #include "trace/traced_instruction.hpp"
 
 namespace lockstep::lower {
@@ -15,12 +16,21 @@ namespace lockstep::lower {
 /// Whether an instruction carries the addresses that the executor recorded; of cp.async the source's.
 enum class Carries : std::uint8_t { kNothing, kFirst };
 
+inline constexpr std::uint32_t kNoOperation = ~0u, kNoSubroutine = ~0u;
+
 struct MachineInstruction {
   std::uint32_t pc = 0;  // bytes; functions lie at disjoint ranges
   std::string text;      // as trace::TracedInstruction::text
   std::int64_t immediate = 0;
   Carries carries = Carries::kNothing;
-  std::uint32_t operation = 0;  // of the executable, whose execution this is (part of)
+  std::uint32_t operation = 0;  // of the executable, whose execution this is (part of); none of subroutines
+  Lanes lanes = Lanes::kAll;    // of those that execute the operation
+  std::uint32_t calls = kNoSubroutine;  // Code::subroutines()
+};
+
+/// Instructions that lanes execute which call them.
+struct Subroutine {
+  std::uint32_t first = 0, end = 0;  // Code::instructions()
 };
 
 /// Operations that a warp executes one after the other, and the machine instructions that stand for them: in
@@ -29,12 +39,15 @@ struct CodeRun {
   std::uint32_t first_operation = 0, operations = 0;
   std::uint32_t first = 0, end = 0;  // Code::instructions()
   bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
+  bool has_slow_path = false;        // some are executed by some lanes only
 };
 
 /// What of a MachineInstruction each execution needs.
 struct MachineStep {
   std::uint32_t operation = 0;
   bool carries = false;
+  Lanes lanes = Lanes::kAll;
+  std::uint32_t calls = kNoSubroutine;
 };
 
 /// The machine code of an executable, in the order of its runs.
@@ -46,7 +59,17 @@ class Code {
   [[nodiscard]] const std::vector<MachineInstruction>& instructions() const { return instructions_; }
   /// By instruction.
   [[nodiscard]] const std::vector<MachineStep>& steps() const { return steps_; }
+  /// How many instructions the machine code has: also those of subroutines that lanes jump over.
+  [[nodiscard]] std::uint32_t size() const {
+    return static_cast<std::uint32_t>(instructions_.size()) + jumped_over_;
+  }
   [[nodiscard]] const CodeRun& run_of(std::uint32_t operation) const { return runs_[run_of_[operation]]; }
+  [[nodiscard]] const std::vector<Subroutine>& subroutines() const { return subroutines_; }
+  /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: it is none.
+  [[nodiscard]] std::uint32_t slow_path_of(const trace::Record& record) const {
+    const auto operations = static_cast<std::uint32_t>(run_of_.size());
+    return record.inst() < operations ? kNoOperation : record.inst() - operations;
+  }
   /// A warp none of whose lanes gets there does not execute it; its machine instructions are issued all the
   /// same.
   [[nodiscard]] bool optional(std::uint32_t operation) const { return optional_[operation] != 0; }
@@ -60,9 +83,10 @@ class Code {
   std::vector<MachineInstruction> instructions_;
   std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
+  std::vector<Subroutine> subroutines_;
   std::vector<std::uint32_t> run_of_;   // by operation
   std::vector<std::uint8_t> optional_;  // by operation
-  std::uint32_t registers_ = 0;
+  std::uint32_t registers_ = 0, jumped_over_ = 0;
   std::vector<std::string> remarks_;
 };
 

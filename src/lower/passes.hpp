@@ -13,10 +13,14 @@ struct Passes {
   bool integers = true;     // addresses.hpp; fusion.hpp: integers; registers of what is taken in
   bool fusion = true;       // fusion.hpp; moves without an instruction
   bool predication = true;  // predication.hpp
+  bool temporaries = true;  // temporaries.hpp
+  bool slow_paths = true;   // exec/slow_path.hpp
   bool operator==(const Passes&) const = default;
 };
 
-/// All but those of these names: constants, schedule, rest, integers, fusion, predication. Throws UserError.
+/// All but those of these names: constants, schedule, rest, integers, fusion, predication, temporaries,
+/// slow_paths.
+/// Throws UserError.
 [[nodiscard]] Passes all_but(const std::vector<std::string>& names);
 
 }  // namespace lockstep::lower

@@ -95,8 +95,12 @@ std::uint8_t RegisterAssignment::operator[](ptx::RegisterId id) const {
   return place_[id] == kNoRegister ? kNoRegister : static_cast<std::uint8_t>(place_[id] + part);
 }
 
-std::uint8_t RegisterAssignment::temporary(unsigned number) const {
-  return static_cast<std::uint8_t>(std::min(used_ + number, kMostRegisters - 1));
+std::vector<HeldRegisters> RegisterAssignment::held() const {
+  std::vector<HeldRegisters> all;
+  for (ptx::RegisterId id = 0; id < place_.size(); ++id)
+    if (place_[id] != kNoRegister)
+      all.push_back({intervals_[id].first, intervals_[id].last, place_[id], intervals_[id].words});
+  return all;
 }
 
 void RegisterAssignment::fold_addresses(const std::vector<FoldedAddress>& addresses,

@@ -20,6 +20,12 @@ struct Folded {
   Fusions fusions;
 };
 
+/// Registers [place, place + words) hold a value from before instruction `first` to that before `last`.
+struct HeldRegisters {
+  std::uint32_t first = 0, last = 0;
+  unsigned place = 0, words = 0;
+};
+
 /// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
 /// last instruction at which the value is live. The elements of a vector operand get consecutive registers
 /// where they have no other place yet, as loads and stores of several registers need them. A move whose
@@ -43,8 +49,8 @@ class RegisterAssignment {
   [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
   /// It has no register: see constants.hpp.
   [[nodiscard]] bool constant(ptx::RegisterId id) const { return constant_[id]; }
-  /// Registers free everywhere, for sequences' temporaries: above used().
-  [[nodiscard]] std::uint8_t temporary(unsigned number) const;
+  /// Of all values.
+  [[nodiscard]] std::vector<HeldRegisters> held() const;
 
  private:
   struct Interval {

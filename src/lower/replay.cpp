@@ -15,6 +15,7 @@ constexpr std::size_t kKept = 4;  // sequences: those of a loop's or a border's 
 struct Executed {
   trace::Record record{0, 0};
   std::uint32_t word = 0;  // of the warp's
+  LaneMask slow = 0;       // lanes that took the slow path
 };
 
 /// Words of the warp that follow each other in the machine's records too.
@@ -43,8 +44,7 @@ class WarpReplay {
         append(run, executed.data());
         at += whole;
       } else {
-        append_one(run, {records_[at], word_});
-        ++at;
+        append_one(run, take(at, word_));
       }
       word_ = next_;
     }
@@ -54,31 +54,37 @@ class WarpReplay {
   static unsigned words_of(const trace::Record& record) {
     return record.form() == trace::AddressForm::kNone ? 0 : trace::address_words(record.form(), record.mask);
   }
+  /// The operation whose records begin at `at`, which is put behind them.
+  Executed take(std::size_t& at, std::uint32_t word) const {
+    Executed found{records_[at++], word, 0};
+    if (at < records_.size() && code_.slow_path_of(records_[at]) == found.record.inst())
+      found.slow = records_[at++].mask;
+    return found;
+  }
   /// The records from `at` on that are one whole execution of the run: how many, 0 if they are none.
   [[nodiscard]] std::size_t match(std::size_t at, const CodeRun& run, std::vector<Executed>& executed) {
     next_ = word_ + words_of(records_[at]);
-    if (records_.size() - at < run.operations) return 0;
     std::uint32_t word = word_;
+    std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
-      const trace::Record& record = records_[at + i];
-      if (record.inst() != run.first_operation + i) return 0;
-      executed[i] = {record, word};
-      word += words_of(record);
+      if (next == records_.size() || records_[next].inst() != run.first_operation + i) return 0;
+      executed[i] = take(next, word);
+      word += words_of(executed[i].record);
     }
     next_ = word;
-    return run.operations;
+    return next - at;
   }
   /// The same where operations may be left out.
   [[nodiscard]] std::size_t match_optional(std::size_t at, const CodeRun& run,
                                            std::vector<Executed>& executed) {
     next_ = word_ + words_of(records_[at]);
     std::uint32_t word = word_;
-    std::size_t taken = 0;
+    std::size_t next = at;
     for (std::uint32_t i = 0; i < run.operations; ++i) {
       const std::uint32_t operation = run.first_operation + i;
-      if (at + taken < records_.size() && records_[at + taken].inst() == operation) {
-        executed[i] = {records_[at + taken], word};
-        word += words_of(records_[at + taken++]);
+      if (next < records_.size() && records_[next].inst() == operation) {
+        executed[i] = take(next, word);
+        word += words_of(executed[i].record);
       } else if (code_.optional(operation)) {
         executed[i] = {};
       } else {
@@ -86,10 +92,11 @@ class WarpReplay {
       }
     }
     next_ = word;
-    return taken;
+    return next - at;
   }
   /// The machine instructions of a run that was executed whole.
   void append(const CodeRun& run, const Executed* executed) {
+    if (run.has_slow_path) return append_with_slow_paths(run, executed);
     const std::size_t first = machine_.size();
     machine_.resize(first + run.end - run.first);
     trace::Record* to = machine_.data() + first;
@@ -100,14 +107,31 @@ class WarpReplay {
       if (steps[index].carries) append_words(index, from);
     }
   }
+  void append_with_slow_paths(const CodeRun& run, const Executed* executed) {
+    for (std::uint32_t index = run.first; index < run.end; ++index)
+      append_step(index, executed[code_.steps()[index].operation - run.first_operation]);
+  }
   /// Those of one operation of a run.
   void append_one(const CodeRun& run, const Executed& executed) {
-    for (std::uint32_t index = run.first; index < run.end; ++index) {
-      const MachineStep step = code_.steps()[index];
-      if (step.operation != executed.record.inst()) continue;
-      machine_.push_back(record_of(index, step.carries, executed));
-      if (step.carries) append_words(index, executed);
+    for (std::uint32_t index = run.first; index < run.end; ++index)
+      if (code_.steps()[index].operation == executed.record.inst()) append_step(index, executed);
+  }
+  /// No warp issues what none of its lanes is for; what no lane executes because of a guard, it does.
+  void append_step(std::uint32_t index, Executed executed) {
+    const MachineStep step = code_.steps()[index];
+    if (step.lanes == Lanes::kSlow) {
+      if (executed.slow == 0) return;
+      executed.record.mask = executed.slow;
+    } else if (step.lanes == Lanes::kUsual && executed.slow != 0) {
+      executed.record.mask &= ~executed.slow;
+      if (executed.record.mask == 0) return;
     }
+    machine_.push_back(record_of(index, step.carries, executed));
+    if (step.carries) append_words(index, executed);
+    if (step.calls == kNoSubroutine) return;
+    const Subroutine& called = code_.subroutines()[step.calls];
+    for (std::uint32_t i = called.first; i < called.end; ++i)
+      machine_.push_back(record_of(i, false, executed));
   }
   static trace::Record record_of(std::uint32_t index, bool carries, const Executed& executed) {
     const trace::AddressForm form = carries ? executed.record.form() : trace::AddressForm::kNone;

@@ -42,6 +42,14 @@ std::vector<SequenceStep> parse(std::string_view text) {
     SequenceStep step;
     words >> step.opcode;
     std::string word;
+    if (step.opcode[0] == '+') {
+      step.skipped = static_cast<std::uint32_t>(std::stoul(step.opcode));
+      words >> step.opcode;
+    }
+    if (step.opcode[0] == '?' || step.opcode[0] == ':') {
+      step.lanes = step.opcode[0] == '?' ? Lanes::kSlow : Lanes::kUsual;
+      step.opcode.erase(0, 1);
+    }
     if (words >> word) step.destination = parse_operand(word);
     while (words >> word) step.sources.push_back(parse_operand(word));
     steps.push_back(std::move(step));

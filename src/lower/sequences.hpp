@@ -15,13 +15,18 @@ struct SequenceOperand {
   bool high = false;
 };
 
+/// Which lanes execute a step: those that take the slow path (exec/slow_path.hpp) or those that do not.
+enum class Lanes : std::uint8_t { kAll, kSlow, kUsual };
+
 struct SequenceStep {
   std::string opcode;
+  Lanes lanes = Lanes::kAll;
+  std::uint32_t skipped = 0;  // instructions before it that a jump leaves out
   SequenceOperand destination;
   std::vector<SequenceOperand> sources;
 };
 
-/// nullptr when the table has no such key.
+/// nullptr when the table has no such key. The subroutine that CALL in sequence KEY calls is KEY.slow.
 [[nodiscard]] const std::vector<SequenceStep>* find_sequence(std::string_view key);
 
 struct SequenceText {

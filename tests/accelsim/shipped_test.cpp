@@ -62,6 +62,7 @@ const Values kQv100Values = {
     {"l2.slice_bytes", "98304"},  // 32 * 128 * 24: 6 MiB in 64 slices
     {"l2.ways", "24"},
     {"l2.dirty_ways", "128"},  // no limit
+    {"tlb.miss_latency", "0"},
     {"l2.mshrs", "192"},
     {"l2.mshr_merges", "16"},
     {"l2.slice_bytes_per_cycle", "32"},
@@ -148,6 +149,7 @@ const Values kRtx3070Values = {
     {"l2.slice_bytes", "131072"},  // 64 * 128 * 16: 4 MiB in 32 slices
     {"l2.ways", "16"},
     {"l2.dirty_ways", "128"},
+    {"tlb.miss_latency", "0"},
     {"pipe.fp32.interval", "1"},  // 32 lanes of 4 units: 128 FP32 an SM
     {"pipe.fp16.interval", "1"},
     {"pipe.fp64.latency", "66"},

@@ -273,6 +273,8 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(uvm, host_fault_ns),
       FIELD(uvm, advise_ns),
       FIELD(uvm, prefetch_ns),
+      FIELD(tlb, miss_latency),
+      FIELD(tlb, pages),
       FIELD(dram, fill_percent),
       FIELD(dram, copy_percent),
       {"dram.latency_ps", [](const GpuConfig& c) { return std::uint64_t{c.dram.latency_ns_x1000}; }}};

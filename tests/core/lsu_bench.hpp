@@ -32,6 +32,7 @@ inline config::GpuConfig lsu_config() {
   c.l2.slices_per_partition = 2;
   c.l2.halves = 1;
   c.launch.max_kernels = 4;
+  c.tlb.miss_latency = 0;
   return c;
 }
 

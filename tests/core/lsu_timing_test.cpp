@@ -164,6 +164,28 @@ TEST_CASE("LSU: a miss costs the hit latency, the miss path and the way to L2 an
     CHECK(sent.slice == bench.map().near_slice(sent.request.line, bench.map().half_of_sm(LsuBench::kSm)));
 }
 
+TEST_CASE("LSU: the first accesses to 2 MB wait for one translation together") {
+  auto c = warm_config();
+  c.tlb.miss_latency = 654;
+  LsuBench bench(c, kL2);
+  OpList list;
+  list.strided(5, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4, 1);
+  list.strided(105, OpClass::kLoad, MemSpace::kGlobal, 4, kData + 4096, 4, 1);        // the same block
+  list.strided(205, OpClass::kStore, MemSpace::kGlobal, 4, kData + (2 << 20), 4, 1);  // the next
+  list.strided(1505, OpClass::kLoad, MemSpace::kGlobal, 4, kData + 8192, 4, 1);       // known by now
+  list.strided(2005, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4, 1);
+  const LsuRun r = bench.run(list);
+  const Cycle miss = c.l1.hit_latency + miss_path(c);
+  CHECK(r.latency(0) == miss + 654);
+  CHECK(r.result(1) == r.result(0) + 1);  // one more line through the tags
+  CHECK(r.result(2) == r.dispatched(2));  // a store's data leave its registers as ever
+  CHECK(r.when(MioEvent::Kind::kAcknowledged, 2) ==
+        205 + 654 + MemoryPipeline::kResidence + c.icnt.request_latency + kL2 + c.icnt.reply_latency);
+  CHECK(r.latency(3) == miss);
+  CHECK(r.latency(4) == c.l1.hit_latency);
+  CHECK(bench.pipeline().counters(0).tlb_waits == 3);
+}
+
 TEST_CASE("LSU: stores give their result when they leave, the acknowledgement when L2 has them") {
   const auto c = warm_config();
   LsuBench bench(c, kL2);

@@ -8,6 +8,7 @@
 #include "lower/code.hpp"
 #include "lower/registers.hpp"
 #include "lower/sequences.hpp"
+#include "lower/temporaries.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/liveness.hpp"
@@ -50,7 +51,54 @@ TEST_CASE("sequences are as long as what nvcc makes of the operation") {
                                                    {"sqrt.f32", 10}, {"min.i64", 4},  {"mul.lo.i64", 4}};
   for (const auto& [key, length] : lengths) {
     CAPTURE(key);
-    CHECK(find_sequence(key)->size() == length);
+    const auto& steps = *find_sequence(key);
+    CHECK(std::ranges::count_if(steps, [](const auto& s) { return s.lanes != Lanes::kSlow; }) ==
+          static_cast<std::ptrdiff_t>(length));
+  }
+}
+
+TEST_CASE("subroutines are as long as ptxas makes them") {
+  // ptxas 13.0, sm_75: instructions between EXIT of a kernel with the operation and its subroutine's RET; in
+  // brackets those on the way of a zero.
+  const std::map<std::string, std::pair<std::size_t, std::size_t>> lengths{
+      {"div.f32", {101, 30}}, {"rcp.f32", {53, 12}}, {"sqrt.f32", {24, 7}},
+      {"div.f64", {94, 61}},  {"rcp.f64", {40, 13}}, {"sqrt.f64", {41, 11}}};
+  for (const auto& [key, length] : lengths) {
+    CAPTURE(key);
+    const auto& steps = *find_sequence(key + ".slow");
+    std::size_t all = steps.size();
+    for (const SequenceStep& step : steps) all += step.skipped;
+    CHECK(all == length.first);
+    CHECK(steps.size() == length.second);
+  }
+}
+
+TEST_CASE("a register that is busy at an instruction is one that holds a live value") {
+  for (const auto& file : example_files()) {
+    const ptx::Module module = ptx::parse_file(file);
+    for (const ptx::Function& function : module.functions) {
+      if (!function.has_body) continue;
+      CAPTURE(file.filename().string(), function.name);
+      const RegisterAssignment registers(function);
+      const ptx::ControlFlow flow(function);
+      const ptx::Liveness liveness(function, flow);
+      Temporaries temporaries(registers);
+      for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
+        if (!flow.blocks()[flow.block_of(at)].reachable) continue;
+        const Temporaries::Busy busy = temporaries.busy(at);
+        for (const ptx::RegisterId id : liveness.live_before(at)) {
+          if (registers.constant(id) || registers[id] == kNoRegister) continue;
+          for (unsigned w = 0; w < ptx::pressure_of(function.registers[id].type).words; ++w)
+            CHECK(busy[registers[id] + w]);
+        }
+        CHECK_FALSE(busy[temporaries.place(busy, 0, false)]);
+        const unsigned low = temporaries.place(busy, 2, true), high = temporaries.place(busy, 3, true);
+        CHECK(low % 2 == 0);
+        CHECK(high == low + 1);
+        CHECK_FALSE((busy[low] || busy[high]));
+        CHECK(low != temporaries.place(busy, 0, true));
+      }
+    }
   }
 }
 

@@ -13,6 +13,7 @@ namespace {
 gpu::RunResult run(const char* kind, const SynthValues& values, const config::GpuConfig& config) {
   gpu::RunOptions options;
   options.config = config;
+  options.config.tlb.miss_latency = 0;  // the measured programs have been through their arrays before
   const OpenTrace trace(SmallTrace{"trace", kind, values});
   return gpu::simulate(*trace, options);
 }
