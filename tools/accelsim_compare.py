@@ -27,7 +27,8 @@ FIGURES = ["cycles", "L1 accesses", "L1 hits", "L1 misses", "L2 accesses", "L2 h
 
 def simulate(program, trace, gpu, settings):
     with tempfile.TemporaryDirectory() as folder:
-        extra = [option for setting in settings for option in ("--set", setting)]
+        # Accel-Sim translates no addresses.
+        extra = [option for setting in ("tlb.miss_latency=0", *settings) for option in ("--set", setting)]
         command = [program, "run", trace, "-c", gpu, "-q", "-o", folder, *extra]
         if subprocess.run(command).returncode != 0:  # it has said why
             sys.exit(1)

@@ -3,6 +3,8 @@
 
   tools/lowering_compare.py LOCKSTEP             tables for docs/lowering.md, from tools/lowering_ptxas.csv
   tools/lowering_compare.py --measure PTXAS      writes tools/lowering_ptxas.csv anew
+  tools/lowering_compare.py --ptxas PTXAS LOCKSTEP FILE...
+                                                 the errors over other PTX files, with and without the last two steps
 
 --measure runs `PTXAS -arch sm_X FILE.ptx -o CUBIN` for each file of examples/ptx and reads the cubin: registers from
 attribute 0x2f of .nv.info, instructions from the size of .text.KERNEL, less the branch to itself and the NOPs at its end.
@@ -67,25 +69,30 @@ def instructions(code):
     return count
 
 
+def compiled(ptxas, path, arch):
+    """Kernel to (registers, instructions); none where the architecture does not have a form of the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = os.path.join(folder, "cubin")
+        done = subprocess.run([ptxas, "-arch", f"sm_{arch}", path, "-o", cubin], capture_output=True, check=False)
+        if done.returncode != 0:
+            return {}
+        with open(cubin, "rb") as f:
+            return kernels(f.read())
+
+
 def measure(ptxas):
-    with open(DATA, "w", newline="") as out, tempfile.TemporaryDirectory() as folder:
+    with open(DATA, "w", newline="") as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["file", "kernel", "arch", "registers", "instructions"])
         for file in sorted(os.listdir(PTX)):
             for arch in ARCHITECTURES:
-                cubin = os.path.join(folder, "cubin")
-                done = subprocess.run([ptxas, "-arch", f"sm_{arch}", os.path.join(PTX, file), "-o", cubin],
-                                      capture_output=True, check=False)
-                if done.returncode != 0:  # forms that the architecture does not have
-                    continue
-                with open(cubin, "rb") as f:
-                    for kernel, (registers, count) in sorted(kernels(f.read()).items()):
-                        writer.writerow([file, kernel, arch, registers, count])
+                for kernel, (registers, count) in sorted(compiled(ptxas, os.path.join(PTX, file), arch).items()):
+                    writer.writerow([file, kernel, arch, registers, count])
 
 
-def lowered(program, file, arch, without):
+def lowered(program, path, arch, without):
     """Kernel to (registers, instructions)."""
-    command = [program, "lower", os.path.join(PTX, file), "--arch", str(arch)]
+    command = [program, "lower", path, "--arch", str(arch)]
     for step in without:
         command += ["--without", step]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -104,7 +111,7 @@ def compare(program):
         for row in table:
             key = row["file"], int(row["arch"])
             if key not in cache:
-                cache[key] = lowered(program, *key, STEPS[count:])
+                cache[key] = lowered(program, os.path.join(PTX, key[0]), key[1], STEPS[count:])
             ours = cache[key][row["kernel"]]
             for which, column in enumerate(("registers", "instructions")):
                 errors[which].append(abs(ours[which] / int(row[column]) - 1))
@@ -118,12 +125,31 @@ def compare(program):
               f"{row['instructions']} | {ours[1]} |")
 
 
+def compare_files(program, ptxas, files):
+    print("| steps | sm | kernels | registers: mean error | median | instructions: mean error | median |")
+    print("|---|---|---|---|---|---|---|")
+    for without in (STEPS[-2:], ()):
+        for arch in ARCHITECTURES:
+            errors = [[], []]
+            for path in files:
+                ours = lowered(program, path, arch, without)
+                for kernel, theirs in compiled(ptxas, path, arch).items():
+                    for which in (0, 1):
+                        errors[which].append(abs(ours[kernel][which] / theirs[which] - 1))
+            print(f"| {'all but ' + ', '.join(without) if without else 'all'} | {arch} | {len(errors[0])} | "
+                  + " | ".join(f"{100 * statistics.mean(e):.0f} % | {100 * statistics.median(e):.0f} %" for e in errors) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", metavar="LOCKSTEP", help="build/release/lockstep; with --measure: ptxas")
     parser.add_argument("--measure", action="store_true", help="write the table of ptxas anew")
+    parser.add_argument("--ptxas", metavar="PTXAS", help="compare FILEs as this program compiles them")
+    parser.add_argument("files", nargs="*", metavar="FILE")
     arguments = parser.parse_args()
-    if arguments.measure:
+    if arguments.ptxas:
+        compare_files(arguments.program, arguments.ptxas, arguments.files)
+    elif arguments.measure:
         measure(arguments.program)
     else:
         compare(arguments.program)

@@ -71,7 +71,7 @@ Rows tlb_rows() {
               "nothing",
               tlb<&G::miss_latency>()),
       integer("tlb.pages", M::kNone, 1, 1048576,
-              "such blocks of 2 MB that an SM knows at a time, the least recently used goes; "
+              "such blocks of 2 MB that an SM knows at a time, the first that came goes; "
               "launch.cache_control = all: each kernel begins with none",
               tlb<&G::pages>()),
   };

@@ -30,7 +30,7 @@ void MemoryPipeline::look_up_lines(Cycle now) {
 }
 
 bool MemoryPipeline::look_up(Cycle now, const LineAccess& access) {
-  if (current_.next >= current_.untranslated) {
+  if (current_.next >= current_.untranslated && !needs_no_translation(access.line)) {
     bool parked = false;
     if (!translate(now, access, parked) || parked) return parked;
   }

@@ -93,7 +93,7 @@ void MemoryPipeline::tick(Cycle now) {
   receive_reply(now);                        // 1. one reply from the crossbar
   if (current_.active) look_up_lines(now);   // 2. further lines of the operation in the tag stage
   if (!queue_.empty()) dispatch(now);        // 3. one operation out of the local queues, into its unit
-  if (translator_) serve_translations(now);  // lines whose page has come, shootdowns
+  if (translator_ && translator_->attentive()) serve_translations(now);  // lines whose page has come, shootdowns
   deliver_results(now);                      // 4. results that are due
   port_.tick(now);                           // 5. requests into the crossbar
 }
@@ -105,7 +105,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
-  if (translator_) {
+  if (translator_ && translator_->attentive()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.blocked == Blocked::kTranslation;
     if (current_.active && waits && !translator_->blocks()) next = now + 1;

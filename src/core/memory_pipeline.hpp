@@ -161,6 +161,10 @@ class MemoryPipeline {
   void list_lines(const MioOperation& op, LineKind kind);
 
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
+  /// The usual case, without a call.
+  [[nodiscard]] bool needs_no_translation(Address line) {
+    return translator_->manages_nothing() && !current_.parking && translator_->knows(line);
+  }
   [[nodiscard]] bool translate(Cycle now, const LineAccess& access, bool& parked);
   void serve_translations(Cycle now);
   void receive_remote(Cycle now, std::uint32_t token);

@@ -33,7 +33,7 @@ Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
       tlb_({config.uvm.l1_tlb_entries, config.uvm.l1_tlb_entries},
            {config.uvm.l1_tlb_large_entries, config.uvm.l1_tlb_large_entries}),
       miss_latency_(config.tlb.miss_latency),
-      blocks_({}, {config.tlb.pages, config.tlb.pages}),
+      blocks_(config.tlb.pages),
       last_(&kNothing),
       replies_(config.uvm.reply_latency + kSlack),
       reports_(kReports) {}
@@ -84,7 +84,7 @@ bool Translator::park(Cycle now, const ParkedLine& line) {
 }
 
 void Translator::ask_block(Cycle now, const ParkedLine& line) {
-  const std::uint64_t block = line.access.line / kBlockBytes;
+  const std::uint64_t block = KnownBlocks::block_of(line.access.line);
   const auto asked = std::ranges::find(blocks_asked_, block, &AskedBlock::block);
   if (asked != blocks_asked_.end()) return asked->lines.push_back(line);
   blocks_asked_.push_back({now + miss_latency_, block, {line}});
@@ -93,8 +93,7 @@ void Translator::ask_block(Cycle now, const ParkedLine& line) {
 void Translator::receive_blocks(Cycle now) {
   while (!blocks_asked_.empty() && blocks_asked_.front().ready <= now) {
     const AskedBlock& known = blocks_asked_.front();
-    (void)blocks_.insert({known.block, 0}, uvm::Granule::kTree);
-    last_block_ = kNoBlock;  // it may have had to go
+    blocks_.add(known.block);
     for (const ParkedLine& line : known.lines) {
       Work work;
       work.line = line;
@@ -103,11 +102,6 @@ void Translator::receive_blocks(Cycle now) {
     }
     blocks_asked_.pop_front();
   }
-}
-
-void Translator::forget_blocks() {
-  (void)blocks_.clear();
-  last_block_ = kNoBlock;
 }
 
 std::uint32_t Translator::take_wait(uvm::Place place, const ParkedLine& line) {

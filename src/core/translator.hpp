@@ -11,6 +11,7 @@
 
 #include "config/gpu_config.hpp"
 #include "core/coalescer.hpp"
+#include "core/known_blocks.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/inbox.hpp"
 #include "uvm/address_space.hpp"
@@ -53,13 +54,19 @@ class Translator {
     if (managed_) replies_.gather(*fabric_->translation_reply, sm_, from);
   }
 
+  /// Of memory that is not managed: whether it needs no translation that is not there.
+  [[nodiscard]] bool knows(Address line) {
+    return miss_latency_ == 0 || blocks_.has(KnownBlocks::block_of(line));
+  }
+  /// Whether all memory is such.
+  [[nodiscard]] bool manages_nothing() const { return managed_ == nullptr; }
   /// False: an address that the TLB does not know; to be parked.
   [[nodiscard]] bool translate(Cycle now, Address line, bool write) {
-    if (!managed_ || managed_->empty()) return knows_block(line);
+    if (!managed_ || managed_->empty()) return knows(line);
     const uvm::Allocation* a = last_;
     if (line - a->base >= a->bytes) {
       a = managed_->find(line);
-      if (!a) return knows_block(line);
+      if (!a) return knows(line);
       last_ = a;
     }
     return look_up(now, managed_->place_in(*a, line), write);
@@ -67,8 +74,10 @@ class Translator {
   /// Whether it is managed memory's.
   bool park(Cycle now, const ParkedLine& line);
   /// Blocks of device memory that is not managed.
-  void forget_blocks();
+  void forget_blocks() { blocks_.clear(); }
 
+  /// Whether there may be something to receive or to do.
+  [[nodiscard]] bool attentive() const { return managed_ != nullptr || waiting_ > 0; }
   /// Answers and shootdowns that have arrived by `now`.
   void receive(Cycle now);
   /// Work that is next in turn: a line to try again, or a shootdown.
@@ -103,9 +112,6 @@ class Translator {
   void dump(std::string& out) const;
 
  private:
-  static constexpr Address kBlockBytes = 2 << 20;
-  static constexpr std::uint64_t kNoBlock = ~std::uint64_t{0};
-
   struct Work {
     enum class Kind : std::uint8_t { kLine, kShootdown } kind = Kind::kLine;
     ParkedLine line;
@@ -140,13 +146,6 @@ class Translator {
     const auto found = limits_.find(page);
     return found == limits_.end() ? Limits{} : found->second;
   }
-  [[nodiscard]] bool knows_block(Address line) {
-    const std::uint64_t block = line / kBlockBytes;
-    if (block == last_block_ || miss_latency_ == 0) return true;
-    if (!blocks_.lookup({block, 0})) return false;
-    last_block_ = block;
-    return true;
-  }
   void ask_block(Cycle now, const ParkedLine& line);
   void receive_blocks(Cycle now);
   void set_limits(std::uint64_t page, Limits limits);
@@ -168,8 +167,7 @@ class Translator {
   bool merge_, forget_all_, acknowledge_, blocking_;
   uvm::Tlb tlb_;
   Cycle miss_latency_;
-  uvm::Tlb blocks_;                      // of device memory that is not managed
-  std::uint64_t last_block_ = kNoBlock;  // one of them
+  KnownBlocks blocks_;
   std::deque<AskedBlock> blocks_asked_;  // by `ready`
   const uvm::Allocation* last_;          // found last; one of no bytes before
   sim::Inbox<icnt::TranslationReply> replies_;

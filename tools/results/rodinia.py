@@ -1,7 +1,9 @@
 """Section: Rodinia kernels on a V100 SXM2 and a QV100, busy and elapsed cycles under a profiler that empties the caches."""
 import csv
+import json
 import os
 import statistics
+import tempfile
 
 from .common import error_summary, percent
 from .programs import is_check
@@ -20,6 +22,12 @@ COMMANDS = {
     "srad_v1-rodinia-3.1": ["srad_v1", "1", "0.5", "502", "458"],
     "b+tree-rodinia-3.1": ["btree", "file", "data/mil.txt", "command", "data/command.txt"],
 }
+# Pipes whose cycles the table's duty adds up (AccelWattch's public script: those of ALU, FMA, FP64, tensor cores and
+# "shared", over 5 times the elapsed cycles) and the cycles of a warp instruction: 16 lanes of ALU and FMA in a sub-core; 8
+# of FP64, whose cycles are taken to be those of "shared", too.
+PIPES = [({"FFMA", "FMUL", "FADD", "IMAD"}, 2), ({"DADD", "DMUL", "DFMA", "DSETP"}, 4 + 4),
+         ({"IADD3", "LOP3", "ISETP", "LEA", "SHF", "SEL", "FSETP", "FSEL", "FMNMX", "IMNMX", "IABS", "PLOP3", "MOV", "PRMT", "FCHK",
+           "BMSK"}, 2)]
 PRODUCTS = {"V100-SXM2-16GB(BranTran)": "v100_sxm2", "QV100(AccelWattch upstream)": "qv100"}
 
 
@@ -45,15 +53,28 @@ def busy_cycles(kernel):
     return kernel["cycles"] - (kernel["stalls"]["empty"] + kernel["stalls"]["idle"]) / subcores
 
 
+def pipe_cycles(programs, command):
+    """Kernel to the cycles of the pipes in an SM, mean of the launches of a run."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace")
+        programs.run("v100_sxm2", command, "--record", trace)
+        for kernel in json.loads(programs.context.call("info", trace, "--json"))["kernels"]:
+            cycles = sum(each * kernel["opcodes"].get(op, {"warp": 0})["warp"] for ops, each in PIPES for op in ops)
+            found.setdefault(demangled(kernel["name"]), []).append(cycles / SMS)
+    return {name: statistics.mean(cycles) for name, cycles in found.items()}
+
+
 class Row:
     """A kernel on a GPU: the table's row and ours, means of the launches of a run."""
 
-    def __init__(self, row, launches):
+    def __init__(self, row, launches, our_pipes):
         self.gpu, self.kernel = PRODUCTS[row["gpu"]], demangled(row["kernel"])
         self.program = row["benchmark"].removesuffix("-rodinia-3.1")
         self.check = is_check(row["gpu"] + row["kernel"])
         self.elapsed = float(row["Elapsed_Cycles"])
         self.busy = self.elapsed * (1 - float(row["Num_Idle_SMs"]) / SMS)
+        self.pipes, self.our_pipes = 5 * self.elapsed * float(row["Pipeline_Duty"]), our_pipes
         self.reads, self.writes = float(row["DRAM_Rd"]), float(row["DRAM_Wr"])
         self.ours = statistics.mean(k["cycles"] for k in launches)
         self.our_busy = statistics.mean(map(busy_cycles, launches))
@@ -69,7 +90,7 @@ class Row:
 
 def read(context):
     """The rows of the table that can be run, simulated, and the names of the benchmarks that are left out."""
-    rows, runs, left_out = [], {}, set()
+    rows, runs, pipes, left_out = [], {}, {}, set()
     with open(context.measurements("v100_kernels.csv")) as f:
         for row in csv.DictReader(f):
             benchmark, gpu = row["benchmark"], PRODUCTS[row["gpu"]]
@@ -79,7 +100,10 @@ def read(context):
                 continue
             if (gpu, benchmark) not in runs:
                 runs[gpu, benchmark] = simulate(context.programs, gpu, command)
-            rows.append(Row(row, runs[gpu, benchmark][demangled(row["kernel"])]))
+            if benchmark not in pipes:
+                pipes[benchmark] = pipe_cycles(context.programs, command)
+            kernel = demangled(row["kernel"])
+            rows.append(Row(row, runs[gpu, benchmark][kernel], pipes[benchmark][kernel]))
     return rows, left_out
 
 
@@ -122,5 +146,11 @@ def write(context, page):
         page.text(f"{name} {error_summary([r.busy_error() for r in chosen])}")
     page.text(f"All, elapsed cycles, bare. {error_summary([r.elapsed_error() for r in rows])} With the floor.",
               error_summary([r.elapsed_error(floor[r.gpu]) for r in rows]))
+    page.text("What lowering makes of a kernel, beside what the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
+              "pipeline duty. Of srad and extract the GPU executed more: they divide, and lanes whose dividend is zero, as black",
+              "or even parts of an image make it, call a subroutine. The image in use is not public, and the generated one has",
+              "noise everywhere ([lowering.md](lowering.md), slow paths).")
+    page.table(["GPU", "program", "kernel", "pipe cycles of an SM", "Lockstep", "difference"],
+               [[r.gpu, r.program, r.kernel, f"{r.pipes:,.0f}", f"{r.our_pipes:,.0f}", percent(r.our_pipes / r.pipes - 1)] for r in rows])
     if left_out:
         page.text("Left out, since their simulation takes minutes: " + ", ".join(sorted(left_out)) + ".")
