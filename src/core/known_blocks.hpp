@@ -1,5 +1,5 @@
-// The blocks of 2 MB of device memory whose translation an SM knows. Looked up for every line of global memory, so
-// by an array of the blocks met last; std::unordered_set is behind it.
+// The blocks of 2 MB of device memory whose translation an SM knows. Looked up for every line of global
+// memory, so by an array of the blocks met last; std::unordered_set is behind it.
 #pragma once
 
 #include <array>

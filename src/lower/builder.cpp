@@ -206,7 +206,7 @@ void Builder::fused(const Instruction& i, const Fused& both) {
 
 /// Where a sequence stands: its PTX instruction (none: in a subroutine, whose operands are temporaries), the
 /// subroutine that it calls, if any, and where temporaries lie.
-struct Builder::Place {
+struct Builder::Site {
   const Instruction* instruction;
   std::string subroutine;
   Temporaries::Busy busy;
@@ -231,30 +231,30 @@ void Builder::sequence(const Instruction& i) {
   guess(i);
 }
 
-void Builder::steps(const std::vector<SequenceStep>& steps, const Place& place) {
+void Builder::steps(const std::vector<SequenceStep>& steps, const Site& site) {
   for (const SequenceStep& step : steps) {
     if (step.lanes == Lanes::kSlow && !passes_.slow_paths) continue;
     std::vector<std::uint8_t> destinations, sources;
-    if (const auto d = resolve(step.destination, place); d != kNoRegister) destinations.push_back(d);
+    if (const auto d = resolve(step.destination, site); d != kNoRegister) destinations.push_back(d);
     for (const auto& s : step.sources)
-      if (const auto at = resolve(s, place); at != kNoRegister) sources.push_back(at);
+      if (const auto at = resolve(s, site); at != kNoRegister) sources.push_back(at);
     pc_ += step.skipped * kInstructionBytes;
     code_.jumped_over_ += step.skipped;
     emit(step.opcode, destinations, sources);
     MachineInstruction& made = code_.instructions_.back();
     if (passes_.slow_paths) made.lanes = step.lanes;
-    if (made.lanes == Lanes::kSlow && step.opcode.starts_with("CALL")) made.calls = subroutine(place);
+    if (made.lanes == Lanes::kSlow && step.opcode.starts_with("CALL")) made.calls = subroutine(site);
   }
 }
 
-std::uint8_t Builder::resolve(const SequenceOperand& operand, const Place& where) {
+std::uint8_t Builder::resolve(const SequenceOperand& operand, const Site& site) {
   using Kind = SequenceOperand::Kind;
   if (operand.kind == Kind::kTemporary)
-    return temporaries_->place(where.busy, operand.number + (operand.high ? 1u : 0u), where.paired);
-  if (operand.kind == Kind::kNone || where.instruction == nullptr) return kNoRegister;
-  const auto& operands = where.instruction->operands;
+    return temporaries_->place(site.busy, operand.number + (operand.high ? 1u : 0u), site.paired);
+  if (operand.kind == Kind::kNone || site.instruction == nullptr) return kNoRegister;
+  const auto& operands = site.instruction->operands;
   const auto count = static_cast<unsigned>(operands.size());
-  const unsigned results = std::min<unsigned>(ptx::destination_count(where.instruction->form), count);
+  const unsigned results = std::min<unsigned>(ptx::destination_count(site.instruction->form), count);
   const bool result = operand.kind == Kind::kDestination;
   const unsigned number = result ? 0 : results + operand.number;
   if (number >= (result ? results : count)) return kNoRegister;
@@ -262,11 +262,11 @@ std::uint8_t Builder::resolve(const SequenceOperand& operand, const Place& where
   return operand.high && at != kNoRegister ? upper(at) : at;
 }
 
-/// The one that the sequence at `place` calls. It follows the function.
-std::uint32_t Builder::subroutine(const Place& place) {
-  auto at = std::ranges::find(called_, place.subroutine, &Called::key);
-  if (at == called_.end()) at = called_.insert(at, Called{place.subroutine, {}});
-  at->busy |= place.busy;
+/// The one that the sequence at `site` calls. It follows the function.
+std::uint32_t Builder::subroutine(const Site& site) {
+  auto at = std::ranges::find(called_, site.subroutine, &Called::key);
+  if (at == called_.end()) at = called_.insert(at, Called{site.subroutine, {}});
+  at->busy |= site.busy;
   return static_cast<std::uint32_t>(code_.subroutines_.size() +
                                     static_cast<std::size_t>(at - called_.begin()));
 }

@@ -59,10 +59,10 @@ class Builder {
   void texture(const Instruction& i);
 
   void sequence(const Instruction& i);
-  struct Place;
-  void steps(const std::vector<SequenceStep>& steps, const Place& place);
-  [[nodiscard]] std::uint8_t resolve(const SequenceOperand& operand, const Place& place);
-  [[nodiscard]] std::uint32_t subroutine(const Place& place);
+  struct Site;
+  void steps(const std::vector<SequenceStep>& steps, const Site& site);
+  [[nodiscard]] std::uint8_t resolve(const SequenceOperand& operand, const Site& site);
+  [[nodiscard]] std::uint32_t subroutine(const Site& site);
   void subroutines();
   void guess(const Instruction& i);
 
