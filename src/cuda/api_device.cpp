@@ -108,7 +108,7 @@ LOCKSTEP_CUDA_API cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   return api([&](Runtime&) {
     require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
     only_device(device);
-    std::strcpy(text, kBusId);
+    std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetByPCIBusId(int* device, const char* text) {

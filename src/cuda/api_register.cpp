@@ -107,7 +107,7 @@ LOCKSTEP_CUDA_API __cudaPopCallConfiguration(abi::dim3* grid, abi::dim3* block, 
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;
-  std::memcpy(stream, &top.stream, sizeof top.stream);
+  *static_cast<decltype(CallConfiguration::stream)*>(stream) = top.stream;
   return 0;
 }
 

@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 
 /// cudaError_t: an int in the ABI.
 enum class Status : int {
-#define X(number, name) k##name = number,
+#define X(number, name) k##name = (number),
 #include "cuda/error_table.inc"
 #undef X
 };

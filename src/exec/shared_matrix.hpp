@@ -34,11 +34,9 @@ struct SharedMatrix {
     const unsigned span = 1u << swizzle_bits, eight = line / 8;
     const Address in_line = Address{16} * (line % 8) * span;
     Address a = start + in_line;
-    if (!across)  // lines are rows, eight to a core matrix
-      a += eight * stride + along / span * leading + Address{16} * (along % span);
-    else if (swizzle_bits == 0)
+    if (across && swizzle_bits == 0)
       a += eight * leading + along * stride;
-    else
+    else  // lines are rows, eight to a core matrix, or swizzled
       a += eight * stride + along / span * leading + Address{16} * (along % span);
     return swizzled(a, swizzle_bits, base);
   }

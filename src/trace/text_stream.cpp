@@ -65,7 +65,6 @@ bool TextStream::line(std::string_view& out) {
     if (found == nullptr && length_ - position_ <= kLongestLine) {
       scanned = length_ - position_;
       if (refill()) continue;
-      scanned = position_;
       if (position_ == length_) return false;
     }
     const std::size_t end =
