@@ -25,7 +25,7 @@ class PollCycle {
     if (poll == anchor_)
       close();
     else if (equal_ > 0 && length_ > period_)
-      lose();
+      forget();
     if (equal_ == 0 && since_ >= patience_) move_to(poll);
     return equal_ >= enough() && lanes >= cycle_widest_;
   }
@@ -41,16 +41,16 @@ class PollCycle {
   }
 
  private:
-  static constexpr unsigned kEqual = 16,
-                            kRounds = 4;      // polls, rounds that are alike before it counts as waiting
+  static constexpr unsigned kEqual = 16;      // polls that are alike before it counts as waiting,
+  static constexpr unsigned kRounds = 4;      // and rounds of them
   static constexpr unsigned kAgain = 4;       // polls
-  static constexpr unsigned kLongest = 1023;  // polls of a round
+  static constexpr unsigned kLongest = 2047;  // polls with one anchor, within which it comes again twice
 
   [[nodiscard]] unsigned enough() const { return std::max(kEqual, kRounds * period_); }
   /// The anchor has come again.
   void close() {
     const bool same = sum_ == cycle_sum_ && length_ == period_;
-    if (!same && equal_ > 0) return lose();
+    if (!same && equal_ > 0) return forget();
     equal_ = same ? std::min(equal_ + period_, enough()) : 0;
     since_ = equal_ > 0 ? 0 : since_;
     cycle_sum_ = sum_;
@@ -59,7 +59,6 @@ class PollCycle {
     sum_ = 0;
     length_ = widest_ = 0;
   }
-  void lose() { *this = {}; }
   void move_to(std::uint64_t poll) {
     const unsigned patience = std::min(2 * patience_ + 1, kLongest);
     *this = {};
