@@ -21,6 +21,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   const std::uint32_t left = cta.threads() - index * kWarpSize;
   live_ = left >= kWarpSize ? kAllLanes : (LaneMask{1} << left) - 1;
   flags_ = {};
+  polls_.forget();
   cluster_arrived_ = 0;
   first_row_ = static_cast<std::uint32_t>(kernel.fixed().size());
   const FunctionCode& entry = kernel.functions().front();
@@ -79,11 +80,13 @@ Turn Warp::run() {
   while (pick()) {
     enter_frame();
     const Stop stop = run_split();
-    if (stop == Stop::kSpun || stop == Stop::kTired) {
-      now_.spun = stop == Stop::kSpun;
+    if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {
+      now_.spun = stop != Stop::kTired;
       now_.spins = kSpinsLeft;
+      if (now_.spun) polls_.ask_again();
       splits_.insert(splits_.begin(), now_);
       if (stop == Stop::kTired) return Turn::kTired;
+      if (stop == Stop::kWaits) return Turn::kSpinning;
     } else {
       for (auto& split : splits_) split.spun = false;
     }
@@ -160,7 +163,7 @@ Warp::Stop Warp::run_split() {
 /// Reductions of CTAs that run at once tell no values: what looks like spinning may be none.
 Warp::Stop Warp::spun() const {
   if (machine_->accesses && machine_->accesses->reduces()) throw Dependent();
-  return Stop::kSpun;
+  return now_.spins > kSpinLimit ? Stop::kWaits : Stop::kSpun;
 }
 
 void Warp::step_async(const Operation& op, LaneMask active) {
@@ -278,7 +281,8 @@ void Warp::note(LaneMask active, const Addresses& addresses, const AddressSpan& 
   note_line(active, addresses.lane[std::countr_zero(active)], equal ? 0 : bytes);
 }
 
-/// Counts polls that see what the one before at this place saw.
+/// Counts polls that see what the one before at this place saw, or rounds of polls that see what the round
+/// before saw.
 void Warp::note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   std::uint64_t places = active, values = active;  // neither waits for the other
@@ -287,20 +291,22 @@ void Warp::note_poll(LaneMask active, const Addresses& addresses, const LaneSlot
     values = (std::rotl(values, 5) ^ value.lane[l]) * kMix;
   });
   const std::uint64_t hash = (std::rotl(places, 5) ^ values) * kMix;
+  const bool cycle = polls_.add(hash + now_.pc, static_cast<unsigned>(std::popcount(active)));
   unsigned place = now_.poll_pc[0] == now_.pc ? 0 : 1;
   if (now_.poll_pc[place] == now_.pc && now_.poll[place] == hash) {
     ++now_.spins;
-    now_.locks = lock;
-    return;
+  } else {
+    if (now_.poll_pc[place] != now_.pc) {
+      place = 0;
+      std::swap(now_.poll[0], now_.poll[1]);
+      std::swap(now_.poll_pc[0], now_.poll_pc[1]);
+    }
+    now_.poll_pc[place] = now_.pc;
+    now_.poll[place] = hash;
+    now_.spins = 0;
   }
-  if (now_.poll_pc[place] != now_.pc) {
-    place = 0;
-    std::swap(now_.poll[0], now_.poll[1]);
-    std::swap(now_.poll_pc[0], now_.poll_pc[1]);
-  }
-  now_.poll_pc[place] = now_.pc;
-  now_.poll[place] = hash;
-  now_.spins = 0;
+  if (cycle && now_.spins < kSpinLimit) now_.spins = kSpinLimit + 1;
+  if (now_.spins != 0) now_.locks = lock;
 }
 
 void Warp::fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const {

@@ -20,6 +20,7 @@
 
 #include "exec/lane_memory.hpp"
 #include "exec/machine.hpp"
+#include "exec/poll_cycle.hpp"
 
 namespace lockstep::exec {
 
@@ -123,7 +124,7 @@ class Warp {
   void add_to(Fingerprint& print) const;
 
  private:
-  enum class Stop : std::uint8_t { kGone, kBlocked, kSpun, kTired };
+  enum class Stop : std::uint8_t { kGone, kBlocked, kSpun, kTired, kWaits };  // kWaits: all of the warp
   struct Pointers {
     std::byte* lane[kLanes];
   };
@@ -315,6 +316,7 @@ class Warp {
   LaneMask live_ = 0;
   LaneMask cluster_arrived_ = 0;  // at the cluster's barrier, in the phase that is not complete
   WarpFlags flags_;
+  PollCycle polls_;
   std::vector<LaneSlots> file_;  // fixed slots, then frames
   std::uint32_t first_row_ = 0;
   std::vector<std::byte> local_;

@@ -52,6 +52,7 @@ void Warp::add_to(Fingerprint& print) const {
   for (const Meeting& m : meetings_) add(m.at, m.frame, m.parent, m.expected, m.arrived);
   for (const Frame& f : frames_) add(f.function, f.base, f.local, f.return_pc, f.parent, f.lanes);
   add(flags_.carry);
+  polls_.add_to(print);
   print.add(std::as_bytes(std::span(file_)));
   print.add(std::span(local_));
 }

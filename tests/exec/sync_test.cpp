@@ -68,6 +68,59 @@ TEST_CASE("a CTA may wait for one that comes later") {
   for (std::uint32_t i = 0; i < 40; ++i) CHECK(values[i] == 40 - i);
 }
 
+// Thread g waits for g+1, and every other one for g+2 as well: it looks at one place or at two, and lanes
+// part.
+constexpr const char* kParted = R"(
+.visible .entry parted(.param .u64 flags) {
+  .reg .pred %p<5>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [flags];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  and.b32 %r5, %r4, 1;
+  setp.ne.u32 %p1, %r5, 0;
+  mov.u32 %r8, 0;
+$L:
+  mov.u32 %r9, 0;
+  setp.ne.u32 %p2, %r8, 0;
+  @%p2 bra $END;
+  @%p1 bra $ODD;
+  ld.volatile.global.u32 %r6, [%rd3+4];
+  setp.eq.u32 %p3, %r6, 0;
+  @%p3 bra $MISSING;
+  bra $STORE;
+$ODD:
+  ld.volatile.global.u32 %r7, [%rd3+8];
+  ld.volatile.global.u32 %r6, [%rd3+4];
+  setp.ne.u32 %p3, %r6, 0;
+  @%p3 bra $STORE;
+$MISSING:
+  mov.u32 %r9, 1;
+  bra $END;
+$STORE:
+  add.u32 %r8, %r6, 1;
+  st.volatile.global.u32 [%rd3], %r8;
+$END:
+  setp.ne.u32 %p4, %r9, 0;
+  @%p4 bra $L;
+  ret;
+})";
+
+TEST_CASE("threads that wait on paths that part and meet let others run soon") {
+  constexpr std::uint32_t kCtas = 20, kThreads = 64, kAll = kCtas * kThreads;
+  Device device(kParted);
+  std::vector<std::uint32_t> start(kAll + 2);
+  start[kAll] = start[kAll + 1] = 1;
+  const Address flags = device.array(start);
+  const RunCounts counts = device.run("parted", {kCtas, 1, 1}, {kThreads, 1, 1}, Arguments(flags));
+  const auto values = device.read<std::uint32_t>(flags, kAll);
+  for (std::uint32_t i = 0; i < kAll; ++i) REQUIRE(values[i] == kAll + 1 - i);
+  CHECK(counts.warp_instructions < kAll * 100);
+}
+
 // A lane that its own member mask does not name: undefined in PTX, and what CUDA programs do to count the
 // lanes before them.
 constexpr const char* kLanesBefore = R"(

@@ -1,4 +1,5 @@
 """Inputs of the form that the programs read, the same in every run. Each function writes `path` (a pathlib.Path)."""
+import heapq
 import math
 import random
 import struct
@@ -90,6 +91,20 @@ def image(path, columns, rows):
     _lines(path, ["P2", f"{columns} {rows}", "255", *rows_of])
 
 
+def bitmap(path, columns, rows):
+    """An uncompressed BMP of 24 bits a pixel: rings on a gradient, and noise. Rows are a multiple of four bytes."""
+    values = _random(path, columns, rows)
+    row = (3 * columns + 3) // 4 * 4
+    pixels = bytearray()
+    for y in range(rows):
+        line = bytes(channel for x in range(columns)
+                     for channel in (_disc(values, x, y, columns, rows, 0), x * 255 // columns, y * 255 // rows))
+        pixels += line.ljust(row, b"\0")
+    header = struct.pack("<IiiHHIIiiII", 40, columns, rows, 1, 24, 0, len(pixels), 2835, 2835, 0, 0)
+    path.write_bytes(b"BM" + struct.pack("<IHHI", 14 + len(header) + len(pixels), 0, 0, 14 + len(header)) + header +
+                     bytes(pixels))
+
+
 def video(path, frames, rows, columns):
     """An AVI of uncompressed 8-bit frames with an index."""
     def chunk(name, data):
@@ -160,6 +175,131 @@ def numbers(path, count, low, high):
     _lines(path, (f"{values.uniform(low, high):.6f}" for _ in range(count)))
 
 
+def matrices(path, count, numbers_each):
+    """A count, then so many matrices' numbers."""
+    values = _random(path, count, numbers_each)
+    _lines(path, [count] + [f"{values.uniform(-1, 1):.6f}" for _ in range(count * numbers_each)])
+
+
+def observations(path, count, features_each):
+    """Labels of -1 and 1 with sparse features, as libsvm writes them."""
+    values = _random(path, count, features_each)
+    rows = []
+    for _ in range(count):
+        chosen = sorted(values.sample(range(1, features_each + 1), features_each // 4))
+        rows.append(" ".join([str(values.choice((-1, 1)))] + [f"{i}:{values.uniform(-1, 1):.4f}" for i in chosen]))
+    _lines(path, rows)
+
+
+def signed_edges(path, nodes, count):
+    """A head line, then "from,to,sign" of each edge; a cycle makes the graph connected."""
+    values = _random(path, nodes, count)
+    edges = [(i, (i + 1) % nodes) for i in range(nodes)]
+    edges += [(values.randrange(nodes), values.randrange(nodes)) for _ in range(count)]
+    _lines(path, ["from,to,sign"] + [f"{a},{b},{values.choice((-1, 1))}" for a, b in edges])
+
+
+def places(path, count):
+    """Latitude and longitude, in degrees."""
+    values = _random(path, count)
+    _lines(path, (f"{values.uniform(-90, 90):.4f} {values.uniform(-180, 180):.4f}" for _ in range(count)))
+
+
+def clusters(path, centres_file, count):
+    """Points in three dimensions around three centres, and the centres."""
+    values = _random(path, count)
+    centres = [(20.0, 20.0, 20.0), (120.0, 30.0, 90.0), (60.0, 140.0, 150.0)]
+    _lines(path, (",".join(f"{values.gauss(c, 3):.4f}" for c in centres[i % 3]) for i in range(count)))
+    _lines(path.with_name(centres_file), (",".join(map(str, centre)) for centre in centres))
+
+
+def float_image(path, side):
+    """Binary: a square of floats with one peak."""
+    values = _random(path, side)
+    path.write_bytes(b"".join(struct.pack("<f", math.exp(-((x - side / 2) ** 2 + (y - side / 2) ** 2) / 8) +
+                                          values.uniform(-0.05, 0.05)) for y in range(side) for x in range(side)))
+
+
+def ecl_graph(path, nodes, degree):
+    """A binary graph of the ECL programs: nodes, edges, first edge of each node, targets, weights; both directions."""
+    values = _random(path, nodes, degree)
+    neighbours = [{} for _ in range(nodes)]
+    for node in range(nodes):
+        for _ in range(values.randrange(degree)):
+            other = values.randrange(nodes)
+            if other != node:
+                neighbours[node][other] = neighbours[other][node] = values.randrange(1, 10)
+    first = [0]
+    for targets in neighbours:
+        first.append(first[-1] + len(targets))
+    edges = [pair for targets in neighbours for pair in sorted(targets.items())]
+    numbers_of = [nodes, len(edges), *first, *(target for target, _ in edges), *(weight for _, weight in edges)]
+    path.write_bytes(struct.pack(f"<{len(numbers_of)}i", *numbers_of))
+
+
+def market(path, rows, degree):
+    """A matrix of Matrix Market: lower triangle with its diagonal."""
+    values = _random(path, rows, degree)
+    entries = []
+    for row in range(1, rows + 1):
+        columns = {values.randrange(1, row + 1) for _ in range(degree)} | {row}
+        entries += [f"{row} {column} {values.uniform(1, 2):.4f}" for column in sorted(columns)]
+    _lines(path, ["%%MatrixMarket matrix coordinate real general", f"{rows} {rows} {len(entries)}", *entries])
+
+
+def edges(path, nodes, count, directions=1):
+    """"from to" of each edge, each once or in both directions; a path makes the graph connected."""
+    values = _random(path, nodes, count)
+    pairs = {(i, i + 1) for i in range(nodes - 1)}
+    pairs |= {tuple(sorted(values.sample(range(nodes), 2))) for _ in range(count)}
+    if directions == 2:
+        pairs |= {(b, a) for a, b in pairs}
+    _lines(path, (f"{a} {b}" for a, b in sorted(pairs)))
+
+
+def roads(path, answer, nodes):
+    """A graph of sssp: nodes, edges, source, (first edge, edges) of each node, (target, cost) of each edge; and in
+    another file the cheapest way to each node. All edges cost the same: sssp has no room for nodes found twice."""
+    values = _random(path, nodes)
+    ways = []
+    for node in range(nodes):
+        targets = {(node + 1) % nodes, *(values.randrange(nodes) for _ in range(values.randrange(4)))} - {node}
+        ways.append([(target, 3) for target in sorted(targets)])
+    first = [sum(map(len, ways[:node])) for node in range(nodes)]
+    _lines(path, [nodes, sum(map(len, ways)), 0, *(f"{first[n]} {len(ways[n])}" for n in range(nodes)),
+                  *(f"{target} {cost}" for way in ways for target, cost in way)])
+    costs, open_nodes = {}, [(0, 0)]
+    while open_nodes:
+        cost, node = heapq.heappop(open_nodes)
+        if node not in costs:
+            costs[node] = cost
+            for target, more in ways[node]:
+                heapq.heappush(open_nodes, (cost + more, target))
+    _lines(path.with_name(answer), [nodes, *(f"{node} {costs[node]}" for node in range(nodes))])
+
+
+def table(path, rows, columns, separator):
+    """Numbers; all after a row's first follow it, with noise."""
+    values = _random(path, rows, columns)
+    for_row = ([x] + [2 * x + i + values.gauss(0, 1) for i in range(1, columns)]
+               for x in (values.uniform(0, 50) for _ in range(rows)))
+    _lines(path, (separator.join(f"{number:.4f}" for number in row) for row in for_row))
+
+
+def read_pairs(path, count, length):
+    """Two sequences of bases, with a tab between them; every other pair differs in a few places."""
+    values = _random(path, count, length)
+    rows = []
+    for i in range(count):
+        one = [values.choice("ACGT") for _ in range(length)]
+        other = list(one)
+        for _ in range(i % 2 * values.randrange(1, 12)):
+            other[values.randrange(length)] = values.choice("ACGT")
+        rows.append("".join(one) + "\t" + "".join(other))
+    _lines(path, rows)
+
+
 KINDS = {maker.__name__: maker for maker in (
-    text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, video, features, genome, reads,
-    hurricanes, numbers)}
+    text, byte_values, pixels, graph, keys, temperatures, powers, mesh, image, bitmap, video, features, genome, reads,
+    hurricanes, numbers, matrices, observations, signed_edges, places, clusters, float_image, ecl_graph, market, edges,
+    roads, table, read_pairs)}

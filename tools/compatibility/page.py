@@ -29,7 +29,9 @@ class Results:
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.rows = json.loads(self.path.read_text()) if self.path.exists() else {}
             self.rows.setdefault(program.suite.key, {})[program.name] = row
-            self.path.write_text(json.dumps(self.rows, indent=1, sort_keys=True))
+            whole = self.path.with_suffix(".new")
+            whole.write_text(json.dumps(self.rows, indent=1, sort_keys=True))
+            whole.replace(self.path)  # who reads without the lock finds no half of a file
 
     def outcomes(self, suite):
         """(name, row) of the suite's programs, in the order of its table."""
