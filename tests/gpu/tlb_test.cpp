@@ -57,7 +57,7 @@ TEST_CASE("kernels find the translations of those before them, unless each begin
     REQUIRE(kernels.size() == 3);
     CHECK(kernels[0].counters.sm.tlb_waits > 0);
     const bool empty = control == config::CacheControl::kAll;
-    for (const std::size_t later : {1, 2}) CHECK((kernels[later].counters.sm.tlb_waits > 0) == empty);
+    for (const std::size_t later : {1u, 2u}) CHECK((kernels[later].counters.sm.tlb_waits > 0) == empty);
   }
 }
 
