@@ -220,8 +220,8 @@ TEST_CASE("LSU: without l1.cache_global only loads of local memory look in the L
     c.l1.cache_global = cached;
     LsuBench bench(c, kL2);
     OpList list;
-    for (const Cycle t : {5, 1005}) list.strided(t, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4, 1);
-    for (const Cycle t : {2005, 3005}) list.strided(t, OpClass::kLoad, MemSpace::kLocal, 4, 0, 4, 1);
+    for (const Cycle t : {5u, 1005u}) list.strided(t, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 4, 1);
+    for (const Cycle t : {2005u, 3005u}) list.strided(t, OpClass::kLoad, MemSpace::kLocal, 4, 0, 4, 1);
     const LsuRun r = bench.run(list);
     const Cycle hit = c.l1.hit_latency, miss = hit + miss_path(c);
     CHECK(r.latency(0) == miss);
