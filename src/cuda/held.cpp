@@ -100,9 +100,10 @@ void Runtime::hold(Work work) {
   held_.all.push_back(std::move(work));
 }
 
-/// Does what can be done, until nothing more can.
-void Runtime::go_on() {
-  if (held_.all.empty() || std::exchange(held_.going_on, true)) return;
+/// Does what can be done, until nothing more can. Was there any?
+bool Runtime::go_on() {
+  if (held_.all.empty() || std::exchange(held_.going_on, true)) return false;
+  bool any = false;
   struct Ended {
     HeldWork& held;
     ~Ended() {
@@ -118,14 +119,16 @@ void Runtime::go_on() {
       const bool ready = !before.holds(*at) && (!at->run || may_go_on(*at->run));
       const bool done = ready && try_work(*at);
       moved |= ready && (done || !at->run->awaited.empty());
+      any |= moved;
       if (!done) before.add(*at);
       at = done ? held_.all.erase(at) : std::next(at);
     }
   }
-  if (!held_.all.empty()) return;
+  if (!held_.all.empty()) return any;
   lookout.end();
   gone_streams_.clear();
   gone_events_.clear();
+  return any;
 }
 
 bool Runtime::try_work(Work& work) {
@@ -155,10 +158,15 @@ bool Runtime::may_go_on(const KernelRun& run) {
 }
 
 void Runtime::wait_until(const std::function<bool()>& done) {
+  bool alone = false;  // already when all that was written was last looked at
   for (unsigned round = 0; !done(); ++round) {
-    go_on();
+    const bool moved = go_on();
     if (held_.going_on) return;  // in a host function, which may not wait for the device
-    if (!done()) pause(round);
+    if (done()) return;
+    const Work* const work = waiting_kernel();
+    const bool was_alone = std::exchange(alone, work && !has_other_threads(lookout.threads()));
+    if (alone && was_alone && !moved) give_up(*work);
+    if (!alone) pause(round);
   }
 }
 
@@ -178,7 +186,6 @@ void Runtime::pause(unsigned round) {
   const Work* const work = waiting_kernel();
   const std::string name = work ? work->run->source.kernel->name : "";
   const auto where = [&] { return work && work->run->grid ? work->run->grid->dump() : std::string(); };
-  if (work && !has_other_threads(lookout.threads())) give_up(*work);
   if (round == kLong)
     fmt::print(stderr, "lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
                where());

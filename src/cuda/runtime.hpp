@@ -141,7 +141,7 @@ class Runtime {
   void issue(StreamState& stream, Operation operation);
   [[nodiscard]] bool holds_at_call(Work& work);
   void hold(Work work);
-  void go_on();
+  bool go_on();
   [[nodiscard]] bool try_work(Work& work);
   [[nodiscard]] bool may_go_on(const KernelRun& run);
   void wait_until(const std::function<bool()>& done);

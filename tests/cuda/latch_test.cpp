@@ -43,6 +43,12 @@ TEST_CASE("work behind a kernel that waits for the host waits with it, other wor
   }
 }
 
+TEST_CASE("a thread that writes and ends in the same moment has written") {
+  const Finished done = execute("hurry", {"--functional"});
+  CHECK(done.out == "0\n");
+  CHECK(done.err.empty());
+}
+
 TEST_CASE("a kernel that waits for the host: one report for every thread count, and that of its recording") {
   for (const auto& [which, expected] : kExpected) {
     INFO(which);

@@ -201,6 +201,23 @@ int threads(Word* latch) {
   return 0;
 }
 
+/// Threads that write and end at once, while this one looks whether anybody is left to write.
+int hurry(Word* latch) {
+  void* s = stream();
+  int failed = 0;
+  for (unsigned turn = 1; turn <= 500; ++turn) {
+    start_await(&await, latch, turn, s);
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(turn));
+      *latch = turn;
+    });
+    failed += cudaStreamSynchronize(s) != 0;
+    other.join();
+  }
+  std::printf("%d\n", failed);
+  return 0;
+}
+
 int graph() {
   Word* latch = managed_word();
   void *s = stream(kNonBlocking), *made = nullptr, *exec = nullptr;
@@ -290,6 +307,7 @@ int main(int argc, char** argv) {
   if (which == "late") return late();
   if (which == "device") return device();
   if (which == "threads") return threads(managed_word());
+  if (which == "hurry") return hurry(pinned_word());
   if (which == "graph") return graph();
   if (which == "progress") return progress();
   if (which == "polls") return polls(5);
