@@ -90,13 +90,12 @@ Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
 
 void MemoryPipeline::tick(Cycle now) {
   events_.clear();
-  receive_reply(now);                       // 1. one reply from the crossbar
-  if (current_.active) look_up_lines(now);  // 2. further lines of the operation in the tag stage
-  if (!queue_.empty()) dispatch(now);       // 3. one operation out of the local queues, into its unit
-  if (translator_ && translator_->attentive())
-    serve_translations(now);  // lines whose page has come, shootdowns
-  deliver_results(now);       // 4. results that are due
-  port_.tick(now);            // 5. requests into the crossbar
+  receive_reply(now);                         // 1. one reply from the crossbar
+  if (current_.active) look_up_lines(now);    // 2. further lines of the operation in the tag stage
+  if (!queue_.empty()) dispatch(now);         // 3. one operation out of the local queues, into its unit
+  if (translates()) serve_translations(now);  // lines whose page has come, shootdowns
+  deliver_results(now);                       // 4. results that are due
+  port_.tick(now);                            // 5. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -106,7 +105,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
-  if (translator_ && translator_->attentive()) {
+  if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.blocked == Blocked::kTranslation;
     if (current_.active && waits && !translator_->blocks()) next = now + 1;

@@ -161,6 +161,7 @@ class MemoryPipeline {
   void list_lines(const MioOperation& op, LineKind kind);
 
   [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
+  [[nodiscard]] bool translates() const { return translator_ && translator_->attentive(); }
   /// The usual case, without a call.
   [[nodiscard]] bool needs_no_translation(Address line) {
     return translator_->manages_nothing() && !current_.parking && translator_->knows(line);

@@ -41,8 +41,8 @@ struct ParkedLine {
 ///
 /// Other device memory is always there. With tlb.miss_latency the SM's first line of a block of 2 MB, and all
 /// of the block until then, wait that long. The GPU's TLBs, which the SMs share, are not modelled: SMs of one
-/// kernel come to a block at about the same time. Source: Jia et al. 2018, "Dissecting the NVIDIA Volta GPU
-/// architecture via microbenchmarking", section 3.2 and figure 3.2.
+/// kernel come to a block at about the same time. Source: figure 3.2 of Jia et al. 2018,
+/// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", as public summaries give it.
 class Translator {
  public:
   /// `managed`: nullptr where there is none.

@@ -151,12 +151,10 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
   for (const Run run : order.runs) {
-    CodeRun code{f.first + run.first,
-                 run.end - run.first,
-                 static_cast<std::uint32_t>(code_.instructions_.size()),
-                 0,
-                 false,
-                 false};
+    CodeRun code;
+    code.first_operation = f.first + run.first;
+    code.operations = run.end - run.first;
+    code.first = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
       code_.optional_[f.first + at] = shape.optional[at];

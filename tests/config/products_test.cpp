@@ -75,7 +75,7 @@ TEST_CASE("the products, in listing order; the defaults are the V100's") {
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
 }
 
-TEST_CASE("V100s wait for translations as measured, the other products do not: nobody measured it") {
+TEST_CASE("V100s wait for translations as measured, products without a measurement do not") {
   for (const std::string& name : product_names()) {
     CAPTURE(name);
     const bool volta = resolve(name).gpu.arch == 70;

@@ -1,6 +1,7 @@
 // Lowering: known opcodes, lengths as compiled, registers that do not collide.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "exec/device_memory.hpp"
@@ -27,6 +28,17 @@ std::vector<std::filesystem::path> example_files() {
     files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
+}
+
+/// Of every file of examples/ptx.
+void for_example_functions(const std::function<void(const ptx::Function&)>& check) {
+  for (const auto& file : example_files()) {
+    const ptx::Module module = ptx::parse_file(file);
+    for (const ptx::Function& function : module.functions) {
+      CAPTURE(file.filename().string(), function.name);
+      if (function.has_body) check(function);
+    }
+  }
 }
 
 }  // namespace
@@ -73,61 +85,51 @@ TEST_CASE("subroutines are as long as ptxas makes them") {
   }
 }
 
-TEST_CASE("a register that is busy at an instruction is one that holds a live value") {
-  for (const auto& file : example_files()) {
-    const ptx::Module module = ptx::parse_file(file);
-    for (const ptx::Function& function : module.functions) {
-      if (!function.has_body) continue;
-      CAPTURE(file.filename().string(), function.name);
-      const RegisterAssignment registers(function);
-      const ptx::ControlFlow flow(function);
-      const ptx::Liveness liveness(function, flow);
-      Temporaries temporaries(registers);
-      for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
-        if (!flow.blocks()[flow.block_of(at)].reachable) continue;
-        const Temporaries::Busy busy = temporaries.busy(at);
-        for (const ptx::RegisterId id : liveness.live_before(at)) {
-          if (registers.constant(id) || registers[id] == kNoRegister) continue;
-          for (unsigned w = 0; w < ptx::pressure_of(function.registers[id].type).words; ++w)
-            CHECK(busy[registers[id] + w]);
-        }
-        CHECK_FALSE(busy[temporaries.place(busy, 0, false)]);
-        const unsigned low = temporaries.place(busy, 2, true), high = temporaries.place(busy, 3, true);
-        CHECK(low % 2 == 0);
-        CHECK(high == low + 1);
-        CHECK_FALSE((busy[low] || busy[high]));
-        CHECK(low != temporaries.place(busy, 0, true));
+TEST_CASE("registers of live values are busy, temporaries take others") {
+  for_example_functions([](const ptx::Function& function) {
+    const RegisterAssignment registers(function);
+    const ptx::ControlFlow flow(function);
+    const ptx::Liveness liveness(function, flow);
+    Temporaries temporaries(registers);
+    for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
+      if (!flow.blocks()[flow.block_of(at)].reachable) continue;
+      const Temporaries::Busy busy = temporaries.busy(at);
+      for (const ptx::RegisterId id : liveness.live_before(at)) {
+        if (registers.constant(id) || registers[id] == kNoRegister) continue;
+        for (unsigned w = 0; w < ptx::pressure_of(function.registers[id].type).words; ++w)
+          CHECK(busy[registers[id] + w]);
       }
+      CHECK_FALSE(busy[temporaries.place(busy, 0, false)]);
+      const unsigned low = temporaries.place(busy, 2, true), high = temporaries.place(busy, 3, true);
+      CHECK(low % 2 == 0);
+      CHECK(high == low + 1);
+      CHECK_FALSE((busy[low] || busy[high]));
+      CHECK(low != temporaries.place(busy, 0, true));
     }
-  }
+  });
 }
 
 TEST_CASE("values that are live at the same time have registers of their own") {
-  for (const auto& file : example_files()) {
-    const ptx::Module module = ptx::parse_file(file);
-    for (const ptx::Function& function : module.functions) {
-      if (!function.has_body) continue;
-      CAPTURE(file.filename().string(), function.name);
-      const RegisterAssignment registers(function);
-      const ptx::ControlFlow flow(function);
-      const ptx::Liveness liveness(function, flow);
-      CHECK(registers.used() <= kMostRegisters);
-      for (const ptx::Block& block : flow.blocks()) {
-        if (!block.reachable) continue;
-        for (std::uint32_t at = block.first; at < block.end; ++at) {
-          std::map<unsigned, ptx::RegisterId> holder;
-          for (const ptx::RegisterId id : liveness.live_before(at)) {
-            if (registers.constant(id)) continue;
-            const unsigned words = ptx::pressure_of(function.registers[id].type).words;
-            for (unsigned w = 0; w < words; ++w) {
-              const auto [held, fresh] = holder.try_emplace(registers[id] + w, id);
-              CHECK((fresh || registers.root(held->second) == registers.root(id)));
-            }
+  for_example_functions([](const ptx::Function& function) {
+    const RegisterAssignment registers(function);
+    const ptx::ControlFlow flow(function);
+    const ptx::Liveness liveness(function, flow);
+    CHECK(registers.used() <= kMostRegisters);
+    for (const ptx::Block& block : flow.blocks()) {
+      if (!block.reachable) continue;
+      for (std::uint32_t at = block.first; at < block.end; ++at) {
+        std::map<unsigned, ptx::RegisterId> holder;
+        for (const ptx::RegisterId id : liveness.live_before(at)) {
+          if (registers.constant(id)) continue;
+          const unsigned words = ptx::pressure_of(function.registers[id].type).words;
+          for (unsigned w = 0; w < words; ++w) {
+            const auto [held, fresh] = holder.try_emplace(registers[id] + w, id);
+            CHECK((fresh || registers.root(held->second) == registers.root(id)));
           }
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("a move whose source dies in it is no instruction, one whose source lives on is") {

@@ -40,11 +40,13 @@ def demangled(name):
 
 
 def simulate(programs, gpu, command):
-    """Kernel to the statistics of its launches, each with empty caches."""
+    """Kernel to the statistics of its launches, each with empty caches; kernel to pipe_cycles()."""
     found = {}
-    for kernel in programs.exec(gpu, command, "--set", "launch.cache_control=all")["kernels"]:
-        found.setdefault(demangled(kernel["name"]), []).append(kernel)
-    return found
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace")
+        for kernel in programs.exec(gpu, command, "--set", "launch.cache_control=all", "--record", trace)["kernels"]:
+            found.setdefault(demangled(kernel["name"]), []).append(kernel)
+        return found, pipe_cycles(json.loads(programs.context.call("info", trace, "--json"))["kernels"])
 
 
 def busy_cycles(kernel):
@@ -53,15 +55,12 @@ def busy_cycles(kernel):
     return kernel["cycles"] - (kernel["stalls"]["empty"] + kernel["stalls"]["idle"]) / subcores
 
 
-def pipe_cycles(programs, command):
-    """Kernel to the cycles of the pipes in an SM, mean of the launches of a run."""
+def pipe_cycles(kernels):
+    """Kernel to the cycles of the pipes in an SM, mean of its launches. kernels: those of `lockstep info --json`."""
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "trace")
-        programs.run("v100_sxm2", command, "--record", trace)
-        for kernel in json.loads(programs.context.call("info", trace, "--json"))["kernels"]:
-            cycles = sum(each * kernel["opcodes"].get(op, {"warp": 0})["warp"] for ops, each in PIPES for op in ops)
-            found.setdefault(demangled(kernel["name"]), []).append(cycles / SMS)
+    for kernel in kernels:
+        cycles = sum(each * kernel["opcodes"].get(op, {"warp": 0})["warp"] for ops, each in PIPES for op in ops)
+        found.setdefault(demangled(kernel["name"]), []).append(cycles / SMS)
     return {name: statistics.mean(cycles) for name, cycles in found.items()}
 
 
@@ -90,7 +89,7 @@ class Row:
 
 def read(context):
     """The rows of the table that can be run, simulated, and the names of the benchmarks that are left out."""
-    rows, runs, pipes, left_out = [], {}, {}, set()
+    rows, runs, left_out = [], {}, set()
     with open(context.measurements("v100_kernels.csv")) as f:
         for row in csv.DictReader(f):
             benchmark, gpu = row["benchmark"], PRODUCTS[row["gpu"]]
@@ -100,10 +99,9 @@ def read(context):
                 continue
             if (gpu, benchmark) not in runs:
                 runs[gpu, benchmark] = simulate(context.programs, gpu, command)
-            if benchmark not in pipes:
-                pipes[benchmark] = pipe_cycles(context.programs, command)
+            launches, pipes = runs[gpu, benchmark]
             kernel = demangled(row["kernel"])
-            rows.append(Row(row, runs[gpu, benchmark][kernel], pipes[benchmark][kernel]))
+            rows.append(Row(row, launches[kernel], pipes[kernel]))
     return rows, left_out
 
 
