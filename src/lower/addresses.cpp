@@ -30,13 +30,19 @@ bool is_integer_operation(const Instruction& i, Opcode op) {
          i.operands[0].kind == OperandKind::kRegister;
 }
 
+bool is_low_mad(const Instruction& i) {
+  return i.op() == Opcode::kMad && !i.guard && i.has(ptx::Mod::kLo) && i.form.mods.size() == 1 &&
+         ptx::bits(i.form.type()) == 32 && i.operands.size() == 4 &&
+         i.operands[0].kind == OperandKind::kRegister;
+}
+
 /// Walks the function backwards, so that what reads a register is known before what makes it.
 class Folding {
  public:
   Folding(const ptx::Function& function, unsigned arch)
       : function_(function),
         arch_(arch),
-        literals_(literals(function)),
+        literals_(literals(function, true)),
         counts_(function),
         uses_(function.registers.size()) {}
 
@@ -77,6 +83,7 @@ class Folding {
   [[nodiscard]] const RegisterId* source(const Instruction& i, const Run& run) const {
     const RegisterId* from = is_integer_operation(i, Opcode::kShl)   ? shifted(i)
                              : is_integer_operation(i, Opcode::kAdd) ? added(i)
+                             : is_low_mad(i)                         ? added_product(i)
                                                                      : nullptr;
     if (from == nullptr || *from == i.operands[0].reg) return nullptr;
     const RegisterId result = i.operands[0].reg;
@@ -93,6 +100,12 @@ class Folding {
     const ptx::Operand& by = i.operands[2];
     const bool fits = by.kind == OperandKind::kImmediate && by.bits >= kLeastScale && by.bits <= kMostScale;
     return fits && i.operands[1].kind == OperandKind::kRegister ? &i.operands[1].reg : nullptr;
+  }
+
+  /// A product of literals and a register.
+  [[nodiscard]] const RegisterId* added_product(const Instruction& i) const {
+    const bool known = is_constant(i.operands[1]) && is_constant(i.operands[2]);
+    return known && i.operands[3].kind == OperandKind::kRegister ? &i.operands[3].reg : nullptr;
   }
 
   [[nodiscard]] const RegisterId* added(const Instruction& i) const {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "lower/constants.hpp"
 #include "ptx/control_flow.hpp"
 
 namespace lockstep::lower {
@@ -131,15 +133,17 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   Folded folded;
   if (passes_.integers) folded.addresses = folded_addresses(scheduled, order.runs, arch_);
   Fusions fusions;
-  if (passes_.fusion) fusions = Fusions(scheduled, order.runs, folded.addresses, passes_.integers);
+  if (passes_.fusion) fusions = Fusions(scheduled, order.runs, folded.addresses, passes_.integers, arch_);
   if (passes_.integers) folded.fusions = fusions;
   const RegisterAssignment registers(scheduled, target, passes_, folded);
   function_ = &scheduled;
+  literals_ = literals(scheduled, passes_.integers);
   registers_ = &registers;
   fusions_ = &fusions;
   Temporaries temporaries(registers, passes_.temporaries);
   temporaries_ = &temporaries;
   called_.clear();
+  brought_.clear();
   runs(f, order, shape);
   subroutines();
   values_ = registers.used();
@@ -159,6 +163,7 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
       code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());
       code_.optional_[f.first + at] = shape.optional[at];
       code.has_optional |= shape.optional[at];
+      code.is_optional &= shape.optional[at];
       operation_ = f.first + order.order[at];
       if (!shape.gone[order.order[at]]) instruction(function_->instructions[at], at);
     }
@@ -178,26 +183,34 @@ void Builder::instruction(const Instruction& i, std::uint32_t number) {
 bool Builder::folded(const Instruction& i, std::uint32_t number) {
   if (registers_->folded(number) || fusions_->gone(number)) return true;
   if (const Fused* both = fusions_->at(number)) return fused(i, *both), true;
-  return i.op() == Opcode::kCvta && i.operands[0].kind == OperandKind::kRegister &&
+  return i.op() != Opcode::kLd && !i.operands.empty() && i.operands[0].kind == OperandKind::kRegister &&
          registers_->constant(i.operands[0].reg);
 }
 
 void Builder::fused(const Instruction& i, const Fused& both) {
+  const Instruction& producer = function_->instructions[both.producer];
+  Instruction all = i;  // its result, and what both read
+  all.operands.resize(1);
+  all.operands.insert(all.operands.end(), producer.operands.begin() + 1, producer.operands.end());
+  for (std::size_t o = 1; o < i.operands.size(); ++o)
+    if (o != both.operand) all.operands.push_back(i.operands[o]);
+  if (both.sequence != nullptr) return sequence(all, both.sequence);
+  Operands read;
+  const bool shifts = producer.op() == Opcode::kShl || producer.op() == Opcode::kShr;
+  for (std::size_t o = 1; o < all.operands.size(); ++o)
+    if (!shifts || o != 2) read.push_back(&all.operands[o]);  // how far is no operand of the machine's
+  bring_constants(read);
   std::vector<std::uint8_t> sources, high_sources;
-  const auto read = [&](const ptx::Operand& operand) {
-    const std::uint8_t at = place(operand);
-    if (at == kNoRegister) return;
+  for (std::size_t o = 1; o < all.operands.size(); ++o) {
+    const std::uint8_t at = place(all.operands[o]);
+    if (at == kNoRegister) continue;
     sources.push_back(at);
     high_sources.push_back(upper(at));
-  };
-  const Instruction& producer = function_->instructions[both.producer];
-  for (std::size_t o = 1; o < producer.operands.size(); ++o) read(producer.operands[o]);
-  for (std::size_t o = 1; o < i.operands.size(); ++o)
-    if (o != both.operand) read(i.operands[o]);
+  }
   auto destinations = places(i.operands[0]);
   emit(both.opcode, destinations, sources);
   if (both.high_opcode == nullptr) return;
-  if (!sources.empty()) high_sources.push_back(sources.front());  // what the shift moves up
+  if (shifts && !sources.empty()) high_sources.push_back(sources.front());  // what moves up
   for (std::uint8_t& d : destinations) d = upper(d);
   emit(both.high_opcode, destinations, high_sources);
 }
@@ -224,18 +237,35 @@ bool has_pairs(const std::vector<SequenceStep>& steps) {
 
 void Builder::sequence(const Instruction& i) {
   for (const std::string& key : sequence_keys(i.form))
-    if (const auto* found = find_sequence(key))
-      return steps(*found, {&i, key + ".slow", temporaries_->busy(number_), has_pairs(*found)});
+    if (find_sequence(key) != nullptr) return sequence(i, key);
   guess(i);
+}
+
+/// The table has the key.
+void Builder::sequence(const Instruction& i, const std::string& key) {
+  const auto* found = find_sequence(key);
+  if (passes_.integers && i.operands.size() > 2 && is_literal(i.operands[2]))
+    if (const auto* shorter = find_sequence(key + ".literal")) found = shorter;
+  steps(*found, {&i, key + ".slow", temporaries_->busy(number_), has_pairs(*found)});
+}
+
+bool Builder::is_literal(const ptx::Operand& operand) const {
+  return operand.kind == OperandKind::kImmediate ||
+         (operand.kind == OperandKind::kRegister && literals_[operand.reg]);
 }
 
 void Builder::steps(const std::vector<SequenceStep>& steps, const Site& site) {
   for (const SequenceStep& step : steps) {
     if (step.lanes == Lanes::kSlow && !passes_.slow_paths) continue;
     std::vector<std::uint8_t> destinations, sources;
+    Operands read;
     if (const auto d = resolve(step.destination, site); d != kNoRegister) destinations.push_back(d);
-    for (const auto& s : step.sources)
+    for (const auto& s : step.sources) {
       if (const auto at = resolve(s, site); at != kNoRegister) sources.push_back(at);
+      if (const ptx::Operand* operand = operand_of(s, site)) read.push_back(operand);
+    }
+    if (site.instruction != nullptr && takes_constant(*site.instruction)) bring_constants(read);
+    if (step.opcode == "MOV" && destinations == sources) continue;  // halves that share a register
     pc_ += step.skipped * kInstructionBytes;
     code_.jumped_over_ += step.skipped;
     emit(step.opcode, destinations, sources);
@@ -249,15 +279,39 @@ std::uint8_t Builder::resolve(const SequenceOperand& operand, const Site& site) 
   using Kind = SequenceOperand::Kind;
   if (operand.kind == Kind::kTemporary)
     return temporaries_->place(site.busy, operand.number + (operand.high ? 1u : 0u), site.paired);
-  if (operand.kind == Kind::kNone || site.instruction == nullptr) return kNoRegister;
+  const ptx::Operand* const named = operand_of(operand, site);
+  const std::uint8_t at = named == nullptr ? kNoRegister : place(*named);
+  return operand.high && at != kNoRegister ? upper(at) : at;
+}
+
+/// Of the PTX instruction; null where it has none such.
+const ptx::Operand* Builder::operand_of(const SequenceOperand& operand, const Site& site) {
+  using Kind = SequenceOperand::Kind;
+  if (operand.kind == Kind::kNone || operand.kind == Kind::kTemporary || site.instruction == nullptr)
+    return nullptr;
   const auto& operands = site.instruction->operands;
   const auto count = static_cast<unsigned>(operands.size());
   const unsigned results = std::min<unsigned>(ptx::destination_count(site.instruction->form), count);
   const bool result = operand.kind == Kind::kDestination;
   const unsigned number = result ? 0 : results + operand.number;
-  if (number >= (result ? results : count)) return kNoRegister;
-  const std::uint8_t at = place(operands[number]);
-  return operand.high && at != kNoRegister ? upper(at) : at;
+  return number < (result ? results : count) ? &operands[number] : nullptr;
+}
+
+/// An arithmetic instruction can name one constant, of the constant bank where it reads one; moves, each done
+/// once, bring what else it reads into registers.
+void Builder::bring_constants(const Operands& read) {
+  if (!passes_.integers) return;
+  std::set<Constant> needed;  // those of the constant bank last
+  for (const ptx::Operand* operand : read) {
+    if (operand->kind == OperandKind::kImmediate && operand->bits != 0) needed.insert({0, operand->bits});
+    if (operand->kind == OperandKind::kRegister && registers_->constant(operand->reg))
+      needed.insert({literals_[operand->reg] ? 1 : 2, operand->reg});
+  }
+  std::erase_if(needed, [&](const Constant& c) { return brought_.contains(c); });
+  for (; needed.size() > 1; needed.erase(needed.begin())) {
+    brought_.insert(*needed.begin());
+    emit("MOV", {temporaries_->place(temporaries_->busy(number_), 0, false)}, {});
+  }
 }
 
 /// The one that the sequence at `site` calls. It follows the function.

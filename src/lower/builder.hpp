@@ -59,9 +59,14 @@ class Builder {
   void texture(const Instruction& i);
 
   void sequence(const Instruction& i);
+  void sequence(const Instruction& i, const std::string& key);
+  [[nodiscard]] bool is_literal(const ptx::Operand& operand) const;
   struct Site;
   void steps(const std::vector<SequenceStep>& steps, const Site& site);
   [[nodiscard]] std::uint8_t resolve(const SequenceOperand& operand, const Site& site);
+  [[nodiscard]] static const ptx::Operand* operand_of(const SequenceOperand& operand, const Site& site);
+  using Operands = std::vector<const ptx::Operand*>;
+  void bring_constants(const Operands& read);
   [[nodiscard]] std::uint32_t subroutine(const Site& site);
   void subroutines();
   void guess(const Instruction& i);
@@ -80,6 +85,9 @@ class Builder {
   Code& code_;
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
+  std::vector<bool> literals_;
+  using Constant = std::pair<int, std::uint64_t>;  // 0 and its bits, or 1 (a literal) or 2 and its register
+  std::set<Constant> brought_;                     // those that a move has put into a register
   const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
   std::uint32_t pc_ = 0, operation_ = 0,

@@ -39,6 +39,7 @@ struct CodeRun {
   std::uint32_t first_operation = 0, operations = 0;
   std::uint32_t first = 0, end = 0;  // Code::instructions()
   bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
+  bool is_optional = true;           // all are, and the run before it falls through to it
   bool has_slow_path = false;        // some are executed by some lanes only
 };
 
@@ -63,7 +64,8 @@ class Code {
   [[nodiscard]] std::uint32_t size() const {
     return static_cast<std::uint32_t>(instructions_.size()) + jumped_over_;
   }
-  [[nodiscard]] const CodeRun& run_of(std::uint32_t operation) const { return runs_[run_of_[operation]]; }
+  [[nodiscard]] const std::vector<CodeRun>& runs() const { return runs_; }
+  [[nodiscard]] std::uint32_t run_of(std::uint32_t operation) const { return run_of_[operation]; }
   [[nodiscard]] const std::vector<Subroutine>& subroutines() const { return subroutines_; }
   /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: it is none.
   [[nodiscard]] std::uint32_t slow_path_of(const trace::Record& record) const {

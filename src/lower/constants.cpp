@@ -1,5 +1,7 @@
 #include "lower/constants.hpp"
 
+#include <algorithm>
+
 #include "lower/addresses.hpp"
 #include "lower/use_counts.hpp"
 #include "ptx/liveness.hpp"
@@ -12,45 +14,35 @@ using ptx::Opcode;
 using ptx::OperandKind;
 using ptx::Space;
 
-/// Instructions of the arithmetic pipes, which may name one constant.
-bool takes_constants(const ptx::Instruction& i) {
-  switch (i.op()) {
-    case Opcode::kLd:
-    case Opcode::kLdu:
-    case Opcode::kSt:
-    case Opcode::kAtom:
-    case Opcode::kRed:
-    case Opcode::kTex:
-    case Opcode::kTld4:
-    case Opcode::kSuld:
-    case Opcode::kSust:
-    case Opcode::kMma:
-    case Opcode::kWmma:
-    case Opcode::kWgmma:
-    case Opcode::kLdmatrix:
-    case Opcode::kStmatrix:
-    case Opcode::kCp:
-    case Opcode::kShfl:
-    case Opcode::kMatch:
-    case Opcode::kRedux:
-    case Opcode::kCall:
-    case Opcode::kMbarrier:
-    case Opcode::kBrx:
-    case Opcode::kPrefetch:
-    case Opcode::kPrefetchu:
-      return false;
-    default:
-      for (const ptx::Operand& o : i.operands)
-        if (o.kind != OperandKind::kRegister && o.kind != OperandKind::kImmediate &&
-            o.kind != OperandKind::kSymbol && o.kind != OperandKind::kSpecial)
-          return false;
-      return true;
-  }
-}
-
 bool is_copy(const ptx::Instruction& i) {
   return (i.op() == Opcode::kMov || i.op() == Opcode::kCvta) && i.operands.size() == 2 &&
          i.operands[0].kind == OperandKind::kRegister;
+}
+
+/// Arithmetic of the compiler's, where all that it reads is known.
+bool is_computed(const ptx::Instruction& i) {
+  switch (i.op()) {
+    case Opcode::kCvt:
+    case Opcode::kAdd:
+    case Opcode::kSub:
+    case Opcode::kMul:
+    case Opcode::kMad:
+    case Opcode::kFma:
+    case Opcode::kNeg:
+    case Opcode::kAbs:
+    case Opcode::kMin:
+    case Opcode::kMax:
+    case Opcode::kAnd:
+    case Opcode::kOr:
+    case Opcode::kXor:
+    case Opcode::kNot:
+    case Opcode::kShl:
+    case Opcode::kShr:
+    case Opcode::kEx2:
+      return i.operands.size() > 1 && i.operands[0].kind == OperandKind::kRegister;
+    default:
+      return false;
+  }
 }
 
 bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
@@ -93,16 +85,53 @@ bool takes_literal(const ptx::Instruction& i, ptx::RegisterId id) {
 
 }  // namespace
 
-std::vector<bool> literals(const ptx::Function& function) {
+std::vector<bool> literals(const ptx::Function& function, bool computed) {
   const auto writes = UseCounts(function).writes;
   std::vector<bool> literal(function.registers.size());
+  const auto known = [&](const ptx::Operand& from) {
+    return from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol ||
+           (from.kind == OperandKind::kRegister && literal[from.reg]);
+  };
   for (const auto& i : function.instructions) {
-    if (i.guard || !is_copy(i) || writes[i.operands[0].reg] != 1) continue;
-    const ptx::Operand& from = i.operands[1];
-    literal[i.operands[0].reg] = from.kind == OperandKind::kImmediate || from.kind == OperandKind::kSymbol ||
-                                 (from.kind == OperandKind::kRegister && literal[from.reg]);
+    if (i.guard || !(is_copy(i) || (computed && is_computed(i))) || writes[i.operands[0].reg] != 1) continue;
+    literal[i.operands[0].reg] = std::all_of(i.operands.begin() + 1, i.operands.end(), known);
   }
   return literal;
+}
+
+bool takes_constant(const ptx::Instruction& i) {
+  switch (i.op()) {
+    case Opcode::kLd:
+    case Opcode::kLdu:
+    case Opcode::kSt:
+    case Opcode::kAtom:
+    case Opcode::kRed:
+    case Opcode::kTex:
+    case Opcode::kTld4:
+    case Opcode::kSuld:
+    case Opcode::kSust:
+    case Opcode::kMma:
+    case Opcode::kWmma:
+    case Opcode::kWgmma:
+    case Opcode::kLdmatrix:
+    case Opcode::kStmatrix:
+    case Opcode::kCp:
+    case Opcode::kShfl:
+    case Opcode::kMatch:
+    case Opcode::kRedux:
+    case Opcode::kCall:
+    case Opcode::kMbarrier:
+    case Opcode::kBrx:
+    case Opcode::kPrefetch:
+    case Opcode::kPrefetchu:
+      return false;
+    default:
+      for (const ptx::Operand& o : i.operands)
+        if (o.kind != OperandKind::kRegister && o.kind != OperandKind::kImmediate &&
+            o.kind != OperandKind::kSymbol && o.kind != OperandKind::kSpecial)
+          return false;
+      return true;
+  }
 }
 
 bool in_constant_bank(ptx::Special special) {
@@ -120,16 +149,17 @@ bool in_constant_bank(ptx::Special special) {
 
 std::vector<bool> constant_operands(const ptx::Function& function, bool immediates) {
   const auto writes = UseCounts(function).writes;
-  const auto literal = literals(function);
+  const auto literal = literals(function, immediates);
   std::vector<bool> constant(function.registers.size()), needed(function.registers.size());
   for (const auto& i : function.instructions) {
-    if (takes_constants(i)) continue;
+    if (takes_constant(i)) continue;
     for (const ptx::RegisterId id : ptx::register_use(i).reads)
       if (!immediates || !literal[id] || !takes_literal(i, id)) needed[id] = true;
   }
   for (const auto& i : function.instructions)
     if (makes_constant(function, i, constant) && writes[i.operands[0].reg] == 1)
       constant[i.operands[0].reg] = true;
+  for (std::size_t id = 0; id < constant.size(); ++id) constant[id] = constant[id] || literal[id];
   for (std::size_t id = 0; id < constant.size(); ++id) constant[id] = constant[id] && !needed[id];
   return constant;
 }

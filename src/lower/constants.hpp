@@ -10,8 +10,13 @@ namespace lockstep::lower {
 /// Whether the launch puts a special register's value into the constant bank.
 [[nodiscard]] bool in_constant_bank(ptx::Special special);
 
-/// By register: its only write is an immediate or a symbol's address (or a copy of such a value).
-[[nodiscard]] std::vector<bool> literals(const ptx::Function& function);
+/// An instruction of the arithmetic pipes, which may name one constant.
+[[nodiscard]] bool takes_constant(const ptx::Instruction& i);
+
+/// By register: its only write is an immediate or a symbol's address, or a copy of such a value. With
+/// `computed` also what arithmetic and conversions make of such values alone: ptxas 13.0 does it (not
+/// divisions and roots, which are sequences there, too).
+[[nodiscard]] std::vector<bool> literals(const ptx::Function& function, bool computed);
 
 /// By register: it never takes a register of the machine, because its only write is a kernel's parameter, an
 /// immediate, a symbol's address or a special register of the constant bank (or a copy of such a value), and

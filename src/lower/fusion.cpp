@@ -21,6 +21,7 @@ struct FusionRule {
   const char* high_opcode = nullptr;
   bool across_runs = false;  // else its operands must still be in their registers
   bool integers = true;      // left out without them
+  const char* sequence = nullptr;
 };
 
 namespace {
@@ -64,8 +65,10 @@ bool is_wide_product(const Instruction& i) {
   return i.op() == Opcode::kMul && i.has(Mod::kWide) && ptx::bits(i.form.type()) == 32;
 }
 bool is_low_product(const Instruction& i) {
-  return i.op() == Opcode::kMul && i.has(Mod::kLo) && i.form.mods.size() == 1 && is_integer_32(i);
+  return i.op() == Opcode::kMul && i.has(Mod::kLo) && i.form.mods.size() == 1;
 }
+bool is_low_product_32(const Instruction& i) { return is_low_product(i) && is_integer_32(i); }
+bool is_low_product_64(const Instruction& i) { return is_low_product(i) && is_integer_64(i); }
 
 /// A float product or sum that names its rounding (.rn) stays as it is, as ptxas has it.
 bool is_float(const Instruction& i, Type type) {
@@ -96,24 +99,23 @@ constexpr FusionRule kRules[] = {
     {is_left_shift_32, is_add_32, "LEA"},
     {is_left_shift_32, is_sub_32, "IMAD"},
     {is_right_shift_32, is_add_32, "LEA.HI"},
-    {is_low_product, is_add_32, "IMAD"},
+    {is_low_product_32, is_add_32, "IMAD"},
+    {is_low_product_64, is_add_64, nullptr, nullptr, false, true, "mad.lo.i64"},
     {is_sum_32, is_sum_32, "IADD3"},
+    {is_add_64, is_add_64, "IADD3", "IADD3.X"},
     {is_logic_32, is_logic_32, "LOP3.LUT"},
     {compares_32, is_predicate_logic, "ISETP.LT.AND"},
     {compares<Type::kF32>, is_predicate_logic, "FSETP.LT.AND"},
     {compares<Type::kF64>, is_predicate_logic, "DSETP.LT.AND"},
 };
 
-bool may_have_several_readers(const Instruction& i) {
-  return i.op() == Opcode::kShl || i.op() == Opcode::kShr;
-}
-
 }  // namespace
 
 Fusions::Fusions(const ptx::Function& function, const std::vector<Run>& runs,
-                 const std::vector<FoldedAddress>& addresses, bool integers)
+                 const std::vector<FoldedAddress>& addresses, bool integers, unsigned arch)
     : function_(&function),
       integers_(integers),
+      arch_(arch),
       uses_(function),
       producers_(function.registers.size()),
       last_write_(function.registers.size()),
@@ -124,7 +126,7 @@ Fusions::Fusions(const ptx::Function& function, const std::vector<Run>& runs,
   for (const FoldedAddress& address : addresses) folded[address.at] = true;
   for (std::size_t run = 0; run < runs.size(); ++run)
     for (std::uint32_t at = runs[run].first; at < runs[run].end; ++at) visit(at, run, folded[at]);
-  keep_partly_read_shifts();
+  keep_partly_taken();
   for (const FoldedAddress& address : addresses) gone_[address.at] = true;
 }
 
@@ -143,7 +145,7 @@ bool Fusions::take_in(std::uint32_t at, std::uint32_t operand, std::size_t run) 
   const FusionRule* rule = rule_of(at, operand, run);
   if (rule == nullptr) return false;
   const std::uint32_t producer = producers_[function_->instructions[at].operands[operand].reg].at;
-  fused_[at] = {rule->opcode, rule->high_opcode, producer, operand};
+  fused_[at] = {rule->opcode, rule->high_opcode, rule->sequence, producer, operand};
   ++taken_[producer];
   gone_[producer] = true;
   return true;
@@ -165,6 +167,12 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
   return rule == std::end(kRules) ? nullptr : rule;
 }
 
+bool Fusions::may_have_several_readers(const Instruction& i) const {
+  if (!integers_) return false;
+  return is_wide_product(i) || is_left_shift_32(i) || is_right_shift_32(i) ||
+         (is_left_shift_64(i) && arch_ < 75);
+}
+
 /// What the producer reads has not been overwritten where the consumer is.
 bool Fusions::still_there(std::uint32_t producer, std::uint32_t consumer) const {
   const auto use = ptx::register_use(function_->instructions[producer]);
@@ -172,7 +180,7 @@ bool Fusions::still_there(std::uint32_t producer, std::uint32_t consumer) const 
          std::ranges::all_of(use.reads, [&](ptx::RegisterId id) { return last_write_[id] <= producer; });
 }
 
-void Fusions::keep_partly_read_shifts() {
+void Fusions::keep_partly_taken() {
   for (auto& fused : fused_) {
     if (!fused) continue;
     const std::uint32_t producer = fused->producer;

@@ -19,20 +19,23 @@ struct FusionRule;
 struct Fused {
   const char* opcode = nullptr;
   const char* high_opcode = nullptr;  // of a second one for the upper halves, or null
+  const char* sequence = nullptr;     // in place of an opcode: key of what stands for both (sequences.hpp)
   std::uint32_t producer = 0;         // place of the instruction that it takes in
   std::uint32_t operand = 0;          // of the consumer: what the producer makes
 };
 
 /// A product and a sum, two sums, two logic operations, a shift and a sum, comparisons whose outcomes are
 /// combined, where nothing else reads what the first makes: what ptxas 13.0 made of each such pair of PTX
-/// instructions for sm_75, sm_80 and sm_90. A shift may have several readers, if all take it in.
+/// instructions for sm_75, sm_80 and sm_90. A shift or a wide product may have several readers, if all take
+/// it in; one of 64 bits before sm_75 only (ptxas 13.0 makes the sum of its halves from there on; that a V100 took
+/// it in shows in the pipe cycles of Rodinia's prepare, docs/results.md).
 class Fusions {
  public:
   Fusions() = default;
   /// `function` in the order in which its machine code is to be, of which `addresses` are part of accesses.
-  /// Without `integers` only products and sums.
+  /// Without `integers` only products and sums, of one reader. arch: compute capability * 10.
   Fusions(const ptx::Function& function, const std::vector<Run>& runs,
-          const std::vector<FoldedAddress>& addresses, bool integers);
+          const std::vector<FoldedAddress>& addresses, bool integers, unsigned arch);
 
   /// By place: it is no machine instruction of its own.
   [[nodiscard]] bool gone(std::uint32_t at) const { return !gone_.empty() && gone_[at]; }
@@ -51,11 +54,13 @@ class Fusions {
   void visit(std::uint32_t at, std::size_t run, bool folded);
   [[nodiscard]] bool take_in(std::uint32_t at, std::uint32_t operand, std::size_t run);
   [[nodiscard]] const FusionRule* rule_of(std::uint32_t at, std::uint32_t operand, std::size_t run) const;
+  [[nodiscard]] bool may_have_several_readers(const Instruction& i) const;
   [[nodiscard]] bool still_there(std::uint32_t producer, std::uint32_t consumer) const;
-  void keep_partly_read_shifts();
+  void keep_partly_taken();
 
   const ptx::Function* function_ = nullptr;
   bool integers_ = false;
+  unsigned arch_ = 0;
   UseCounts uses_;
   std::vector<Producer> producers_;        // by register
   std::vector<std::uint32_t> last_write_;  // by register: place + 1

@@ -76,8 +76,9 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
   const ptx::ControlFlow flow(function);
   const ptx::Liveness liveness(function, flow);
   if (passes.fusion) {
-    fold_moves(function, flow, liveness);
+    fold_moves(function, flow, liveness, passes.integers);
     fold_halves(function);
+    if (passes.integers) fold_extensions(function);
   }
   measure(function, flow, liveness, folded.fusions);
   group_vectors(function);
@@ -112,9 +113,10 @@ void RegisterAssignment::fold_addresses(const std::vector<FoldedAddress>& addres
 }
 
 /// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d
-/// is not live in between.
+/// is not live in between; with `copies` also when each is written once, as they are the same then.
 void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow,
-                                    const ptx::Liveness& liveness) {
+                                    const ptx::Liveness& liveness, bool copies) {
+  const UseCounts uses(function);
   for (const ptx::Block& block : flow.blocks()) {
     if (!block.reachable) continue;
     const BlockLiveness live(function, flow, liveness, block);
@@ -123,7 +125,13 @@ void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::Co
       if (!is_plain_move(move) && !is_address_copy(move)) continue;
       const ptx::RegisterId to = move.operands[0].reg, from = move.operands[1].reg;
       if (intervals_[to].words == 0 || intervals_[to].words != intervals_[from].words) continue;
-      if (root(to) == root(from) || live.before(at + 1, from)) continue;
+      if (root(to) == root(from)) continue;
+      if (copies && uses.writes[to] == 1 && uses.writes[from] == 1 && root(to) == to && root(from) == from) {
+        alias_[from] = to;
+        folded_[at] = true;
+        continue;
+      }
+      if (live.before(at + 1, from)) continue;
       std::uint32_t made = at;  // just after the instruction that makes `from`
       while (made > block.first && live.before(made, from) && !live.before(made, to)) --made;
       if (live.before(made, from) || live.before(made + 1, to)) continue;
@@ -133,11 +141,37 @@ void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::Co
   }
 }
 
-/// mov.b64 {a, b}, d and mov.b64 d, {a, b}.
-void RegisterAssignment::fold_halves(const ptx::Function& function) {
+std::vector<std::uint32_t> RegisterAssignment::writes_of_roots(const ptx::Function& function) const {
   std::vector<std::uint32_t> writes(function.registers.size());
   for (const auto& i : function.instructions)
     for (const ptx::RegisterId id : ptx::register_use(i).writes) ++writes[root(id)];
+  return writes;
+}
+
+/// cvt.s64.s32 d, a and cvt.s32.s64 a, d: a is the low half of d.
+void RegisterAssignment::fold_extensions(const ptx::Function& function) {
+  const auto writes = writes_of_roots(function);
+  ptx::Operand nothing;
+  nothing.kind = ptx::OperandKind::kSink;
+  for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
+    const ptx::Instruction& i = function.instructions[at];
+    if (i.op() != ptx::Opcode::kCvt || i.guard || i.operands.size() != 2 || folded_[at]) continue;
+    if (i.operands[0].kind != ptx::OperandKind::kRegister ||
+        i.operands[1].kind != ptx::OperandKind::kRegister)
+      continue;
+    const ptx::Type to = i.form.type(), from = i.form.last_type();
+    if (ptx::is_float(to) || ptx::is_float(from)) continue;
+    const bool extends = ptx::bits(to) == 64 && ptx::bits(from) == 32;
+    if (!extends && (ptx::bits(to) != 32 || ptx::bits(from) != 64)) continue;
+    const ptx::Operand &whole = i.operands[extends ? 0 : 1], &half = i.operands[extends ? 1 : 0];
+    const bool shared = share_halves(root(whole.reg), {half, nothing}, writes);
+    folded_[at] = shared && !extends;
+  }
+}
+
+/// mov.b64 {a, b}, d and mov.b64 d, {a, b}.
+void RegisterAssignment::fold_halves(const ptx::Function& function) {
+  const auto writes = writes_of_roots(function);
   for (std::uint32_t at = 0; at < function.instructions.size(); ++at) {
     const ptx::Instruction& i = function.instructions[at];
     if (i.op() != ptx::Opcode::kMov || i.guard || i.operands.size() != 2 || folded_[at]) continue;

@@ -29,8 +29,10 @@ struct HeldRegisters {
 /// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
 /// last instruction at which the value is live. The elements of a vector operand get consecutive registers
 /// where they have no other place yet, as loads and stores of several registers need them. A move whose
-/// source dies in it, and an address that is part of the access, share their source's register. The halves
-/// that a move packs into or takes out of a 64-bit value, each written once, are that value's registers.
+/// source dies in it, or that copies for good, and an address that is part of the access, share their source's
+/// register. The halves
+/// that a move packs into or takes out of a 64-bit value, each written once, are that value's registers; so is the
+/// low half that a conversion between 32-bit and 64-bit integers extends or keeps.
 class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:
@@ -63,9 +65,12 @@ class RegisterAssignment {
 
   void fold_addresses(const std::vector<FoldedAddress>& addresses, const ptx::Function& function);
   void fold_halves(const ptx::Function& function);
+  void fold_extensions(const ptx::Function& function);
+  [[nodiscard]] std::vector<std::uint32_t> writes_of_roots(const ptx::Function& function) const;
   [[nodiscard]] bool share_halves(ptx::RegisterId whole, const std::vector<ptx::Operand>& halves,
                                   const std::vector<std::uint32_t>& writes);
-  void fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness);
+  void fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
+                  bool copies);
   void measure(const ptx::Function& function, const ptx::ControlFlow& flow, const ptx::Liveness& liveness,
                const Fusions& fusions);
   void group_vectors(const ptx::Function& function);

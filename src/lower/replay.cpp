@@ -36,7 +36,8 @@ class WarpReplay {
   void run() {
     std::vector<Executed> executed;
     for (std::size_t at = 0; at < records_.size();) {
-      const CodeRun& run = code_.run_of(records_[at].inst());
+      const std::uint32_t number = code_.run_of(records_[at].inst());
+      const CodeRun& run = code_.runs()[number];
       if (executed.size() < run.operations) executed.resize(run.operations);
       const std::size_t whole =
           run.has_optional ? match_optional(at, run, executed) : match(at, run, executed);
@@ -47,6 +48,7 @@ class WarpReplay {
         append_one(run, take(at, word_));
       }
       word_ = next_;
+      if (whole > 0) append_left_out(number + 1, at, executed);
     }
   }
 
@@ -93,6 +95,15 @@ class WarpReplay {
     }
     next_ = word;
     return next - at;
+  }
+  /// Runs from this one on that the warp came to and that it left out as a whole, before its record `at`.
+  void append_left_out(std::uint32_t number, std::size_t at, std::vector<Executed>& executed) {
+    for (; number < code_.runs().size() && code_.runs()[number].is_optional; ++number) {
+      if (at < records_.size() && code_.run_of(records_[at].inst()) == number) return;
+      const CodeRun& run = code_.runs()[number];
+      executed.assign(std::max<std::size_t>(executed.size(), run.operations), {});
+      append(run, executed.data());
+    }
   }
   /// The machine instructions of a run that was executed whole.
   void append(const CodeRun& run, const Executed* executed) {
