@@ -93,6 +93,26 @@ TEST_CASE("what several read is taken in only where it is a shift that all of th
   CHECK(mnemonics("shl.b32 %i5, %i1, 3;\nor.b32 %i9, %i5, %i2;\n") == Codes{"SHF", "LOP3"});
 }
 
+TEST_CASE("a wide product is part of every sum that reads it, where nothing else does") {
+  CHECK(mnemonics("mul.wide.s32 %l3, %i1, 4;\nadd.s64 %l5, %l3, %l1;\nadd.s64 %l6, %l3, %l2;\n"
+                  "xor.b64 %l4, %l5, %l6;\n") == Codes{"IMAD", "IMAD", "LOP3", "LOP3"});
+  CHECK(mnemonics("mul.wide.s32 %l3, %i1, 4;\nadd.s64 %l5, %l3, %l1;\nxor.b64 %l4, %l5, %l3;\n") ==
+        Codes{"IMAD", "IADD3", "IADD3", "LOP3", "LOP3"});
+  CHECK(mnemonics("shl.b64 %l3, %l1, 3;\nadd.s64 %l5, %l3, %l1;\nadd.s64 %l6, %l3, %l2;\n"
+                  "xor.b64 %l4, %l5, %l6;\n")
+            .size() == 8);
+}
+
+TEST_CASE("64-bit products and sums with another sum") {
+  const Codes product = {"IMAD", "IMAD", "IMAD", "IADD3"};
+  CHECK(mnemonics("mul.lo.s64 %l4, %l1, %l2;\n") == product);
+  CHECK(mnemonics("mad.lo.s64 %l4, %l1, %l2, %l1;\n") == product);
+  CHECK(mnemonics("mul.lo.s64 %l3, %l1, %l2;\nadd.s64 %l4, %l3, %l1;\n") == product);
+  const std::string sum = "ld.global.b64 %l5, [%r1+32];\nadd.s64 %l3, %l1, %l2;\nadd.s64 %l6, %l3, %l5;\n";
+  CHECK(mnemonics(sum + "mov.b64 %l4, %l6;\n") == Codes{"IADD3", "IADD3"});
+  CHECK(mnemonics(sum + "add.s64 %l4, %l6, %l1;\n") == Codes(4, "IADD3"));
+}
+
 // As ptxas 13.0 has it; on sm_90 without the three instructions that find the window once.
 TEST_CASE("accesses to shared memory take in constants, and a scale before sm_90") {
   const std::string indexed =

@@ -141,47 +141,99 @@ TEST_CASE("if and else: both sides must fit, the jump over the other counted") {
                  products(8) + "L2:" + kTail) == 0);
 }
 
+namespace {
+
+/// What a warp that executes each operation with the lanes that `lanes` gives it is on the machine; no lanes:
+/// the operation was left out.
+template <typename Lanes>
+trace::CtaTrace replayed(const Kernel& kernel, const Code& code, Lanes lanes) {
+  exec::CtaRecord record;
+  auto& warp = record.warps.emplace_back();
+  for (std::uint32_t i = 0; i < kernel.executable.operations().size(); ++i) {
+    const LaneMask mask = lanes(i);
+    if (mask == 0) continue;
+    std::uint64_t addresses[kWarpSize] = {};
+    const auto op = kernel.executable.instruction(i).op();
+    const bool access = op == ptx::Opcode::kLd || op == ptx::Opcode::kSt;
+    const auto form = access ? trace::pack_addresses(mask, addresses, warp.words) : trace::AddressForm::kNone;
+    warp.records.push_back(trace::Record::make(i, form, mask));
+  }
+  trace::CtaTrace out;
+  const Dim3 grid{1, 1, 1};
+  Replayer(code, grid).replay(record, out);
+  std::size_t words = 0;
+  for (const trace::Record& r : out.records) words += trace::address_words(r.form(), r.mask);
+  CHECK(words == out.words.size());
+  return out;
+}
+
+std::uint32_t first_of(const Kernel& kernel, ptx::Opcode op) {
+  std::uint32_t at = 0;
+  while (kernel.executable.instruction(at).op() != op) ++at;
+  return at;
+}
+
+}  // namespace
+
 TEST_CASE("predicated instructions are issued by every warp, with the lanes that executed them") {
   const Kernel kernel(if_then("st.global.u32 [%d2+4], %r2;\nadd.s32 %r3, %r3, %r2;\n", kDiffers));
   const Code code(kernel.executable, 80);
-  const auto count = static_cast<std::uint32_t>(kernel.executable.operations().size());
-  std::uint32_t store = 0, branch = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const auto op = kernel.executable.instruction(i).op();
-    if (op == ptx::Opcode::kBra) branch = i;
-    if (op == ptx::Opcode::kSt && store == 0) store = i;
-  }
-  REQUIRE(branch + 1 == store);
+  const std::uint32_t store = first_of(kernel, ptx::Opcode::kSt);
+  REQUIRE(first_of(kernel, ptx::Opcode::kBra) + 1 == store);
   const auto masks = [&](LaneMask inside) {
-    exec::CtaRecord record;
-    auto& warp = record.warps.emplace_back();
-    for (std::uint32_t i = 0; i < count; ++i) {
-      const bool optional = i == store || i == store + 1;
-      const LaneMask mask = optional ? inside : ~LaneMask{0};
-      if (mask == 0) continue;
-      std::uint64_t lanes[kWarpSize] = {};
-      const auto op = kernel.executable.instruction(i).op();
-      const bool access = op == ptx::Opcode::kLd || op == ptx::Opcode::kSt;
-      const auto form = access ? trace::pack_addresses(mask, lanes, warp.words) : trace::AddressForm::kNone;
-      warp.records.push_back(trace::Record::make(i, form, mask));
-    }
-    trace::CtaTrace out;
-    const Dim3 grid{1, 1, 1};
-    Replayer(code, grid).replay(record, out);
+    const auto is_inside = [&](std::uint32_t operation) {
+      return operation == store || operation == store + 1;
+    };
+    const auto out =
+        replayed(kernel, code, [&](std::uint32_t i) { return is_inside(i) ? inside : ~LaneMask{0}; });
     CHECK(out.records.size() == code.instructions().size());
-    std::size_t words = 0;
     std::pair<LaneMask, LaneMask> found;
     for (const trace::Record& r : out.records) {
-      words += trace::address_words(r.form(), r.mask);
       const std::uint32_t operation = code.instructions()[r.inst()].operation;
       if (operation == store) found.first = r.mask;
       if (operation == store + 1) found.second = r.mask;
-      if (operation != store && operation != store + 1) CHECK(r.mask == ~LaneMask{0});
+      if (!is_inside(operation)) CHECK(r.mask == ~LaneMask{0});
     }
-    CHECK(words == out.words.size());
     return found;
   };
   CHECK(masks(~LaneMask{0}) == std::pair{~LaneMask{0}, ~LaneMask{0}});
   CHECK(masks(0xff) == std::pair<LaneMask, LaneMask>{0xff, 0xff});
   CHECK(masks(0) == std::pair<LaneMask, LaneMask>{0, 0});
+}
+
+TEST_CASE("so are those that a barrier follows, also by a warp that no lane of was inside") {
+  const std::string add = "ld.shared.u32 %r7, [%r6+64];\nadd.s32 %r3, %r3, %r7;\nst.shared.u32 [%r6], %r3;\n";
+  const std::string step = std::string(kDiffers) + add + "L1:\nbar.sync 0;\n";
+  std::string second = step;
+  second.replace(second.find("%p1 bra L1"), 10, "%p1 bra L2");
+  second.replace(second.find("L1:"), 2, "L2");
+  const std::string text = kHead + step + second + kTail;
+  REQUIRE(branches(text) == 0);
+  const Kernel kernel(text);
+  const Code code(kernel.executable, 80);
+  const std::uint32_t load = first_of(kernel, ptx::Opcode::kBra) + 1;
+  const auto is_inside = [&](std::uint32_t i) {
+    return (i >= load && i < load + 3) || (i >= load + 6 && i < load + 9);
+  };
+  REQUIRE(kernel.executable.instruction(load + 8).op() == ptx::Opcode::kSt);
+  for (const LaneMask inside : {~LaneMask{0}, LaneMask{0xff}, LaneMask{0}}) {
+    const auto out =
+        replayed(kernel, code, [&](std::uint32_t i) { return is_inside(i) ? inside : ~LaneMask{0}; });
+    REQUIRE(out.records.size() == code.instructions().size());
+    for (std::uint32_t at = 0; at < out.records.size(); ++at) {
+      CHECK(out.records[at].inst() == at);
+      const LaneMask expected = is_inside(code.instructions()[at].operation) ? inside : ~LaneMask{0};
+      CHECK(out.records[at].mask == expected);
+    }
+  }
+}
+
+TEST_CASE("a warp that ends before issues nothing that follows") {
+  const Kernel kernel(kHead + std::string(kDiffers) + "ret;\nL1:\nsetp.gt.u32 %p2, %r2, 5;\n@%p2 bra L2;\n" +
+                      products(2) + "L2:\nbar.sync 0;" + kTail);
+  const Code code(kernel.executable, 80);
+  const std::uint32_t ends = first_of(kernel, ptx::Opcode::kRet);
+  const auto out =
+      replayed(kernel, code, [&](std::uint32_t i) { return i <= ends ? ~LaneMask{0} : LaneMask{0}; });
+  for (const trace::Record& r : out.records) CHECK(code.instructions()[r.inst()].operation <= ends);
 }
