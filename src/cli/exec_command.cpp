@@ -17,6 +17,7 @@
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
+#include "lower/passes.hpp"
 #include "stats/files.hpp"
 #include "util/error.hpp"
 
@@ -56,9 +57,7 @@ void add_code_options(Syntax& syntax) {
       "regs", po::value<std::vector<std::string>>()->composing(),
       "registers of one kernel, NAME=N with its mangled name; repeatable")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step of lowering: constants, schedule, rest, integers, fusion, predication, temporaries "
-      "or slow_paths; "
-      "repeatable");
+      ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str());
 }
 
 /// To the runtime in the program's process.

@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "exec/executable.hpp"
 #include "lower/code.hpp"
+#include "lower/passes.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
 #include "util/error.hpp"
@@ -34,8 +35,7 @@ int run_lower(int argc, char** argv) {
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10")("code", "the instructions too")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      "leave out a step: constants, schedule, rest, integers, fusion, predication, temporaries or "
-      "slow_paths; repeatable");
+      ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);

@@ -158,6 +158,7 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
     CodeRun code;
     code.first_operation = f.first + run.first;
     code.operations = run.end - run.first;
+    code.is_optional = passes_.left_out;
     code.first = static_cast<std::uint32_t>(code_.instructions_.size());
     for (std::uint32_t at = run.first; at < run.end; ++at) {
       code_.run_of_[f.first + at] = static_cast<std::uint32_t>(code_.runs_.size());

@@ -39,7 +39,7 @@ struct CodeRun {
   std::uint32_t first_operation = 0, operations = 0;
   std::uint32_t first = 0, end = 0;  // Code::instructions()
   bool has_optional = false;         // some are under a branch that is predicated (predication.hpp)
-  bool is_optional = true;           // all are, and the run before it falls through to it
+  bool is_optional = false;          // all are, and the run before it falls through to it
   bool has_slow_path = false;        // some are executed by some lanes only
 };
 

@@ -8,24 +8,36 @@
 
 namespace lockstep::lower {
 
+namespace {
+
+constexpr std::pair<const char*, bool Passes::*> kSteps[] = {{"constants", &Passes::constants},
+                                                             {"schedule", &Passes::schedule},
+                                                             {"rest", &Passes::rest},
+                                                             {"integers", &Passes::integers},
+                                                             {"fusion", &Passes::fusion},
+                                                             {"predication", &Passes::predication},
+                                                             {"left_out", &Passes::left_out},
+                                                             {"temporaries", &Passes::temporaries},
+                                                             {"slow_paths", &Passes::slow_paths}};
+
+}  // namespace
+
+std::string step_names() {
+  std::string names;
+  for (const auto& step : kSteps) {
+    if (!names.empty()) names += &step == std::end(kSteps) - 1 ? " or " : ", ";
+    names += step.first;
+  }
+  return names;
+}
+
 Passes all_but(const std::vector<std::string>& names) {
   Passes passes;
-  const std::pair<const char*, bool*> steps[] = {{"constants", &passes.constants},
-                                                 {"schedule", &passes.schedule},
-                                                 {"rest", &passes.rest},
-                                                 {"integers", &passes.integers},
-                                                 {"fusion", &passes.fusion},
-                                                 {"predication", &passes.predication},
-                                                 {"temporaries", &passes.temporaries},
-                                                 {"slow_paths", &passes.slow_paths}};
   for (const std::string& name : names) {
-    const auto* step = std::ranges::find(steps, name, [](const auto& s) { return std::string(s.first); });
-    if (step == std::end(steps))
-      throw UserError(
-          "--without: constants, schedule, rest, integers, fusion, predication, temporaries or slow_paths "
-          "expected, '" +
-          name + "' found");
-    *step->second = false;
+    const auto* step = std::ranges::find(kSteps, name, [](const auto& s) { return std::string(s.first); });
+    if (step == std::end(kSteps))
+      throw UserError("--without: " + step_names() + " expected, '" + name + "' found");
+    passes.*step->second = false;
   }
   return passes;
 }

@@ -13,14 +13,16 @@ struct Passes {
   bool integers = true;     // addresses.hpp; fusion.hpp: integers; registers of what is taken in
   bool fusion = true;       // fusion.hpp; moves without an instruction
   bool predication = true;  // predication.hpp
+  bool left_out = true;  // replay.hpp: what is predicated is issued also where a warp leaves out a whole run
   bool temporaries = true;  // temporaries.hpp
   bool slow_paths = true;   // exec/slow_path.hpp
   bool operator==(const Passes&) const = default;
 };
 
-/// All but those of these names: constants, schedule, rest, integers, fusion, predication, temporaries,
-/// slow_paths.
-/// Throws UserError.
+/// The names of the steps, for people: "constants, schedule, ... or slow_paths".
+[[nodiscard]] std::string step_names();
+
+/// All but those of these names. Throws UserError.
 [[nodiscard]] Passes all_but(const std::vector<std::string>& names);
 
 }  // namespace lockstep::lower

@@ -226,6 +226,11 @@ TEST_CASE("so are those that a barrier follows, also by a warp that no lane of w
       CHECK(out.records[at].mask == expected);
     }
   }
+  Passes without;
+  without.left_out = false;
+  const auto out = replayed(kernel, Code(kernel.executable, 80, without),
+                            [&](std::uint32_t i) { return is_inside(i) ? LaneMask{0} : ~LaneMask{0}; });
+  CHECK(out.records.size() + 6 == code.instructions().size());
 }
 
 TEST_CASE("a warp that ends before issues nothing that follows") {
