@@ -38,11 +38,6 @@ const char* operation_word(const ptx::Form& form) {
   return nullptr;
 }
 
-/// The upper half of the 64-bit value in `low` and the register after it.
-std::uint8_t upper(std::uint8_t low) {
-  return static_cast<std::uint8_t>(std::min<unsigned>(low + 1u, kMostRegisters - 1));
-}
-
 bool rounds_to_integer(const ptx::Form& form) {
   return form.has(Mod::kRni) || form.has(Mod::kRzi) || form.has(Mod::kRmi) || form.has(Mod::kRpi);
 }
@@ -140,10 +135,12 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   literals_ = literals(scheduled, passes_.integers);
   registers_ = &registers;
   fusions_ = &fusions;
+  BroughtConstants brought(scheduled, order.runs);
+  brought_ = &brought;
+  note_constants(f, order, shape);
   Temporaries temporaries(registers, passes_.temporaries);
   temporaries_ = &temporaries;
   called_.clear();
-  brought_.clear();
   runs(f, order, shape);
   subroutines();
   values_ = registers.used();
@@ -154,7 +151,8 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
 }
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
-  for (const Run run : order.runs) {
+  for (run_ = 0; run_ < order.runs.size(); ++run_) {
+    const Run run = order.runs[run_];
     CodeRun code;
     code.first_operation = f.first + run.first;
     code.operations = run.end - run.first;
@@ -166,6 +164,10 @@ void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Pre
       code.has_optional |= shape.optional[at];
       code.is_optional &= shape.optional[at];
       operation_ = f.first + order.order[at];
+      if (at == 0 && function_->entry && passes_.setup)
+        emit(arch_ >= kLoadsParameters ? "LDC" : "MOV", {kStackPointer}, {});
+      if (at + 1 == run.end)
+        for (const Constant& c : brought_->at_end(run_)) bring(c);
       if (!shape.gone[order.order[at]]) instruction(function_->instructions[at], at);
     }
     code.end = static_cast<std::uint32_t>(code_.instructions_.size());
@@ -206,13 +208,13 @@ void Builder::fused(const Instruction& i, const Fused& both) {
     const std::uint8_t at = place(all.operands[o]);
     if (at == kNoRegister) continue;
     sources.push_back(at);
-    high_sources.push_back(upper(at));
+    high_sources.push_back(high_half(at));
   }
   auto destinations = places(i.operands[0]);
   emit(both.opcode, destinations, sources);
   if (both.high_opcode == nullptr) return;
   if (shifts && !sources.empty()) high_sources.push_back(sources.front());  // what moves up
-  for (std::uint8_t& d : destinations) d = upper(d);
+  for (std::uint8_t& d : destinations) d = high_half(d);
   emit(both.high_opcode, destinations, high_sources);
 }
 
@@ -250,11 +252,6 @@ void Builder::sequence(const Instruction& i, const std::string& key) {
   steps(*found, {&i, key + ".slow", temporaries_->busy(number_), has_pairs(*found)});
 }
 
-bool Builder::is_literal(const ptx::Operand& operand) const {
-  return operand.kind == OperandKind::kImmediate ||
-         (operand.kind == OperandKind::kRegister && literals_[operand.reg]);
-}
-
 void Builder::steps(const std::vector<SequenceStep>& steps, const Site& site) {
   for (const SequenceStep& step : steps) {
     if (step.lanes == Lanes::kSlow && !passes_.slow_paths) continue;
@@ -282,7 +279,7 @@ std::uint8_t Builder::resolve(const SequenceOperand& operand, const Site& site) 
     return temporaries_->place(site.busy, operand.number + (operand.high ? 1u : 0u), site.paired);
   const ptx::Operand* const named = operand_of(operand, site);
   const std::uint8_t at = named == nullptr ? kNoRegister : place(*named);
-  return operand.high && at != kNoRegister ? upper(at) : at;
+  return operand.high && at != kNoRegister ? high_half(at) : at;
 }
 
 /// Of the PTX instruction; null where it has none such.
@@ -296,23 +293,6 @@ const ptx::Operand* Builder::operand_of(const SequenceOperand& operand, const Si
   const bool result = operand.kind == Kind::kDestination;
   const unsigned number = result ? 0 : results + operand.number;
   return number < (result ? results : count) ? &operands[number] : nullptr;
-}
-
-/// An arithmetic instruction can name one constant, of the constant bank where it reads one; moves, each done
-/// once, bring what else it reads into registers.
-void Builder::bring_constants(const Operands& read) {
-  if (!passes_.integers) return;
-  std::set<Constant> needed;  // those of the constant bank last
-  for (const ptx::Operand* operand : read) {
-    if (operand->kind == OperandKind::kImmediate && operand->bits != 0) needed.insert({0, operand->bits});
-    if (operand->kind == OperandKind::kRegister && registers_->constant(operand->reg))
-      needed.insert({literals_[operand->reg] ? 1 : 2, operand->reg});
-  }
-  std::erase_if(needed, [&](const Constant& c) { return brought_.contains(c); });
-  for (; needed.size() > 1; needed.erase(needed.begin())) {
-    brought_.insert(*needed.begin());
-    emit("MOV", {temporaries_->place(temporaries_->busy(number_), 0, false)}, {});
-  }
 }
 
 /// The one that the sequence at `site` calls. It follows the function.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lower/brought.hpp"
 #include "lower/code.hpp"
 #include "lower/fusion.hpp"
 #include "lower/predication.hpp"
@@ -14,6 +15,9 @@
 #include "lower/temporaries.hpp"
 
 namespace lockstep::lower {
+
+/// Parameters are operands of arithmetic before, then loaded; global memory is reached through a descriptor.
+inline constexpr unsigned kLoadsParameters = 90, kHasWindow = 80;
 
 class Builder {
  public:
@@ -58,15 +62,24 @@ class Builder {
   void bulk_copy(const Instruction& i);
   void texture(const Instruction& i);
 
+  // builder_constants.cpp: what comes from the constant bank or is part of the machine code
+  using Operands = std::vector<const ptx::Operand*>;
+  void note_constants(const exec::FunctionCode& function_code, const Schedule& schedule,
+                      const Predicated& shape);
+  void bring_constants(const Operands& read);
+  void bring(const Constant& constant);
+  [[nodiscard]] bool loads_parameters() const;
+  [[nodiscard]] bool is_wide(const Constant& constant) const;
+  void load_constant(const std::vector<std::uint8_t>& to);
+  void window();
+  [[nodiscard]] bool is_literal(const ptx::Operand& operand) const;
+
   void sequence(const Instruction& i);
   void sequence(const Instruction& i, const std::string& key);
-  [[nodiscard]] bool is_literal(const ptx::Operand& operand) const;
   struct Site;
   void steps(const std::vector<SequenceStep>& steps, const Site& site);
   [[nodiscard]] std::uint8_t resolve(const SequenceOperand& operand, const Site& site);
   [[nodiscard]] static const ptx::Operand* operand_of(const SequenceOperand& operand, const Site& site);
-  using Operands = std::vector<const ptx::Operand*>;
-  void bring_constants(const Operands& read);
   [[nodiscard]] std::uint32_t subroutine(const Site& site);
   void subroutines();
   void guess(const Instruction& i);
@@ -86,8 +99,9 @@ class Builder {
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
   std::vector<bool> literals_;
-  using Constant = std::pair<int, std::uint64_t>;  // 0 and its bits, or 1 (a literal) or 2 and its register
-  std::set<Constant> brought_;                     // those that a move has put into a register
+  BroughtConstants* brought_ = nullptr;
+  bool noting_ = false;  // going through the function to note what constants it brings
+  std::size_t run_ = 0;  // at hand
   const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
   std::uint32_t pc_ = 0, operation_ = 0,

@@ -107,11 +107,10 @@ bool Builder::special_form(const Instruction& i) {
 void Builder::move(const Instruction& i) {
   const ptx::Operand &to = i.operands[0], &from = i.operands[1];
   if (to.kind == OperandKind::kRegister && registers_->constant(to.reg)) return;
-  if (from.kind == OperandKind::kSpecial)
-    return emit(is_clock(from.special)           ? "CS2R.32"
-                : in_constant_bank(from.special) ? "MOV"
-                                                 : "S2R",
-                places(to), {});
+  if (from.kind == OperandKind::kSpecial) {
+    if (in_constant_bank(from.special)) return load_constant(places(to));
+    return emit(is_clock(from.special) ? "CS2R.32" : "S2R", places(to), {});
+  }
   if (to.kind == OperandKind::kVector || from.kind == OperandKind::kVector) {
     const auto sources = places(from);
     std::size_t n = 0;
@@ -128,10 +127,10 @@ void Builder::move(const Instruction& i) {
 void Builder::parameter(const ptx::Operand& data) {
   for (const ptx::Operand& element : data.kind == OperandKind::kVector ? data.elements : std::vector{data}) {
     if (element.kind != OperandKind::kRegister) continue;
-    const unsigned words = ptx::pressure_of(function_->registers[element.reg].type).words;
-    for (unsigned w = 0; w < words; ++w)
-      if (const unsigned at = place(element) + w; at < kMostRegisters)
-        emit("MOV", {static_cast<std::uint8_t>(at)}, {});
+    std::vector<std::uint8_t> to = places(element);
+    if (!to.empty() && ptx::pressure_of(function_->registers[element.reg].type).words > 1)
+      to.push_back(high_half(to.front()));
+    load_constant(to);
   }
 }
 
@@ -159,6 +158,7 @@ void Builder::memory(const Instruction& i) {
     opcode += "L";
   } else {
     opcode += space == Space::kGlobal ? "G.E" : ".E";
+    window();
   }
   opcode += width_suffix(bytes);
   if (i.has(Mod::kNc)) opcode += ".CONSTANT";
@@ -189,7 +189,10 @@ void Builder::atomic(const Instruction& i) {
     if (i.has(mod)) opcode += std::string(".") + text;
   const unsigned bytes = access_bytes(i.form);
   if (bytes == 8) opcode += ".64";
-  if (!shared) opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
+  if (!shared) {
+    opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
+    window();
+  }
   auto sources = places(i.operands[at]);
   for (std::size_t o = at + 1; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);

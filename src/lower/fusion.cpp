@@ -170,7 +170,7 @@ const FusionRule* Fusions::rule_of(std::uint32_t at, std::uint32_t operand, std:
 bool Fusions::may_have_several_readers(const Instruction& i) const {
   if (!integers_) return false;
   return is_wide_product(i) || is_left_shift_32(i) || is_right_shift_32(i) ||
-         (is_left_shift_64(i) && arch_ < 75);  // ptxas 13.0 does not from sm_75 on; before: assumed
+         (is_left_shift_64(i) && arch_ < 75);
 }
 
 /// What the producer reads has not been overwritten where the consumer is.

@@ -14,6 +14,7 @@ constexpr std::pair<const char*, bool Passes::*> kSteps[] = {{"constants", &Pass
                                                              {"schedule", &Passes::schedule},
                                                              {"rest", &Passes::rest},
                                                              {"integers", &Passes::integers},
+                                                             {"setup", &Passes::setup},
                                                              {"fusion", &Passes::fusion},
                                                              {"predication", &Passes::predication},
                                                              {"left_out", &Passes::left_out},

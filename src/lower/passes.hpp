@@ -11,6 +11,7 @@ struct Passes {
   bool schedule = true;     // schedule.hpp
   bool rest = true;         // registers.hpp: registers that rest before they are used again
   bool integers = true;     // addresses.hpp; fusion.hpp: integers; registers of what is taken in
+  bool setup = true;        // builder_constants.cpp: the stack pointer, loads of parameters and descriptors
   bool fusion = true;       // fusion.hpp; moves without an instruction
   bool predication = true;  // predication.hpp
   bool left_out = true;  // replay.hpp: what is predicated is issued also where a warp leaves out a whole run

@@ -82,6 +82,7 @@ RegisterAssignment::RegisterAssignment(const ptx::Function& function, unsigned t
   }
   measure(function, flow, liveness, folded.fusions);
   group_vectors(function);
+  if (passes.setup) busy_until_[kStackPointer] = ~0u;
   scan();
 }
 
@@ -98,6 +99,7 @@ std::uint8_t RegisterAssignment::operator[](ptx::RegisterId id) const {
 
 std::vector<HeldRegisters> RegisterAssignment::held() const {
   std::vector<HeldRegisters> all;
+  if (busy_until_[kStackPointer] == ~0u) all.push_back({0, ~0u - 1, kStackPointer, 1});
   for (ptx::RegisterId id = 0; id < place_.size(); ++id)
     if (place_[id] != kNoRegister)
       all.push_back({intervals_[id].first, intervals_[id].last, place_[id], intervals_[id].words});

@@ -13,6 +13,12 @@ namespace lockstep::lower {
 
 inline constexpr std::uint8_t kNoRegister = 255;  // RZ
 inline constexpr unsigned kMostRegisters = 255;
+inline constexpr std::uint8_t kStackPointer = 1;
+
+/// Of the 64-bit value in `low` and the register after it.
+[[nodiscard]] inline std::uint8_t high_half(std::uint8_t low) {
+  return static_cast<std::uint8_t>(low + 1u < kMostRegisters ? low + 1u : kMostRegisters - 1);
+}
 
 /// What of a function is no machine instruction of its own.
 struct Folded {
@@ -32,7 +38,7 @@ struct HeldRegisters {
 /// source dies in it, or that copies for good, and an address that is part of the access, share their
 /// source's register. The halves that a move packs into or takes out of a 64-bit value, each written once,
 /// are that value's registers; so is the low half that a conversion between 32-bit and 64-bit integers
-/// extends or keeps.
+/// extends or keeps. R1 holds the stack pointer, whether there is a stack or not.
 class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:

@@ -14,6 +14,7 @@
 #include "ptx/linker.hpp"
 #include "ptx/liveness.hpp"
 #include "ptx/parser.hpp"
+#include "tests/lower/support.hpp"
 #include "trace/traced_instruction.hpp"
 
 using namespace lockstep;
@@ -176,7 +177,7 @@ TEST_CASE("forms of newer GPUs become instructions that traces have, with their 
   exec::DeviceMemory memory(std::uint64_t{1} << 22);
   const exec::ProgramImage image(program, memory);
   const exec::Executable kernel(image, program.find_function("k").value());
-  const Code code(kernel, 90);
+  const Code code(kernel, 90, test::without_setup());
   std::vector<std::string> opcodes;
   for (const MachineInstruction& i : code.instructions()) {
     const auto decoded = trace::decode_traced({i.pc, i.text, i.immediate}, 90);

@@ -14,6 +14,7 @@
 #include "ptx/linker.hpp"
 #include "ptx/liveness.hpp"
 #include "ptx/parser.hpp"
+#include "tests/lower/support.hpp"
 
 using namespace lockstep;
 using namespace lockstep::lower;
@@ -165,7 +166,7 @@ TEST_CASE("a whole run is replayed in the machine's order, a part of one as it w
   exec::DeviceMemory memory(1 << 22);
   const exec::ProgramImage image(program, memory);
   const exec::Executable executable(image, 0);
-  const Code code(executable, 75);
+  const Code code(executable, 75, test::without_setup());
   exec::CtaRecord record;
   record.warps.resize(1);
   auto& warp = record.warps[0];

@@ -10,7 +10,7 @@ namespace lockstep::lower::test {
 namespace {
 
 struct Kernel {
-  explicit Kernel(const std::string& body, Passes passes = {})
+  explicit Kernel(const std::string& body, Passes passes = without_setup())
       : program(link(body)), image(program, memory), executable(image, 0), code(executable, 75, passes) {}
   static ptx::Program link(const std::string& body) {
     std::vector<ptx::Module> modules;
@@ -99,7 +99,7 @@ TEST_CASE("calls of one function lead to the same subroutine behind it, at addre
 }
 
 TEST_CASE("without the step slow paths leave no trace") {
-  Passes passes;
+  Passes passes = without_setup();
   passes.slow_paths = false;
   const Kernel kernel("sqrt.rn.f32 %f1, %f2;\n", passes);
   CHECK(kernel.code.subroutines().empty());

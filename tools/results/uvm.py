@@ -48,7 +48,7 @@ def run(context, page, name, heading, *options, made=None):
 def write(context, page):
     """Runs the experiments on the programs that examples/uvm/make.sh builds."""
     page.text("Programs of `examples/uvm`, with the access patterns and footprints of the published ones but not their code, recorded",
-              "in the order of their PTX, which UVMSmart simulates (`record` without the steps schedule, integers, temporaries, slow_paths and left_out), on the machine that UVMSmart's",
+              "in the order of their PTX, which UVMSmart simulates (`record` without the steps schedule, integers, setup, temporaries, slow_paths and left_out), on the machine that UVMSmart's",
               "configuration of a GTX 1080 Ti describes (`configs/uvmsmart_gtx1080ti.ini`) unless said otherwise; published: ISCA 2019",
               "and its logs. Memory is given as a share of the footprint. One script of `tools/experiments/uvm` for each table and plot.",
               "Where a time is far from the published one, the end of the next section has the published program's beside it.")

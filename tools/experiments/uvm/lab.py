@@ -123,7 +123,7 @@ class Lab:
 
     def record(self, name, command, ordered, folder):
         path = os.path.join(self.work, name + (".ptx" if ordered else "") + ".lst")
-        steps = ("schedule", "integers", "temporaries", "slow_paths", "left_out") if ordered else ()
+        steps = ("schedule", "integers", "setup", "temporaries", "slow_paths", "left_out") if ordered else ()
         options = [word for step in steps for word in ("--without", step)]
         if not os.path.exists(path):
             subprocess.run([self.program, "record", path + ".part", *options, "--", *command], check=True,
