@@ -120,5 +120,5 @@ def write(context, page):
     if mixes:
         page.text("Instruction mix of LULESH: percent of the issue slots of threads (nvprof; Lockstep's of the lowered code).")
         page.table(["kernel", "", *KINDS], mixes)
-        page.text("LULESH's kernels execute about the published mix, but hardly with a thread inactive; why a launch took 8,896",
+        page.text("LULESH's kernels execute about the published mix, with fewer instructions of control flow; why a launch took 8,896",
                   "cycles in the mean on the V100 is not explained by launch floor, cold caches and TLBs, and instructions.")
