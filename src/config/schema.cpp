@@ -122,7 +122,8 @@ std::string suggestion(std::string_view text, std::span<const std::string_view> 
   std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
   std::string_view nearest;
   for (const std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(text, candidate);
+    const bool begun = text.size() > 2 && candidate.starts_with(text);  // h100 for h100_pcie
+    const std::size_t distance = begun ? 0 : edit_distance(text, candidate);
     if (distance < best) best = distance, nearest = candidate;
   }
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";

@@ -48,17 +48,16 @@ AtomicFn TensorForm::function(ptx::Type type) const {
 }
 
 void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
-  if (inst.has(Mod::kIm2col) || inst.has(Mod::kIm2colW) || inst.has(Mod::kIm2colW128) ||
-      inst.has(Mod::kIm2colNoOffs))
-    fail("im2col mode is not supported");
-  if (inst.has(Mod::kTileGather4) || inst.has(Mod::kTileScatter4) || inst.has(Mod::kCtaGroup1) ||
-      inst.has(Mod::kCtaGroup2))
-    fail("needs a GPU later than sm_90");
+  for (const Mod later : {Mod::kTileGather4, Mod::kTileScatter4, Mod::kCtaGroup1, Mod::kCtaGroup2,
+                          Mod::kIm2colW, Mod::kIm2colW128})
+    if (inst.has(later)) fail("needs a GPU later than sm_90");
   if (inst.operands.size() < 2 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   TensorForm form;
   form.store = inst.form.spaces[0] == ptx::Space::kGlobal;
   form.reduces = inst.has(Mod::kReduce);
   form.rank = static_cast<std::uint8_t>(rank_of(inst.form));
+  form.im2col = inst.has(Mod::kIm2col) || inst.has(Mod::kIm2colNoOffs);
+  if (form.im2col && form.rank < 3) fail("im2col needs at least three dimensions");
   const Op& tensor = inst.operands[form.store ? 0 : 1];
   const bool place = tensor.kind == OperandKind::kCoordinates && tensor.elements.size() == 2;
   if (!place) fail("expected [tensor map, {coordinates}]");
@@ -76,6 +75,12 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
     form.mbarrier = add_memory(address_form(inst.operands[next++], inst.form.spaces[0], op));
+  }
+  if (inst.has(Mod::kIm2col)) {
+    if (inst.operands.size() <= next) fail("the filter's offsets are missing");
+    form.offsets = static_cast<std::uint8_t>(form.rank - 2);
+    flatten(inst.operands[next++], ptx::Type::kU16, op, coordinates);
+    if (coordinates.size() != form.rank + form.offsets) fail("another number of offsets than W, H and D");
   }
   if (inst.has(Mod::kMulticastCluster)) {
     if (inst.operands.size() <= next) fail("the mask of CTAs is missing");

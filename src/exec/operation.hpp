@@ -127,11 +127,11 @@ struct CopyForm {
   std::uint8_t element = 0;
 };
 
-/// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: sources are the coordinates.
+/// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor: sources are the coordinates, then a filter's offsets.
 struct TensorForm {
   std::uint32_t map = 0, shared = 0, mbarrier = ~0u;  // MemoryForms
-  std::uint8_t rank = 0;
-  bool store = false, reduces = false;
+  std::uint8_t rank = 0, offsets = 0;
+  bool store = false, reduces = false, im2col = false;
   ptx::ShortList<ptx::Mod, 2> reduction;
   Slot multicast = Slot::none();  // mask of the cluster's CTAs
   /// Of the reduction on elements of a type; nullptr where there is none.

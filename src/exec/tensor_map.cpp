@@ -19,11 +19,14 @@ struct Packed {
   std::uint16_t box[kMaxTensorRank] = {};
   std::uint8_t step[kMaxTensorRank] = {};
   std::uint8_t type = 0, rank = 0, swizzle = 0;
+  std::uint16_t pixels = 0;
+  std::int16_t lower[kMaxTensorRank - 2] = {}, upper[kMaxTensorRank - 2] = {};
 };
 static_assert(sizeof(Packed) <= kTensorMapBytes);
 
 constexpr std::uint64_t kMostDim = std::uint64_t{1} << 32, kMostStride = std::uint64_t{1} << 40;
-constexpr std::uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16;
+constexpr std::uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16, kMostPixels = 1024;
+constexpr std::int32_t kMostCorner[] = {32768, 128, 16};  // with one, two, three dimensions
 
 // CUtensorMapDataType of cuda.h.
 constexpr Type kTypes[] = {Type::kU8,  Type::kU16,  Type::kU32, Type::kS32, Type::kU64,
@@ -41,7 +44,19 @@ std::optional<Type> tensor_type(unsigned number) {
   return kTypes[number];
 }
 
+/// Corners within their limits, and a position between them. cuda.h, cuTensorMapEncodeIm2col.
+bool TensorMap::valid_im2col() const {
+  if (rank < 3 || pixels > kMostPixels) return false;
+  const std::int32_t most = kMostCorner[rank - 3];
+  for (unsigned d = 1; d + 1 < rank; ++d) {
+    if (lower[d] < -most || lower[d] >= most || upper[d] < -most || upper[d] >= most) return false;
+    if (static_cast<std::int64_t>(dim[d]) - 1 + upper[d] < lower[d]) return false;
+  }
+  return true;
+}
+
 bool TensorMap::valid() const {
+  if (is_im2col() && !valid_im2col()) return false;
   if (rank == 0 || rank > kMaxTensorRank || swizzle_bits > 3 || address % kUnit != 0) return false;
   if (row_bytes() % kUnit != 0 || step[0] != 1) return false;
   if (swizzle_bits != 0 && row_bytes() > kUnit << swizzle_bits) return false;
@@ -65,6 +80,11 @@ void TensorMap::pack(std::byte* to) const {
   p.type = static_cast<std::uint8_t>(type);
   p.rank = static_cast<std::uint8_t>(rank);
   p.swizzle = static_cast<std::uint8_t>(swizzle_bits);
+  p.pixels = static_cast<std::uint16_t>(pixels);
+  for (unsigned d = 1; d + 1 < kMaxTensorRank; ++d) {
+    p.lower[d - 1] = static_cast<std::int16_t>(lower[d]);
+    p.upper[d - 1] = static_cast<std::int16_t>(upper[d]);
+  }
   std::memset(to, 0, kTensorMapBytes);
   std::memcpy(to, &p, sizeof p);
 }
@@ -88,6 +108,11 @@ std::optional<TensorMap> TensorMap::unpack(const std::byte* from) {
     map.box[d] = p.box[d];
     map.step[d] = d == 0 ? 1 : p.step[d];
   }
+  map.pixels = p.pixels;
+  for (unsigned d = 1; map.is_spatial(d); ++d) {
+    map.lower[d] = p.lower[d - 1];
+    map.upper[d] = p.upper[d - 1];
+  }
   if (!map.valid()) return std::nullopt;
   return map;
 }
@@ -105,7 +130,7 @@ bool replace_tensor_field(std::byte* object, TensorField field, unsigned number,
       p.rank = static_cast<std::uint8_t>(value + 1);
       break;
     case TensorField::kBox:
-      if (value > kMostBox) return false;
+      if (value > kMostBox || p.pixels != 0) return false;
       p.box[number] = static_cast<std::uint16_t>(value);
       break;
     case TensorField::kDim:

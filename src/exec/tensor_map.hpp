@@ -1,5 +1,5 @@
 // Tensor maps: the 128-byte objects that bulk tensor copies take. Their form is the driver's own secret; this
-// is ours, made by cuTensorMapEncodeTiled and read by the executor.
+// is ours, made by cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col and read by the executor.
 #pragma once
 
 #include <array>
@@ -14,8 +14,9 @@ namespace lockstep::exec {
 
 inline constexpr unsigned kTensorMapBytes = 128, kTensorMapAlign = 64, kMaxTensorRank = 5;
 
-/// A tile of a tensor in global memory. Dimension 0 is the innermost one. Limits and meaning: cuda.h,
-/// cuTensorMapEncodeTiled; interleaved layouts and the filling with NaN are not there.
+/// What a copy takes of a tensor in global memory: a tile, or pixels of images for a convolution (im2col).
+/// Dimension 0 is the innermost one; of images the channels, then W (H, D), and N last. Limits and meaning:
+/// cuda.h, cuTensorMapEncodeTiled and -Im2col; interleaved layouts and the filling with NaN are not there.
 struct TensorMap {
   ptx::Type type = ptx::Type::kU8;
   std::uint32_t rank = 1;
@@ -25,7 +26,14 @@ struct TensorMap {
   std::array<std::uint64_t, kMaxTensorRank> stride{};             // bytes; [0] is the size of an element
   std::array<std::uint32_t, kMaxTensorRank> box{1, 1, 1, 1, 1};   // elements that a copy spans
   std::array<std::uint32_t, kMaxTensorRank> step{1, 1, 1, 1, 1};  // of which it takes every step-th; [0] is 1
+  /// im2col: pixels that a copy takes; box[0] are its channels. 0: a tile.
+  std::uint32_t pixels = 0;
+  /// im2col: of W, H and D the first position of a filter, and its last one less the image's last pixel.
+  std::array<std::int32_t, kMaxTensorRank> lower{}, upper{};
 
+  [[nodiscard]] bool is_im2col() const { return pixels != 0; }
+  /// Of the dimensions that a filter moves along.
+  [[nodiscard]] bool is_spatial(unsigned d) const { return is_im2col() && d > 0 && d + 1 < rank; }
   [[nodiscard]] std::uint32_t element_bytes() const { return ptx::bytes(type); }
   /// Elements that a copy takes along a dimension.
   [[nodiscard]] std::uint32_t count(unsigned d) const { return (box[d] + step[d] - 1) / step[d]; }
@@ -36,10 +44,13 @@ struct TensorMap {
     const std::uint32_t span = swizzle_bits == 0 ? 0 : 16u << swizzle_bits;
     return row_bytes() > span ? row_bytes() : span;
   }
-  [[nodiscard]] std::uint32_t rows() const { return count(1) * count(2) * count(3) * count(4); }
+  [[nodiscard]] std::uint32_t rows() const {
+    return is_im2col() ? pixels : count(1) * count(2) * count(3) * count(4);
+  }
 
-  /// Are all values within the limits of cuTensorMapEncodeTiled?
+  /// Are all values within the limits of cuTensorMapEncodeTiled, or of -Im2col?
   [[nodiscard]] bool valid() const;
+  [[nodiscard]] bool valid_im2col() const;
 
   void pack(std::byte* to) const;
   /// Nothing where there is no tensor map or one with values that are not allowed.

@@ -92,6 +92,8 @@ struct KnownAccess {
 /// What an access does, for launches whose CTAs run at once.
 enum class Use : std::uint8_t { kRead, kWrite, kReduce };  // kReduce: noted by who makes it
 
+struct TensorPlace;  // warp_tensor.cpp
+
 class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
@@ -275,7 +277,7 @@ class Warp {
   void tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* unit, Address row_address,
                    std::int64_t x, bool row_inside, AtomicFn fn);
   std::uint32_t copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t lane, Address shared,
-                          const std::int64_t* first);
+                          const TensorPlace& place);
   void tell_mbarriers(std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
   void complete_bytes(std::uint32_t mbarrier, std::uint32_t lane, Address where, std::uint32_t bytes);
   void change_tensor_map(const Operation& op, LaneMask active);

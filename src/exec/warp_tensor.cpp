@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "exec/cta.hpp"
 #include "exec/mbarrier.hpp"
@@ -9,6 +10,11 @@
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
+
+/// Coordinates and a filter's offsets, by dimension.
+struct TensorPlace {
+  std::int64_t first[kMaxTensorRank] = {}, offset[kMaxTensorRank] = {};
+};
 
 namespace {
 
@@ -21,28 +27,49 @@ void for_lanes(LaneMask mask, F&& f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
-/// A row of the tile: coordinates of its first element, and whether the row lies in the tensor.
-struct Row {
-  std::int64_t at[kMaxTensorRank] = {};
-  bool inside = true;
-};
-
-Row row_of(const TensorMap& map, const std::int64_t* first, std::uint32_t number) {
-  Row row;
-  row.at[0] = first[0];
-  for (unsigned d = 1; d < kMaxTensorRank; ++d) {
-    row.at[d] = first[d] + std::int64_t{number % map.count(d)} * map.step[d];
-    number /= map.count(d);
-    row.inside &= row.at[d] >= 0 && static_cast<std::uint64_t>(row.at[d]) < map.dim[d];
+/// Goes through the rows of a copy. Tiles: from the first element to the box's end in each dimension. im2col
+/// ("PTX ISA 9.0", 5.5.4, im2col mode): a filter's positions from the first one on, each dimension's last
+/// followed by its lower corner; its offsets are where it reads from there.
+class Rows {
+ public:
+  Rows(const TensorMap& map, const TensorPlace& place) : map_(map), place_(place) {
+    for (unsigned d = 1; d < map.rank; ++d) {
+      at_[d] = begin_[d] = place.first[d];
+      last_[d] = place.first[d] + map.box[d] - 1;
+      if (map.is_spatial(d)) {
+        begin_[d] = map.lower[d];
+        last_[d] = static_cast<std::int64_t>(map.dim[d]) - 1 + map.upper[d];
+      } else if (map.is_im2col()) {
+        last_[d] = std::numeric_limits<std::int64_t>::max();
+      }
+    }
   }
-  return row;
-}
+  void next() {
+    for (unsigned d = 1; d < map_.rank; ++d) {
+      at_[d] += map_.step[d];
+      if (at_[d] <= last_[d]) return;
+      at_[d] = begin_[d];
+    }
+  }
+  [[nodiscard]] bool inside() const {
+    for (unsigned d = 1; d < map_.rank; ++d)
+      if (reads(d) < 0 || static_cast<std::uint64_t>(reads(d)) >= map_.dim[d]) return false;
+    return true;
+  }
+  /// Of element x.
+  [[nodiscard]] Address address(std::int64_t x) const {
+    auto a = map_.address + static_cast<std::uint64_t>(x) * map_.element_bytes();
+    for (unsigned d = 1; d < map_.rank; ++d) a += static_cast<std::uint64_t>(reads(d)) * map_.stride[d];
+    return a;
+  }
 
-Address address_of(const TensorMap& map, const Row& row, std::int64_t x) {
-  auto a = map.address + static_cast<std::uint64_t>(x) * map.element_bytes();
-  for (unsigned d = 1; d < map.rank; ++d) a += static_cast<std::uint64_t>(row.at[d]) * map.stride[d];
-  return a;
-}
+ private:
+  [[nodiscard]] std::int64_t reads(unsigned d) const { return at_[d] + place_.offset[d]; }
+
+  const TensorMap& map_;
+  const TensorPlace& place_;
+  std::int64_t at_[kMaxTensorRank] = {}, begin_[kMaxTensorRank] = {}, last_[kMaxTensorRank] = {};
+};
 
 }  // namespace
 
@@ -56,6 +83,10 @@ TensorMap Warp::tensor_map(const TensorForm& form, std::uint32_t l, Address at_b
   if (!map) fault(FaultKind::kIllegalInstruction, self, at_byte, "there is no tensor map here");
   if (map->rank != form.rank)
     fault(FaultKind::kIllegalInstruction, self, at_byte, "the tensor map has another number of dimensions");
+  if (map->is_im2col() != form.im2col)
+    fault(FaultKind::kIllegalInstruction, self, at_byte,
+          form.im2col ? "the tensor map is of tiles, the copy of im2col"
+                      : "the tensor map is of im2col, the copy of tiles");
   return *map;
 }
 
@@ -88,7 +119,7 @@ void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* 
 
 /// Returns the bytes that an mbarrier hears of.
 std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t l, Address shared,
-                              const std::int64_t* first) {
+                              const TensorPlace& place) {
   const LaneMask self = LaneMask{1} << l;
   if (shared % kTileAlign != 0)
     fault(FaultKind::kMisalignedAddress, self, shared, "the tile in shared memory");
@@ -97,16 +128,16 @@ std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std:
   if (form.reduces && !fn)
     fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
   const auto per_unit = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
-  for (std::uint32_t r = 0; r < map.rows(); ++r) {
-    const Row row = row_of(map, first, r);
+  Rows rows(map, place);
+  for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
     for (std::uint32_t u = 0; u < map.row_bytes() / kUnitBytes; ++u) {
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
       const Address at_byte = (shared & ~kOffset) + offset;
       std::byte* const unit = resolve_one(reach, l, kUnitBytes, at_byte);
       if (!unit) fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
-      const std::int64_t x = row.at[0] + u * per_unit;
-      tensor_unit(form, map, unit, address_of(map, row, x), x, row.inside, fn);
+      const std::int64_t x = place.first[0] + u * per_unit;
+      tensor_unit(form, map, unit, rows.address(x), x, rows.inside(), fn);
     }
   }
   return map.rows() * map.row_bytes();
@@ -123,11 +154,13 @@ void Warp::tensor_copy(const Operation& op, LaneMask active) {
   if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
   for_lanes(active, [&](std::uint32_t l) {
     const TensorMap map = tensor_map(form, l, maps.lane[l]);
-    std::int64_t first[kMaxTensorRank] = {};
+    TensorPlace place;
     for (unsigned d = 0; d < form.rank; ++d)
-      first[d] = static_cast<std::int32_t>(at(slots_[op.operands + d])->lane[l]);
+      place.first[d] = static_cast<std::int32_t>(at(slots_[op.operands + d])->lane[l]);
+    for (unsigned d = 0; d < form.offsets; ++d)
+      place.offset[d + 1] = static_cast<std::uint16_t>(at(slots_[op.operands + form.rank + d])->lane[l]);
     const auto deliver = [&](Address to, Address tell) {
-      const std::uint32_t bytes = copy_tile(form, map, l, to, first);
+      const std::uint32_t bytes = copy_tile(form, map, l, to, place);
       if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes);
     };
     if (!form.multicast.exists()) return deliver(shared.lane[l], form.mbarrier != ~0u ? barrier.lane[l] : 0);

@@ -26,7 +26,6 @@ constexpr std::string_view kNotThere[] = {
     "clusterlaunchcontrol.",                                     // sm_100
     "cp.async.bulk.global.shared::cta.bulk_group.cp_mask",       // sm_100
     "cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4",  // sm_100
-    "cp.async.bulk.tensor.4d.shared::cluster.global.im2col",     // tiled mode only
     "cvt.rn.bf16x2.ue8m0x2",                                     // sm_100
     "cvt.rs.",                                                   // sm_100
     "cvt.rz.satfinite.ue8m0x2",                                  // sm_100
