@@ -31,7 +31,10 @@ LOCKSTEP_CUDA_API cudaGetDevice(int* device) {
   });
 }
 LOCKSTEP_CUDA_API cudaSetDevice(int device) {
-  return api([&](Runtime&) { only_device(device); });
+  return api([&](Runtime&) {
+    only_device(device);
+    make_context_current();
+  });
 }
 LOCKSTEP_CUDA_API cudaInitDevice(int device, unsigned, unsigned) {
   return api([&](Runtime&) { only_device(device); });
@@ -65,7 +68,10 @@ LOCKSTEP_CUDA_API cudaDeviceGetAttribute(int* value, int attribute, int device) 
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSynchronize() {
-  return api([](Runtime& rt) { rt.wait_all(); });
+  return api([](Runtime& rt) {
+    make_context_current();
+    rt.wait_all();
+  });
 }
 LOCKSTEP_CUDA_API cudaDeviceReset() {
   return api([](Runtime& rt) { rt.reset(); });

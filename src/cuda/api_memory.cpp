@@ -15,6 +15,7 @@ constexpr std::size_t kPitchUnit = 512;
 constexpr std::uint64_t kManagedUnit = 64 << 10, kManagedBlock = 2 << 20;
 
 void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
+  make_context_current();
   require(pointer != nullptr);
   *pointer = nullptr;
   if (bytes == 0) return;
@@ -28,6 +29,7 @@ void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
 }
 
 void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
+  make_context_current();
   if (pointer == nullptr) return;
   const auto address = reinterpret_cast<Address>(pointer);
   if (rt.graph_memory.end_use(address)) return;

@@ -18,11 +18,12 @@ struct Context {
 Context primary;
 thread_local std::vector<Context*> current;  // the calling thread's stack of contexts
 
-/// CUdevice_attribute: what only the driver tells. Stream memory operations, virtual memory management,
-/// handles for other processes, compression, tensor maps, multicast: none of them is there.
-constexpr int kTextureGather = 44;
-constexpr int kNotThere[] = {92,  93,  94,  96,  102, 103, 104, 105, 107, 110, 122,
-                             123, 124, 127, 128, 129, 132, 136, 137, 141, 145, 146};
+/// CUdevice_attribute: what only the driver tells. Stream memory operations, handles for other processes,
+/// compression, multicast: none of them is there.
+constexpr int kTextureGather = 44, kVirtualMemory = 102, kTensorMaps = 127;
+constexpr int kNotThere[] = {92,  93,  94,  96,  103, 104, 105, 107, 110, 122,
+                             123, 124, 128, 129, 132, 136, 137, 141, 145, 146};
+constexpr unsigned kTensorMapArch = 90;
 
 void only_device(int device) { require(device == 0, Status::kErrorInvalidDevice); }
 
@@ -76,6 +77,10 @@ int name_of(int result, const char** text, const auto& words) {
 }
 
 }  // namespace
+
+void make_context_current() {
+  if (current.empty()) current.push_back(&primary);
+}
 
 // Where the driver counts otherwise (cuda.h): a launch's geometry is a value, a missing name is not found, a
 // function that is none is a bad handle.
@@ -141,11 +146,13 @@ LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   });
 }
 LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
-  if (value != nullptr && device == 0) {
-    *value = attribute == kTextureGather ? 1 : 0;
-    if (attribute == kTextureGather || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
-      return 0;
-  }
+  const bool there = attribute == kTextureGather || attribute == kVirtualMemory || attribute == kTensorMaps;
+  if (there || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
+    return driver_api([&](Runtime& rt) {
+      require(value != nullptr);
+      only_device(device);
+      *value = there && (attribute != kTensorMaps || rt.settings.gpu.gpu.arch >= kTensorMapArch);
+    });
   return driver([&] { return cudaDeviceGetAttribute(value, attribute, device); });
 }
 LOCKSTEP_CUDA_API cuDeviceComputeCapability(int* major, int* minor, int device) {

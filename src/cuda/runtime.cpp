@@ -112,6 +112,7 @@ void Runtime::destroy_event(abi::Event handle) {
 }
 
 void Runtime::submit(abi::Stream handle, Operation operation) {
+  make_context_current();
   if (handle == kBlocking) {
     std::get<Copy>(operation).blocking = true;
     return submit(nullptr, std::move(operation));
@@ -235,6 +236,7 @@ void Runtime::reset() {
   graph_memory.clear();
   graph_execs.clear();
   graphs.clear();
+  virtual_memory.clear();
   for (const exec::Allocation& allocation : memory.allocations())
     if (!modules.owns(allocation.begin)) memory.release(allocation.begin);
   modules.reset();

@@ -24,6 +24,7 @@
 #include "cuda/preferred_host.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
+#include "cuda/virtual_memory.hpp"
 #include "exec/access_set.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/launch.hpp"
@@ -63,6 +64,10 @@ struct GraphExec {
   bool frees_at_launch = false;  // what the launch before allocated and did not free
 };
 
+/// What needs a context makes the device's primary one current to the calling thread where none is, as the
+/// runtime does.
+void make_context_current();
+
 class Runtime {
  public:
   /// Made at the first call. The process ends with code 2 and one line on stderr when the environment that
@@ -74,6 +79,7 @@ class Runtime {
   Settings settings;
   std::string trace_name;  // empty: the process's
   exec::DeviceMemory memory;
+  VirtualMemory virtual_memory{memory};
   exec::TextureTable textures;
   Modules modules;
   GraphMemory graph_memory;

@@ -26,6 +26,28 @@ constexpr std::uint64_t page_of(Address a) { return (a - kArenaBase) >> DeviceMe
 /// What an allocation takes up: whole units of the alignment, so that neighbours never share one.
 constexpr std::uint64_t footprint(std::uint64_t bytes) { return round_up(bytes, DeviceMemory::kAlignment); }
 
+using Ranges = std::map<Address, Allocation>;
+
+std::optional<Address> first_fit(const Ranges& taken, std::uint64_t bytes, std::uint64_t alignment,
+                                 Address begin, Address end) {
+  Address at = round_up(begin, alignment);
+  for (const auto& [first, allocation] : taken) {
+    if (first >= at && first - at >= bytes) return at;
+    at = std::max(at, round_up(first + footprint(allocation.bytes), alignment));
+  }
+  if (at > end || end - at < bytes) return std::nullopt;
+  return at;
+}
+
+/// The one that holds `address`.
+std::optional<Allocation> find_in(const Ranges& ranges, Address address) {
+  const auto after = ranges.upper_bound(address);
+  if (after == ranges.begin()) return std::nullopt;
+  const Allocation& candidate = std::prev(after)->second;
+  if (address - candidate.begin < candidate.bytes) return candidate;
+  return std::nullopt;
+}
+
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::uint64_t capacity)
@@ -46,23 +68,14 @@ std::uint64_t DeviceMemory::limit(MemoryKind kind) const {
   return kind == MemoryKind::kDevice ? capacity_ : kRegionBytes;
 }
 
-std::optional<Address> DeviceMemory::first_fit(std::uint64_t bytes, MemoryKind kind,
-                                               std::uint64_t alignment) const {
-  const Address end = region_begin(kind) + limit(kind);
-  Address at = round_up(region_begin(kind), alignment);
-  for (const auto& [begin, allocation] : allocations_[index_of(kind)]) {
-    if (begin >= at && begin - at >= bytes) return at;
-    at = std::max(at, round_up(begin + footprint(allocation.bytes), alignment));
-  }
-  if (at > end || end - at < bytes) return std::nullopt;
-  return at;
-}
-
 std::optional<Address> DeviceMemory::allocate(std::uint64_t bytes, MemoryKind kind, std::uint64_t alignment) {
   bytes = std::max<std::uint64_t>(bytes, 1);
   if (bytes > limit(kind)) return std::nullopt;
-  const auto at = first_fit(footprint(bytes), kind, std::max(alignment, kAlignment));
-  if (!at) return std::nullopt;
+  const Address begin = region_begin(kind);
+  const auto at = first_fit(allocations_[index_of(kind)], footprint(bytes), std::max(alignment, kAlignment),
+                            begin, begin + limit(kind));
+  if (!at || (kind == MemoryKind::kDevice && claimed_ > 0 && !leaves_claimed(*at, bytes)))
+    return std::nullopt;
   allocations_[index_of(kind)].emplace(*at, Allocation{*at, bytes, kind});
   hold_pages(*at, bytes);
   return at;
@@ -80,13 +93,53 @@ bool DeviceMemory::release(Address begin) {
 }
 
 std::optional<Allocation> DeviceMemory::find(Address address) const {
-  for (const auto& of_kind : allocations_) {
-    auto after = of_kind.upper_bound(address);
-    if (after == of_kind.begin()) continue;
-    const Allocation& candidate = std::prev(after)->second;
-    if (address - candidate.begin < candidate.bytes) return candidate;
-  }
-  return std::nullopt;
+  for (const auto& of_kind : allocations_)
+    if (const auto found = find_in(of_kind, address)) return found;
+  return find_in(mapped_, address);
+}
+
+/// Whether an allocation there would leave the claimed memory its share of the capacity.
+bool DeviceMemory::leaves_claimed(Address begin, std::uint64_t bytes) const {
+  std::uint64_t pages = mapped_pages_[index_of(MemoryKind::kDevice)];
+  for (std::uint64_t page = page_of(begin); page <= page_of(begin + bytes - 1); ++page)
+    pages += used_[page] == 0;
+  return pages * kPageBytes + claimed_ <= capacity_;
+}
+
+std::optional<Address> DeviceMemory::reserve(std::uint64_t bytes, std::uint64_t alignment) {
+  const Address begin = region_begin(MemoryKind::kDevice);
+  const auto at =
+      first_fit(reserved_, bytes, std::max(alignment, kPageBytes), begin + capacity_, begin + kRegionBytes);
+  if (at) reserved_.emplace(*at, Allocation{*at, bytes, MemoryKind::kDevice});
+  return at;
+}
+
+std::optional<Allocation> DeviceMemory::find_reserved(Address address) const {
+  return find_in(reserved_, address);
+}
+
+bool DeviceMemory::claim(std::uint64_t bytes) {
+  if (bytes > capacity_ - std::min(capacity_, mapped_bytes(MemoryKind::kDevice))) return false;
+  claimed_ += bytes;
+  return true;
+}
+
+void DeviceMemory::map(Address begin, std::uint64_t bytes) {
+  mapped_.emplace(begin, Allocation{begin, bytes, MemoryKind::kDevice});
+}
+
+void DeviceMemory::open(Address begin, std::uint64_t bytes, bool accessible) {
+  for (std::uint64_t page = page_of(begin); page <= page_of(begin + bytes - 1); ++page)
+    used_[page] = accessible;
+}
+
+void DeviceMemory::unmap(Address begin) {
+  const auto found = mapped_.find(begin);
+  if (found == mapped_.end()) return;
+  const std::uint64_t bytes = found->second.bytes;
+  open(begin, bytes, false);
+  madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
+  mapped_.erase(found);
 }
 
 void DeviceMemory::hold_pages(Address begin, std::uint64_t bytes) {
@@ -130,7 +183,7 @@ bool DeviceMemory::accessible_range(Address address, std::uint64_t bytes) const 
 }
 
 std::uint64_t DeviceMemory::mapped_bytes(MemoryKind kind) const {
-  return mapped_pages_[index_of(kind)] * kPageBytes;
+  return mapped_pages_[index_of(kind)] * kPageBytes + (kind == MemoryKind::kDevice ? claimed_ : 0);
 }
 
 std::vector<Allocation> DeviceMemory::allocations(MemoryKind kind) const {

@@ -50,6 +50,24 @@ class DeviceMemory {
   /// The allocation that holds `address`.
   [[nodiscard]] std::optional<Allocation> find(Address address) const;
 
+  // Pages that are apart from their addresses (cuMemAddressReserve, cuMemCreate, cuMemMap). Sizes and
+  // addresses are whole pages.
+
+  /// Addresses above those of all allocations, of which no page is mapped. Nothing where they are used up.
+  [[nodiscard]] std::optional<Address> reserve(std::uint64_t bytes, std::uint64_t alignment);
+  bool release_reserved(Address begin) { return reserved_.erase(begin) != 0; }
+  void release_all_reserved() { reserved_.clear(); }
+  /// The reserved range that holds `address`.
+  [[nodiscard]] std::optional<Allocation> find_reserved(Address address) const;
+  /// Memory without addresses, which counts against the capacity. False where that is used up.
+  [[nodiscard]] bool claim(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes) { claimed_ -= bytes; }
+  /// Claimed memory gets addresses within a reserved range; the device reaches it once open() says so.
+  void map(Address begin, std::uint64_t bytes);
+  void open(Address begin, std::uint64_t bytes, bool accessible);
+  /// Of one map(). What the pages hold is lost.
+  void unmap(Address begin);
+
   /// Lets the device reach host memory that lies outside the arena (cudaHostRegister). False where it
   /// overlaps another registered range or the arena.
   bool add_host_range(Address begin, std::uint64_t bytes);
@@ -66,7 +84,7 @@ class DeviceMemory {
   [[nodiscard]] bool page_mapped(std::uint64_t page) const { return page < kPages && used_[page] != 0; }
 
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
-  /// Bytes of mapped pages of a kind.
+  /// Bytes of mapped pages of a kind, with those that are claimed.
   [[nodiscard]] std::uint64_t mapped_bytes(MemoryKind kind) const;
   /// Sorted by address.
   [[nodiscard]] std::vector<Allocation> allocations() const;
@@ -76,8 +94,7 @@ class DeviceMemory {
   static constexpr std::uint64_t kPages = kMemoryKinds * kRegionBytes / kPageBytes;
 
   [[nodiscard]] bool accessible_range(Address address, std::uint64_t bytes) const;
-  [[nodiscard]] std::optional<Address> first_fit(std::uint64_t bytes, MemoryKind kind,
-                                                 std::uint64_t alignment) const;
+  [[nodiscard]] bool leaves_claimed(Address begin, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t limit(MemoryKind kind) const;
   void hold_pages(Address begin, std::uint64_t bytes);
   void drop_pages(Address begin, std::uint64_t bytes);
@@ -87,6 +104,8 @@ class DeviceMemory {
   std::map<Address, Allocation> allocations_[kMemoryKinds];
   std::uint64_t mapped_pages_[kMemoryKinds] = {};
   std::map<Address, Address> host_ranges_;  // begin to end
+  std::map<Address, Allocation> reserved_, mapped_;
+  std::uint64_t claimed_ = 0;
 };
 
 }  // namespace lockstep::exec

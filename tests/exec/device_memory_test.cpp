@@ -47,6 +47,39 @@ TEST_CASE("the capacity is a limit and comes back when memory is released") {
   CHECK(memory.allocate(10 * kMiB) == whole);
 }
 
+TEST_CASE("memory and addresses apart: the capacity holds for both, access is by page") {
+  DeviceMemory memory(10 * kMiB);
+  const auto range = memory.reserve(64 * kMiB, 1);  // addresses may be more than memory
+  REQUIRE(range);
+  CHECK(*range % DeviceMemory::kPageBytes == 0);
+  CHECK(*range >= kArenaBase + memory.capacity());
+  CHECK(memory.reserve(2 * kMiB, 16 * kMiB).value() % (16 * kMiB) == 0);
+  CHECK_FALSE(memory.reserve(kRegionBytes, 1));
+  const Address a = *memory.allocate(3 * kMiB);  // two pages
+  CHECK_FALSE(memory.claim(8 * kMiB));
+  REQUIRE(memory.claim(4 * kMiB));
+  CHECK(memory.mapped_bytes(MemoryKind::kDevice) == 8 * kMiB);
+  CHECK(memory.allocate(kMiB));  // in the second page
+  CHECK(memory.allocate(kMiB));
+  CHECK_FALSE(memory.allocate(2 * kMiB));
+  memory.map(*range + 2 * kMiB, 4 * kMiB);
+  CHECK_FALSE(memory.accessible(*range + 2 * kMiB, 1));
+  memory.open(*range + 2 * kMiB, 2 * kMiB, true);
+  CHECK(memory.accessible(*range + 2 * kMiB, 2 * kMiB));
+  CHECK_FALSE(memory.accessible(*range + 4 * kMiB - 1, 2));
+  CHECK(memory.find(*range + 5 * kMiB)->begin == *range + 2 * kMiB);
+  CHECK_FALSE(memory.find(*range));
+  auto* const first = reinterpret_cast<unsigned char*>(*range + 2 * kMiB);
+  *first = 7;
+  memory.unmap(*range + 2 * kMiB);
+  CHECK_FALSE(memory.accessible(*range + 2 * kMiB, 1));
+  memory.map(*range + 2 * kMiB, 4 * kMiB);
+  CHECK(*first == 0);
+  memory.give_back(4 * kMiB);
+  CHECK(memory.allocate(4 * kMiB));
+  CHECK(memory.release(a));
+}
+
 TEST_CASE("pages of 2 MiB are reachable while they hold an allocation") {
   DeviceMemory memory(64 * kMiB);
   const Address a = *memory.allocate(100);

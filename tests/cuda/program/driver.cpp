@@ -40,6 +40,15 @@ struct AllocNode {
   std::size_t accesses = 0, bytes = 0;
   void* pointer = nullptr;
 };
+struct AllocationProperties {
+  int type = 1, handle_types = 0;  // pinned
+  int location_type = 1, location = 0;
+  void* win32 = nullptr;
+  unsigned long long flags = 0;
+};
+struct AccessDescription {
+  int location_type, location, flags;
+};
 
 extern "C" {
 int cuInit(unsigned);
@@ -57,6 +66,16 @@ int cuLinkCreate_v2(unsigned, const int*, void**, void**);
 int cuLinkAddData_v2(void*, int, const void*, std::size_t, const char*, unsigned, const int*, void**);
 int cuLinkComplete(void*, void**, std::size_t*);
 int cuLinkDestroy(void*);
+int cuMemAddressReserve(unsigned long long*, std::size_t, std::size_t, unsigned long long,
+                        unsigned long long);
+int cuMemAddressFree(unsigned long long, std::size_t);
+int cuMemCreate(unsigned long long*, std::size_t, const AllocationProperties*, unsigned long long);
+int cuMemRelease(unsigned long long);
+int cuMemMap(unsigned long long, std::size_t, std::size_t, unsigned long long, unsigned long long);
+int cuMemUnmap(unsigned long long, std::size_t);
+int cuMemSetAccess(unsigned long long, std::size_t, const AccessDescription*, std::size_t);
+int cuMemGetAllocationGranularity(std::size_t*, const AllocationProperties*, int);
+int cuMemGetInfo_v2(std::size_t*, std::size_t*);
 int cuMemAlloc_v2(unsigned long long*, std::size_t);
 int cuMemFree_v2(unsigned long long);
 int cuMemcpyHtoD_v2(unsigned long long, const void*, std::size_t);
@@ -128,6 +147,52 @@ void launches(void* module) {
   check(cuFuncGetAttribute(&most_threads, 0, scale) == 0 && most_threads == 1024, "threads of a CTA");
   check(cuFuncGetAttribute(&architecture, 5, scale) == 0 && architecture == 70, "architecture of the PTX");
   check(cuMemFree_v2(data) == 0, "free");
+}
+
+/// An array that grows in place: two pieces of memory at addresses that follow each other; then one of them
+/// elsewhere, with what it held.
+void virtual_memory(void* module) {
+  const AllocationProperties properties;
+  const AccessDescription access{1, 0, 3};
+  std::size_t page = 0, before = 0, after = 0, total = 0;
+  check(cuMemGetAllocationGranularity(&page, &properties, 0) == 0 && page > 0 &&
+            cuMemGetInfo_v2(&before, &total) == 0,
+        "granularity");
+  unsigned long long at = 0, first = 0, second = 0, all = 0;
+  check(cuMemAddressReserve(&at, 4 * page, 0, 0, 0) == 0 && at % page == 0, "addresses");
+  check(cuMemCreate(&first, page, &properties, 0) == 0 && cuMemCreate(&second, page, &properties, 0) == 0,
+        "create");
+  check(cuMemCreate(&all, total / page * page, &properties, 0) == 2, "more than the device has");
+  check(cuMemCreate(&all, page + 1, &properties, 0) == 1, "a part of a page");
+  check(cuMemGetInfo_v2(&after, &total) == 0 && before - after == 2 * page, "memory that is left");
+  check(cuMemMap(at, page, 0, first, 0) == 0 && cuMemMap(at + page, page, 0, second, 0) == 0, "map");
+  check(cuMemMap(at + page, page, 0, second, 0) == 1 && cuMemMap(at + 8 * page, page, 0, first, 0) == 1,
+        "what is mapped or not reserved");
+  const unsigned long long data = at + page - 8;  // across both
+  const std::vector<unsigned> values{1, 2, 3, 4};
+  std::vector<unsigned> result(4);
+  check(cuMemcpyHtoD_v2(data, values.data(), 16) != 0, "no access yet");
+  check(cuMemSetAccess(at, 2 * page, &access, 1) == 0 && cuMemSetAccess(at, 3 * page, &access, 1) == 1,
+        "access");
+  check(cuMemcpyHtoD_v2(data, values.data(), 16) == 0, "copy to it");
+  unsigned factor = 3;
+  void* args[] = {const_cast<unsigned long long*>(&data), &factor};
+  check(cuLaunchKernel(function(module, "scale"), 1, 1, 1, 4, 1, 1, 0, nullptr, args, nullptr) == 0,
+        "kernel");
+  check(cuMemcpyDtoH_v2(result.data(), data, 16) == 0 && result == std::vector<unsigned>{3, 6, 9, 12},
+        "result");
+  check(cuMemUnmap(at + page, page) == 0 && cuMemMap(at + 2 * page, page, 0, second, 0) == 0 &&
+            cuMemSetAccess(at + 2 * page, page, &access, 1) == 0,
+        "elsewhere");
+  check(cuMemcpyDtoH_v2(result.data(), at + 2 * page, 8) == 0 && result[0] == 9 && result[1] == 12,
+        "what it held");
+  check(cuMemAddressFree(at, 4 * page) == 1, "addresses in use");
+  check(cuMemRelease(first) == 0 && cuMemRelease(first) == 1 && cuMemRelease(second) == 0, "release");
+  check(cuMemGetInfo_v2(&after, &total) == 0 && before - after == 2 * page, "mapped memory lives");
+  check(cuMemUnmap(at, page) == 0 && cuMemUnmap(at + 2 * page, page) == 0 &&
+            cuMemAddressFree(at, 4 * page) == 0,
+        "unmap");
+  check(cuMemGetInfo_v2(&after, &total) == 0 && before == after, "memory that is back");
 }
 
 /// A kernel with more values at once than 1024 threads have registers for is launched all the same: how many
@@ -243,7 +308,8 @@ int main(int argc, char** argv) {
   check(cuInit(0) == 0 && cuDeviceGet(&device, 0) == 0 && cuDeviceGet(&device, 1) == 101, "device");
   check(cuDeviceGetName(name, sizeof name, 0) == 0 && std::strlen(name) > 0, "name");
   int value = -1;
-  check(cuDeviceGetAttribute(&value, 102, 0) == 0 && value == 0, "no virtual memory management");
+  check(cuDeviceGetAttribute(&value, 102, 0) == 0 && value == 1, "virtual memory management");
+  check(cuDeviceGetAttribute(&value, 103, 0) == 0 && value == 0, "no handles for other processes");
   check(cuDeviceGetAttribute(&value, 10, 0) == 0 && value == 32, "warp size");
   check(cuDeviceGetAttribute(&value, 5000, 0) == 1, "an attribute that there is not");
   check(cuCtxGetDevice(&device) == 201, "no context");
@@ -258,12 +324,14 @@ int main(int argc, char** argv) {
         "entry point");
   check(cuStreamBatchMemOp_v2() == 801, "what is not supported");
   launches(module);
+  virtual_memory(module);
   many_registers();
   linking(text);
   conditions(module);
   memory_nodes();
   check(cudaGetLastError() == 1, "the runtime's own last error");
-  check(cuCtxDestroy_v2(context) == 0, "end of the context");
+  check(cuCtxDestroy_v2(context) == 0 && cuCtxGetDevice(&device) == 201, "end of the context");
+  check(cudaFree(nullptr) == 0 && cuCtxGetDevice(&device) == 0 && device == 0, "the runtime's context");
   if (failures == 0) std::puts("PASS");
   return failures == 0 ? 0 : 1;
 }

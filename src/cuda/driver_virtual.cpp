@@ -1,0 +1,99 @@
+// Virtual memory management: see virtual_memory.hpp.
+#include "cuda/driver.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+/// CUmemAccessDesc.
+struct AccessDescription {
+  int location_type, location;
+  int flags;  // 0 none, 1 read, 3 read and write
+};
+static_assert(sizeof(AccessDescription) == 12);
+constexpr int kDeviceLocation = 1, kReadWrite = 3;
+
+bool is_the_device(int location_type, int location) {
+  require(location_type == kDeviceLocation, Status::kErrorNotSupported);
+  require(location == 0, Status::kErrorInvalidDevice);
+  return true;
+}
+
+}  // namespace
+
+LOCKSTEP_CUDA_API cuMemGetAllocationGranularity(std::size_t* bytes, const AllocationProperties* properties,
+                                                int option) {
+  return driver_api([&](Runtime&) {
+    require(bytes != nullptr && properties != nullptr && (option == 0 || option == 1));
+    *bytes = VirtualMemory::kGranularity;
+  });
+}
+
+LOCKSTEP_CUDA_API cuMemAddressReserve(DevicePointer* p, std::size_t bytes, std::size_t alignment,
+                                      DevicePointer, unsigned long long flags) {
+  return driver_api([&](Runtime& rt) {
+    require(p != nullptr && flags == 0);
+    *p = rt.virtual_memory.reserve(bytes, alignment);  // the wanted address is a wish
+  });
+}
+LOCKSTEP_CUDA_API cuMemAddressFree(DevicePointer p, std::size_t bytes) {
+  return driver_api([&](Runtime& rt) { rt.virtual_memory.free(p, bytes); });
+}
+
+LOCKSTEP_CUDA_API cuMemCreate(VirtualMemory::Handle* handle, std::size_t bytes,
+                              const AllocationProperties* properties, unsigned long long flags) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr && properties != nullptr && flags == 0);
+    *handle = rt.virtual_memory.create(bytes, *properties);
+  });
+}
+LOCKSTEP_CUDA_API cuMemRelease(VirtualMemory::Handle handle) {
+  return driver_api([&](Runtime& rt) { rt.virtual_memory.release(handle); });
+}
+LOCKSTEP_CUDA_API cuMemRetainAllocationHandle(VirtualMemory::Handle* handle, void* address) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr);
+    *handle = rt.virtual_memory.retain(reinterpret_cast<Address>(address));
+  });
+}
+LOCKSTEP_CUDA_API cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties,
+                                                         VirtualMemory::Handle handle) {
+  return driver_api([&](Runtime& rt) {
+    require(properties != nullptr);
+    *properties = rt.virtual_memory.properties(handle);
+  });
+}
+
+LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offset,
+                           VirtualMemory::Handle handle, unsigned long long flags) {
+  return driver_api([&](Runtime& rt) {
+    require(flags == 0);
+    rt.virtual_memory.map(p, bytes, offset, handle);
+  });
+}
+LOCKSTEP_CUDA_API cuMemUnmap(DevicePointer p, std::size_t bytes) {
+  return driver_api([&](Runtime& rt) {
+    rt.wait_held();  // the device's, as every work may name it
+    rt.virtual_memory.unmap(p, bytes);
+  });
+}
+LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const AccessDescription* descriptions,
+                                 std::size_t count) {
+  return driver_api([&](Runtime& rt) {
+    require(descriptions != nullptr && count > 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const AccessDescription& d = descriptions[i];
+      require(is_the_device(d.location_type, d.location) && d.flags >= 0 && d.flags <= kReadWrite);
+      rt.wait_held();
+      rt.virtual_memory.set_access(p, bytes, d.flags != 0);
+    }
+  });
+}
+LOCKSTEP_CUDA_API cuMemGetAccess(unsigned long long* flags, const int* location, DevicePointer p) {
+  return driver_api([&](Runtime& rt) {
+    require(flags != nullptr && location != nullptr && is_the_device(location[0], location[1]));
+    *flags = rt.virtual_memory.accessible(p) ? kReadWrite : 0;
+  });
+}
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,145 @@
+#include "cuda/virtual_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/api.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+constexpr int kPinned = 1, kOnDevice = 1;  // CU_MEM_ALLOCATION_TYPE_, CU_MEM_LOCATION_TYPE_
+
+void require_pages(Address begin, std::uint64_t bytes) {
+  require(bytes > 0 && begin % VirtualMemory::kGranularity == 0 && bytes % VirtualMemory::kGranularity == 0);
+}
+
+}  // namespace
+
+Address VirtualMemory::reserve(std::uint64_t bytes, std::uint64_t alignment) {
+  require_pages(0, bytes);
+  require((alignment & (alignment - 1)) == 0 || alignment == 0);
+  const auto begin = memory_->reserve(bytes, alignment);
+  require(begin.has_value(), Status::kErrorMemoryAllocation);
+  return *begin;
+}
+
+void VirtualMemory::free(Address begin, std::uint64_t bytes) {
+  const auto range = memory_->find_reserved(begin);
+  require(range && range->begin == begin && range->bytes == bytes && mapped_in(begin, bytes).empty());
+  memory_->release_reserved(begin);
+}
+
+VirtualMemory::Handle VirtualMemory::create(std::uint64_t bytes, const AllocationProperties& properties) {
+  require_pages(0, bytes);
+  require(properties.type == kPinned);
+  require(properties.location_type == kOnDevice && properties.handle_types == 0, Status::kErrorNotSupported);
+  require(properties.location == 0, Status::kErrorInvalidDevice);
+  require(memory_->claim(bytes), Status::kErrorMemoryAllocation);
+  Physical& made = physical_[next_];
+  made.bytes = bytes;
+  made.properties = properties;
+  made.properties.compression = 0;  // there is none
+  return next_++;
+}
+
+VirtualMemory::Physical& VirtualMemory::physical(Handle handle) {
+  const auto found = physical_.find(handle);
+  require(found != physical_.end() && found->second.references > 0);
+  return found->second;
+}
+
+void VirtualMemory::drop_unused(Handle handle) {
+  const auto found = physical_.find(handle);
+  if (found->second.references > 0 || found->second.mapped_at != 0) return;
+  memory_->give_back(found->second.bytes);
+  physical_.erase(found);
+}
+
+void VirtualMemory::release(Handle handle) {
+  --physical(handle).references;
+  drop_unused(handle);
+}
+
+void VirtualMemory::map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle) {
+  require_pages(begin, bytes);
+  Physical& memory = physical(handle);
+  require(offset == 0 && bytes == memory.bytes);
+  const auto range = memory_->find_reserved(begin);
+  require(range && begin - range->begin + bytes <= range->bytes && mapped_in(begin, bytes).empty());
+  require(memory.mapped_at == 0, Status::kErrorNotSupported);
+  memory.mapped_at = begin;
+  memory_->map(begin, bytes);
+  if (memory.content.empty()) return;
+  std::memcpy(reinterpret_cast<void*>(begin), memory.content.data(), bytes);
+  memory.content = {};
+}
+
+std::vector<VirtualMemory::Handle> VirtualMemory::mapped_in(Address begin, std::uint64_t bytes) const {
+  std::vector<Handle> found;
+  for (const auto& [handle, memory] : physical_)
+    if (memory.mapped_at != 0 && memory.mapped_at < begin + bytes && begin < memory.mapped_at + memory.bytes)
+      found.push_back(handle);
+  return found;
+}
+
+void VirtualMemory::unmap(Address begin, std::uint64_t bytes) {
+  require_pages(begin, bytes);
+  const auto handles = mapped_in(begin, bytes);
+  std::uint64_t covered = 0;
+  for (const Handle handle : handles) {
+    const Physical& memory = physical_[handle];
+    require(memory.mapped_at >= begin && memory.mapped_at + memory.bytes <= begin + bytes);
+    covered += memory.bytes;
+  }
+  require(covered == bytes);
+  for (const Handle handle : handles) {
+    Physical& memory = physical_[handle];
+    const auto* const from = reinterpret_cast<const std::byte*>(memory.mapped_at);
+    if (memory.references > 0) memory.content.assign(from, from + memory.bytes);
+    memory_->unmap(memory.mapped_at);
+    memory.mapped_at = 0;
+    drop_unused(handle);
+  }
+}
+
+void VirtualMemory::set_access(Address begin, std::uint64_t bytes, bool accessible) {
+  require_pages(begin, bytes);
+  std::uint64_t covered = 0;
+  for (const Handle handle : mapped_in(begin, bytes)) {
+    const Physical& memory = physical_[handle];
+    covered += std::min(begin + bytes, memory.mapped_at + memory.bytes) - std::max(begin, memory.mapped_at);
+  }
+  require(covered == bytes);
+  memory_->open(begin, bytes, accessible);
+}
+
+bool VirtualMemory::accessible(Address address) const {
+  require(!mapped_in(address, 1).empty());
+  return memory_->accessible(address, 1);
+}
+
+VirtualMemory::Handle VirtualMemory::retain(Address address) {
+  const auto found = mapped_in(address, 1);
+  require(!found.empty());
+  ++physical_[found.front()].references;
+  return found.front();
+}
+
+const AllocationProperties& VirtualMemory::properties(Handle handle) const {
+  const auto found = physical_.find(handle);
+  require(found != physical_.end());
+  return found->second.properties;
+}
+
+void VirtualMemory::clear() {
+  for (auto& [handle, memory] : physical_) {
+    if (memory.mapped_at != 0) memory_->unmap(memory.mapped_at);
+    memory_->give_back(memory.bytes);
+  }
+  physical_.clear();
+  memory_->release_all_reserved();
+}
+
+}  // namespace lockstep::cuda

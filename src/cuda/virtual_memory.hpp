@@ -1,0 +1,68 @@
+// Virtual memory management of the driver API: addresses without memory, memory without addresses, and the
+// one mapped at the other. CUDA driver API 13, "Virtual Memory Management".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "exec/device_memory.hpp"
+
+namespace lockstep::cuda {
+
+/// CUmemAllocationProp.
+struct AllocationProperties {
+  int type = 0, handle_types = 0;
+  int location_type = 0, location = 0;
+  void* win32 = nullptr;
+  std::uint8_t compression = 0, rdma = 0;
+  std::uint16_t usage = 0;
+  std::uint8_t reserved[4] = {};
+};
+static_assert(sizeof(AllocationProperties) == 32);
+
+/// Sizes and addresses are whole pages of 2 MiB, in bytes. Functions throw ApiError with the driver's codes.
+/// What differs from a GPU: memory is mapped at one place at a time (another is kErrorNotSupported), and what
+/// may be read may be written.
+class VirtualMemory {
+ public:
+  using Handle = unsigned long long;
+  static constexpr std::uint64_t kGranularity = exec::DeviceMemory::kPageBytes;
+
+  explicit VirtualMemory(exec::DeviceMemory& memory) : memory_(&memory) {}
+
+  [[nodiscard]] Address reserve(std::uint64_t bytes, std::uint64_t alignment);
+  void free(Address begin, std::uint64_t bytes);
+  [[nodiscard]] Handle create(std::uint64_t bytes, const AllocationProperties& properties);
+  /// Gives up one reference; the memory lives as long as it is mapped.
+  void release(Handle handle);
+  void map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle);
+  /// All that is mapped in the range, which must be whole mappings. What has a reference keeps what it holds.
+  void unmap(Address begin, std::uint64_t bytes);
+  void set_access(Address begin, std::uint64_t bytes, bool accessible);
+  [[nodiscard]] bool accessible(Address address) const;
+  /// A new reference to what is mapped there.
+  [[nodiscard]] Handle retain(Address address);
+  [[nodiscard]] const AllocationProperties& properties(Handle handle) const;
+  /// Nothing is reserved, mapped or created any more.
+  void clear();
+
+ private:
+  struct Physical {
+    std::uint64_t bytes = 0;
+    AllocationProperties properties;
+    unsigned references = 1;
+    Address mapped_at = 0;           // 0: nowhere
+    std::vector<std::byte> content;  // while it is mapped nowhere; empty: never written
+  };
+  [[nodiscard]] std::vector<Handle> mapped_in(Address begin, std::uint64_t bytes) const;
+  Physical& physical(Handle handle);
+  void drop_unused(Handle handle);
+
+  exec::DeviceMemory* memory_;
+  std::map<Handle, Physical> physical_;
+  Handle next_ = 1;
+};
+
+}  // namespace lockstep::cuda
