@@ -29,8 +29,14 @@ WarpgroupProduct product_of(const ptx::Form& form) {
 
 }  // namespace
 
-/// wgmma.fence, commit_group and wait_group order only: every product is complete when its instruction is.
+/// wgmma.fence orders only: a warp's part of a product is complete when its instruction is.
 void Decoder::decode_warpgroup(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kCommitGroup)) return void(op.handler = Handler::kWarpgroupCommit);
+  if (inst.has(Mod::kWaitGroup)) {
+    op.handler = Handler::kWarpgroupWait;
+    op.detail = static_cast<std::uint32_t>(inst.operands.at(0).bits);
+    return;
+  }
   if (!inst.has(Mod::kMmaAsync)) return void(op.handler = Handler::kNothing);
   WarpgroupForm form;
   form.product = product_of(inst.form);
