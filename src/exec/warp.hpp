@@ -140,6 +140,7 @@ class Warp {
   [[nodiscard]] Stop spun() const;
   void step_async(const Operation& op, LaneMask active);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
+  Stop step_groups(const Operation& op, LaneMask active, bool& stop);
   void lane(const Operation& op, LaneMask active) { lane(op, active, active); }
   void lane(const Operation& op, LaneMask active, LaneMask present) {
     op.fn(lane_args(op, active, present), op.immediate);
