@@ -9,6 +9,7 @@ namespace lockstep::cuda::abi {
 
 struct dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
+  friend bool operator==(const dim3&, const dim3&) = default;
 };
 static_assert(sizeof(dim3) == 12);
 

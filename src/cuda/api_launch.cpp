@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/api.hpp"
+#include "cuda/cluster.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 
@@ -27,22 +28,28 @@ int launch_plain(const void* function, abi::dim3 grid, abi::dim3 block, void** a
   });
 }
 
+KernelLaunch extended(Runtime& rt, const abi::LaunchConfig* config) {
+  require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
+  KernelLaunch l;
+  l.grid = config->gridDim;
+  l.block = config->blockDim;
+  l.dynamic_shared = config->dynamicSmemBytes;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const auto& attribute = config->attrs[i];
+    const auto& cluster = attribute.val.clusterDim;
+    if (attribute.id == abi::kLaunchAttributeCooperative)
+      l.cooperative = attribute.val.cooperative != 0;
+    else if (attribute.id == abi::kLaunchAttributeClusterDimension)
+      l.cluster = abi::dim3{cluster.x, cluster.y, cluster.z};
+    else
+      rt.warn_once(fmt::format("launch attribute {} has no effect", attribute.id));
+  }
+  return l;
+}
+
 int launch_extended(const abi::LaunchConfig* config, const void* function, void** args) {
   return api([&](Runtime& rt) {
-    require(config != nullptr && (config->numAttrs == 0 || config->attrs != nullptr));
-    KernelLaunch l;
-    l.grid = config->gridDim;
-    l.block = config->blockDim;
-    l.dynamic_shared = config->dynamicSmemBytes;
-    for (unsigned i = 0; i < config->numAttrs; ++i) {
-      const auto& attribute = config->attrs[i];
-      if (attribute.id == abi::kLaunchAttributeCooperative)
-        l.cooperative = attribute.val.cooperative != 0;
-      else if (attribute.id == abi::kLaunchAttributeClusterDimension)
-        l.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z};
-      else
-        rt.warn_once(fmt::format("launch attribute {} has no effect", attribute.id));
-    }
+    KernelLaunch l = extended(rt, config);
     launch(rt, function, std::move(l), args, static_cast<abi::Stream>(config->stream));
   });
 }
@@ -55,7 +62,12 @@ int virtual_architecture(const std::string& target) {
   return number;
 }
 
-enum FunctionAttribute { kMaxDynamicShared = 8, kSharedCarveout = 9 };
+enum FunctionAttribute {
+  kMaxDynamicShared = 8,
+  kSharedCarveout = 9,
+  kLargeClusters = 14,
+  kClusterPolicy = 15
+};
 
 }  // namespace
 
@@ -108,6 +120,12 @@ LOCKSTEP_CUDA_API cudaFuncGetAttributes(abi::FuncAttributes* attributes, const v
     attributes->binaryVersion = static_cast<int>(rt.settings.gpu.gpu.arch);
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(kernel.max_dynamic_shared);
     attributes->preferredShmemCarveout = kernel.carveout;
+    const auto& cluster = kernel.function().directives.reqnctapercluster;
+    attributes->clusterDimMustBeSet = kernel.function().directives.explicitcluster ? 1 : 0;
+    attributes->requiredClusterWidth = static_cast<int>(cluster[0]);
+    attributes->requiredClusterHeight = static_cast<int>(cluster[1]);
+    attributes->requiredClusterDepth = static_cast<int>(cluster[2]);
+    attributes->nonPortableClusterSizeAllowed = kernel.large_clusters ? 1 : 0;
   });
 }
 
@@ -121,6 +139,11 @@ LOCKSTEP_CUDA_API cudaFuncSetAttribute(const void* function, int attribute, int 
     } else if (attribute == kSharedCarveout) {
       require(value >= -1 && value <= 100);
       kernel.carveout = value;
+    } else if (attribute == kLargeClusters) {
+      require(value == 0 || value == 1);
+      kernel.large_clusters = value == 1;
+    } else if (attribute == kClusterPolicy) {
+      require(value >= 0 && value <= 2);  // a hint
     } else {
       throw ApiError(Status::kErrorInvalidValue);
     }
@@ -161,6 +184,22 @@ LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* n, const vo
 LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n, const void* f, int threads,
                                                                          std::size_t shared, unsigned) {
   return max_active(n, f, threads, shared);
+}
+
+LOCKSTEP_CUDA_API cudaOccupancyMaxActiveClusters(int* clusters, const void* f, const abi::LaunchConfig* c) {
+  return api([&](Runtime& rt) {
+    require(clusters != nullptr);
+    const Kernel& kernel = rt.modules.kernel(f);
+    KernelLaunch launch = extended(rt, c);
+    settle_cluster(kernel, launch, rt.settings.gpu);
+    *clusters = static_cast<int>(active_clusters(kernel, launch, rt.settings.gpu));
+  });
+}
+LOCKSTEP_CUDA_API cudaOccupancyMaxPotentialClusterSize(int* ctas, const void* f, const abi::LaunchConfig* c) {
+  return api([&](Runtime& rt) {
+    require(ctas != nullptr);
+    *ctas = static_cast<int>(largest_cluster(rt.modules.kernel(f), extended(rt, c), rt.settings.gpu));
+  });
 }
 
 }  // namespace lockstep::cuda

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cuda/cluster.hpp"
 #include "cuda/runtime.hpp"
 
 namespace lockstep::cuda {
@@ -36,7 +37,7 @@ void Runtime::run_child(const exec::ChildLaunch& child, const KernelLaunch& pare
   launch.kernel = &modules.kernel(module, module.program().functions[child.function].name);
   launch.grid = {child.grid.x, child.grid.y, child.grid.z};
   launch.block = {child.block.x, child.block.y, child.block.z};
-  launch.cluster = {1, 1, 1};
+  settle_cluster(*launch.kernel, launch, settings.gpu);
   launch.dynamic_shared = child.dynamic_shared_bytes;
   launch.parameters = child.parameters;
   const auto run = begin_kernel(std::move(launch), false);

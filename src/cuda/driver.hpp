@@ -44,6 +44,8 @@ int cudaFuncGetAttributes(lockstep::cuda::abi::FuncAttributes*, const void*);
 int cudaFuncSetAttribute(const void*, int, int);
 int cudaFuncSetCacheConfig(const void*, int);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
+int cudaOccupancyMaxActiveClusters(int*, const void*, const lockstep::cuda::abi::LaunchConfig*);
+int cudaOccupancyMaxPotentialClusterSize(int*, const void*, const lockstep::cuda::abi::LaunchConfig*);
 int cudaLaunchKernelExC(const lockstep::cuda::abi::LaunchConfig*, const void*, void**);
 int cudaLaunchHostFunc(lockstep::cuda::abi::Stream, lockstep::cuda::abi::HostFn, void*);
 int cudaMalloc(void**, std::size_t);

@@ -49,6 +49,15 @@ int launch(void* f, KernelLaunch l, void** args, void** extra, void* stream) {
   });
 }
 
+abi::LaunchConfig runtime_config(const LaunchConfig& c) {
+  return {{c.grid[0], c.grid[1], c.grid[2]},
+          {c.block[0], c.block[1], c.block[2]},
+          c.shared,
+          c.stream,
+          c.attrs,
+          c.count};
+}
+
 KernelLaunch geometry(const unsigned* grid, const unsigned* block, unsigned shared) {
   KernelLaunch l;
   l.grid = {grid[0], grid[1], grid[2]};
@@ -103,12 +112,7 @@ LOCKSTEP_CUDA_API cuLaunchKernelEx(const LaunchConfig* c, void* f, void** args, 
   if (c == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
   if (args == nullptr && extra != nullptr)
     return launch(f, geometry(c->grid, c->block, c->shared), args, extra, c->stream);
-  abi::LaunchConfig config{{c->grid[0], c->grid[1], c->grid[2]},
-                           {c->block[0], c->block[1], c->block[2]},
-                           c->shared,
-                           c->stream,
-                           c->attrs,
-                           c->count};
+  const abi::LaunchConfig config = runtime_config(*c);
   return driver([&] { return cudaLaunchKernelExC(&config, f, args); });
 }
 LOCKSTEP_CUDA_API cuLaunchHostFunc(void* stream, abi::HostFn call, void* data) {
@@ -132,6 +136,16 @@ LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* bloc
                                                             std::size_t (*dynamic)(int), std::size_t shared,
                                                             int limit, unsigned) {
   return best_block(grid, block, f, dynamic, shared, limit);
+}
+LOCKSTEP_CUDA_API cuOccupancyMaxActiveClusters(int* clusters, void* f, const LaunchConfig* c) {
+  if (c == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
+  const abi::LaunchConfig config = runtime_config(*c);
+  return driver([&] { return cudaOccupancyMaxActiveClusters(clusters, f, &config); });
+}
+LOCKSTEP_CUDA_API cuOccupancyMaxPotentialClusterSize(int* ctas, void* f, const LaunchConfig* c) {
+  if (c == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
+  const abi::LaunchConfig config = runtime_config(*c);
+  return driver([&] { return cudaOccupancyMaxPotentialClusterSize(ctas, f, &config); });
 }
 
 }  // namespace lockstep::cuda

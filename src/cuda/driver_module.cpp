@@ -181,7 +181,13 @@ LOCKSTEP_CUDA_API cuFuncGetAttribute(int* value, int attribute, void* f) {
                         all.binaryVersion,
                         all.cacheModeCA,
                         all.maxDynamicSharedSizeBytes,
-                        all.preferredShmemCarveout};
+                        all.preferredShmemCarveout,
+                        all.clusterDimMustBeSet,
+                        all.requiredClusterWidth,
+                        all.requiredClusterHeight,
+                        all.requiredClusterDepth,
+                        all.nonPortableClusterSizeAllowed,
+                        all.clusterSchedulingPolicyPreference};
   if (value == nullptr || attribute < 0 || static_cast<std::size_t>(attribute) >= std::size(values))
     return static_cast<int>(Status::kErrorInvalidValue);
   *value = values[attribute];

@@ -71,7 +71,8 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   launch.kernel = &l.kernel->executable();
   launch.grid = {l.grid.x, l.grid.y, l.grid.z};
   launch.block = {l.block.x, l.block.y, l.block.z};
-  launch.cluster = {l.cluster.x, l.cluster.y, l.cluster.z};
+  const abi::dim3 cluster = l.cluster.value_or(abi::dim3{});
+  launch.cluster = {cluster.x, cluster.y, cluster.z};
   launch.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
   launch.parameters = l.parameters;
   launch.cooperative = l.cooperative;

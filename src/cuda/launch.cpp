@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/occupancy.hpp"
+#include "cuda/cluster.hpp"
 #include "cuda/device.hpp"
 #include "cuda/error.hpp"
 #include "util/error.hpp"
@@ -135,6 +136,7 @@ std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch, cons
 KernelLaunch prepare_launch(const Kernel& kernel, KernelLaunch launch, void** args,
                             const config::GpuConfig& gpu) {
   launch.kernel = &kernel;
+  settle_cluster(kernel, launch, gpu);
   check_geometry(kernel, launch, gpu);
   check_resources(kernel, launch, gpu);
   launch.parameters = collect_parameters(kernel.function(), args);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -48,7 +49,8 @@ struct ScriptArgument {
 
 struct ScriptLaunch {
   std::string kernel;
-  Dim3 grid, block, cluster;
+  Dim3 grid, block;
+  std::optional<Dim3> cluster;
   std::uint64_t shared = 0, stream = 0;
   bool cooperative = false;
   std::vector<ScriptArgument> arguments;

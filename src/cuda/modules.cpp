@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "cuda/error.hpp"
 #include "ptx/linker.hpp"
@@ -47,12 +49,34 @@ const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32
   return best;
 }
 
+namespace {
+
+/// Is it made for what only this architecture or its family has (".target sm_90a", "sm_100f")?
+bool has_specific_target(const FatbinImage& image) {
+  const std::string_view text = image.bytes;
+  const std::size_t at = text.find(".target");
+  if (at == std::string_view::npos) return false;
+  const std::string_view line = text.substr(at, text.find('\n', at) - at);
+  const std::string name = fmt::format("sm_{}", image.sm);
+  const std::size_t suffix = line.find(name);
+  if (suffix == std::string_view::npos || suffix + name.size() >= line.size()) return false;
+  const char letter = line[suffix + name.size()];
+  return letter == 'a' || letter == 'f';
+}
+
+/// Of two images that `arch` can run the better has a larger key.
+std::pair<std::uint32_t, bool> closeness(const FatbinImage& image, std::uint32_t arch) {
+  return {image.sm, (image.sm == arch) == has_specific_target(image)};
+}
+
+}  // namespace
+
 const FatbinImage* choose_ptx(std::span<const FatbinImage> images, std::uint32_t arch) {
   const FatbinImage* best = nullptr;
   for (const FatbinImage& image : images) {
     if (image.kind != FatbinImage::Kind::kPtx) continue;
     const bool fits = image.sm <= arch, best_fits = best != nullptr && best->sm <= arch;
-    if (best == nullptr || (fits && (!best_fits || image.sm > best->sm)) ||
+    if (best == nullptr || (fits && (!best_fits || closeness(image, arch) > closeness(*best, arch))) ||
         (!fits && !best_fits && image.sm < best->sm))
       best = &image;
   }

@@ -26,6 +26,7 @@ struct Kernel {
   Module* module = nullptr;
   std::uint32_t max_dynamic_shared = 48 * 1024;  // bytes; cudaFuncSetAttribute
   int carveout = -1;                             // percent; -1 is the default
+  bool large_clusters = false;                   // of more CTAs than every GPU can place
 
   /// Translated at first use. Throws ApiError(InvalidDeviceFunction) when the PTX has no such kernel,
   /// InputError when the kernel needs what the executor does not have.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,7 +19,8 @@ struct Kernel;
 
 struct KernelLaunch {
   const Kernel* kernel = nullptr;
-  abi::dim3 grid, block, cluster;
+  abi::dim3 grid, block;
+  std::optional<abi::dim3> cluster;  // CTAs; none: neither launch nor kernel has any
   std::uint64_t dynamic_shared = 0;
   std::vector<std::byte> parameters;  // the kernel's parameter space
   bool cooperative = false;

@@ -106,7 +106,7 @@ class Player {
     KernelLaunch launch;
     launch.grid = {l.grid.x, l.grid.y, l.grid.z};
     launch.block = {l.block.x, l.block.y, l.block.z};
-    launch.cluster = {l.cluster.x, l.cluster.y, l.cluster.z};
+    if (l.cluster) launch.cluster = {l.cluster->x, l.cluster->y, l.cluster->z};
     launch.dynamic_shared = l.shared;
     launch.cooperative = l.cooperative;
     const Kernel& kernel = runtime_.modules.kernel(module_, l.kernel);

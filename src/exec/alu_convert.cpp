@@ -257,7 +257,7 @@ constexpr Packed kPacked[] = {
     {Type::kF16x2, Type::kE5m2x2, Type::kF16, rare_kernel<&fp8_to_halves<2>>},
 };
 
-/// cvt.pack: clamps a and b and puts them below the low half or quarters of c.
+/// cvt.pack: clamps a and b and puts them below the low part of c.
 u32 clamp_pack(s32 a, s32 b, Imm imm) {
   const Plan plan = unpack(imm.bits);
   const u32 mask = (1u << plan.bits) - 1;
@@ -272,7 +272,8 @@ u32 clamp_pack_below(s32 a, s32 b, u32 c, Imm imm) {
 LaneOp select_pack(const Form& form) {
   constexpr ModBit kMods[] = {{Mod::kPack, 1}, {Mod::kSat, 2}};
   const Type to = form.type(0);
-  const bool fits = to == Type::kU16 || to == Type::kS16 || to == Type::kU8 || to == Type::kS8;
+  const bool fits = to == Type::kU16 || to == Type::kS16 || to == Type::kU8 || to == Type::kS8 ||
+                    to == Type::kU4 || to == Type::kS4;
   if (form.only(kMods) != 3 || form.type(1) != Type::kS32 || !fits) form.fail("no such cvt.pack");
   Plan plan;
   plan.sat = true;

@@ -8,6 +8,7 @@
 
 namespace lockstep::exec {
 
+inline constexpr unsigned kWarpsOfGroup = 4;
 inline constexpr int kWarpRows = 16, kMaxWarpgroupColumns = 256, kMaxWarpgroupDepth = 64;
 
 struct WarpgroupProduct {

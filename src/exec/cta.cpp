@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "ptx/printer.hpp"
@@ -162,6 +163,27 @@ void Cta::lanes_exited() {
   for (std::uint32_t b = 0; b < kBarriers; ++b)
     if (barriers_[b].pending) settle(b);
   if (cluster_.size() > 1) settle_cluster();
+  if (!machine_->kernel.warpgroups().empty())
+    for (std::uint32_t g = 0; g * kWarpsOfGroup < warps_.size(); ++g) settle_warpgroup(g);
+}
+
+std::span<const Warp> Cta::warpgroup(std::uint32_t number) const {
+  const std::span<const Warp> from = std::span(warps_).subspan(std::size_t{number} * kWarpsOfGroup);
+  return from.first(std::min<std::size_t>(from.size(), kWarpsOfGroup));
+}
+
+std::uint32_t Cta::committed(std::uint32_t number) const {
+  std::uint32_t least = ~0u;
+  for (const Warp& warp : warpgroup(number))
+    if (!warp.done()) least = std::min(least, warp.committed());
+  return least;
+}
+
+void Cta::settle_warpgroup(std::uint32_t number) {
+  const std::uint32_t groups = committed(number);
+  const std::size_t first = std::size_t{number} * kWarpsOfGroup;
+  for (std::size_t w = first; w < std::min(first + kWarpsOfGroup, warps_.size()); ++w)
+    if (!warps_[w].done()) warps_[w].release_warpgroup(groups);
 }
 
 void Cta::settle_cluster() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "exec/warp.hpp"
@@ -46,6 +47,10 @@ class Cta {
   void lanes_exited();
   /// Completes the phase of the cluster's barrier where every thread that is left has arrived.
   void settle_cluster();
+  /// Groups of wgmma that all warps of a warpgroup have committed that have not ended.
+  [[nodiscard]] std::uint32_t committed(std::uint32_t warpgroup) const;
+  /// Warps that waited for what these warps have committed go on.
+  void settle_warpgroup(std::uint32_t warpgroup);
   /// Shared memory of the CTA of a rank of the cluster; nullptr where there is none.
   [[nodiscard]] std::vector<std::byte>* peer_shared(std::uint64_t rank) {
     return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;
@@ -59,6 +64,7 @@ class Cta {
     std::uint64_t yes = 0;
     std::vector<LaneMask> arrived;  // by warp
   };
+  [[nodiscard]] std::span<const Warp> warpgroup(std::uint32_t number) const;
   [[nodiscard]] bool complete(const Barrier& barrier) const;
   void settle(std::uint32_t barrier);
   /// What the warps did in the round that is under way.

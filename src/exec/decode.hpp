@@ -105,6 +105,7 @@ class Decoder {
 
   // decode_warpgroup.cpp
   void decode_warpgroup(const Inst& inst, Operation& op);
+  void decode_warpgroup_order(const Inst& inst, Operation& op);
 
   // decode_texture.cpp
   bool decode_texture_group(const Inst& inst, Operation& op);

@@ -29,9 +29,16 @@ WarpgroupProduct product_of(const ptx::Form& form) {
 
 }  // namespace
 
-/// wgmma.fence, commit_group and wait_group order only: every product is complete when its instruction is.
+/// wgmma.fence has no effect: a warp's part of a product is complete when its instruction is.
+void Decoder::decode_warpgroup_order(const Inst& inst, Operation& op) {
+  op.handler = inst.has(Mod::kCommitGroup) ? Handler::kWarpgroupCommit
+               : inst.has(Mod::kWaitGroup) ? Handler::kWarpgroupWait
+                                           : Handler::kNothing;
+  if (op.handler == Handler::kWarpgroupWait) op.detail = static_cast<std::uint32_t>(inst.operands.at(0).bits);
+}
+
 void Decoder::decode_warpgroup(const Inst& inst, Operation& op) {
-  if (!inst.has(Mod::kMmaAsync)) return void(op.handler = Handler::kNothing);
+  if (!inst.has(Mod::kMmaAsync)) return decode_warpgroup_order(inst, op);
   WarpgroupForm form;
   form.product = product_of(inst.form);
   WarpgroupProduct& p = form.product;

@@ -52,6 +52,8 @@ enum class Handler : std::uint8_t {
   kWarpBarrier,  // bar.warp.sync
   kClusterArrive,
   kClusterWait,
+  kWarpgroupCommit,
+  kWarpgroupWait,
   kNanosleep,
   kNothing,    // fences, prefetches, hints: no effect on values
   kCopyAsync,  // cp.async

@@ -10,9 +10,12 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0x70616d726f736e74;  // "tnsormap"
 
-/// The object in memory.
+/// The object in memory. Its second word has no meaning: CUTLASS clears bit 21 of it
+/// (copy_traits_sm90_tma.hpp of CUTLASS 4: for drivers up to 13.1, of maps of tensors below 128 KiB), where
+/// NVIDIA's drivers keep no address.
 struct Packed {
   std::uint64_t magic = kMagic;
+  std::uint64_t unused = 0;
   std::uint64_t address = 0;
   std::uint64_t strides[kMaxTensorRank - 1] = {};
   std::uint64_t dims[kMaxTensorRank] = {};

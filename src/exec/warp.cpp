@@ -23,6 +23,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   flags_ = {};
   polls_.forget();
   cluster_arrived_ = 0;
+  committed_ = 0;
   first_row_ = static_cast<std::uint32_t>(kernel.fixed().size());
   const FunctionCode& entry = kernel.functions().front();
   if (file_.size() < first_row_ + entry.slots) file_.resize(first_row_ + entry.slots);
@@ -204,13 +205,6 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
     case Handler::kNanosleep:
       ++now_.pc;
       return Stop::kGone;
-    case Handler::kClusterArrive:
-      ++now_.pc;
-      cluster_arrive(active);
-      return Stop::kGone;
-    case Handler::kClusterWait:
-      stop = !cluster_wait(active);
-      return Stop::kBlocked;
     case Handler::kCall:
       stop = !call(op, active);
       return Stop::kGone;
@@ -235,6 +229,28 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
       return Stop::kBlocked;
     case Handler::kLaneSync:
       stop = !lane_sync(op, active);
+      return Stop::kBlocked;
+    default:
+      return step_groups(op, active, stop);
+  }
+}
+
+/// Of clusters and warpgroups.
+Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
+  switch (op.handler) {
+    case Handler::kClusterArrive:
+      ++now_.pc;
+      cluster_arrive(active);
+      return Stop::kGone;
+    case Handler::kClusterWait:
+      stop = !cluster_wait(active);
+      return Stop::kBlocked;
+    case Handler::kWarpgroupCommit:
+      ++now_.pc;
+      warpgroup_commit(active);
+      return Stop::kGone;
+    case Handler::kWarpgroupWait:
+      stop = !warpgroup_wait(op, active);
       return Stop::kBlocked;
     default:
       fault(FaultKind::kIllegalInstruction, active, 0, "not supported");

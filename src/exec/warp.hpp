@@ -41,7 +41,8 @@ struct Split {
     kAtBarrier,
     kAtWarpBarrier,
     kAtSync,
-    kAtCluster
+    kAtCluster,
+    kAtWarpgroup  // until its warps have committed `barrier` groups of products
   } state = State::kReady;
   bool spun = false;   // since anything else in the warp went on
   bool locks = false;  // what it spins on is an atomic
@@ -118,6 +119,10 @@ class Warp {
   /// Have all lanes that are left arrived at the cluster's barrier?
   [[nodiscard]] bool arrived_at_cluster() const { return (live_ & ~cluster_arrived_) == 0; }
   void release_cluster();
+  /// Groups of products that it has committed.
+  [[nodiscard]] std::uint32_t committed() const { return committed_; }
+  /// All warps of its warpgroup have committed so many.
+  void release_warpgroup(std::uint32_t groups);
   /// Where a blocked or spinning lane stands, for messages.
   struct Standing {
     std::uint32_t pc, lane;
@@ -137,6 +142,7 @@ class Warp {
   [[nodiscard]] Stop spun() const;
   void step_async(const Operation& op, LaneMask active);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
+  Stop step_groups(const Operation& op, LaneMask active, bool& stop);
   void lane(const Operation& op, LaneMask active) { lane(op, active, active); }
   void lane(const Operation& op, LaneMask active, LaneMask present) {
     op.fn(lane_args(op, active, present), op.immediate);
@@ -284,6 +290,8 @@ class Warp {
 
   // warp_warpgroup.cpp
   void warpgroup(const Operation& op, LaneMask active);
+  void warpgroup_commit(LaneMask active);
+  bool warpgroup_wait(const Operation& op, LaneMask active);
   template <class Put>
   void read_matrix(const SharedMatrix& matrix, ptx::Type type, unsigned first, unsigned lines, unsigned along,
                    Put put);
@@ -316,6 +324,7 @@ class Warp {
   const LaneMemory* lanes_ = nullptr;
   std::uint32_t index_ = 0;
   LaneMask live_ = 0;
+  std::uint32_t committed_ = 0;   // groups of wgmma
   LaneMask cluster_arrived_ = 0;  // at the cluster's barrier, in the phase that is not complete
   WarpFlags flags_;
   PollCycle polls_;

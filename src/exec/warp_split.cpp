@@ -137,6 +137,7 @@ bool Warp::release_meetings(Hold hold) {
       case Split::State::kAtSync:
         return hold == Hold::kBarrier;
       case Split::State::kAtCluster:
+      case Split::State::kAtWarpgroup:
         return false;
     }
     return false;

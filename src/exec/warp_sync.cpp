@@ -14,7 +14,9 @@ bool Warp::block(Split::State state, LaneMask lanes, LaneMask members, std::uint
   waiting.members = members;
   waiting.barrier = which;
   waiting.spins = 0;
-  if (state == Split::State::kAtBarrier || state == Split::State::kAtCluster) polls_.forget();
+  if (state == Split::State::kAtBarrier || state == Split::State::kAtCluster ||
+      state == Split::State::kAtWarpgroup)
+    polls_.forget();
   splits_.push_back(waiting);
   now_.mask &= ~lanes;
   ++now_.pc;

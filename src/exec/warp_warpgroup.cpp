@@ -1,5 +1,6 @@
 // wgmma.mma_async: each warp makes its 16 rows when it gets there. PTX keeps programs from changing the
-// matrices before the product is complete, so it does not matter that the four warps do not run at once.
+// matrices before the product is complete, which is that of the four warps: wgmma.wait_group waits for them.
+#include <algorithm>
 #include <cstring>
 
 #include "exec/cta.hpp"
@@ -11,7 +12,6 @@ namespace lockstep::exec {
 namespace {
 
 constexpr unsigned kUnitBytes = 16;
-constexpr unsigned kWarpsOfGroup = 4;
 
 /// Elements of 16 bytes; .b1 counts words.
 unsigned unit_bits(ptx::Type type) { return type == ptx::Type::kB1 ? 32 : ptx::bits(type); }
@@ -111,6 +111,31 @@ void Warp::warpgroup(const Operation& op, LaneMask active) {
       const std::uint64_t bits = o.d[place.row][place.column];
       to = each == 1 || i % 2 == 0 ? bits : to | bits << 16;
     }
+}
+
+void Warp::warpgroup_commit(LaneMask active) {
+  if (active == 0) return;
+  ++committed_;
+  ++machine_->watch.changes;
+  cta_->settle_warpgroup(index_ / kWarpsOfGroup);
+}
+
+/// Until no warp of the warpgroup has more than op.detail of the groups left that this one has committed.
+bool Warp::warpgroup_wait(const Operation& op, LaneMask active) {
+  const std::uint32_t needed = committed_ - std::min(committed_, op.detail);
+  if (active == 0 || cta_->committed(index_ / kWarpsOfGroup) >= needed) {
+    ++now_.pc;
+    return true;
+  }
+  return block(Split::State::kAtWarpgroup, active, 0, needed);
+}
+
+void Warp::release_warpgroup(std::uint32_t groups) {
+  for (Split& split : splits_) {
+    if (split.state != Split::State::kAtWarpgroup || split.barrier > groups) continue;
+    split.state = Split::State::kReady;
+    ++split.pc;
+  }
 }
 
 }  // namespace lockstep::exec

@@ -44,7 +44,7 @@ void StandStill::stop() {
 /// All that decides what the warp does next, but for memory that others reach.
 void Warp::add_to(Fingerprint& print) const {
   const auto add = [&](auto... words) { (print.add(static_cast<std::uint64_t>(words)), ...); };
-  add(live_, cluster_arrived_, splits_.size());
+  add(live_, cluster_arrived_, committed_, splits_.size());
   for (const Split& s : splits_) {
     add(s.state, s.spun, s.locks, s.spins, s.pc, s.meeting, s.frame, s.mask, s.members, s.barrier);
     add(s.poll_pc[0], s.poll_pc[1], s.poll[0], s.poll[1]);

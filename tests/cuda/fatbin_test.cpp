@@ -130,3 +130,18 @@ TEST_CASE("the PTX for the highest architecture that the GPU has is chosen, else
   CHECK(choose_ptx(images, 70)->sm == 75);
   CHECK(choose_ptx({}, 70) == nullptr);
 }
+
+// nvcc 13 puts both into a program for -arch=sm_90a. CUDA C++ Programming Guide, Feature Set Compiler
+// Targets: code for compute_90a runs on devices of compute capability 9.0 only.
+TEST_CASE(
+    "PTX for what only this architecture has comes before PTX for all later ones, and is for no other") {
+  const std::string generic = ".version 9.0\n.target sm_90\n", specific = ".version 9.0\n.target sm_90a\n";
+  for (const bool first : {false, true}) {
+    Bytes fatbin = new_fatbin();
+    add_entry(fatbin, 1, 90, first ? specific : generic, Packing::kNone);
+    add_entry(fatbin, 1, 90, first ? generic : specific, Packing::kNone);
+    const auto images = read_fatbin(fatbin, "test");
+    CHECK(choose_ptx(images, 90)->bytes == specific);
+    CHECK(choose_ptx(images, 100)->bytes == generic);
+  }
+}

@@ -241,6 +241,29 @@ TEST_CASE("tensor maps keep the limits of cuTensorMapEncodeTiled and give back w
   CHECK_FALSE(TensorMap::unpack(nothing.data()));
 }
 
+// CUTLASS's make_tma_copy_desc clears bit 21 of the second 64-bit word of what cuTensorMapEncodeTiled has
+// made.
+TEST_CASE("a tensor map is the same without bit 21 of its second word") {
+  TensorMap m;
+  m.type = ptx::Type::kF16;
+  m.rank = 2;
+  m.address = ~std::uint64_t{0} >> 16 & ~std::uint64_t{15};
+  m.dim = {~std::uint32_t{0}, ~std::uint32_t{0}, 1, 1, 1};
+  m.stride = {2, (std::uint64_t{1} << 40) - 16, 0, 0, 0};
+  m.box = {64, 255, 1, 1, 1};
+  m.swizzle_bits = 3;
+  MapBytes bytes = packed(m);
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.bytes + 8, sizeof word);
+  word &= ~(std::uint64_t{1} << 21);
+  std::memcpy(bytes.bytes + 8, &word, sizeof word);
+  const auto back = TensorMap::unpack(bytes.bytes);
+  REQUIRE(back);
+  CHECK(back->address == m.address);
+  CHECK((back->dim == m.dim && back->stride == m.stride && back->box == m.box && back->step == m.step));
+  CHECK((back->type == m.type && back->swizzle_bits == m.swizzle_bits));
+}
+
 TEST_CASE("tensormap.replace changes fields of a map in shared memory, which is then copied out") {
   Device device(R"(
 .visible .entry run(.param .u64 from, .param .u64 to, .param .u64 tensor) {

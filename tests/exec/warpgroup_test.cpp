@@ -139,6 +139,18 @@ $COPY:
       fmt::format("  wgmma.mma_async{}.sync.aligned.m64n{}k{}.{}.{}.{} {}}}, {}, %rd6, {}%go{};\n",
                   c.sparse ? ".sp" : "", c.n, c.k, c.d, c.a, c.b, d, a, c.sparse ? "%meta, 0, " : "", tail);
   text += "  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n";
+  // The product of the four warps is complete when any of them has waited: the matrices may be overwritten.
+  text += R"(
+  mov.u32 %r2, %r1;
+$CLEAR:
+  shl.b32 %r3, %r2, 4;
+  mov.u32 %r4, tile;
+  add.u32 %r4, %r4, %r3;
+  st.shared.v4.u32 [%r4], {0, 0, 0, 0};
+  add.u32 %r2, %r2, 128;
+  setp.lt.u32 %p, %r2, 4096;
+  @%p bra $CLEAR;
+)";
   text += fmt::format("  mul.wide.u32 %rd4, %r1, {};\n  add.u64 %rd2, %rd2, %rd4;\n", 4 * results);
   for (unsigned i = 0; i < results; ++i) text += fmt::format("  st.global.u32 [%rd2+{}], %x{};\n", 4 * i, i);
   return text + "  ret;\n}\n";

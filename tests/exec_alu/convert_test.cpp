@@ -206,6 +206,11 @@ TEST_CASE("cvt.pack clamps and shifts", "[exec][convert]") {
   CHECK(eval("cvt.pack.sat.s16.s32", "r,r,r", {big, minus}) == 0x7fff8000);
   CHECK(eval("cvt.pack.sat.u8.s32.b32", "r,r,r,r", {300, minus, 0xaabbccdd}) == 0xccddff00);
   CHECK(eval("cvt.pack.sat.s8.s32.b32", "r,r,r,r", {300, minus, 0x00001122}) == 0x11227f80);
+  // Eight of them make a word, the first below all others.
+  CHECK(eval("cvt.pack.sat.s4.s32.b32", "r,r,r,r", {9, minus, 0xaabbccdd}) == 0xbbccdd78);
+  CHECK(eval("cvt.pack.sat.s4.s32.b32", "r,r,r,r", {0xfffffffd, 5, 0x12}) == 0x000012d5);
+  CHECK(eval("cvt.pack.sat.u4.s32.b32", "r,r,r,r", {9, minus, 0xaabbccdd}) == 0xbbccdd90);
+  CHECK(eval("cvt.pack.sat.u4.s32.b32", "r,r,r,r", {3, 77, 0}) == 0x0000003f);
 }
 
 TEST_CASE("Conversions without their rounding are refused", "[exec][convert]") {

@@ -3,7 +3,8 @@ import dataclasses
 import pathlib
 import tomllib
 
-ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench"]
+ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
+         "cutlass"]
 
 
 @dataclasses.dataclass
@@ -26,7 +27,7 @@ class Program:
     suite: Suite = None
     checkout: pathlib.Path = None
     flags: list = dataclasses.field(default_factory=list)
-    arch: int = 75
+    arch: int | str = 75  # "90a": with what only that architecture has
     config: str = "v100"
     args: list = dataclasses.field(default_factory=list)
     runs: list = None
