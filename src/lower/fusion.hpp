@@ -27,8 +27,8 @@ struct Fused {
 /// A product and a sum, two sums, two logic operations, a shift and a sum, comparisons whose outcomes are
 /// combined, where nothing else reads what the first makes: what ptxas 13.0 made of each such pair of PTX
 /// instructions for sm_75, sm_80 and sm_90. A shift or a wide product may have several readers, if all take
-/// it in; one of 64 bits before sm_75 only (ptxas 13.0 makes the sum of its halves from there on; that a V100 took
-/// it in shows in the pipe cycles of Rodinia's prepare, docs/results.md).
+/// it in; one of 64 bits before sm_75 only (ptxas 13.0 makes the sum of its halves from there on; that a V100
+/// took it in shows in the pipe cycles of Rodinia's prepare, docs/results.md).
 class Fusions {
  public:
   Fusions() = default;

@@ -29,10 +29,10 @@ struct HeldRegisters {
 /// Linear scan over live intervals (Poletto and Sarkar, 1999), an interval reaching from the first to the
 /// last instruction at which the value is live. The elements of a vector operand get consecutive registers
 /// where they have no other place yet, as loads and stores of several registers need them. A move whose
-/// source dies in it, or that copies for good, and an address that is part of the access, share their source's
-/// register. The halves
-/// that a move packs into or takes out of a 64-bit value, each written once, are that value's registers; so is the
-/// low half that a conversion between 32-bit and 64-bit integers extends or keeps.
+/// source dies in it, or that copies for good, and an address that is part of the access, share their
+/// source's register. The halves that a move packs into or takes out of a 64-bit value, each written once,
+/// are that value's registers; so is the low half that a conversion between 32-bit and 64-bit integers
+/// extends or keeps.
 class RegisterAssignment {
  public:
   /// Within `target` registers, one that was free for a while is preferred to one that has just become so:

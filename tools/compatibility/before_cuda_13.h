@@ -75,7 +75,7 @@ template <class T, int N, cudaTextureReadMode M>
 cudaError_t cudaUnbindTexture(TextureReference<T, N, M>& reference) {
   cudaTextureObject_t object;
   cudaError_t error = cudaMemcpyFromSymbol(&object, reference, sizeof object);
-  return error != cudaSuccess ? error : cudaDestroyTextureObject(object);
+  return error != cudaSuccess || object == 0 ? error : cudaDestroyTextureObject(object);
 }
 
 template <class T, cudaTextureReadMode M>
