@@ -133,6 +133,7 @@ TEST_CASE("missing, unreadable and misspelt GPUs") {
       "rtxa6000, "
       "h200, sst_v100, sst_p100) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");
+  CHECK(error_of([] { (void)resolve("h100"); }) == "'h100' " + list + "; did you mean 'h100_pcie'?");
   CHECK(error_of([] { (void)resolve("/no/such/file.ini"); }) == "'/no/such/file.ini' " + list);
   CHECK(error_of([] { (void)resolve(""); }) == "'' " + list);
   CHECK(error_of([] { (void)resolve("common"); }).find(list) != std::string::npos);
