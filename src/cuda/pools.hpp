@@ -20,7 +20,10 @@ struct PoolPlace {
   int location = kDevice;
   int kind = kPinned;
 
-  auto operator<=>(const PoolPlace&) const = default;
+  bool operator==(const PoolPlace&) const = default;
+  bool operator<(const PoolPlace& other) const {
+    return std::pair(location, kind) < std::pair(other.location, other.kind);
+  }
   /// Throws ApiError(InvalidValue) for what no pool has, ApiError(InvalidDevice) for another device.
   [[nodiscard]] static PoolPlace of(abi::MemLocation location, int kind);
   [[nodiscard]] exec::MemoryKind memory_kind() const;
