@@ -138,6 +138,20 @@ struct MemLocation {
 };
 static_assert(sizeof(MemLocation) == 8);
 
+struct MemAccessDesc {
+  MemLocation location;
+  int flags;
+};
+struct MemPoolProps {
+  int allocType, handleTypes;
+  MemLocation location;
+  void* win32SecurityAttributes;
+  std::size_t maxSize;
+  unsigned short usage;
+  unsigned char reserved[54];
+};
+static_assert(sizeof(MemPoolProps) == 88 && offsetof(MemPoolProps, maxSize) == 24);
+
 struct ResourceDesc {
   int resType;  // 0 array, 1 mipmapped array, 2 linear, 3 pitch2D
   union {

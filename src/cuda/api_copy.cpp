@@ -67,6 +67,21 @@ LOCKSTEP_CUDA_API cudaMemcpyAsync(void* to, const void* from, std::size_t n, int
 LOCKSTEP_CUDA_API cudaMemcpyAsync_ptsz(void* to, const void* from, std::size_t n, int kind, abi::Stream s) {
   return copy_1d(to, from, n, kind, s);
 }
+/// One after the other, which is one of the orders that are allowed. The attributes say from when on and from
+/// where the copies may read: here that is when they run. The stream may not be the legacy default one.
+LOCKSTEP_CUDA_API cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
+                                       std::size_t count, const void* attributes, const std::size_t* begins,
+                                       std::size_t attribute_count, abi::Stream s) {
+  return api([&](Runtime& rt) {
+    require(to != nullptr && from != nullptr && bytes != nullptr && count > 0);
+    require(attributes != nullptr && begins != nullptr && begins[0] == 0);
+    require(attribute_count > 0 && attribute_count <= count && rt.stream(s).number != 0);
+    for (std::size_t i = 0; i < count; ++i) {
+      const int result = copy_1d(to[i], from[i], bytes[i], abi::kDefault, s);
+      require(result == 0, static_cast<Status>(result));
+    }
+  });
+}
 LOCKSTEP_CUDA_API cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t n) {
   return copy_1d(to, from, n, abi::kDeviceToDevice, nullptr);
 }

@@ -12,20 +12,13 @@ namespace {
 
 constexpr unsigned kHostAllocMapped = 2;
 constexpr std::size_t kPitchUnit = 512;
-constexpr std::uint64_t kManagedUnit = 64 << 10, kManagedBlock = 2 << 20;
 
 void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
   make_context_current();
   require(pointer != nullptr);
   *pointer = nullptr;
   if (bytes == 0) return;
-  // Managed allocations share no pages, and large ones begin where the driver's blocks do, at 2 MiB.
-  const std::uint64_t alignment = kind != MemoryKind::kManaged ? exec::DeviceMemory::kAlignment
-                                  : bytes < kManagedBlock      ? kManagedUnit
-                                                               : kManagedBlock;
-  const auto address = rt.memory.allocate(bytes, kind, alignment);
-  require(address.has_value(), Status::kErrorMemoryAllocation);
-  *pointer = reinterpret_cast<void*>(*address);
+  *pointer = reinterpret_cast<void*>(rt.allocate(bytes, kind));
 }
 
 void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
@@ -36,10 +29,7 @@ void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds
   const auto found = rt.memory.find(address);
   require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
   rt.wait_held();  // the device's, as every work may name it
-  const bool managed = found->kind == MemoryKind::kManaged;
-  if (managed) rt.note_host_accesses();
-  rt.memory.release(address);
-  if (managed) rt.note_host_accesses();
+  require(rt.release(address));
 }
 
 }  // namespace

@@ -8,24 +8,27 @@ namespace lockstep::cuda {
 
 namespace {
 
-/// The one pool of the device: allocation is from the arena, so a pool has nothing to keep.
-struct Pool {
-  unsigned long long release_threshold = 0;
-};
-Pool default_pool;
+constexpr PoolPlace kDevicePool{};
 
-int malloc_async(void** pointer, std::size_t bytes, abi::Stream handle) {
+/// Where the stream is captured, a graph's allocation: it has no pool here.
+int malloc_async(void** pointer, std::size_t bytes, abi::Stream handle, void* from) {
   return api([&](Runtime& rt) {
     require(pointer != nullptr && bytes > 0);
+    Pool& pool = from != nullptr ? rt.pools.at(from) : rt.pools.current_of(kDevicePool);
     if (rt.stream(handle).capture != nullptr) {
       auto memory = std::make_shared<const GraphAllocation>(rt.memory, bytes);
       *pointer = reinterpret_cast<void*>(memory->address());
       return rt.submit(handle, AllocateMemory{std::move(memory)});
     }
-    const auto address = rt.memory.allocate(bytes);
-    require(address.has_value(), Status::kErrorMemoryAllocation);
-    *pointer = reinterpret_cast<void*>(*address);
+    require(pool.has_room(bytes), Status::kErrorMemoryAllocation);
+    const Address address = rt.allocate(bytes, pool.place.memory_kind());
+    rt.pools.begin_use(pool, address, bytes);
+    *pointer = reinterpret_cast<void*>(address);
   });
+}
+int malloc_from(void** pointer, std::size_t bytes, void* pool, abi::Stream stream) {
+  if (pool == nullptr) return finish(Status::kErrorInvalidValue);
+  return malloc_async(pointer, bytes, stream, pool);
 }
 int free_async(void* pointer, abi::Stream stream) {
   return api([&](Runtime& rt) {
@@ -63,47 +66,111 @@ int prefetch(const void* pointer, std::size_t bytes, abi::MemLocation place, std
 
 }  // namespace
 
-LOCKSTEP_CUDA_API cudaMallocAsync(void** p, std::size_t n, abi::Stream s) { return malloc_async(p, n, s); }
+LOCKSTEP_CUDA_API cudaMallocAsync(void** p, std::size_t n, abi::Stream s) {
+  return malloc_async(p, n, s, nullptr);
+}
 LOCKSTEP_CUDA_API cudaMallocAsync_ptsz(void** p, std::size_t n, abi::Stream s) {
-  return malloc_async(p, n, s);
+  return malloc_async(p, n, s, nullptr);
 }
 LOCKSTEP_CUDA_API cudaMallocFromPoolAsync(void** p, std::size_t n, void* pool, abi::Stream s) {
-  return pool == &default_pool ? malloc_async(p, n, s) : finish(Status::kErrorInvalidValue);
+  return malloc_from(p, n, pool, s);
+}
+LOCKSTEP_CUDA_API cudaMallocFromPoolAsync_ptsz(void** p, std::size_t n, void* pool, abi::Stream s) {
+  return malloc_from(p, n, pool, s);
 }
 LOCKSTEP_CUDA_API cudaFreeAsync(void* p, abi::Stream s) { return free_async(p, s); }
 LOCKSTEP_CUDA_API cudaFreeAsync_ptsz(void* p, abi::Stream s) { return free_async(p, s); }
+
 LOCKSTEP_CUDA_API cudaDeviceGetDefaultMemPool(void** pool, int device) {
-  return api([&](Runtime&) {
+  return api([&](Runtime& rt) {
     require(pool != nullptr);
     require(device == 0, Status::kErrorInvalidDevice);
-    *pool = &default_pool;
+    *pool = &rt.pools.default_of(kDevicePool);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetMemPool(void** pool, int device) {
-  return cudaDeviceGetDefaultMemPool(pool, device);
-}
-LOCKSTEP_CUDA_API cudaMemPoolSetAttribute(void* pool, int attribute, void* value) {
-  return api([&](Runtime&) {
-    constexpr int kReuseFirst = 1, kReuseLast = 3, kReleaseThreshold = 4;
-    require(pool == &default_pool && value != nullptr && attribute >= kReuseFirst);
-    if (attribute == kReleaseThreshold)
-      std::memcpy(&default_pool.release_threshold, value, sizeof default_pool.release_threshold);
-    require(attribute <= kReuseLast || attribute == kReleaseThreshold, Status::kErrorNotSupported);
+  return api([&](Runtime& rt) {
+    require(pool != nullptr);
+    require(device == 0, Status::kErrorInvalidDevice);
+    *pool = &rt.pools.current_of(kDevicePool);
   });
 }
-/// cudaMemAccessDesc: the one device reaches its pool anyway.
-struct AccessDescription {
-  abi::MemLocation location;
-  int flags;
-};
-LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* pool, const AccessDescription* access, std::size_t count) {
-  return api([&](Runtime&) {
-    require(pool == &default_pool && (count == 0 || access != nullptr));
-    for (std::size_t i = 0; i < count; ++i) require(access[i].location.id == 0, Status::kErrorInvalidDevice);
+LOCKSTEP_CUDA_API cudaDeviceSetMemPool(int device, void* pool) {
+  return api([&](Runtime& rt) {
+    require(device == 0, Status::kErrorInvalidDevice);
+    rt.pools.set_current(kDevicePool, rt.pools.at(pool));
   });
 }
-LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t) {
-  return api([&](Runtime&) { require(pool == &default_pool); });
+LOCKSTEP_CUDA_API cudaMemGetDefaultMemPool(void** pool, const abi::MemLocation* place, int kind) {
+  return api([&](Runtime& rt) {
+    require(pool != nullptr && place != nullptr);
+    *pool = &rt.pools.default_of(PoolPlace::of(*place, kind));
+  });
+}
+LOCKSTEP_CUDA_API cudaMemGetMemPool(void** pool, const abi::MemLocation* place, int kind) {
+  return api([&](Runtime& rt) {
+    require(pool != nullptr && place != nullptr);
+    *pool = &rt.pools.current_of(PoolPlace::of(*place, kind));
+  });
+}
+LOCKSTEP_CUDA_API cudaMemSetMemPool(const abi::MemLocation* place, int kind, void* pool) {
+  return api([&](Runtime& rt) {
+    require(place != nullptr);
+    rt.pools.set_current(PoolPlace::of(*place, kind), rt.pools.at(pool));
+  });
+}
+
+LOCKSTEP_CUDA_API cudaMemPoolCreate(void** pool, const abi::MemPoolProps* properties) {
+  return api([&](Runtime& rt) {
+    require(pool != nullptr && properties != nullptr);
+    require(properties->handleTypes == 0, Status::kErrorNotSupported);  // for other processes
+    *pool = &rt.pools.create(PoolPlace::of(properties->location, properties->allocType), properties->maxSize);
+  });
+}
+LOCKSTEP_CUDA_API cudaMemPoolDestroy(void* pool) {
+  return api([&](Runtime& rt) { rt.pools.destroy(rt.pools.at(pool)); });
+}
+LOCKSTEP_CUDA_API cudaMemPoolSetAttribute(void* pool, int attribute, const void* value) {
+  return api([&](Runtime& rt) {
+    require(value != nullptr);
+    std::uint64_t number = 0;
+    std::memcpy(&number, value, Pool::is_int(attribute) ? sizeof(int) : sizeof number);
+    rt.pools.at(pool).set(attribute, number);
+  });
+}
+LOCKSTEP_CUDA_API cudaMemPoolGetAttribute(void* pool, int attribute, void* value) {
+  return api([&](Runtime& rt) {
+    require(value != nullptr);
+    const std::uint64_t number = rt.pools.at(pool).get(attribute);
+    std::memcpy(value, &number, Pool::is_int(attribute) ? sizeof(int) : sizeof number);
+  });
+}
+/// The device reaches every pool's memory; what is set is what cudaMemPoolGetAccess tells.
+LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* handle, const abi::MemAccessDesc* access, std::size_t count) {
+  return api([&](Runtime& rt) {
+    Pool& pool = rt.pools.at(handle);
+    require(count == 0 || access != nullptr);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto [place, flags] = access[i];
+      require(flags == 0 || flags == 1 || flags == Pool::kReadWrite);
+      if (place.type != PoolPlace::kDevice) continue;
+      require(place.id == 0, Status::kErrorInvalidDevice);
+      pool.device_access = flags;
+    }
+  });
+}
+LOCKSTEP_CUDA_API cudaMemPoolGetAccess(int* flags, void* handle, const abi::MemLocation* place) {
+  return api([&](Runtime& rt) {
+    const Pool& pool = rt.pools.at(handle);
+    require(flags != nullptr && place != nullptr);
+    const bool device = place->type == PoolPlace::kDevice;
+    require(!device || place->id == 0, Status::kErrorInvalidDevice);
+    const bool host_reaches = pool.place.memory_kind() != exec::MemoryKind::kDevice;
+    *flags = device ? pool.device_access : host_reaches ? Pool::kReadWrite : 0;
+  });
+}
+LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t bytes) {
+  return api([&](Runtime& rt) { rt.pools.at(pool).trim(bytes); });
 }
 LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation place,
                                        std::uintptr_t fourth, abi::Stream fifth) {

@@ -11,6 +11,9 @@ using DevicePointer = unsigned long long;  // CUdeviceptr
 /// The driver's code of a result of the runtime.
 [[nodiscard]] int driver_result(int status);
 
+/// The calling thread's, else the device's primary one.
+[[nodiscard]] void* current_context();
+
 /// Runs `call()`, which gives a result of the runtime, without touching the thread's last runtime error.
 template <class Call>
 int driver(Call&& call) noexcept {
@@ -59,9 +62,25 @@ int cudaHostUnregister(void*);
 int cudaHostGetDevicePointer(void**, void*, unsigned);
 int cudaMallocAsync(void**, std::size_t, lockstep::cuda::abi::Stream);
 int cudaFreeAsync(void*, lockstep::cuda::abi::Stream);
+int cudaMallocFromPoolAsync(void**, std::size_t, void*, lockstep::cuda::abi::Stream);
+int cudaDeviceGetDefaultMemPool(void**, int);
+int cudaDeviceGetMemPool(void**, int);
+int cudaDeviceSetMemPool(int, void*);
+int cudaMemGetDefaultMemPool(void**, const lockstep::cuda::abi::MemLocation*, int);
+int cudaMemGetMemPool(void**, const lockstep::cuda::abi::MemLocation*, int);
+int cudaMemSetMemPool(const lockstep::cuda::abi::MemLocation*, int, void*);
+int cudaMemPoolCreate(void**, const lockstep::cuda::abi::MemPoolProps*);
+int cudaMemPoolDestroy(void*);
+int cudaMemPoolSetAttribute(void*, int, const void*);
+int cudaMemPoolGetAttribute(void*, int, void*);
+int cudaMemPoolSetAccess(void*, const lockstep::cuda::abi::MemAccessDesc*, std::size_t);
+int cudaMemPoolGetAccess(int*, void*, const lockstep::cuda::abi::MemLocation*);
+int cudaMemPoolTrimTo(void*, std::size_t);
 int cudaMemGetInfo(std::size_t*, std::size_t*);
 int cudaMemcpyAsync(void*, const void*, std::size_t, int, lockstep::cuda::abi::Stream);
 int cudaMemcpy(void*, const void*, std::size_t, int);
+int cudaMemcpyBatchAsync(void* const*, const void* const*, const std::size_t*, std::size_t, const void*,
+                         const std::size_t*, std::size_t, lockstep::cuda::abi::Stream);
 int cudaStreamCreateWithPriority(lockstep::cuda::abi::Stream*, unsigned, int);
 int cudaStreamDestroy(lockstep::cuda::abi::Stream);
 int cudaStreamSynchronize(lockstep::cuda::abi::Stream);
@@ -69,6 +88,9 @@ int cudaStreamQuery(lockstep::cuda::abi::Stream);
 int cudaStreamWaitEvent(lockstep::cuda::abi::Stream, lockstep::cuda::abi::Event, unsigned);
 int cudaStreamGetPriority(lockstep::cuda::abi::Stream, int*);
 int cudaStreamGetFlags(lockstep::cuda::abi::Stream, unsigned*);
+int cudaStreamGetDevice(lockstep::cuda::abi::Stream, int*);
+int cudaStreamGetId(lockstep::cuda::abi::Stream, unsigned long long*);
+int cudaStreamIsCapturing(lockstep::cuda::abi::Stream, int*);
 int cudaStreamAddCallback(lockstep::cuda::abi::Stream, lockstep::cuda::abi::StreamCallback, void*, unsigned);
 int cudaEventCreateWithFlags(lockstep::cuda::abi::Event*, unsigned);
 int cudaEventDestroy(lockstep::cuda::abi::Event);

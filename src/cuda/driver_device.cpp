@@ -170,6 +170,8 @@ LOCKSTEP_CUDA_API cuDeviceGetPCIBusId(char* text, int bytes, int device) {
   return driver([&] { return cudaDeviceGetPCIBusId(text, bytes, device); });
 }
 
+void* current_context() { return current.empty() ? &primary : current.back(); }
+
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxRetain(void** context, int device) {
   return driver_api([&](Runtime&) {
     require(context != nullptr);

@@ -153,6 +153,14 @@ LOCKSTEP_CUDA_API cuMemcpyDtoHAsync_v2(void* to, DevicePointer from, std::size_t
 LOCKSTEP_CUDA_API cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, std::size_t n, void* stream) {
   return copy(pointer(to), pointer(from), n, abi::kDeviceToDevice, stream, false);
 }
+LOCKSTEP_CUDA_API cuMemcpyBatchAsync_v2(void** to, void** from, std::size_t* bytes, std::size_t count,
+                                        void* attributes, std::size_t* begins, std::size_t attribute_count,
+                                        void* stream) {
+  return driver([&] {
+    return cudaMemcpyBatchAsync(to, from, bytes, count, attributes, begins, attribute_count,
+                                static_cast<abi::Stream>(stream));
+  });
+}
 LOCKSTEP_CUDA_API cuMemcpy2D_v2(const Copy2D* c) { return copy_2d(c, nullptr); }
 LOCKSTEP_CUDA_API cuMemcpy2DUnaligned_v2(const Copy2D* c) { return copy_2d(c, nullptr); }
 LOCKSTEP_CUDA_API cuMemcpy2DAsync_v2(const Copy2D* c, void* stream) { return copy_2d(c, stream); }

@@ -122,6 +122,31 @@ void add_text(void* state, int type, std::string text) {
   linker_of(state).texts.push_back(std::move(text));
 }
 
+int attribute_of(int* value, int attribute, void* f) {
+  abi::FuncAttributes all;
+  if (const int result = driver([&] { return cudaFuncGetAttributes(&all, f); }); result != 0) return result;
+  const int values[] = {all.maxThreadsPerBlock,
+                        static_cast<int>(all.sharedSizeBytes),
+                        static_cast<int>(all.constSizeBytes),
+                        static_cast<int>(all.localSizeBytes),
+                        all.numRegs,
+                        all.ptxVersion,
+                        all.binaryVersion,
+                        all.cacheModeCA,
+                        all.maxDynamicSharedSizeBytes,
+                        all.preferredShmemCarveout};
+  if (value == nullptr || attribute < 0 || static_cast<std::size_t>(attribute) >= std::size(values))
+    return static_cast<int>(Status::kErrorInvalidValue);
+  *value = values[attribute];
+  return 0;
+}
+int name_of(const char** name, void* f) {
+  return driver_api([&](Runtime& rt) {
+    require(name != nullptr);
+    *name = rt.modules.kernel(f).name.c_str();
+  });
+}
+
 }  // namespace
 
 LOCKSTEP_CUDA_API cuModuleLoad(void** module, const char* path) { return load_file(module, path); }
@@ -170,6 +195,7 @@ LOCKSTEP_CUDA_API cuKernelGetFunction(void** f, void* kernel) {
 }
 
 LOCKSTEP_CUDA_API cuFuncGetAttribute(int* value, int attribute, void* f) {
+<<<<<<< HEAD
   abi::FuncAttributes all;
   if (const int result = driver([&] { return cudaFuncGetAttributes(&all, f); }); result != 0) return result;
   const int values[] = {all.maxThreadsPerBlock,
@@ -192,9 +218,18 @@ LOCKSTEP_CUDA_API cuFuncGetAttribute(int* value, int attribute, void* f) {
     return static_cast<int>(Status::kErrorInvalidValue);
   *value = values[attribute];
   return 0;
+=======
+  return attribute_of(value, attribute, f);
+}
+LOCKSTEP_CUDA_API cuKernelGetAttribute(int* value, int attribute, void* kernel, int) {
+  return attribute_of(value, attribute, kernel);
+>>>>>>> 2e8d0430d8a3ef1402d85fb03a0a0d06d85267e2
 }
 LOCKSTEP_CUDA_API cuFuncSetAttribute(void* f, int attribute, int value) {
   return driver([&] { return cudaFuncSetAttribute(f, attribute, value); });
+}
+LOCKSTEP_CUDA_API cuKernelSetAttribute(int attribute, int value, void* kernel, int) {
+  return driver([&] { return cudaFuncSetAttribute(kernel, attribute, value); });
 }
 LOCKSTEP_CUDA_API cuFuncSetCacheConfig(void* f, int preference) {
   return driver([&] { return cudaFuncSetCacheConfig(f, preference); });
@@ -205,6 +240,12 @@ LOCKSTEP_CUDA_API cuFuncGetModule(void** module, void* f) {
     *module = rt.modules.kernel(f).module;
   });
 }
+
+LOCKSTEP_CUDA_API cuKernelGetLibrary(void** library, void* kernel) {
+  return cuFuncGetModule(library, kernel);
+}
+LOCKSTEP_CUDA_API cuFuncGetName(const char** name, void* f) { return name_of(name, f); }
+LOCKSTEP_CUDA_API cuKernelGetName(const char** name, void* kernel) { return name_of(name, kernel); }
 
 LOCKSTEP_CUDA_API cuLinkCreate_v2(unsigned, const int*, void**, void** state) {
   return driver_api([&](Runtime&) {

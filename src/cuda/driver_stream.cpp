@@ -6,13 +6,25 @@ namespace lockstep::cuda {
 namespace {
 abi::Stream stream(void* handle) { return static_cast<abi::Stream>(handle); }
 abi::Event event(void* handle) { return static_cast<abi::Event>(handle); }
+
+int create(abi::Stream* made, unsigned flags, int priority) {
+  return driver([&] {
+    const int result = cudaStreamCreateWithPriority(made, flags, priority);
+    return result != 0 ? result : api([&](Runtime& rt) { rt.stream(*made).context = current_context(); });
+  });
+}
+int context_of(void* handle, void** context) {
+  return driver_api([&](Runtime& rt) {
+    require(context != nullptr);
+    void* const own = rt.stream(stream(handle)).context;
+    *context = own != nullptr ? own : current_context();
+  });
+}
 }  // namespace
 
-LOCKSTEP_CUDA_API cuStreamCreate(abi::Stream* s, unsigned flags) {
-  return driver([&] { return cudaStreamCreateWithPriority(s, flags, 0); });
-}
+LOCKSTEP_CUDA_API cuStreamCreate(abi::Stream* s, unsigned flags) { return create(s, flags, 0); }
 LOCKSTEP_CUDA_API cuStreamCreateWithPriority(abi::Stream* s, unsigned flags, int priority) {
-  return driver([&] { return cudaStreamCreateWithPriority(s, flags, priority); });
+  return create(s, flags, priority);
 }
 LOCKSTEP_CUDA_API cuStreamDestroy_v2(void* s) {
   return driver([&] { return cudaStreamDestroy(stream(s)); });
@@ -31,6 +43,20 @@ LOCKSTEP_CUDA_API cuStreamGetPriority(void* s, int* priority) {
 }
 LOCKSTEP_CUDA_API cuStreamGetFlags(void* s, unsigned* flags) {
   return driver([&] { return cudaStreamGetFlags(stream(s), flags); });
+}
+LOCKSTEP_CUDA_API cuStreamGetCtx(void* s, void** context) { return context_of(s, context); }
+LOCKSTEP_CUDA_API cuStreamGetCtx_v2(void* s, void** context, void** green) {
+  if (green != nullptr) *green = nullptr;
+  return context_of(s, context);
+}
+LOCKSTEP_CUDA_API cuStreamGetDevice(void* s, int* device) {
+  return driver([&] { return cudaStreamGetDevice(stream(s), device); });
+}
+LOCKSTEP_CUDA_API cuStreamGetId(void* s, unsigned long long* id) {
+  return driver([&] { return cudaStreamGetId(stream(s), id); });
+}
+LOCKSTEP_CUDA_API cuStreamIsCapturing(void* s, int* status) {
+  return driver([&] { return cudaStreamIsCapturing(stream(s), status); });
 }
 LOCKSTEP_CUDA_API cuStreamAddCallback(void* s, abi::StreamCallback call, void* data, unsigned flags) {
   return driver([&] { return cudaStreamAddCallback(stream(s), call, data, flags); });

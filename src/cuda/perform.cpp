@@ -103,7 +103,7 @@ bool Runtime::to_device(Work& work) {
     bool operator()(const AllocateMemory& a) const { return rt.graph_memory.begin_use(a.memory), true; }
     bool operator()(const FreeMemory& f) const {
       const auto address = reinterpret_cast<Address>(f.address);
-      if (!rt.graph_memory.end_use(address) && !rt.memory.release(address))
+      if (!rt.graph_memory.end_use(address) && !rt.release(address))
         throw ApiError(Status::kErrorInvalidValue);
       return true;
     }

@@ -228,12 +228,35 @@ void Runtime::set_limit(int limit, std::size_t value) {
   if (limit == kLimitStack && value > stack_bytes_) stack_bytes_ = value;
 }
 
+Address Runtime::allocate(std::uint64_t bytes, exec::MemoryKind kind) {
+  constexpr std::uint64_t kManagedUnit = 64 << 10, kManagedBlock = 2 << 20;
+  // Managed allocations share no pages, and large ones begin where the driver's blocks do, at 2 MiB.
+  const std::uint64_t alignment = kind != exec::MemoryKind::kManaged ? exec::DeviceMemory::kAlignment
+                                  : bytes < kManagedBlock            ? kManagedUnit
+                                                                     : kManagedBlock;
+  const auto address = memory.allocate(bytes, kind, alignment);
+  if (!address) throw ApiError(Status::kErrorMemoryAllocation);
+  return *address;
+}
+
+bool Runtime::release(Address address) {
+  const auto found = memory.find(address);
+  if (!found || found->begin != address) return false;
+  const bool managed = found->kind == exec::MemoryKind::kManaged;
+  if (managed) note_host_accesses();
+  pools.end_use(address);
+  memory.release(address);
+  if (managed) note_host_accesses();
+  return true;
+}
+
 void Runtime::reset() {
   drop_held();
   note_host_accesses();
   heap_.reset();
   arrays.clear();
   graph_memory.clear();
+  pools.clear();
   graph_execs.clear();
   graphs.clear();
   virtual_memory.clear();

@@ -21,6 +21,7 @@
 #include "cuda/lookout.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
+#include "cuda/pools.hpp"
 #include "cuda/preferred_host.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
@@ -42,6 +43,7 @@ struct StreamState {
   std::uint32_t number = 0;  // 0 is the legacy default stream
   unsigned flags = 0;
   int priority = 0;
+  void* context = nullptr;   // in which cuStreamCreate made it
   bool asked = false;        // since something was put in: cudaStreamQuery
   Graph* capture = nullptr;  // operations become nodes of it
   bool capture_origin = false;
@@ -83,8 +85,13 @@ class Runtime {
   exec::TextureTable textures;
   Modules modules;
   GraphMemory graph_memory;
+  Pools pools;
   Status sticky = Status::kSuccess;  // after a fault every call fails with it until cudaDeviceReset
 
+  /// Memory of its own. Throws ApiError(MemoryAllocation).
+  [[nodiscard]] Address allocate(std::uint64_t bytes, exec::MemoryKind kind);
+  /// False where no allocation begins there.
+  [[nodiscard]] bool release(Address address);
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);

@@ -97,9 +97,19 @@ u64 to_integer(double x, const Plan& plan) {
   return whole <= 0 ? 0 : static_cast<u64>(whole);
 }
 
+/// The NaN in single precision: sign and upper payload of the double, quiet.
+u64 narrowed_nan(double nan) {
+  const u64 bits = std::bit_cast<u64>(nan);
+  return bits >> 63 << 31 | 0x7fc00000 | (bits >> 29 & 0x3fffff);
+}
+
 template <class View>
 u64 float_to_float(View a, Imm imm) {
-  return to_float(a.value, unpack(imm.bits));
+  const Plan plan = unpack(imm.bits);
+  constexpr u8 kSingle = 3;
+  if constexpr (std::is_same_v<View, F64>)
+    if (plan.format == kSingle && !plan.sat && is_nan(a.value)) return narrowed_nan(a.value);
+  return to_float(a.value, plan);
 }
 template <class View>
 u64 float_to_integer(View a, Imm imm) {

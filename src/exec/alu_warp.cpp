@@ -67,20 +67,21 @@ void vote(const LaneArgs& args, u64 how) {
   each(args.mask, [&](int lane) { put(args.dst[0], lane, result); });
 }
 
-/// `all`: match.all, otherwise match.any.
+/// `all`: match.all, otherwise match.any. A lane that the member mask does not name learns the same of the
+/// named ones as they do: PTX leaves it open, programs made for the hardware count on it.
 template <class T>
 void match(const LaneArgs& args, u64 all) {
   const u32 lanes = members(args, 1);
-  u32 equal[kLanes] = {};
-  each(lanes, [&](int lane) {
+  u32 equal[kLanes] = {};  // named lanes with the lane's value
+  each(args.mask | lanes, [&](int lane) {
     const T value = static_cast<T>(args.src[0]->lane[lane]);
     each(lanes, [&](int other) {
       if (static_cast<T>(args.src[0]->lane[other]) == value) equal[lane] |= 1u << other;
     });
   });
+  const bool every = lanes == 0 || equal[first_lane(lanes)] == lanes;
   each(args.mask, [&](int lane) {
-    const bool every = equal[lane] == lanes;
-    put(args.dst[0], lane, all != 0 && !every ? 0 : equal[lane]);
+    put(args.dst[0], lane, all == 0 ? equal[lane] : every ? lanes : 0);
     put(args.dst[1], lane, every);
   });
 }

@@ -64,11 +64,12 @@ bool Cta::release(Warp::Hold hold) {
 /// After a round. All of them poll together, with barriers in between.
 bool Cta::stands_still(StandStill& still, std::uint64_t before) const {
   if (!machine_->options.may_wait) return false;
-  return still.round(machine_->counts.warp_instructions - before, [this] {
+  const auto answer = still.round(machine_->counts.warp_instructions - before, [this] {
     Fingerprint print;
     add_to(print);
     return print.value();
-  }) == StandStill::Answer::kStands;
+  });
+  return answer == StandStill::Answer::kStands || answer == StandStill::Answer::kDead;
 }
 
 Cta::State Cta::run() {

@@ -115,7 +115,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
     if (!inst.has(Mod::kNoinc)) return void(op.handler = Handler::kNothing);
     form.kind = Kind::kArrive;
   } else if (inst.has(Mod::kInit) || inst.has(Mod::kInval)) {
-    form.kind = Kind::kInit;
+    form.kind = inst.has(Mod::kInit) ? Kind::kInit : Kind::kInval;
   } else if (arrive || inst.has(Mod::kTestWait) || inst.has(Mod::kTryWait) || inst.has(Mod::kPendingCount)) {
     form.kind = arrive ? Kind::kArrive : inst.has(Mod::kPendingCount) ? Kind::kPending : Kind::kTest;
     form.drop = inst.has(Mod::kArriveDrop);

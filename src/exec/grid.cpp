@@ -76,6 +76,7 @@ struct Grid::State {
   bool run_others(std::uint64_t index, bool& further);
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t before);
+  void fault_at_spinner();
   void mark();
   void cut();
   [[nodiscard]] std::vector<std::uint64_t> cluster_of(std::uint64_t index) const;
@@ -220,7 +221,15 @@ bool Grid::State::stands_still(StandStill& still, std::uint64_t before) {
   });
   if (answer == StandStill::Answer::kBegun) mark();
   if (answer == StandStill::Answer::kStands) cut();
+  if (answer == StandStill::Answer::kDead) fault_at_spinner();
   return answer == StandStill::Answer::kStands;
+}
+
+/// Where nobody can change what the spinning threads look at.
+void Grid::State::fault_at_spinner() {
+  for (auto& [index, slot] : started)
+    if (slot->state == Cta::State::kSpinning)
+      slot->cta.fault(FaultKind::kDeadlock, "every thread waits, for what no thread will change");
 }
 
 void Grid::State::mark() {

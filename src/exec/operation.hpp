@@ -111,7 +111,15 @@ struct BarrierForm {
 
 /// mbarrier.*; the barrier's place is a MemoryForm.
 struct MbarrierForm {
-  enum class Kind : std::uint8_t { kInit, kArrive, kExpect, kComplete, kTest, kPending } kind = Kind::kInit;
+  enum class Kind : std::uint8_t {
+    kInit,
+    kInval,
+    kArrive,
+    kExpect,
+    kComplete,
+    kTest,
+    kPending
+  } kind = Kind::kInit;
   bool drop = false;          // arrive_drop
   bool expects = false;       // arrive.expect_tx: `value` is the number of bytes
   bool parity = false;        // test_wait.parity: `value` is a parity, otherwise a state

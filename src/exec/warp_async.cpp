@@ -144,7 +144,8 @@ void Warp::step_mbarrier(const MbarrierForm& form, Mbarrier& b, std::uint64_t va
       return b.expect(count);
     case MbarrierForm::Kind::kComplete:
       return b.complete(count);
-    default:
+    default:  // what is there after mbarrier.inval is left open: threads that still look see the phase
+              // complete
       return;
   }
 }

@@ -56,6 +56,7 @@ class StandStill {
     kUnknown,
     kBegun,   // from here on it is watched
     kStands,  // as it was at the last kBegun, and so for ever if what was read stays as it is
+    kDead,    // as kStands, and nothing was read that anybody else could write
   };
   /// After a round. `instructions`: executed since the first one began. `print()`: of the state now.
   template <class Print>
@@ -63,7 +64,7 @@ class StandStill {
     ++rounds_;
     if (watching_) {
       const bool quiet = watch_.changes == changes_;
-      if (quiet && print() == kept_ && watch_.reads != reads_) return stop(), Answer::kStands;
+      if (quiet && print() == kept_) return stop(), watch_.reads != reads_ ? Answer::kStands : Answer::kDead;
       if (quiet && ++compared_ < kLongestPeriod) return Answer::kUnknown;
       stop();
     }

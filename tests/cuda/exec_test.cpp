@@ -85,6 +85,13 @@ TEST_CASE("a program of the driver API: modules, launches, linking, graphs with 
   CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
 }
 
+TEST_CASE("memory pools, what a pointer and a stream are, and copies in batches, as the documentation says") {
+  const Finished done = run({"exec", "--functional", "--", LOCKSTEP_POOLS_PROGRAM});
+  CHECK(done.out == "PASS\n");
+  CHECK(done.code == 0);
+  CHECK(done.err.empty());
+}
+
 TEST_CASE("the README's program, which needs no CUDA compiler") {
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
   const Folder folder;

@@ -69,6 +69,34 @@ TEST_CASE("cp.async copies, and fills with zeros what it does not read") {
 }
 
 // A producer warp fills a buffer by bulk copy; the consumers wait by parity, twice.
+// A thread ends the barrier while others have not yet looked whether its phase is complete: PTX leaves open
+// what they see; programs (the destructors of libcu++'s own tests) count on the phase, which was complete.
+TEST_CASE("who looks at an mbarrier after its end still sees that the phase was complete") {
+  Device device(R"(
+.visible .entry late(.param .u64 out) {
+  .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %rd<6>;
+  .shared .align 8 .b64 bar;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 mbarrier.init.shared.b64 [bar], 64;
+  bar.sync 0;
+  mbarrier.arrive.shared.b64 %rd2, [bar];
+  bar.sync 0;
+  @%p1 mbarrier.inval.shared.b64 [bar];
+  bar.sync 0;
+  mbarrier.test_wait.shared.b64 %p2, [bar], %rd2;
+  selp.u32 %r2, 1, 0, %p2;
+  mul.wide.u32 %rd3, %r1, 4;
+  add.u64 %rd4, %rd1, %rd3;
+  st.global.u32 [%rd4], %r2;
+  ret;
+})");
+  const Address out = device.zeros<std::uint32_t>(64);
+  device.run("late", {1, 1, 1}, {64, 1, 1}, Arguments(out));
+  CHECK(device.read<std::uint32_t>(out, 64) == std::vector<std::uint32_t>(64, 1));
+}
+
 TEST_CASE("bulk copies complete an mbarrier that others wait for") {
   Device device(R"(
 .visible .entry run(.param .u64 in, .param .u64 out) {

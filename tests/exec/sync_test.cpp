@@ -156,6 +156,35 @@ TEST_CASE("a ballot over the lanes before one's own") {
   }
 }
 
+// Lanes that the member mask does not name, as libcu++'s test of warp_match_all has them: it holds on
+// hardware that they learn the same as the named ones. Equal values; values of which lane 0's differs.
+TEST_CASE("lanes that match does not name learn whether the named ones agree") {
+  Device device(R"(
+.visible .entry agree(.param .u64 out, .param .u32 mask) {
+  .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r1, [mask];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, 5;
+  match.all.sync.b32 %r4|%p1, %r3, %r1;
+  setp.eq.u32 %p2, %r2, 0;
+  selp.u32 %r3, 1, 0, %p2;
+  match.all.sync.b32 %r5|%p3, %r3, %r1;
+  selp.u32 %r6, 1, 0, %p1;
+  selp.u32 %r7, 2, 0, %p3;
+  or.b32 %r6, %r6, %r7;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r6;
+  ret;
+})");
+  for (std::uint32_t named = 1; named < 32; ++named) {
+    const Address out = device.zeros<std::uint32_t>(32);
+    device.run("agree", {1, 1, 1}, {32, 1, 1}, Arguments(out, (1u << named) - 1));
+    CHECK(device.read<std::uint32_t>(out, 32) == std::vector<std::uint32_t>(32, named == 1 ? 3 : 1));
+  }
+}
+
 // cooperative_groups::grid().sync() as nvcc writes it: see the PTX ISA on %envreg.
 constexpr const char* kGridSync = R"(
 .visible .entry rounds(.param .u64 cells, .param .u32 n) {

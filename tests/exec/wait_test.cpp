@@ -124,6 +124,35 @@ TEST_CASE("what led back to the same state is not recorded, and the record is th
   CHECK(sizes[0] < 4 + 200 * 3);
 }
 
+TEST_CASE("threads that look at shared memory only, which nobody is left to change, are a deadlock") {
+  // 64 arrivals are expected, 32 come: PTX ISA, mbarrier: the phase is not complete before all have come.
+  const std::string text = R"(
+.visible .entry wait(.param .u64 latch, .param .u64 out) {
+  .reg .pred %p<3>; .reg .b32 %r<3>; .reg .b64 %rd<2>;
+  .shared .align 8 .b64 bar;
+  mov.u32 %r1, %tid.x;
+  setp.lt.u32 %p1, %r1, 32;
+  setp.ne.u32 %p2, %r1, 0;
+  @!%p2 mbarrier.init.shared.b64 [bar], 64;
+  bar.sync 0;
+  @%p1 bra $END;
+  mbarrier.arrive.shared.b64 %rd1, [bar];
+$L:
+  mbarrier.test_wait.shared.b64 %p2, [bar], %rd1;
+  @!%p2 bra $L;
+$END:
+  bar.sync 0;
+  ret;
+})";
+  Waiting w(text, 1, 64);
+  try {
+    (void)w.grid->run_cta(0, nullptr);
+    FAIL("no fault");
+  } catch (const DeviceFault& fault) {
+    CHECK(fault.kind() == FaultKind::kDeadlock);
+  }
+}
+
 TEST_CASE("without leave to wait a launch goes on until it is interrupted") {
   Waiting w(kernel_text("", "ld.volatile.global.u32 %r1, [%rd1];\n"));
   RunOptions options = w.device.options;

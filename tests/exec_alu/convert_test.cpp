@@ -115,6 +115,12 @@ void check(const Kind& to, const Kind& from, const Mode& mode, const std::string
         const Bits mantissa = cut(a, from.format.mantissa_bits) << (52 - from.format.mantissa_bits);
         payload = sign | 0x7ff8000000000000 | mantissa;
       }
+      // libcu++'s software cvt, which its test compares bit by bit with the hardware's: sign and upper
+      // payload stay, quiet.
+      if (x.nan && to.name == "f32" && from.name == "f64" && !o.sat) {
+        REQUIRE(warp.result(lane) == (a >> 63 << 31 | 0x7fc00000 | cut(a, 52) >> 29));
+        continue;
+      }
       REQUIRE(warp.result(lane) ==
               float_result(x, to, o.integral ? Rounding::kNearest : mode.rounding, o.sat, o.ftz, payload));
     }

@@ -75,6 +75,9 @@ template <class T, int N, cudaTextureReadMode M>
 cudaError_t cudaUnbindTexture(TextureReference<T, N, M>& reference) {
   cudaTextureObject_t object;
   cudaError_t error = cudaMemcpyFromSymbol(&object, reference, sizeof object);
+  if (error != cudaSuccess || object == 0) return error;  // unbinding what is not bound was no error
+  const cudaTextureObject_t none = 0;
+  error = cudaMemcpyToSymbol(reference, &none, sizeof none);
   return error != cudaSuccess ? error : cudaDestroyTextureObject(object);
 }
 
