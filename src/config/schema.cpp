@@ -123,13 +123,8 @@ std::string suggestion(std::string_view text, std::span<const std::string_view> 
   std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
   std::string_view nearest;
   for (const std::string_view candidate : candidates) {
-<<<<<<< HEAD
-    const bool begun = text.size() > 2 && candidate.starts_with(text);  // h100 for h100_pcie
-    const std::size_t distance = begun ? 0 : edit_distance(text, candidate);
-=======
     const bool begins = text.size() >= kShortest && candidate.starts_with(text);
     const std::size_t distance = begins ? 0 : edit_distance(text, candidate);
->>>>>>> 2e8d0430d8a3ef1402d85fb03a0a0d06d85267e2
     if (distance < best) best = distance, nearest = candidate;
   }
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";

@@ -134,7 +134,13 @@ int attribute_of(int* value, int attribute, void* f) {
                         all.binaryVersion,
                         all.cacheModeCA,
                         all.maxDynamicSharedSizeBytes,
-                        all.preferredShmemCarveout};
+                        all.preferredShmemCarveout,
+                        all.clusterDimMustBeSet,
+                        all.requiredClusterWidth,
+                        all.requiredClusterHeight,
+                        all.requiredClusterDepth,
+                        all.nonPortableClusterSizeAllowed,
+                        all.clusterSchedulingPolicyPreference};
   if (value == nullptr || attribute < 0 || static_cast<std::size_t>(attribute) >= std::size(values))
     return static_cast<int>(Status::kErrorInvalidValue);
   *value = values[attribute];
@@ -195,35 +201,10 @@ LOCKSTEP_CUDA_API cuKernelGetFunction(void** f, void* kernel) {
 }
 
 LOCKSTEP_CUDA_API cuFuncGetAttribute(int* value, int attribute, void* f) {
-<<<<<<< HEAD
-  abi::FuncAttributes all;
-  if (const int result = driver([&] { return cudaFuncGetAttributes(&all, f); }); result != 0) return result;
-  const int values[] = {all.maxThreadsPerBlock,
-                        static_cast<int>(all.sharedSizeBytes),
-                        static_cast<int>(all.constSizeBytes),
-                        static_cast<int>(all.localSizeBytes),
-                        all.numRegs,
-                        all.ptxVersion,
-                        all.binaryVersion,
-                        all.cacheModeCA,
-                        all.maxDynamicSharedSizeBytes,
-                        all.preferredShmemCarveout,
-                        all.clusterDimMustBeSet,
-                        all.requiredClusterWidth,
-                        all.requiredClusterHeight,
-                        all.requiredClusterDepth,
-                        all.nonPortableClusterSizeAllowed,
-                        all.clusterSchedulingPolicyPreference};
-  if (value == nullptr || attribute < 0 || static_cast<std::size_t>(attribute) >= std::size(values))
-    return static_cast<int>(Status::kErrorInvalidValue);
-  *value = values[attribute];
-  return 0;
-=======
   return attribute_of(value, attribute, f);
 }
 LOCKSTEP_CUDA_API cuKernelGetAttribute(int* value, int attribute, void* kernel, int) {
   return attribute_of(value, attribute, kernel);
->>>>>>> 2e8d0430d8a3ef1402d85fb03a0a0d06d85267e2
 }
 LOCKSTEP_CUDA_API cuFuncSetAttribute(void* f, int attribute, int value) {
   return driver([&] { return cudaFuncSetAttribute(f, attribute, value); });
