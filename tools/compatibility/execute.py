@@ -25,16 +25,15 @@ class Outcome:
     checked: str = ""
 
 
-def _prepare(program, folder):
-    """An empty working directory with the program's inputs. Some programs look for them up to three folders above."""
+def _prepare(program, built, folder):
+    """An empty working directory with what stands beside the program and its inputs. Some programs look for them up to three
+    folders above."""
     shutil.rmtree(folder / "run", ignore_errors=True)
     run = folder / "run/1/2/3"
     run.mkdir(parents=True)
-    for link in program.links:
-        if (program.folder / link).exists():
-            (run / link).symlink_to(program.folder / link)
-    for _, name in program.modules:
-        (run / name).symlink_to(folder / name)
+    for file in built.iterdir():
+        if file.name not in ("program", "reference"):
+            (run / file.name).symlink_to(file)
     for kind, name, *arguments in program.inputs:
         path = (run / name).resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,17 +88,18 @@ def _checked_by(program):
     return "tools/compatibility/checks.py" if program.check else program.checked
 
 
-def program(program, folder, lockstep, limit):
+def program(program, built, folder, lockstep, limit):
+    """Runs it, in `folder`, from where it was `built`."""
     outcome = Outcome("passes", checked=_checked_by(program))
     for number, args in enumerate(program.runs or [program.args]):
-        run = _prepare(program, folder)
-        tail = ["--", str(folder / "program"), *(program.expand(str(arg)) for arg in args)]
+        run = _prepare(program, built, folder)
+        tail = ["--", str(built / "program"), *map(str, args)]
         code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", "-c", program.config, *tail], run, limit)
         (folder / f"output{number or ''}.log").write_text(output)
         outcome.seconds += seconds
         outcome.result, outcome.reason = _judge(program, code, output, limit)
         if outcome.result == "passes" and program.compare:
-            outcome.reason = reference.compare(program, folder, run, output, lambda: _prepare(program, folder))
+            outcome.reason = reference.compare(program, built, run, output, lambda: _prepare(program, built, folder))
             outcome.result = "wrong" if outcome.reason else "passes"
         if outcome.result == "passes" and program.check:
             outcome.reason = checks.KINDS[program.check](run, output, args)
@@ -107,7 +107,7 @@ def program(program, folder, lockstep, limit):
         if outcome.result != "passes":
             return outcome
     if program.timed:
-        run = _prepare(program, folder)
+        run = _prepare(program, built, folder)
         code, output, _ = _command([lockstep, "exec", "-c", program.config, *tail], run, limit)
         (folder / "timed.log").write_text(output)
         outcome.timed, reason = _judge(program, code, output, limit)

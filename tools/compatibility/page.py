@@ -8,7 +8,7 @@ MEANING = [("passes", "exit code 0, and what checks it says that its results are
            ("wrong", "it ran, and its results are not right"),
            ("error", "it did not run to its end"),
            ("too slow", "it was stopped"),
-           ("not built", "nvcc 13 does not build it"),
+           ("not built", "it was not there to be run"),
            ("not run", "not in the runs that this page is of")]
 NOT_RUN = {"result": "not run", "reason": "", "seconds": 0, "timed": "", "checked": "", "arguments": "", "config": "",
            "note": "", "changed": ""}
@@ -24,7 +24,7 @@ class Results:
         row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
         row["config"] = program.config
         row["note"] = program.note
-        row["changed"] = ", ".join(new for _, _, new in program.replace)
+        row["changed"] = ", ".join(program.changed)
         with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs
             fcntl.flock(lock, fcntl.LOCK_EX)
             self.rows = json.loads(self.path.read_text()) if self.path.exists() else {}
@@ -67,10 +67,11 @@ def _suite(results, suite):
 def render(results, suites):
     """The page, from all results that there are."""
     lines = ["# Public programs under `lockstep exec`", "",
-             "Public CUDA programs, built with nvcc 13 (its defaults, and what their own makefiles add) and run with "
-             "`lockstep exec --functional`. This page is what `tools/compatibility.py` wrote; its tables "
-             "(`tools/compatibility/*.toml`) say how each program is built, what input it gets and what its output must "
-             "say. Seconds are of processor time, of the whole program.", ""]
+             "Public CUDA programs, built outside of this project with nvcc 13 (its defaults, and what their own makefiles "
+             "add; older ones with `-include tools/compatibility/before_cuda_13.h`) and run with `lockstep exec "
+             "--functional`. This page is what `tools/compatibility.py` wrote; its tables (`tools/compatibility/*.toml`) "
+             "say what input each program gets and what its output must say. Seconds are of processor time, of the whole "
+             "program.", ""]
     lines += _table(["result", "means"], MEANING)
     lines += [""] + _table(["suite", "programs", *(result for result, _ in MEANING)], [
         [suite.title, len(results.outcomes(suite)),

@@ -11,10 +11,8 @@ ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh"
 class Suite:
     key: str
     title: str
-    checkout: str
     origin: str
     programs: list
-    flags: list = dataclasses.field(default_factory=list)
     note: str = ""
     fail: str = ""  # what no program's output may match, beside its own
 
@@ -22,21 +20,14 @@ class Suite:
 @dataclasses.dataclass
 class Program:
     name: str
-    folder: pathlib.Path
-    sources: list
     suite: Suite = None
-    checkout: pathlib.Path = None
-    flags: list = dataclasses.field(default_factory=list)
-    arch: int | str = 75  # "90a": with what only that architecture has
     config: str = "v100"
     args: list = dataclasses.field(default_factory=list)
     runs: list = None
     inputs: list = dataclasses.field(default_factory=list)
-    links: list = dataclasses.field(default_factory=lambda: ["data"])
     compare: dict = None
     check: str = ""
-    modules: list = dataclasses.field(default_factory=list)
-    replace: list = dataclasses.field(default_factory=list)
+    changed: list = dataclasses.field(default_factory=list)
     timed: bool = False
     note: str = ""
     checked: str = ""  # by what, where it is not by the program itself
@@ -44,12 +35,6 @@ class Program:
     fails: str = ""
     skips: str = ""
     shows: str = ""
-
-    libraries = ""  # where the libraries of lockstep are
-
-    def expand(self, text):
-        return text.format(folder=self.folder, checkout=self.checkout, checkouts=self.checkout.parent,
-                           tools=pathlib.Path(__file__).parent, libraries=self.libraries)
 
 
 def suite_keys():
@@ -62,11 +47,9 @@ def suites():
     return [Suite(key=key, **tomllib.loads((here / f"{key}.toml").read_text())) for key in suite_keys()]
 
 
-def programs(checkouts):
+def programs():
     """All programs, in the order of the tables."""
     for suite in suites():
-        checkout = checkouts / suite.checkout
         for row in suite.programs:
-            row = {{"pass": "passes", "fail": "fails", "skip": "skips"}.get(key, key): value for key, value in row.items()}
-            row["folder"] = checkout / row["folder"]
-            yield Program(suite=suite, checkout=checkout, **row)
+            yield Program(suite=suite, **{{"pass": "passes", "fail": "fails", "skip": "skips"}.get(key, key): value
+                                          for key, value in row.items()})

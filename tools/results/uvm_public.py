@@ -1,4 +1,4 @@
-"""Section: UVMSmart's own managed benchmarks (public_programs.sh puts them into FOLDER/uvmsmart of --programs)."""
+"""Section: UVMSmart's own managed benchmarks (in FOLDER/uvmsmart of --programs, with what tools/experiments/uvm/public_inputs.py makes)."""
 import os
 
 from .uvm import run

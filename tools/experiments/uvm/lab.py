@@ -19,7 +19,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 
 # Name of the published benchmark: program, arguments, footprint in MB. OWN: of examples/uvm, footprints as published but for
-# backprop (17.56 there). PUBLIC: UVMSmart's own, with the footprints that it counts; input files are public_programs.sh's.
+# backprop (17.56 there). PUBLIC: UVMSmart's own, with the footprints that it counts; input files are public_inputs.py's.
 OWN = {
     "backprop": ("backprop", ["131056"], 18.0625),
     "bfs": ("bfs", ["262144"], 9.75),
@@ -202,7 +202,7 @@ def start(main, description):
     parser.add_argument("--binaries", required=True, help="folder with the programs of examples/uvm, built by nvcc")
     parser.add_argument("--work", default="build/experiments/uvm", help="traces and results that are kept")
     parser.add_argument("--out", default="build/experiments/uvm/out", help="tables and plots")
-    parser.add_argument("--public", help="UVMSmart's own benchmarks, in the folder that public_programs.sh made, not ours")
+    parser.add_argument("--public", help="UVMSmart's own benchmarks, of this folder, not ours")
     parser.add_argument("--measured", help="folder of the tables of measurements")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="simulations at a time, of runs that are draws")
     parser.add_argument("--only", help="these benchmarks, separated by commas")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""UVMSmart's own managed benchmarks (public_programs.sh builds them; --public) beside all that is published about them.
+"""UVMSmart's own managed benchmarks (--public) beside all that is published about them.
 
-ISCA 2019; faults and pages from its logs, where those can be read. Inputs that have to be files are generated.
+ISCA 2019; faults and pages from its logs, where those can be read. Inputs that have to be files are public_inputs.py's.
 """
 import combinations
 import eviction

@@ -1,1 +1,0 @@
-// Empty: for programs that include the header and use nothing of it.
