@@ -59,6 +59,7 @@ int load(void** handle, const void* image) {
     auto module = module_from(rt, image);
     try {
       (void)module->image();
+      (void)module->machine_code();
     } catch (const UserError& e) {
       throw ApiError(Status::kErrorInvalidPtx, e.what());
     }

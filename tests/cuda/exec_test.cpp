@@ -77,11 +77,14 @@ TEST_CASE("a program of the driver API: modules, launches, linking, graphs with 
   CHECK(functional.out == "PASS\n");
   CHECK(functional.code == 0);
   CHECK(functional.err.find("cuStreamBatchMemOp_v2 is not supported") != std::string::npos);
+  CHECK(functional.err.find("fatbin") == std::string::npos);
   // 1024 threads with 100 registers each are more than the 64 K of an SM, and this is no estimate.
   CHECK(run({"exec", "--functional", "--regs", "wide=100", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out ==
         "FAIL: wide launch\nFAIL: wide sums\n");
   const Folder folder;
-  CHECK(run({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx}).out == "PASS\n");
+  const Finished timed = run({"exec", "-q", "-o", folder / "timed", "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
+  CHECK(timed.out == "PASS\n");
+  CHECK(timed.err.find("fatbin") == std::string::npos);
   CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 // A program of the driver API, without a CUDA compiler: loads PTX (argv[1]: a file of kernels), launches, and
 // builds graphs by the runtime API in the same process. Prints PASS, or which check failed.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -223,6 +224,30 @@ void many_registers() {
   check(cuMemFree_v2(data) == 0 && cuModuleUnload(module) == 0, "wide end");
 }
 
+/// A fatbin (one PTX image, not packed) whose memory is used for something else once it is loaded.
+void passing_image(const std::string& text) {
+  constexpr std::size_t kHeader = 16, kEntry = 64;
+  const std::size_t payload = (text.size() + 8) / 8 * 8;
+  std::vector<std::byte> fatbin(kHeader + kEntry + payload);
+  const auto put = [&](std::size_t at, auto value) { std::memcpy(fatbin.data() + at, &value, sizeof value); };
+  put(0, std::uint32_t{0xBA55ED50});
+  put(4, std::uint16_t{1});
+  put(6, std::uint16_t{kHeader});
+  put(8, std::uint64_t{kEntry + payload});
+  put(kHeader, std::uint16_t{1});  // PTX
+  put(kHeader + 2, std::uint16_t{0x0101});
+  put(kHeader + 4, std::uint32_t{kEntry});
+  put(kHeader + 8, std::uint64_t{payload});
+  put(kHeader + 0x1a, std::uint16_t{9});
+  put(kHeader + 0x1c, std::uint32_t{70});
+  std::memcpy(fatbin.data() + kHeader + kEntry, text.data(), text.size());
+  void* module = nullptr;
+  check(cuModuleLoadDataEx(&module, fatbin.data(), 0, nullptr, nullptr) == 0, "fatbin");
+  std::fill(fatbin.begin(), fatbin.end(), std::byte{0xff});
+  launches(module);
+  check(cuModuleUnload(module) == 0, "unload the fatbin's");
+}
+
 void linking(const std::string& text) {
   const std::string more =
       ".version 8.0\n.target sm_70\n.address_size 64\n.extern .global .align 4 .u32 total;\n"
@@ -326,6 +351,7 @@ int main(int argc, char** argv) {
   launches(module);
   virtual_memory(module);
   many_registers();
+  passing_image(text);
   linking(text);
   conditions(module);
   memory_nodes();
