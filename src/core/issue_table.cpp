@@ -99,9 +99,10 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.evict_first = inst.evict_first;
   out.known = inst.known;
   out.immediate = inst.immediate;
+  out.bulk = inst.bulk;
   out.long_result = result_from_memory(inst);
-  out.closes_group = inst.op_class == OpClass::kDepBar && inst.mnemonic[0] == 'L';  // LDGDEPBAR
   const std::string_view mnemonic(inst.mnemonic.data());
+  out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH";
   if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
   out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";

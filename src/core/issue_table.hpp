@@ -25,7 +25,7 @@ enum class IssueKind : std::uint8_t {
   kMio,    // leaves the sub-core through the memory pipeline; result comes as an event
   kBarrier,
   kFence,
-  kDepBar,  // LDGDEPBAR closes a group, DEPBAR waits for groups
+  kDepBar,  // LDGDEPBAR, UTMACMDFLUSH close a group, DEPBAR waits for groups
   kSleep,
   kClock,  // as kFixed; its issue cycle is what the instruction reads
 };
@@ -50,7 +50,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint8_t access_bytes = 0;
   bool may_branch = false, bypass_l1 = false, evict_first = false, known = true;
   bool long_result = false;       // dependents wait on memory, not on the MIO
-  bool closes_group = false;      // LDGDEPBAR
+  bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH
   bool matrix = false;            // LDSM, STSM: one address a matrix row
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
@@ -61,6 +61,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint8_t reused = 0;         // reads that the register-file cache saves
   std::uint8_t operand_delay = 0;  // core cycles by which it sees fixed-latency results later
   std::int32_t immediate = 0;
+  trace::BulkCopy bulk = trace::BulkCopy::kNone;
   const std::uint16_t* registers = nullptr;
   std::array<std::uint16_t, 4> first_registers{};  // of `registers`, filled up with kNoRegister
 };

@@ -20,6 +20,7 @@ struct MioOperation {
   std::uint8_t access_bytes = 0;
   bool bypass_l1 = false, evict_first = false;
   bool matrix = false;  // LDSM, STSM: lanes 8m to 8m+7 give the 16-byte rows of matrix m of access_bytes / 4
+  trace::BulkCopy bulk = trace::BulkCopy::kNone;  // of a kBulkCopy whose words say what it moves
   trace::AddressForm form = trace::AddressForm::kNone;
   LaneMask mask = 0;
   const std::uint64_t* words = nullptr;  // valid until kResult / kOperandsRead, whichever is later
@@ -30,6 +31,7 @@ struct MioEvent {
   enum class Kind : std::uint8_t {
     kOperandsRead,  // source registers are free for writers (WAR)
     kResult,        // dependents may issue from this cycle on; async copies: the data are in shared memory.
+                    // bulk copies: likewise, or the source has been read.
                     // Instructions without result get it too, at the time of kOperandsRead or later.
     kAcknowledged,  // stores and reductions: visible at L2
   } kind;
@@ -38,6 +40,7 @@ struct MioEvent {
 
 /// Stores and reductions beyond the SM owe a kAcknowledged.
 [[nodiscard]] constexpr bool is_acknowledged(const MioOperation& op) {
+  if (op.bulk != trace::BulkCopy::kNone) return op.bulk != trace::BulkCopy::kLoad;
   return (op.op_class == trace::OpClass::kStore || op.op_class == trace::OpClass::kReduction) &&
          op.space != trace::MemSpace::kShared;
 }

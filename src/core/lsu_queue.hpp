@@ -19,6 +19,7 @@ enum class LsuUnit : std::uint8_t {
   kShuffle,
   kSpecial,  // special registers, and what carries no addresses
   kConstant,
+  kBulk,
   kTextureOnly,  // texture without addresses in the trace
   kCount
 };

@@ -90,12 +90,13 @@ Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
 
 void MemoryPipeline::tick(Cycle now) {
   events_.clear();
-  receive_reply(now);                         // 1. one reply from the crossbar
-  if (current_.active) look_up_lines(now);    // 2. further lines of the operation in the tag stage
-  if (!queue_.empty()) dispatch(now);         // 3. one operation out of the local queues, into its unit
-  if (translates()) serve_translations(now);  // lines whose page has come, shootdowns
-  deliver_results(now);                       // 4. results that are due
-  port_.tick(now);                            // 5. requests into the crossbar
+  receive_reply(now);                          // 1. one reply from the crossbar
+  if (current_.active) look_up_lines(now);     // 2. further lines of the operation in the tag stage
+  if (!queue_.empty()) dispatch(now);          // 3. one operation out of the local queues, into its unit
+  if (translates()) serve_translations(now);   // lines whose page has come, shootdowns
+  if (bulk_.has_lines()) send_bulk_line(now);  // the bulk-copy unit
+  deliver_results(now);                        // 4. results that are due
+  port_.tick(now);                             // 5. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -105,6 +106,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
+  if (bulk_.has_lines() && !port_.full()) next = now + 1;
   if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.blocked == Blocked::kTranslation;
@@ -121,6 +123,8 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
 void MemoryPipeline::receive_reply(Cycle now) {
   port_.receive(now, [&](const icnt::Reply& reply) {
     if (icnt::is_remote(reply.kind)) return receive_remote(now, reply.tag);
+    if ((reply.tag & (kDirectTag | BulkCopies::kTag)) == BulkCopies::kTag)
+      return heed(now, bulk_.receive(reply.tag, count(reply.sectors)));
     switch (reply.kind) {
       case icnt::AccessKind::kInstruction:
         return receive_instructions(reply);
@@ -191,6 +195,8 @@ LsuUnit MemoryPipeline::unit_of(const MioOperation& op) {
     case OpClass::kReduction:
     case OpClass::kAsyncCopy:
       return addressed ? LsuUnit::kMemory : LsuUnit::kSpecial;
+    case OpClass::kBulkCopy:
+      return op.bulk != trace::BulkCopy::kNone && addressed ? LsuUnit::kBulk : LsuUnit::kSpecial;
     default:
       return LsuUnit::kSpecial;
   }
@@ -231,6 +237,9 @@ void MemoryPipeline::dispatch(Cycle now) {
       free_from(LsuUnit::kConstant) = now + const_interval_;
       constant(now, op);
       break;
+    case LsuUnit::kBulk:
+      bulk(now, op);
+      break;
     case LsuUnit::kTextureOnly:
       free_from(LsuUnit::kTextureOnly) = now + texture_interval_;
       set_memory_free(now);
@@ -244,6 +253,28 @@ void MemoryPipeline::dispatch(Cycle now) {
       }
   }
   queue_.pop(now, subcore);
+}
+
+void MemoryPipeline::bulk(Cycle now, const MioOperation& op) {
+  if (!bulk_.add(op)) return fixed_latency(now, op, special_rest_);
+  ++counters_[op.kernel].global_instructions;
+  free_from(LsuUnit::kBulk) = bulk_.full() ? kNever : now + 1;
+}
+
+void MemoryPipeline::send_bulk_line(Cycle now) {
+  if (port_.full()) return;
+  heed(now, bulk_.send(now, port_, counters_));
+  if (!bulk_.full() && free_from(LsuUnit::kBulk) == kNever) free_from(LsuUnit::kBulk) = now + 1;
+}
+
+void MemoryPipeline::heed(Cycle now, const BulkCopies::Done& done) {
+  if (done.sent && !done.load) emit(MioEvent::Kind::kResult, done.handle);
+  if (!done.complete) return;
+  if (done.load) {
+    wheel_.add(now, now + kMissPath + hit_rest_, done.handle);
+  } else {
+    emit(MioEvent::Kind::kAcknowledged, done.handle);
+  }
 }
 
 void MemoryPipeline::fixed_latency(Cycle now, const MioOperation& op, Cycle latency) {
@@ -380,7 +411,7 @@ bool MemoryPipeline::quiescent() const {
   const bool fetching =
       std::any_of(fetches_.begin(), fetches_.end(), [](const auto& f) { return f.missing != 0; });
   return queue_.empty() && !current_.active && wheel_.size() == 0 && pending_.used() == 0 &&
-         mshrs_.used() == 0 && !const_filling_ && !fetching && port_.idle() &&
+         mshrs_.used() == 0 && bulk_.idle() && !const_filling_ && !fetching && port_.idle() &&
          (!translator_ || translator_->quiescent());
 }
 
@@ -397,6 +428,7 @@ void MemoryPipeline::dump(std::string& out) const {
                                                             : "";
     fmt::format_to(std::back_inserter(out), ", line {} of {}{}", current_.next, lines_.count, why);
   }
+  if (!bulk_.idle()) fmt::format_to(std::back_inserter(out), ", bulk copies in the queue {}", bulk_.queued());
   if (translator_) translator_->dump(out);
   if (const_filling_) fmt::format_to(std::back_inserter(out), ", constant line missing");
   out += '\n';

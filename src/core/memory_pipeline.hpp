@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/bulk_copies.hpp"
 #include "core/coalescer.hpp"
 #include "core/l1_cache.hpp"
 #include "core/l1_mshrs.hpp"
@@ -145,6 +146,7 @@ class MemoryPipeline {
   void receive_reply(Cycle now);
   void look_up_lines(Cycle now);
   void dispatch(Cycle now);
+  void send_bulk_line(Cycle now);
   void deliver_results(Cycle now);
 
   [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
@@ -153,6 +155,8 @@ class MemoryPipeline {
   [[nodiscard]] const LsuUnitTimes& unit_times(LsuUnitTimes& changed) const;
   [[nodiscard]] Cycle& free_from(LsuUnit unit) { return unit_free_[static_cast<unsigned>(unit)]; }
   void set_memory_free(Cycle now);
+  void bulk(Cycle now, const MioOperation& op);
+  void heed(Cycle now, const BulkCopies::Done& done);
   void fixed_latency(Cycle now, const MioOperation& op, Cycle latency);
   void constant(Cycle now, const MioOperation& op);
   void shared(Cycle now, const MioOperation& op);
@@ -214,6 +218,7 @@ class MemoryPipeline {
   L1Mshrs mshrs_;
   LsuPending pending_;
   LsuPort port_;
+  BulkCopies bulk_;
   std::unique_ptr<Translator> translator_;
   std::vector<std::uint32_t> const_waiting_;  // handles
   std::vector<InstructionFetch> fetches_;

@@ -101,7 +101,7 @@ void Sm::State::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kM
     const Warp& warp = warps[slots[i]];
     for (const trace::Record* r = warp.next; r != warp.end; ++r) {
       const IssueInst& inst = (*warp.table)[r->inst()];
-      if (inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0)
+      if (r->mask != 0 && inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0)
         cta.members[inst.barrier_id % 16] |= warp_bit(slots[i]);
     }
   }
@@ -134,6 +134,29 @@ void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
     warp.block = Block::kNone;
     warp.not_before = local(std::max(now, cta.heard[id])) + config.sync.barrier_latency;
     warp.delay = Stall::kBarrier;
+    evaluate(w, local(now) + 1);
+  }
+}
+
+/// A test that was successful waits until the mbarrier has had the events that it had then.
+void Sm::State::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
+  const std::vector<std::uint32_t>& had = ctas[warp.cta].mbarriers;
+  const std::uint32_t events = wanted.mbarrier < had.size() ? had[wanted.mbarrier] : 0;
+  if (wanted.mbarrier == 0 || events >= wanted.events) return;
+  warp.waits_for = wanted;
+  warp.block = Block::kMbarrier;
+}
+
+void Sm::State::tell_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
+  if (told.mbarrier >= cta.mbarriers.size()) cta.mbarriers.resize(told.mbarrier + 1);
+  const std::uint32_t events = cta.mbarriers[told.mbarrier] += told.events;
+  for (WarpSet64 rest = cta.warps; rest; rest &= rest - 1) {
+    const auto w = static_cast<unsigned>(std::countr_zero(rest));
+    Warp& warp = warps[w];
+    if (warp.block != Block::kMbarrier || warp.waits_for.mbarrier != told.mbarrier ||
+        warp.waits_for.events > events)
+      continue;
+    warp.block = Block::kNone;
     evaluate(w, local(now) + 1);
   }
 }
@@ -224,6 +247,9 @@ void Sm::State::dump(std::string& out) const {
     if (warp.block == Block::kBarrier)
       fmt::format_to(std::back_inserter(out), " (barrier {}: arrived {} of {})", warp.barrier,
                      std::popcount(cta.arrived[warp.barrier]), std::popcount(cta.members[warp.barrier]));
+    if (warp.block == Block::kMbarrier)
+      fmt::format_to(std::back_inserter(out), " (mbarrier {} of the CTA: waits for {} events)",
+                     warp.waits_for.mbarrier, warp.waits_for.events);
     fmt::format_to(std::back_inserter(out), "; owed results {}, operand reads {}, stores {}\n", warp.results,
                    warp.readers, warp.stores);
   }

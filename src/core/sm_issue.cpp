@@ -21,6 +21,10 @@ trace::MemSpace resolve_generic(Address a, const trace::KernelHeader& h) {
   return trace::MemSpace::kGlobal;
 }
 
+/// A fence waits for the instruction's stores. The asynchronous proxy's are not among them: their groups are
+/// waited for.
+constexpr bool fences(const IssueInst& inst) { return inst.bulk == trace::BulkCopy::kNone; }
+
 }  // namespace
 
 // --- Issue ---
@@ -71,7 +75,9 @@ void Sm::State::issue(unsigned w, Cycle now) {
   stats::SmCounters& c = counters[warp.kernel];
   ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
-  c.thread_instructions += static_cast<unsigned>(std::popcount(record.mask));
+  // One lane issues a bulk copy: its mask is that of its words.
+  c.thread_instructions +=
+      inst.bulk != trace::BulkCopy::kNone ? 1u : static_cast<unsigned>(std::popcount(record.mask));
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
@@ -88,7 +94,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
       scoreboard.write(w, inst, t + inst.latency + delay);
       break;
     case IssueKind::kBarrier:
-      barrier(w, inst, now);
+      if (record.mask != 0) barrier(w, inst, now);
       break;
     case IssueKind::kFence:
       fence(warp, inst, t);
@@ -189,6 +195,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.matrix = inst.matrix;
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
+  op.bulk = addressed ? inst.bulk : trace::BulkCopy::kNone;
   op.local_base = header.local_base;
   mio_next = std::min(mio_next, mio.push(now, w / 16));
 
@@ -199,7 +206,8 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
        warp.cta,
        0xff,
        static_cast<std::uint8_t>(stored ? 3 : 2),
-       subcores[w / 16].age[w % 16]};
+       subcores[w / 16].age[w % 16],
+       {}};
   scoreboard.write(w, inst,
                    inst.long_result && op.space != trace::MemSpace::kShared ? Scoreboard::kPendingLong
                                                                             : Scoreboard::kPendingShort);
@@ -207,13 +215,34 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   ++warp.results;
   ++warp.readers;
   if (stored) {
-    ++warp.stores;
+    warp.stores += fences(inst);
     ++ctas[warp.cta].stores;
   }
-  if (inst.op_class == trace::OpClass::kAsyncCopy) {
+  if (inst.op_class == trace::OpClass::kAsyncCopy || (stored && !fences(inst))) {
     f.group = warp.open_group;
     ++warp.group[warp.open_group];
   }
+  if (inst.op_class != trace::OpClass::kMbarrier && inst.op_class != trace::OpClass::kBulkCopy) return;
+  const MbarrierEvents events = events_of(op);
+  if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
+  f.tells = events;
+}
+
+/// Of a test, an arrival or a bulk copy that says so; others have none.
+MbarrierEvents Sm::State::events_of(const MioOperation& op) {
+  if (op.form == trace::AddressForm::kNone) return {};
+  std::uint64_t mbarrier = 0, events = 0;
+  if (op.op_class == trace::OpClass::kMbarrier && op.form == trace::AddressForm::kAffine) {
+    mbarrier = op.words[0];
+    events = op.words[1];
+  } else if (op.bulk != trace::BulkCopy::kNone) {
+    std::array<Address, kWarpSize> words{};
+    trace::expand_addresses(op.form, op.mask, op.words, words.data());
+    mbarrier = words[0];
+    events = words[1];
+  }
+  if (mbarrier >= kMaxMbarriers) return {};  // no recording of ours
+  return {static_cast<std::uint32_t>(mbarrier), static_cast<std::uint32_t>(events)};
 }
 
 /// A fence lets the warp go on when its stores are acknowledged, and not before its own latency has passed.
@@ -266,10 +295,12 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       --warp.results;
       if (f.group != 0xff && --warp.group[f.group] == 0 && warp.block == Block::kDepBar && groups_done(warp))
         warp.block = Block::kNone;
+      if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);
       break;
     case MioEvent::Kind::kAcknowledged:
       --cta.stores;
-      if (same_warp && --warp.stores == 0 && warp.block == Block::kFence) warp.block = Block::kNone;
+      if (same_warp && fences(*f.inst) && --warp.stores == 0 && warp.block == Block::kFence)
+        warp.block = Block::kNone;
       if (cta.freed) return release_cta_slot_if_drained(cta, now);
       if (same_warp && warp.next == warp.end) return;  // its end waited for results, not for this
       break;

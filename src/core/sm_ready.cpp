@@ -19,6 +19,7 @@ constexpr std::array kBlame = {
 Stall reason_of(Block b) {
   switch (b) {
     case Block::kBarrier:
+    case Block::kMbarrier:
       return Stall::kBarrier;
     case Block::kFence:
       return Stall::kMemBar;

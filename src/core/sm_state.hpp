@@ -90,6 +90,7 @@ struct Sm::State {
                                    stats::SmCounters& counted);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
+  [[nodiscard]] static MbarrierEvents events_of(const MioOperation& op);
   void fence(Warp& warp, const IssueInst& inst, Tick now);
   void async_groups(Warp& warp, const IssueInst& inst);
   [[nodiscard]] static bool groups_done(const Warp& warp);
@@ -108,6 +109,8 @@ struct Sm::State {
   void find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots);
   void barrier(unsigned w, const IssueInst& inst, Cycle now);
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
+  void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);
+  void tell_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now);
   void end_warp(unsigned w, Cycle now);
   void free_warp_if_done(unsigned w, Cycle now);
   void free_cta(Cta& cta, Cycle now);

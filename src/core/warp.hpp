@@ -15,10 +15,17 @@ namespace lockstep::core {
 
 inline constexpr unsigned kMaxWarps = 64;  // of an SM; slot = sub-core * 16 + position
 inline constexpr unsigned kMaxIbuffer = 8;
-inline constexpr unsigned kMaxAsyncGroups = 16;  // LDGSTS groups that one warp may have open
+inline constexpr unsigned kMaxAsyncGroups = 16;          // LDGSTS groups that one warp may have open
+inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
-enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar };
+enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier };
+
+/// As a record of SYNCS gives them.
+struct MbarrierEvents {
+  std::uint32_t mbarrier = 0;  // 0: none
+  std::uint32_t events = 0;
+};
 
 /// What issue and fetch use lies in two lines of the host's cache.
 struct alignas(64) Warp {
@@ -47,6 +54,7 @@ struct alignas(64) Warp {
   std::uint16_t wait_groups = 0;                       // DEPBAR: allowed groups under way
   std::uint8_t open_group = 0;                         // LDGSTS since the last LDGDEPBAR belong to it
   std::array<std::uint16_t, kMaxAsyncGroups> group{};  // async copies under way by group
+  MbarrierEvents waits_for;                            // Block::kMbarrier
 };
 
 struct Cta {
@@ -61,6 +69,7 @@ struct Cta {
   std::array<std::uint64_t, 16> arrived{};  // by barrier id: slots waiting or arrived
   std::array<std::uint64_t, 16> members{};  // by barrier id: live slots that take part
   std::array<Cycle, 16> heard{};            // by barrier id: when the SM's barriers heard the last arrival
+  std::vector<std::uint32_t> mbarriers;     // by number: events that it has had
 };
 
 /// An operation in the memory pipeline.
@@ -70,6 +79,7 @@ struct InFlight {
   std::uint8_t group = 0xff;  // async-copy group, 0xff: none
   std::uint8_t owed = 0;      // events still to come
   std::uint32_t age = 0;      // of the warp: its slot may be reused before the last event
+  MbarrierEvents tells;       // with its result
 };
 
 }  // namespace lockstep::core

@@ -24,6 +24,7 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   shared_.assign(machine.shared_bytes, std::byte{0});
   warps_.resize(warps);
   for (auto& barrier : barriers_) barrier = {};
+  mbarrier_events_.clear();
   if (record) {
     record->index = index;
     record->warps.resize(warps);
@@ -33,6 +34,18 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
     warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
   stuck_ = false;
   next_ = 0;
+}
+
+MbarrierEvents::Mbarrier* Cta::mbarrier_events(const std::byte* where) {
+  const bool own = where >= shared_.data() && where < shared_.data() + shared_.size();
+  return own ? &mbarrier_events_.at(static_cast<std::uint64_t>(where - shared_.data())) : nullptr;
+}
+
+void Cta::phase_completed(const std::byte* where) {
+  MbarrierEvents::Mbarrier* found = mbarrier_events(where);
+  for (std::size_t rank = 0; !found && rank < cluster_.size(); ++rank)
+    found = cluster_[rank]->mbarrier_events(where);
+  if (found) found->completed = found->events;
 }
 
 /// Lets each warp run in turn. False: interrupted; the next call goes on with the next warp.

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/mbarrier_events.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
@@ -56,6 +57,11 @@ class Cta {
     return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;
   }
 
+  /// Of the mbarrier object at `where`, if it is the CTA's own.
+  [[nodiscard]] MbarrierEvents::Mbarrier* mbarrier_events(const std::byte* where);
+  /// A phase of that mbarrier, of any CTA of the cluster, is complete.
+  void phase_completed(const std::byte* where);
+
  private:
   struct Barrier {
     std::uint32_t threads = 0;
@@ -82,6 +88,7 @@ class Cta {
   std::vector<Warp> warps_;
   std::vector<std::byte> shared_;
   std::array<Barrier, kBarriers> barriers_;
+  MbarrierEvents mbarrier_events_;
   Round round_;
   std::size_t next_ = 0;  // warp of the round
   std::vector<Cta*> cluster_;

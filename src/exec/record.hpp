@@ -13,8 +13,9 @@ namespace lockstep::exec {
 /// except for branches, where it is all lanes that met the branch. Instructions that access memory carry one
 /// address for each lane of the mask, in trace::Record's form: of the first byte, in the space the access
 /// went to as Executable says - global addresses are device addresses, shared ones offsets in the CTA, local
-/// ones offsets in the thread's memory; generic accesses give the generic address. Copies give
-/// the source's; bulk tensor copies none. Where lanes of a division or root take the slow path
+/// ones offsets in the thread's memory; generic accesses give the generic address. cp.async gives the
+/// source's; bulk copies what trace/bulk_runs.hpp says. Arrivals at and tests of an mbarrier give its number
+/// and how many events (mbarrier_events.hpp). Where lanes of a division or root take the slow path
 /// (slow_path.hpp), a record with Executable::slow_path_record() of it and those lanes follows.
 struct WarpRecord {
   std::vector<trace::Record> records;

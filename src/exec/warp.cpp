@@ -95,6 +95,8 @@ Turn Warp::run() {
   if (splits_.empty() && live_ == 0) return Turn::kDone;
   for (const auto& split : splits_)
     if (split.state == Split::State::kReady) return Turn::kSpinning;
+  for (const auto& split : splits_)
+    if (split.owes_record) note_barrier(split.barrier);
   return Turn::kBlocked;
 }
 
@@ -193,7 +195,8 @@ void Warp::step_async(const Operation& op, LaneMask active) {
 
 /// Control and synchronisation. Where `stop` becomes true, now_ no longer runs.
 Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) {
-  if (record_) note(op.handler == Handler::kBranch ? now_.mask : active);
+  if (record_ && (op.handler != Handler::kBarrier || active == 0))
+    note(op.handler == Handler::kBranch ? now_.mask : active);
   switch (op.handler) {
     case Handler::kBranch:
       branch(op, active);

@@ -21,6 +21,7 @@
 #include "exec/lane_memory.hpp"
 #include "exec/machine.hpp"
 #include "exec/poll_cycle.hpp"
+#include "trace/bulk_runs.hpp"
 
 namespace lockstep::exec {
 
@@ -44,8 +45,9 @@ struct Split {
     kAtCluster,
     kAtWarpgroup  // until its warps have committed `barrier` groups of products
   } state = State::kReady;
-  bool spun = false;   // since anything else in the warp went on
-  bool locks = false;  // what it spins on is an atomic
+  bool spun = false;         // since anything else in the warp went on
+  bool locks = false;        // what it spins on is an atomic
+  bool owes_record = false;  // waits at a barrier that the warp's record does not wait for yet
   std::uint8_t spins = 0;
   std::uint32_t pc = 0, meeting = 0, frame = 0;
   LaneMask mask = 0, members = 0;  // members: lanes that a blocked split waits for
@@ -269,6 +271,10 @@ class Warp {
   void copy_bulk(const Operation& op, LaneMask active);
   void copy_lines(const CopyForm& form, std::uint32_t lane, Address to, Address from, std::uint64_t bytes);
   void mbarrier(const Operation& op, LaneMask active);
+  template <class Change>
+  std::uint64_t change_mbarrier(std::byte* where, Change&& change);
+  void note_events(LaneMask active, std::uint32_t mbarrier, std::uint32_t events);
+  void note_bulk(std::uint32_t mbarrier);
   static void step_mbarrier(const MbarrierForm& form, Mbarrier& barrier, std::uint64_t value);
   void matrix_move(const Operation& op, LaneMask active);
   void wmma_move(const Operation& op, LaneMask active);
@@ -284,8 +290,10 @@ class Warp {
                    std::int64_t x, bool row_inside, AtomicFn fn);
   std::uint32_t copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t lane, Address shared,
                           const TensorPlace& place);
+  void note_row(const TensorMap& map, Address row_address, std::int64_t first);
   void tell_mbarriers(std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
-  void complete_bytes(std::uint32_t mbarrier, std::uint32_t lane, Address where, std::uint32_t bytes);
+  void complete_bytes(std::uint32_t mbarrier, std::uint32_t lane, Address where, std::uint32_t bytes,
+                      std::uint32_t* heard = nullptr);
   void change_tensor_map(const Operation& op, LaneMask active);
 
   // warp_warpgroup.cpp
@@ -313,12 +321,15 @@ class Warp {
   bool warp_barrier(const Operation& op, LaneMask active);
   void settle_sync();
   bool barrier(const Operation& op, LaneMask active);
+  void note_arrival();
+  void note_barrier(std::uint32_t which);
   void cluster_arrive(LaneMask active);
   bool cluster_wait(LaneMask active);
 
   Machine* machine_ = nullptr;
   Cta* cta_ = nullptr;
   WarpRecord* record_ = nullptr;
+  trace::BulkRuns runs_;  // of the bulk copy at hand, where it is recorded
   const Operation* operations_ = nullptr;
   const Slot* slots_ = nullptr;
   const LaneMemory* lanes_ = nullptr;

@@ -77,25 +77,85 @@ void Warp::copy_bulk(const Operation& op, LaneMask active) {
   addresses(memory[form.from], active, from);
   addresses(memory[form.to], active, to);
   if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
-  if (record_) note(active, from);
+  if (record_ && active == 0) note(active);
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t bytes = static_cast<std::uint32_t>(at(form.size)->lane[l]);
     const LaneMask self = LaneMask{1} << l;
     if (((bytes | from.lane[l] | to.lane[l]) & (kRowBytes - 1)) != 0)
       fault(FaultKind::kMisalignedAddress, self, from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
             "addresses and size must be multiples of 16");
+    std::uint32_t heard = 0;
     const auto deliver = [&](Address target, Address tell) {
       copy_lines(form, l, target, from.lane[l], bytes);
       if (form.mbarrier == ~0u) return;
-      complete_bytes(form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes));
+      complete_bytes(form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes), &heard);
     };
-    if (!form.multicast.exists()) return deliver(to.lane[l], barrier.lane[l]);
     constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
-    for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
-      const Address base = (Address{rank} + 1) << kSharedRankShift;
-      deliver(base | (to.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
-    });
+    if (!form.multicast.exists())
+      deliver(to.lane[l], barrier.lane[l]);
+    else
+      for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
+        const Address base = (Address{rank} + 1) << kSharedRankShift;
+        deliver(base | (to.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
+      });
+    if (!record_) return;
+    runs_.clear();
+    if (memory[form.from].reach == Reach::kGlobal) runs_.add(from.lane[l], bytes);
+    if (memory[form.to].reach == Reach::kGlobal) runs_.add(to.lane[l], bytes);
+    note_bulk(heard);
   });
+}
+
+/// The record of a bulk copy that has been executed (trace/bulk_runs.hpp). The mbarrier hears of the last
+/// part.
+void Warp::note_bulk(std::uint32_t mbarrier) {
+  const auto& runs = runs_.runs();
+  std::size_t next = 0;
+  do {
+    const std::size_t count = std::min<std::size_t>(runs.size() - next, trace::kBulkRunsPerRecord);
+    const bool last = next + count == runs.size();
+    Addresses words{};
+    words.lane[0] = last ? mbarrier : 0;
+    words.lane[1] = last && mbarrier != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const trace::BulkRunWords run = trace::pack(runs[next + i]);
+      words.lane[2 * i + 2] = run.place;
+      words.lane[2 * i + 3] = run.shape;
+    }
+    note(static_cast<LaneMask>((std::uint64_t{1} << (2 * count + 2)) - 1), words);
+    next += count;
+  } while (next < runs.size());
+}
+
+/// The record of an arrival or a test (trace/opcode_table.cpp): mbarrier 0 is none.
+void Warp::note_events(LaneMask active, std::uint32_t mbarrier, std::uint32_t events) {
+  note_line(active, mbarrier, events);
+}
+
+/// As update_mbarrier(), heeding ends of phases where they are recorded.
+template <class Change>
+std::uint64_t Warp::change_mbarrier(std::byte* where, Change&& change) {
+  const std::uint64_t before = update_mbarrier(where, change);
+  if (!record_) return before;
+  std::uint64_t after;
+  std::memcpy(&after, where, sizeof after);
+  if ((before ^ after) >> 63 != 0) cta_->phase_completed(where);
+  return before;
+}
+
+/// Tells the mbarrier at `where` that bytes have come. `heard`: they are a bulk copy's, which is an event;
+/// its number where it is the CTA's own.
+void Warp::complete_bytes(std::uint32_t mbarrier, std::uint32_t l, Address where, std::uint32_t bytes,
+                          std::uint32_t* heard) {
+  std::byte* const object =
+      resolve_one(machine_->kernel.memory()[mbarrier].reach, l, sizeof(std::uint64_t), where);
+  if (!object) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, where, "the mbarrier");
+  if (record_ && heard)
+    if (MbarrierEvents::Mbarrier* const own = cta_->mbarrier_events(object)) {
+      ++own->events;
+      *heard = own->number;
+    }
+  change_mbarrier(object, [&](Mbarrier& b) { b.complete(bytes); });
 }
 
 void Warp::mbarrier(const Operation& op, LaneMask active) {
@@ -114,22 +174,38 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
   }
   Addresses a;
   addresses(place, active, a);
-  if (record_) note(active, a);
+  using Kind = MbarrierForm::Kind;
+  const bool tests = form.kind == Kind::kTest, arrives = form.kind == Kind::kArrive && form.counts;
+  if (record_ && (active == 0 || !(tests || arrives))) note(active, a);
   if (active == 0) return;
   Pointers where;
   (void)resolve(place, active, 8, a, Use::kWrite, where);
-  if (form.kind != MbarrierForm::Kind::kTest) ++machine_->watch.changes;
+  const auto first = std::countr_zero(active);
+  if (record_ && arrives) {
+    const auto events = static_cast<std::uint32_t>(std::popcount(active));
+    MbarrierEvents::Mbarrier* const own = cta_->mbarrier_events(where.lane[first]);
+    if (own) own->events += events;
+    note_events(active, own ? own->number : 0, own ? events : 0);
+  }
+  if (!tests) ++machine_->watch.changes;
+  LaneMask complete = 0;
   LaneSlots seen{};
   for_lanes(active, [&](std::uint32_t l) {
     const std::uint64_t before =
-        update_mbarrier(where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });
+        change_mbarrier(where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });
     seen.lane[l] = before;
     if (!result.exists()) return;
     const bool phase = before >> 63;
     const bool wanted = form.parity ? (value(l, 0) & 1) != 0 : value(l, 0) >> 63 != 0;
-    at(result)->lane[l] = form.kind == MbarrierForm::Kind::kTest ? std::uint64_t{phase != wanted} : before;
+    if (phase != wanted) complete |= LaneMask{1} << l;
+    at(result)->lane[l] = tests ? std::uint64_t{phase != wanted} : before;
   });
-  if (form.kind == MbarrierForm::Kind::kTest) note_poll(active, a, seen, false);
+  if (!tests) return;
+  note_poll(active, a, seen, false);
+  if (!record_) return;
+  MbarrierEvents::Mbarrier* const own =
+      complete == 0 ? nullptr : cta_->mbarrier_events(where.lane[std::countr_zero(complete)]);
+  note_events(active, own ? own->number : 0, own ? own->completed : 0);
 }
 
 void Warp::step_mbarrier(const MbarrierForm& form, Mbarrier& b, std::uint64_t value) {

@@ -1,4 +1,5 @@
 // Warp-level synchronisation and the barriers of the CTA.
+#include <algorithm>
 #include <bit>
 
 #include "exec/cta.hpp"
@@ -142,13 +143,40 @@ bool Warp::barrier(const Operation& op, LaneMask active) {
       if (((p.lane[std::countr_zero(left)] & 1) != 0) != form.negated) yes |= left & (0 - left);
   }
   if (form.kind == BarrierForm::Kind::kArrive) {
+    if (record_) note(active);
     ++now_.pc;
     cta_->arrive(which, threads, index_, active, yes);
     return true;
   }
   const bool left = block(Split::State::kAtBarrier, active, 0, which);
+  if (record_) note_arrival();
   cta_->arrive(which, threads, index_, active, yes);
   return left;
+}
+
+/// Of the split that has just come to a barrier. It waits alone while others of the warp go on, but the warp
+/// of the timing model waits as a whole: only for the last one. For the others there is a record of no lane.
+void Warp::note_arrival() {
+  Split& arrived = splits_.back();
+  arrived.owes_record = true;
+  const bool goes_on = now_.mask != 0 || std::any_of(splits_.begin(), splits_.end(), [](const Split& s) {
+                         return s.state == Split::State::kReady;
+                       });
+  if (!goes_on) return note_barrier(arrived.barrier);
+  record_->records.push_back(trace::Record::make(arrived.pc, trace::AddressForm::kNone, 0));
+}
+
+/// The record of all splits that wait at the barrier.
+void Warp::note_barrier(std::uint32_t which) {
+  LaneMask lanes = 0;
+  std::uint32_t pc = 0;
+  for (Split& split : splits_) {
+    if (!split.owes_record || split.barrier != which) continue;
+    split.owes_record = false;
+    lanes |= split.mask;
+    pc = split.pc;
+  }
+  if (lanes != 0) record_->records.push_back(trace::Record::make(pc, trace::AddressForm::kNone, lanes));
 }
 
 void Warp::cluster_arrive(LaneMask active) {
@@ -173,6 +201,7 @@ void Warp::release_cluster() {
 }
 
 void Warp::release_barrier(std::uint32_t which, const Reduced& reduced) {
+  if (record_) note_barrier(which);
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtBarrier || split.barrier != which) continue;
     const Operation& op = operations_[split.pc];

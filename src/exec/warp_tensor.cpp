@@ -117,6 +117,16 @@ void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* 
   }
 }
 
+/// What of a box's row lies in the tensor. `row_address`: of element 0.
+void Warp::note_row(const TensorMap& map, Address row_address, std::int64_t first) {
+  const auto size = static_cast<std::int64_t>(map.element_bytes());
+  const std::int64_t row = map.row_bytes() / size, width = static_cast<std::int64_t>(map.dim[0]);
+  const std::int64_t begin = std::clamp<std::int64_t>(first, 0, width),
+                     end = std::clamp<std::int64_t>(first + row, begin, width);
+  runs_.add(row_address + static_cast<std::uint64_t>(begin * size),
+            static_cast<std::uint64_t>((end - begin) * size));
+}
+
 /// Returns the bytes that an mbarrier hears of.
 std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t l, Address shared,
                               const TensorPlace& place) {
@@ -130,6 +140,7 @@ std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std:
   const auto per_unit = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
   Rows rows(map, place);
   for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
+    if (record_ && rows.inside()) note_row(map, rows.address(0), place.first[0]);
     for (std::uint32_t u = 0; u < map.row_bytes() / kUnitBytes; ++u) {
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
@@ -146,8 +157,10 @@ std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std:
 void Warp::tensor_copy(const Operation& op, LaneMask active) {
   const TensorForm& form = machine_->kernel.tensors()[op.detail];
   const auto& memory = machine_->kernel.memory();
-  if (record_) note(active);
-  if (active == 0) return;
+  if (active == 0) {
+    if (record_) note(active);
+    return;
+  }
   Addresses maps, shared, barrier;
   addresses(memory[form.map], active, maps);
   addresses(memory[form.shared], active, shared);
@@ -159,24 +172,21 @@ void Warp::tensor_copy(const Operation& op, LaneMask active) {
       place.first[d] = static_cast<std::int32_t>(at(slots_[op.operands + d])->lane[l]);
     for (unsigned d = 0; d < form.offsets; ++d)
       place.offset[d + 1] = static_cast<std::uint16_t>(at(slots_[op.operands + form.rank + d])->lane[l]);
+    std::uint32_t heard = 0;
     const auto deliver = [&](Address to, Address tell) {
+      runs_.clear();
       const std::uint32_t bytes = copy_tile(form, map, l, to, place);
-      if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes);
+      if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes, &heard);
     };
-    if (!form.multicast.exists()) return deliver(shared.lane[l], form.mbarrier != ~0u ? barrier.lane[l] : 0);
-    for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
-      const Address base = (Address{rank} + 1) << kSharedRankShift;
-      deliver(base | (shared.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
-    });
+    if (!form.multicast.exists())
+      deliver(shared.lane[l], form.mbarrier != ~0u ? barrier.lane[l] : 0);
+    else
+      for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
+        const Address base = (Address{rank} + 1) << kSharedRankShift;
+        deliver(base | (shared.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
+      });
+    if (record_) note_bulk(heard);
   });
-}
-
-/// Tells the mbarrier at `where` that bytes have come.
-void Warp::complete_bytes(std::uint32_t mbarrier, std::uint32_t l, Address where, std::uint32_t bytes) {
-  std::byte* const object =
-      resolve_one(machine_->kernel.memory()[mbarrier].reach, l, sizeof(std::uint64_t), where);
-  if (!object) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, where, "the mbarrier");
-  update_mbarrier(object, [&](Mbarrier& b) { b.complete(bytes); });
 }
 
 /// st.async and red.async: each lane's bytes have come.

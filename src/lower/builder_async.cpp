@@ -50,28 +50,39 @@ void Builder::copy_async(const Instruction& i) {
        {}, sources, bytes, Carries::kFirst);
 }
 
-/// Bulk copies have no addresses in traces: they take a fixed time.
+/// .RUNS: the record says which bytes of global memory are moved (trace/bulk_runs.hpp).
 void Builder::bulk_copy(const Instruction& i) {
-  remark("cp.async.bulk: no addresses, a fixed time");
+  constexpr unsigned kWordBytes = 8;
   const bool tensor = i.has(Mod::kTensor), store = i.form.space() == ptx::Space::kGlobal;
-  if (i.has(Mod::kPrefetch)) return emit(tensor ? "UTMAPF" : "UBLKPF", {}, {});
-  if (!tensor) return emit(i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP", {}, {});
-  emit(i.has(Mod::kReduce) ? "UTMAREDG" : store ? "UTMASTG" : "UTMALDG", {}, {});
+  if (i.has(Mod::kPrefetch)) {
+    remark("cp.async.bulk.prefetch: a fixed time, without memory traffic");
+    return emit(tensor ? "UTMAPF" : "UBLKPF", {}, {});
+  }
+  const std::string opcode =
+      tensor ? (i.has(Mod::kReduce) ? "UTMAREDG"
+                : store             ? "UTMASTG"
+                                    : "UTMALDG")
+             : fmt::format("{}.{}", i.has(Mod::kReduce) ? "UBLKRED" : "UBLKCP", store ? "G.S" : "S.G");
+  emit(opcode + ".RUNS", {}, {}, kWordBytes, Carries::kFirst);
 }
 
+/// .EVENTS: the record says which mbarrier, and how many events.
 void Builder::mbarrier(const Instruction& i) {
+  constexpr unsigned kWordBytes = 8;
   const bool tests = i.has(Mod::kTestWait) || i.has(Mod::kTryWait);
-  const bool answers = tests || i.has(Mod::kArrive) || i.has(Mod::kArriveDrop) || i.has(Mod::kPendingCount);
+  const bool arrives = i.has(Mod::kArrive) || i.has(Mod::kArriveDrop);
+  const bool answers = tests || arrives || i.has(Mod::kPendingCount);
   std::vector<std::uint8_t> sources;
   for (std::size_t o = answers ? 1 : 0; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
   if (i.has(Mod::kPendingCount)) return emit("LOP3.LUT", places(i.operands[0]), sources);
-  const auto results = answers && !tests ? places(i.operands[0]) : std::vector<std::uint8_t>{};
-  emit(tests                ? "SYNCS.PHASECHK.TRANS64.TRYWAIT"
-       : i.has(Mod::kInit)  ? "SYNCS.EXCH.64"
+  if (tests) return emit("SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", {}, sources, kWordBytes, Carries::kFirst);
+  if (arrives)
+    return emit("SYNCS.ARRIVE.TRANS64.EVENTS", places(i.operands[0]), sources, kWordBytes, Carries::kFirst);
+  emit(i.has(Mod::kInit)    ? "SYNCS.EXCH.64"
        : i.has(Mod::kInval) ? "SYNCS.CCTL.IV"
                             : "SYNCS.ARRIVE.TRANS64",
-       results, sources);
+       {}, sources);
 }
 
 /// One machine instruction for a product: its parts go through the tensor core one after another there.

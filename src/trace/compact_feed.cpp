@@ -250,7 +250,7 @@ void CompactFeed::take_notes() {
     remarked_ = true;
     std::set<std::string> remarks(notes_.remarks.begin(), notes_.remarks.end());
     for (std::uint32_t i = 0; i < table_.size(); ++i)
-      if (const char* remark = remark_for(table_[i].op_class); remark != nullptr) remarks.insert(remark);
+      if (const char* remark = remark_for(table_[i]); remark != nullptr) remarks.insert(remark);
     notes_.remarks.assign(remarks.begin(), remarks.end());
   }
   if (unknown_.empty()) return;

@@ -40,8 +40,8 @@ enum class OpClass : std::uint8_t {
   kAtomic,     // returns a value
   kReduction,  // does not return a value
   kAsyncCopy,  // LDGSTS: global to shared without registers
-  kBulkCopy,   // UBLKCP, UTMALDG, UTMASTG, ...: TMA; no addresses in traces
-  kMbarrier,   // SYNCS: shared-memory barrier objects
+  kBulkCopy,   // UBLKCP, UTMALDG, UTMASTG, ...: TMA; no addresses in NVBit's traces
+  kMbarrier,   // SYNCS: shared-memory barrier objects; which ones, NVBit's traces do not say
   kTexture,    // TEX, TLD, TLD4, TXQ, ...
   kSurface,    // SULD, SUST, SUATOM
   kCount
@@ -70,6 +70,9 @@ enum class BarrierOp : std::uint8_t { kNone, kSync, kArrive, kReduce };
 
 enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPredicate };
 
+/// What a bulk copy does to global memory; kNone where the trace does not say.
+enum class BulkCopy : std::uint8_t { kNone, kLoad, kStore, kReduction };
+
 /// `count` consecutive registers from `first`. The zero registers (RZ, URZ, PT, UPT) are never listed.
 struct RegisterRange {
   RegSpace space = RegSpace::kVector;
@@ -96,15 +99,16 @@ struct StaticInst {
   std::array<char, 16> mnemonic{};  // base opcode ("LDG"), zero-terminated, cut to fit
   OpClass op_class = OpClass::kAlu;
   MemSpace space = MemSpace::kNone;
-  std::uint8_t access_bytes = 0;  // bytes a lane moves; 0 when it is no memory instruction
-  bool has_addresses = false;     // the trace lists addresses for it
-  bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
-  bool evict_first = false;       // streaming hint
-  bool known = true;              // false: not in the opcode table, class is a guess
-  bool may_branch = false;        // the next PC may differ from pc + bytes
-  BarrierOp barrier = BarrierOp::kNone;
-  std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say
+  std::uint8_t access_bytes = 0;         // bytes a lane moves; 0 when it is no memory instruction
+  bool has_addresses = false;            // the trace lists addresses for it
+  bool bypass_l1 = false;                // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
+  bool evict_first = false;              // streaming hint
+  bool known = true;                     // false: not in the opcode table, class is a guess
+  bool may_branch = false;               // the next PC may differ from pc + bytes
+  BarrierOp barrier = BarrierOp::kNone;  // SYNCS: kArrive, kSync where its words give mbarrier and events
+  std::uint8_t barrier_id = 0;           // named barrier; 0 where the trace does not say
   FenceScope fence = FenceScope::kNone;
+  BulkCopy bulk = BulkCopy::kNone;  // else its words are those of bulk_runs.hpp
   TensorType tensor_type = TensorType::kNone;
   bool tensor_sparse = false;
   std::uint32_t macs = 0;      // multiply-accumulates of the whole warp (or warpgroup) instruction

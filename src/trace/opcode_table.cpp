@@ -82,6 +82,20 @@ void set_fence(StaticInst& inst, const Opcode& opcode) {
                                                                 : FenceScope::kGpu;
 }
 
+/// Only recorded programs' opcodes say .RUNS (bulk_runs.hpp) and .EVENTS: an mbarrier's number and a count of
+/// its events, as base and stride of an affine record.
+void set_asynchronous(StaticInst& inst, const Opcode& opcode) {
+  if (!inst.has_addresses) return;
+  if (inst.op_class == OpClass::kMbarrier && opcode.has("EVENTS"))
+    inst.barrier = opcode.has("PHASECHK") ? BarrierOp::kSync : BarrierOp::kArrive;
+  if (inst.op_class != OpClass::kBulkCopy || !opcode.has("RUNS")) return;
+  const std::string_view base = opcode.base();
+  const bool stores = base == "UTMASTG" || *opcode.begin() == "G";  // .G.S: to global memory
+  inst.bulk = base == "UTMAREDG" || (base == "UBLKRED" && stores) ? BulkCopy::kReduction
+              : stores                                            ? BulkCopy::kStore
+                                                                  : BulkCopy::kLoad;
+}
+
 void set_tensor(StaticInst& inst, const Opcode& opcode) {
   std::optional<MmaShape> shape;
   if (inst.op_class == OpClass::kTensor) shape = mma_shape(opcode);
@@ -143,6 +157,7 @@ StaticInst decode_instruction(const InstructionText& text) {
   set_access(inst, text, opcode, row.shape);
   set_barrier(inst, text, opcode);
   set_fence(inst, opcode);
+  set_asynchronous(inst, opcode);
   set_tensor(inst, opcode);
   complete_operands(inst, text, opcode, row);
   return inst;

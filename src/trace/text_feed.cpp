@@ -266,7 +266,7 @@ std::uint32_t TextFeed::publish_instruction(const DecodedCta& cta, std::uint32_t
     const auto number = static_cast<std::uint32_t>(functions_.size() + 1);
     inst.pc += function_base(functions_.try_emplace(key.function, number).first->second);
   }
-  if (const char* remark = remark_for(inst.op_class); remark != nullptr && remarks_.insert(remark).second) {
+  if (const char* remark = remark_for(inst); remark != nullptr && remarks_.insert(remark).second) {
     notes_.remarks.assign(remarks_.begin(), remarks_.end());
   }
   table_.push(inst);

@@ -51,17 +51,25 @@ std::size_t next_registers(std::string_view& text, Registers& out, const char* w
   return count;
 }
 
+/// Of an mbarrier: the outcome is a predicate.
+bool tests(const StaticInst& inst) {
+  return std::any_of(inst.destinations.begin(), inst.destinations.end(),
+                     [](const RegisterRange& r) { return r.space == RegSpace::kPredicate; });
+}
+
 }  // namespace
 
 bool uses_immediate(OpClass c) {
   return c == OpClass::kDepBar || c == OpClass::kBarrier || c == OpClass::kSleep;
 }
 
-const char* remark_for(OpClass c) {
-  switch (c) {
+const char* remark_for(const StaticInst& inst) {
+  switch (inst.op_class) {
     case OpClass::kBulkCopy:
+      if (inst.bulk != BulkCopy::kNone) return nullptr;
       return "not faithful here because the trace has no addresses for bulk (TMA) copies";
     case OpClass::kMbarrier:
+      if (inst.barrier != BarrierOp::kNone || !tests(inst)) return nullptr;
       return "not faithful here because the trace does not say which mbarrier SYNCS waits for, and its spin "
              "counts are those of the traced run";
     default:

@@ -12,8 +12,8 @@ namespace lockstep::trace {
 /// Whether the immediate is part of the instruction: another one makes another instruction.
 [[nodiscard]] bool uses_immediate(OpClass c);
 
-/// Why statistics cannot be right when instructions of this class occur; null: no reason.
-[[nodiscard]] const char* remark_for(OpClass c);
+/// Why statistics cannot be right when this instruction occurs; null: no reason.
+[[nodiscard]] const char* remark_for(const StaticInst& inst);
 
 /// The opcode of a text as in TracedInstruction, with modifiers.
 [[nodiscard]] std::string_view opcode_of(std::string_view text);

@@ -63,6 +63,17 @@ class OpList {
     for (unsigned l = 0; l < kWarpSize; ++l) lanes[l] = base + static_cast<Address>(stride * l);
     return add(from, op_class, space, bytes, mask, lanes);
   }
+  MioOperation& bulk(Cycle from, trace::BulkCopy kind, const std::vector<trace::BulkRun>& runs) {
+    std::array<Address, kWarpSize> words{};
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      words[2 * i + 2] = trace::pack(runs[i]).place;
+      words[2 * i + 3] = trace::pack(runs[i]).shape;
+    }
+    const auto mask = static_cast<LaneMask>((std::uint64_t{1} << (2 * runs.size() + 2)) - 1);
+    MioOperation& op = add(from, OpClass::kBulkCopy, MemSpace::kNone, 0, mask, words);
+    op.bulk = kind;
+    return op;
+  }
   MioOperation& fixed(Cycle from, OpClass op_class) {
     MioOperation op = plain(op_class);
     op.mask = 0xffffffff;

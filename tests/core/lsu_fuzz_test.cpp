@@ -39,9 +39,17 @@ OpList random_operations(std::uint64_t seed, unsigned count, const Mix& mix) {
   Cycle t = 0;
   for (unsigned i = 0; i < count; ++i) {
     t += rng() % 4 ? rng() % 3 : rng() % 100;
-    const std::uint64_t kind = mix.plain_only ? 4 + rng() % 8 : rng() % 16;
+    const std::uint64_t kind = mix.plain_only ? 4 + rng() % 8 : rng() % 17;
     MioOperation* op;
-    if (kind < 3) {
+    if (kind == 16) {
+      std::vector<trace::BulkRun> runs(rng() % 4);
+      for (trace::BulkRun& run : runs)
+        run = {kData + rng() % (mix.footprint * 128), static_cast<std::uint32_t>(rng() % 300),
+               static_cast<std::uint32_t>(rng() % 6), static_cast<std::int64_t>(rng() % 4096) - 2048};
+      constexpr trace::BulkCopy kKinds[] = {trace::BulkCopy::kLoad, trace::BulkCopy::kStore,
+                                            trace::BulkCopy::kReduction};
+      op = &list.bulk(t, kKinds[rng() % 3], runs);
+    } else if (kind < 3) {
       constexpr OpClass kFixed[] = {OpClass::kShuffle,  OpClass::kSpecialReg, OpClass::kConstLoad,
                                     OpClass::kMbarrier, OpClass::kBulkCopy,   OpClass::kTexture,
                                     OpClass::kStore};
@@ -159,7 +167,8 @@ void check_exactly_once(const OpList& list, const LsuRun& r) {
     REQUIRE(seen[i].result == 1);
     const MioOperation& op = list.entries()[i].op;
     const bool store = op.op_class == OpClass::kStore || op.op_class == OpClass::kReduction;
-    REQUIRE(seen[i].acknowledged == (store && op.space != MemSpace::kShared ? 1 : 0));
+    const bool bulk = op.bulk == trace::BulkCopy::kStore || op.bulk == trace::BulkCopy::kReduction;
+    REQUIRE(seen[i].acknowledged == (bulk || (store && op.space != MemSpace::kShared) ? 1 : 0));
   }
 }
 

@@ -46,6 +46,12 @@ class Program final : public trace::CtaFeed {
     pending_.back().words = {base, static_cast<std::uint64_t>(stride)};
     pending_.back().inst.has_addresses = true;
   }
+  /// Words of the last instruction, whatever they mean.
+  void words(trace::AddressForm form, std::vector<std::uint64_t> values) {
+    pending_.back().form = form;
+    pending_.back().words = std::move(values);
+    pending_.back().inst.has_addresses = true;
+  }
   StaticInst& memory(OpClass c, trace::MemSpace space, std::initializer_list<unsigned> destinations,
                      std::initializer_list<unsigned> sources, Address base, std::int64_t stride) {
     StaticInst& inst = add(c, destinations, sources);

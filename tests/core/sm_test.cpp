@@ -259,10 +259,10 @@ TEST_CASE("DEPBAR waits for closed groups of async copies beyond its count") {
     for (unsigned g = 0; g < 2; ++g) {
       p.memory(OpClass::kAsyncCopy, MemSpace::kGlobal, {}, {2}, 0x7f0000000000 + 0x10000 * g, 4);
       StaticInst& close = p.add(OpClass::kDepBar, {}, {});
-      close.mnemonic[0] = 'L';
+      std::string_view("LDGDEPBAR").copy(close.mnemonic.data(), close.mnemonic.size());
     }
     StaticInst& wait = p.add(OpClass::kDepBar, {}, {});
-    wait.mnemonic[0] = 'D';
+    std::string_view("DEPBAR").copy(wait.mnemonic.data(), wait.mnemonic.size());
     wait.immediate = allowed;
     for (int i = 0; i < 60; ++i) p.add(OpClass::kSfu, {1}, {1});
     BenchOptions o;

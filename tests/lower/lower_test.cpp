@@ -185,11 +185,11 @@ TEST_CASE("forms of newer GPUs become instructions that traces have, with their 
     CHECK(decoded.known);
     opcodes.emplace_back(trace::opcode_of(i.text));
   }
-  CHECK(opcodes == std::vector<std::string>{"MOV", "MOV", "WARPGROUP.ARRIVE", "HGMMA.64x8x16.F32",
-                                            "IGMMA.SP.64x8x64.S8.U8", "QGMMA.64x8x32.F32.E4M3.E5M2",
-                                            "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64", "SYNCS.ARRIVE.TRANS64",
-                                            "SYNCS.PHASECHK.TRANS64.TRYWAIT", "UTMALDG", "UTMASTG",
-                                            "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
+  CHECK(opcodes == std::vector<std::string>{
+                       "MOV", "MOV", "WARPGROUP.ARRIVE", "HGMMA.64x8x16.F32", "IGMMA.SP.64x8x64.S8.U8",
+                       "QGMMA.64x8x32.F32.E4M3.E5M2", "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64",
+                       "SYNCS.ARRIVE.TRANS64.EVENTS", "SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", "UTMALDG.RUNS",
+                       "UTMASTG.RUNS", "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
 }
 
 TEST_CASE("halves that a move packs or takes out are registers of the whole value") {

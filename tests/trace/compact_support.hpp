@@ -51,7 +51,7 @@ inline bool same_instruction(const StaticInst& a, const StaticInst& b) {
   const auto fields = [](const StaticInst& s) {
     return std::tuple(s.pc, s.bytes, s.mnemonic, s.op_class, s.space, s.access_bytes, s.has_addresses,
                       s.bypass_l1, s.evict_first, s.known, s.may_branch, s.barrier, s.barrier_id, s.fence,
-                      s.tensor_type, s.tensor_sparse, s.macs, s.immediate);
+                      s.bulk, s.tensor_type, s.tensor_sparse, s.macs, s.immediate);
   };
   return fields(a) == fields(b) && same_registers(a.destinations, b.destinations) &&
          same_registers(a.sources, b.sources);

@@ -1,0 +1,68 @@
+// The SM's unit for bulk copies (the TMA unit): from the runs of a copy to requests for lines.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/lsu_operation.hpp"
+#include "core/lsu_port.hpp"
+#include "trace/bulk_runs.hpp"
+
+namespace lockstep::core {
+
+/// Copies go in order; each cycle one line's sectors (at most 128 bytes; the rate is assumed) go through the
+/// SM's port past the L1, after what the load/store unit has for it. A copy is complete when its last sector
+/// is back or acknowledged. Lines are not translated: managed pages count as there.
+class BulkCopies {
+ public:
+  /// In the tags of its requests, beside the copy's number.
+  static constexpr std::uint32_t kTag = 0x40000000u;
+  static constexpr unsigned kQueued = 16;  // copies whose lines have not all been asked for (assumed)
+
+  /// What has happened to a copy.
+  struct Done {
+    bool sent = false;      // no line is left to be asked for: the source of a store has been read
+    bool complete = false;  // likewise none is on its way
+    bool load = true;
+    std::uint32_t handle = 0;
+  };
+
+  [[nodiscard]] bool full() const { return queued_ == kQueued; }
+  [[nodiscard]] bool has_lines() const { return queued_ > 0; }
+  [[nodiscard]] bool idle() const { return used_ == 0; }
+  [[nodiscard]] unsigned queued() const { return queued_; }
+
+  /// Precondition: not full. `op` has words; false: they name no memory, and the copy is done.
+  [[nodiscard]] bool add(const MioOperation& op);
+  /// Asks for the next line. Preconditions: has_lines(), the port is not full.
+  [[nodiscard]] Done send(Cycle now, LsuPort& port, std::vector<stats::SmCounters>& counters);
+  /// Some sectors of a request with `tag` are back.
+  [[nodiscard]] Done receive(std::uint32_t tag, unsigned sectors);
+
+ private:
+  struct Copy {
+    std::uint32_t handle = 0;
+    std::uint32_t sectors = 0;  // on their way
+    std::uint8_t kernel = 0;
+    trace::BulkCopy kind = trace::BulkCopy::kNone;  // kNone: the place is free
+    bool sending = false;
+    unsigned runs = 0;
+    std::array<trace::BulkRun, trace::kBulkRunsPerRecord> run{};
+  };
+  /// Which bytes the first copy of the queue asks for next.
+  struct Position {
+    unsigned run = 0;
+    std::uint32_t row = 0, byte = 0;
+  };
+  [[nodiscard]] std::uint32_t free_place();
+  [[nodiscard]] icnt::Request next_line(const Copy& copy);
+  [[nodiscard]] Done state(std::uint32_t number);
+
+  std::vector<Copy> copies_;
+  std::array<std::uint32_t, kQueued> queue_{};  // a ring
+  unsigned head_ = 0, queued_ = 0, used_ = 0;
+  Position at_;
+};
+
+}  // namespace lockstep::core
