@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/clock_log.hpp"
 #include "core/sm_state.hpp"
@@ -100,7 +101,11 @@ void Sm::State::issue(unsigned w, Cycle now) {
       fence(warp, inst, t);
       break;
     case IssueKind::kDepBar:
-      async_groups(warp, inst);
+      if (inst.barrier == trace::BarrierOp::kNone) {
+        async_groups(warp, inst);
+      } else {
+        arrive_after_copies(warp, events_of(inst, record, warp.words), now);
+      }
       break;
     case IssueKind::kSleep:
       warp.not_before = t + static_cast<Tick>(sim::cycles_of_ps(
@@ -223,26 +228,23 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     ++warp.group[warp.open_group];
   }
   if (inst.op_class != trace::OpClass::kMbarrier && inst.op_class != trace::OpClass::kBulkCopy) return;
-  const MbarrierEvents events = events_of(op);
+  const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
   f.tells = events;
 }
 
-/// Of a test, an arrival or a bulk copy that says so; others have none.
-MbarrierEvents Sm::State::events_of(const MioOperation& op) {
-  if (op.form == trace::AddressForm::kNone) return {};
-  std::uint64_t mbarrier = 0, events = 0;
-  if (op.op_class == trace::OpClass::kMbarrier && op.form == trace::AddressForm::kAffine) {
-    mbarrier = op.words[0];
-    events = op.words[1];
-  } else if (op.bulk != trace::BulkCopy::kNone) {
-    std::array<Address, kWarpSize> words{};
-    trace::expand_addresses(op.form, op.mask, op.words, words.data());
-    mbarrier = words[0];
-    events = words[1];
+/// Of a test, an arrival or a bulk copy whose record says so; others have none.
+MbarrierEvents Sm::State::events_of(const IssueInst& inst, const trace::Record& record,
+                                    const std::uint64_t* words) {
+  if (record.form() == trace::AddressForm::kNone) return {};
+  std::array<Address, kWarpSize> said{};  // mbarrier, events
+  if (inst.bulk != trace::BulkCopy::kNone) {
+    trace::expand_addresses(record.form(), record.mask, words, said.data());
+  } else if (inst.barrier != trace::BarrierOp::kNone && record.form() == trace::AddressForm::kAffine) {
+    said = {words[0], words[1]};
   }
-  if (mbarrier >= kMaxMbarriers) return {};  // no recording of ours
-  return {static_cast<std::uint32_t>(mbarrier), static_cast<std::uint32_t>(events)};
+  if (said[0] >= kMaxMbarriers) return {};  // no recording of ours
+  return {static_cast<std::uint32_t>(said[0]), static_cast<std::uint32_t>(said[1])};
 }
 
 /// A fence lets the warp go on when its stores are acknowledged, and not before its own latency has passed.
@@ -265,6 +267,29 @@ void Sm::State::async_groups(Warp& warp, const IssueInst& inst) {
   }
   warp.wait_groups = static_cast<std::uint16_t>(std::clamp(inst.immediate, 0, int{kMaxAsyncGroups}));
   if (!groups_done(warp)) warp.block = Block::kDepBar;
+}
+
+/// ARRIVES: when the warp's copies so far have ended.
+void Sm::State::arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cycle now) {
+  if (events.mbarrier == 0) return;
+  for (unsigned back = 0; back < kMaxAsyncGroups; ++back) {
+    const unsigned g = (warp.open_group + kMaxAsyncGroups - back) % kMaxAsyncGroups;
+    if (warp.group[g] == 0) continue;
+    if (warp.tells[g].mbarrier != 0) tell_mbarrier(ctas[warp.cta], warp.tells[g], now);  // no more than one
+    warp.tells[g] = events;
+    if (g == warp.open_group)
+      warp.open_group = static_cast<std::uint8_t>((warp.open_group + 1) % kMaxAsyncGroups);
+    return;
+  }
+  tell_mbarrier(ctas[warp.cta], events, now);
+}
+
+/// One of the group's copies has ended.
+void Sm::State::end_copy(Warp& warp, unsigned group, Cycle now) {
+  if (--warp.group[group] > 0) return;
+  if (warp.block == Block::kDepBar && groups_done(warp)) warp.block = Block::kNone;
+  if (warp.tells[group].mbarrier != 0)
+    tell_mbarrier(ctas[warp.cta], std::exchange(warp.tells[group], {}), now);
 }
 
 bool Sm::State::groups_done(const Warp& warp) {
@@ -293,8 +318,7 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       // Results that come as events are there for all readers.
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
-      if (f.group != 0xff && --warp.group[f.group] == 0 && warp.block == Block::kDepBar && groups_done(warp))
-        warp.block = Block::kNone;
+      if (f.group != 0xff) end_copy(warp, f.group, now);
       if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);
       break;
     case MioEvent::Kind::kAcknowledged:

@@ -90,9 +90,12 @@ struct Sm::State {
                                    stats::SmCounters& counted);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
-  [[nodiscard]] static MbarrierEvents events_of(const MioOperation& op);
+  [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
+                                                const std::uint64_t* words);
   void fence(Warp& warp, const IssueInst& inst, Tick now);
   void async_groups(Warp& warp, const IssueInst& inst);
+  void arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cycle now);
+  void end_copy(Warp& warp, unsigned group, Cycle now);
   [[nodiscard]] static bool groups_done(const Warp& warp);
   void handle_event(const MioEvent& event, Cycle now);
 

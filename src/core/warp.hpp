@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
 enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier };
 
-/// As a record of SYNCS gives them.
+/// As a record of SYNCS or ARRIVES gives them.
 struct MbarrierEvents {
   std::uint32_t mbarrier = 0;  // 0: none
   std::uint32_t events = 0;
@@ -47,14 +47,15 @@ struct alignas(64) Warp {
   std::uint8_t barrier = 0;        // id waited for
   bool branch_unresolved = false;  // the fetch waits for a branch to issue
   bool resident = false;
-  stats::Stall delay = stats::Stall::kWait;            // what not_before stands for
-  std::uint16_t results = 0;                           // operations under way that owe a kResult
-  std::uint16_t readers = 0;                           // operations under way that owe a kOperandsRead
-  std::uint16_t stores = 0;                            // operations that owe a kAcknowledged
-  std::uint16_t wait_groups = 0;                       // DEPBAR: allowed groups under way
-  std::uint8_t open_group = 0;                         // LDGSTS since the last LDGDEPBAR belong to it
-  std::array<std::uint16_t, kMaxAsyncGroups> group{};  // async copies under way by group
-  MbarrierEvents waits_for;                            // Block::kMbarrier
+  stats::Stall delay = stats::Stall::kWait;             // what not_before stands for
+  std::uint16_t results = 0;                            // operations under way that owe a kResult
+  std::uint16_t readers = 0;                            // operations under way that owe a kOperandsRead
+  std::uint16_t stores = 0;                             // operations that owe a kAcknowledged
+  std::uint16_t wait_groups = 0;                        // DEPBAR: allowed groups under way
+  std::uint8_t open_group = 0;                          // LDGSTS since the last LDGDEPBAR belong to it
+  std::array<std::uint16_t, kMaxAsyncGroups> group{};   // async copies under way by group
+  MbarrierEvents waits_for;                             // Block::kMbarrier
+  std::array<MbarrierEvents, kMaxAsyncGroups> tells{};  // when the group's copies have ended
 };
 
 struct Cta {

@@ -112,9 +112,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
   std::size_t next = 0;
   const bool arrive = inst.has(Mod::kArrive) || inst.has(Mod::kArriveDrop);
   if (inst.op() == Opcode::kCp) {  // cp.async.mbarrier.arrive: the copies are complete, so it is an arrival
-    if (!inst.has(Mod::kNoinc)) return void(op.handler = Handler::kNothing);
-    form.kind = Kind::kArrive;
-    form.counts = false;
+    form.kind = inst.has(Mod::kNoinc) ? Kind::kArrive : Kind::kCopied;
   } else if (inst.has(Mod::kInit) || inst.has(Mod::kInval)) {
     form.kind = inst.has(Mod::kInit) ? Kind::kInit : Kind::kInval;
   } else if (arrive || inst.has(Mod::kTestWait) || inst.has(Mod::kTryWait) || inst.has(Mod::kPendingCount)) {

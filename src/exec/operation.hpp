@@ -118,11 +118,11 @@ struct MbarrierForm {
     kExpect,
     kComplete,
     kTest,
-    kPending
+    kPending,
+    kCopied  // cp.async.mbarrier.arrive: its copies are complete, so that the counts stay what they are
   } kind = Kind::kInit;
   bool drop = false;          // arrive_drop
   bool expects = false;       // arrive.expect_tx: `value` is the number of bytes
-  bool counts = true;         // as an event (mbarrier_events.hpp): not cp.async.mbarrier.arrive
   bool parity = false;        // test_wait.parity: `value` is a parity, otherwise a state
   Slot value = Slot::none();  // count, bytes, state or parity
 };

@@ -175,7 +175,8 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
   Addresses a;
   addresses(place, active, a);
   using Kind = MbarrierForm::Kind;
-  const bool tests = form.kind == Kind::kTest, arrives = form.kind == Kind::kArrive && form.counts;
+  const bool tests = form.kind == Kind::kTest;
+  const bool arrives = form.kind == Kind::kArrive || form.kind == Kind::kCopied;
   if (record_ && (active == 0 || !(tests || arrives))) note(active, a);
   if (active == 0) return;
   Pointers where;

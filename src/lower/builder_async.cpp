@@ -12,6 +12,10 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 
+namespace {
+constexpr unsigned kWordBytes = 8;  // of what a record says beside addresses
+}
+
 bool Builder::asynchronous_form(const Instruction& i) {
   switch (i.op()) {
     case Opcode::kCp:
@@ -30,7 +34,8 @@ bool Builder::asynchronous_form(const Instruction& i) {
 }
 
 void Builder::copy_async(const Instruction& i) {
-  if (i.has(Mod::kMbarrier)) return emit("ARRIVES.LDGSTSBAR.64", {}, places(i.operands[0]));
+  if (i.has(Mod::kMbarrier))
+    return emit("ARRIVES.LDGSTSBAR.64.EVENTS", {}, places(i.operands[0]), kWordBytes, Carries::kFirst);
   if (i.has(Mod::kCommitGroup)) return emit(i.has(Mod::kBulk) ? "UTMACMDFLUSH" : "LDGDEPBAR", {}, {});
   if (i.has(Mod::kWaitGroup) || i.has(Mod::kWaitAll)) {
     const bool count = !i.operands.empty() && i.operands[0].kind == OperandKind::kImmediate;
@@ -52,7 +57,6 @@ void Builder::copy_async(const Instruction& i) {
 
 /// .RUNS: the record says which bytes of global memory are moved (trace/bulk_runs.hpp).
 void Builder::bulk_copy(const Instruction& i) {
-  constexpr unsigned kWordBytes = 8;
   const bool tensor = i.has(Mod::kTensor), store = i.form.space() == ptx::Space::kGlobal;
   if (i.has(Mod::kPrefetch)) {
     remark("cp.async.bulk.prefetch: a fixed time, without memory traffic");
@@ -68,7 +72,6 @@ void Builder::bulk_copy(const Instruction& i) {
 
 /// .EVENTS: the record says which mbarrier, and how many events.
 void Builder::mbarrier(const Instruction& i) {
-  constexpr unsigned kWordBytes = 8;
   const bool tests = i.has(Mod::kTestWait) || i.has(Mod::kTryWait);
   const bool arrives = i.has(Mod::kArrive) || i.has(Mod::kArriveDrop);
   const bool answers = tests || arrives || i.has(Mod::kPendingCount);

@@ -99,14 +99,15 @@ struct StaticInst {
   std::array<char, 16> mnemonic{};  // base opcode ("LDG"), zero-terminated, cut to fit
   OpClass op_class = OpClass::kAlu;
   MemSpace space = MemSpace::kNone;
-  std::uint8_t access_bytes = 0;         // bytes a lane moves; 0 when it is no memory instruction
-  bool has_addresses = false;            // the trace lists addresses for it
-  bool bypass_l1 = false;                // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
-  bool evict_first = false;              // streaming hint
-  bool known = true;                     // false: not in the opcode table, class is a guess
-  bool may_branch = false;               // the next PC may differ from pc + bytes
-  BarrierOp barrier = BarrierOp::kNone;  // SYNCS: kArrive, kSync where its words give mbarrier and events
-  std::uint8_t barrier_id = 0;           // named barrier; 0 where the trace does not say
+  std::uint8_t access_bytes = 0;  // bytes a lane moves; 0 when it is no memory instruction
+  bool has_addresses = false;     // the trace lists addresses for it
+  bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
+  bool evict_first = false;       // streaming hint
+  bool known = true;              // false: not in the opcode table, class is a guess
+  bool may_branch = false;        // the next PC may differ from pc + bytes
+  BarrierOp barrier =
+      BarrierOp::kNone;         // SYNCS, ARRIVES: kArrive, kSync where its words give mbarrier and events
+  std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say
   FenceScope fence = FenceScope::kNone;
   BulkCopy bulk = BulkCopy::kNone;  // else its words are those of bulk_runs.hpp
   TensorType tensor_type = TensorType::kNone;

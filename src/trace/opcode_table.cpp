@@ -86,7 +86,8 @@ void set_fence(StaticInst& inst, const Opcode& opcode) {
 /// its events, as base and stride of an affine record.
 void set_asynchronous(StaticInst& inst, const Opcode& opcode) {
   if (!inst.has_addresses) return;
-  if (inst.op_class == OpClass::kMbarrier && opcode.has("EVENTS"))
+  const bool arrives = inst.op_class == OpClass::kMbarrier || opcode.base() == "ARRIVES";
+  if (arrives && opcode.has("EVENTS"))
     inst.barrier = opcode.has("PHASECHK") ? BarrierOp::kSync : BarrierOp::kArrive;
   if (inst.op_class != OpClass::kBulkCopy || !opcode.has("RUNS")) return;
   const std::string_view base = opcode.base();

@@ -89,17 +89,19 @@ TEST_CASE("a bulk copy without rows, and one of empty rows, take the time of a s
 
 namespace {
 
-/// One warp copies (or only arrives late), the other one waits and then computes for 60 MUFU.
-std::uint64_t freed_after(bool copies, std::uint32_t events, Cycle delay) {
+enum class First { kBulkCopy, kArrival, kAsyncCopy };
+
+/// One warp copies (or only arrives), the other one waits for `events` and then computes for 60 MUFU.
+std::uint64_t freed_after(First first, std::uint32_t events, Cycle delay) {
   Program p;
-  if (copies) {
+  if (first == First::kBulkCopy) {
     StaticInst& copy = p.add(OpClass::kBulkCopy, {}, {}, 0xf);
     copy.bulk = trace::BulkCopy::kLoad;
-    copy.has_addresses = true;
     const trace::BulkRunWords run = trace::pack({kData, 1024, 1, 0});
     p.words(trace::AddressForm::kList, {1, 1, run.place, run.shape});
   } else {
-    StaticInst& arrive = p.add(OpClass::kMbarrier, {}, {});
+    if (first == First::kAsyncCopy) p.memory(OpClass::kAsyncCopy, MemSpace::kGlobal, {}, {2}, kData, 4);
+    StaticInst& arrive = p.add(first == First::kArrival ? OpClass::kMbarrier : OpClass::kDepBar, {}, {});
     arrive.barrier = trace::BarrierOp::kArrive;
     p.words(trace::AddressForm::kAffine, {1, 32});
   }
@@ -118,15 +120,18 @@ std::uint64_t freed_after(bool copies, std::uint32_t events, Cycle delay) {
 
 }  // namespace
 
-TEST_CASE("who waits for an mbarrier goes on when a bulk copy's bytes have come") {
-  const std::uint64_t none = freed_after(true, 0, 3000), near = freed_after(true, 1, 3000),
-                      far = freed_after(true, 1, 5000);
-  CHECK(far - near == 2 * 2000);  // the code's first line, then the copy
-  CHECK(near > none + 900);       // 60 MUFU of 18 cycles, after the copy instead of beside it
+TEST_CASE("who waits for an mbarrier goes on when the copies that tell it have ended") {
+  for (const auto& [first, events] : {std::pair{First::kBulkCopy, 1u}, {First::kAsyncCopy, 32u}}) {
+    const std::uint64_t none = freed_after(first, 0, 3000), near = freed_after(first, events, 3000),
+                        far = freed_after(first, events, 5000);
+    CHECK(far - near == 2 * 2000);  // the code's first line, then the copy
+    CHECK(near > none + 900);       // 60 MUFU of 18 cycles, after the copy instead of beside it
+  }
 }
 
 TEST_CASE("who waits for an mbarrier goes on with the last arrival of other warps") {
-  const std::uint64_t none = freed_after(false, 0, 100), all = freed_after(false, 32, 100);
+  const std::uint64_t none = freed_after(First::kArrival, 0, 100),
+                      all = freed_after(First::kArrival, 32, 100);
   CHECK(all >= none);
   CHECK(all <= none + 100);
 }

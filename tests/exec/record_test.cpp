@@ -118,5 +118,50 @@ TEST_CASE("clocks come from the source that is given") {
   CHECK(given == expected);
 }
 
+// Lane 0 waits for warp 1, which waits for the other lanes, which wait at the barrier then.
+TEST_CASE("a warp's record waits at a barrier when its last lanes have come, not when the first ones have") {
+  Device device(R"(
+.visible .entry run() {
+  .shared .align 4 .b32 first; .shared .align 4 .b32 second;
+  .reg .pred %p<3>; .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p0, %r1, 0;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra $OTHER;
+  @!%p0 bra $GO;
+$SPIN:
+  ld.volatile.shared.u32 %r2, [second];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra $SPIN;
+$GO:
+  st.volatile.shared.u32 [first], 1;
+  bra $MEET;
+$OTHER:
+  ld.volatile.shared.u32 %r2, [first];
+  setp.eq.u32 %p2, %r2, 0;
+  @%p2 bra $OTHER;
+  st.volatile.shared.u32 [second], 1;
+$MEET:
+  barrier.sync 0;
+  ret;
+})");
+  const auto kernel = device.kernel("run");
+  Launch launch;
+  launch.kernel = kernel.get();
+  launch.grid = {1, 1, 1};
+  launch.block = {64, 1, 1};
+  Grid grid(launch, device.memory, device.options);
+  CtaRecord record;
+  REQUIRE(grid.run_cta(0, &record));
+  const auto arrivals = [&](unsigned warp) {
+    std::vector<LaneMask> masks;
+    for (const auto& r : record.warps.at(warp).records)
+      if (kernel->instruction(r.inst()).op() == ptx::Opcode::kBarrier) masks.push_back(r.mask);
+    return masks;
+  };
+  CHECK(arrivals(0) == std::vector<LaneMask>{0, ~0u});
+  CHECK(arrivals(1) == std::vector<LaneMask>{~0u});
+}
+
 }  // namespace
 }  // namespace lockstep::exec::test
