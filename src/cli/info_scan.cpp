@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "trace/bulk_runs.hpp"
+
 namespace lockstep::cli {
 namespace {
 
@@ -92,11 +94,13 @@ class Scanner {
  private:
   void count(const trace::Record& record, const std::uint64_t* words) {
     const trace::StaticInst& inst = table_[record.inst()];
-    const auto lanes = static_cast<std::uint64_t>(std::popcount(record.mask));
+    const bool bulk = inst.bulk != trace::BulkCopy::kNone;  // one lane's; the mask is that of its words
+    const auto lanes = static_cast<std::uint64_t>(bulk ? 1 : std::popcount(record.mask));
     per_inst_[record.inst()] += {1, lanes};
     if (!inst.has_addresses || lanes == 0 || record.form() == trace::AddressForm::kNone) return;
-    Address addresses[kWarpSize];
+    Address addresses[kWarpSize] = {};
     trace::expand_addresses(record.form(), record.mask, words, addresses);
+    if (bulk) return count_bulk(inst.bulk, addresses, static_cast<unsigned>(std::popcount(record.mask)));
     const InfoSpace space = space_of(inst, info_.header, addresses[std::countr_zero(record.mask)]);
     if (space == InfoSpace::kCount) return;
     SpaceUse& use = info_.spaces[static_cast<std::size_t>(space)];
@@ -106,6 +110,18 @@ class Scanner {
     use.bytes_moved += lanes * inst.access_bytes;
     for (LaneMask rest = record.mask; rest != 0; rest &= rest - 1)
       use.footprint.add(addresses[std::countr_zero(rest)], std::max<std::uint32_t>(inst.access_bytes, 1));
+  }
+
+  void count_bulk(trace::BulkCopy kind, const std::uint64_t* words, unsigned size) {
+    SpaceUse& use = info_.spaces[static_cast<std::size_t>(InfoSpace::kGlobal)];
+    (kind == trace::BulkCopy::kLoad    ? use.loads
+     : kind == trace::BulkCopy::kStore ? use.stores
+                                       : use.atomics) += {1, 1};
+    trace::each_bulk_run(words, size, [&](const trace::BulkRun& run) {
+      use.bytes_moved += std::uint64_t{run.rows} * run.bytes;
+      for (std::uint32_t row = 0; row < run.rows; ++row)
+        use.footprint.add(run.first + static_cast<Address>(run.stride) * row, run.bytes);
+    });
   }
 
   KernelInfo& info_;

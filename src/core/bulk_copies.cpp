@@ -46,11 +46,8 @@ bool BulkCopies::add(const MioOperation& op) {
   const std::uint32_t number = free_place();
   Copy& copy = copies_[number];
   copy = {op.handle, 0, op.kernel, op.bulk, true, 0, {}};
-  const auto lanes = static_cast<unsigned>(std::popcount(op.mask));
-  for (unsigned lane = 2; lane + 1 < lanes; lane += 2) {
-    const trace::BulkRun run = trace::unpack({words[lane], words[lane + 1]});
-    if (run.bytes > 0 && run.rows > 0) copy.run[copy.runs++] = run;
-  }
+  trace::each_bulk_run(words.data(), static_cast<unsigned>(std::popcount(op.mask)),
+                       [&](const trace::BulkRun& run) { copy.run[copy.runs++] = run; });
   if (copy.runs == 0) {
     copy.kind = trace::BulkCopy::kNone;
     return false;

@@ -38,6 +38,18 @@ struct BulkRunWords {
           static_cast<std::uint32_t>(words.shape >> 48), static_cast<std::int64_t>(words.shape << 16) >> 16};
 }
 
+/// Calls each(run) for the runs among a record's `size` words. One copy moves at most what shared memory
+/// holds (256 KiB): a run of more bytes, or of none, is none of a recording and left out.
+template <class F>
+void each_bulk_run(const std::uint64_t* words, unsigned size, F&& each) {
+  constexpr std::uint64_t kMaxBytes = 1 << 18;
+  for (unsigned i = 2; i + 1 < size; i += 2) {
+    const BulkRun run = unpack({words[i], words[i + 1]});
+    const std::uint64_t bytes = std::uint64_t{run.rows} * run.bytes;
+    if (bytes > 0 && bytes <= kMaxBytes) each(run);
+  }
+}
+
 /// Collects the rows of one copy, in its order.
 class BulkRuns {
  public:

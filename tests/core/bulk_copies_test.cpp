@@ -74,9 +74,11 @@ TEST_CASE(
   CHECK(r.when(MioEvent::Kind::kAcknowledged, 0) >= last + 300);
 }
 
-TEST_CASE("a bulk copy without rows, and one of empty rows, take the time of a special register") {
+TEST_CASE(
+    "a bulk copy without rows, and ones of empty or impossible rows, take the time of a special register") {
   for (const std::vector<trace::BulkRun>& runs :
-       {std::vector<trace::BulkRun>{}, std::vector<trace::BulkRun>{{kData, 0, 9, 128}, {kData, 9, 0, 128}}}) {
+       {std::vector<trace::BulkRun>{},
+        std::vector<trace::BulkRun>{{kData, 0, 9, 128}, {kData, 9, 0, 128}, {kData, 0xffff, 0xffff, 128}}}) {
     LsuBench bench(lsu_config());
     OpList list;
     list.bulk(0, trace::BulkCopy::kLoad, runs);

@@ -111,6 +111,13 @@ TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and
   REQUIRE(run({"run", folder / "kept.lst", "-c", "h100_pcie", "-q", "-o", folder / "four"}).code == 0);
   CHECK(slurp(folder / "four/stats.json") == stats);
 
+  const Finished info = run({"info", folder / "kept.lst", "--json"});
+  const auto global = nlohmann::json::parse(info.out).at("total").at("memory").at("global");
+  CHECK(global.at("loads").at("warp") == kCtas * 32);
+  CHECK(global.at("stores").at("warp") == kCtas * 2);
+  CHECK(global.at("bytes_moved") == kRead + kWritten + kCtas * 128);
+  CHECK(global.at("touched_bytes") == kRead + kWritten + kCtas * 128);
+
   const auto kernel = nlohmann::json::parse(stats).at("kernels").at(0);
   CHECK(kernel.at("l1").at("load_sectors_sent") == kRead / 32);
   CHECK(kernel.at("l1").at("store_sectors_sent") == (kWritten + kCtas * 128) / 32);

@@ -50,12 +50,12 @@ std::vector<Record> recorded(Device& device, std::uint32_t threads, const Argume
 
 /// Adds the bytes of a bulk copy's record.
 void add_bytes(Bytes& bytes, const Record& record) {
-  for (unsigned lane = 2; lane + 1 < static_cast<unsigned>(std::popcount(record.mask)); lane += 2) {
-    const trace::BulkRun run = trace::unpack({record.words[lane], record.words[lane + 1]});
+  const auto size = static_cast<unsigned>(std::popcount(record.mask));
+  trace::each_bulk_run(record.words.data(), size, [&](const trace::BulkRun& run) {
     for (std::uint32_t row = 0; row < run.rows; ++row)
       for (std::uint32_t b = 0; b < run.bytes; ++b)
         ++bytes[run.first + static_cast<Address>(run.stride * row) + b];
-  }
+  });
 }
 
 constexpr const char* kTileKernel = R"(
