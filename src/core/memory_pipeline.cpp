@@ -255,28 +255,6 @@ void MemoryPipeline::dispatch(Cycle now) {
   queue_.pop(now, subcore);
 }
 
-void MemoryPipeline::bulk(Cycle now, const MioOperation& op) {
-  if (!bulk_.add(op)) return fixed_latency(now, op, special_rest_);
-  ++counters_[op.kernel].global_instructions;
-  free_from(LsuUnit::kBulk) = bulk_.full() ? kNever : now + 1;
-}
-
-void MemoryPipeline::send_bulk_line(Cycle now) {
-  if (port_.full()) return;
-  heed(now, bulk_.send(now, port_, counters_));
-  if (!bulk_.full() && free_from(LsuUnit::kBulk) == kNever) free_from(LsuUnit::kBulk) = now + 1;
-}
-
-void MemoryPipeline::heed(Cycle now, const BulkCopies::Done& done) {
-  if (done.sent && !done.load) emit(MioEvent::Kind::kResult, done.handle);
-  if (!done.complete) return;
-  if (done.load) {
-    wheel_.add(now, now + kMissPath + hit_rest_, done.handle);
-  } else {
-    emit(MioEvent::Kind::kAcknowledged, done.handle);
-  }
-}
-
 void MemoryPipeline::fixed_latency(Cycle now, const MioOperation& op, Cycle latency) {
   if (is_acknowledged(op)) {  // a store without addresses: nothing leaves the SM
     emit(MioEvent::Kind::kResult, op.handle);

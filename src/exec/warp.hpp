@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -270,6 +271,17 @@ class Warp {
   void copy_async(const Operation& op, LaneMask active);
   void copy_bulk(const Operation& op, LaneMask active);
   void copy_lines(const CopyForm& form, std::uint32_t lane, Address to, Address from, std::uint64_t bytes);
+  /// Where a lane's bulk copy goes: deliver(place in shared memory, mbarrier), for each CTA of a multicast's
+  /// mask.
+  template <class F>
+  void each_target(Slot multicast, std::uint32_t lane, Address shared, Address mbarrier, F&& deliver) const {
+    constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
+    if (!multicast.exists()) return deliver(shared, mbarrier);
+    for (std::uint64_t ranks = at(multicast)->lane[lane] & 0xffff; ranks != 0; ranks &= ranks - 1) {
+      const Address base = (Address{static_cast<unsigned>(std::countr_zero(ranks))} + 1) << kSharedRankShift;
+      deliver(base | (shared & kOffset), base | (mbarrier & kOffset));
+    }
+  }
   void mbarrier(const Operation& op, LaneMask active);
   template <class Change>
   std::uint64_t change_mbarrier(std::byte* where, Change&& change);

@@ -73,7 +73,7 @@ void Warp::copy_lines(const CopyForm& form, std::uint32_t l, Address to, Address
 void Warp::copy_bulk(const Operation& op, LaneMask active) {
   const CopyForm& form = machine_->kernel.copies()[op.detail];
   const auto& memory = machine_->kernel.memory();
-  Addresses from, to, barrier;
+  Addresses from, to, barrier{};
   addresses(memory[form.from], active, from);
   addresses(memory[form.to], active, to);
   if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
@@ -90,14 +90,7 @@ void Warp::copy_bulk(const Operation& op, LaneMask active) {
       if (form.mbarrier == ~0u) return;
       complete_bytes(form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes), &heard);
     };
-    constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
-    if (!form.multicast.exists())
-      deliver(to.lane[l], barrier.lane[l]);
-    else
-      for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
-        const Address base = (Address{rank} + 1) << kSharedRankShift;
-        deliver(base | (to.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
-      });
+    each_target(form.multicast, l, to.lane[l], barrier.lane[l], deliver);
     if (!record_) return;
     runs_.clear();
     if (memory[form.from].reach == Reach::kGlobal) runs_.add(from.lane[l], bytes);

@@ -161,7 +161,7 @@ void Warp::tensor_copy(const Operation& op, LaneMask active) {
     if (record_) note(active);
     return;
   }
-  Addresses maps, shared, barrier;
+  Addresses maps, shared, barrier{};
   addresses(memory[form.map], active, maps);
   addresses(memory[form.shared], active, shared);
   if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
@@ -178,13 +178,7 @@ void Warp::tensor_copy(const Operation& op, LaneMask active) {
       const std::uint32_t bytes = copy_tile(form, map, l, to, place);
       if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes, &heard);
     };
-    if (!form.multicast.exists())
-      deliver(shared.lane[l], form.mbarrier != ~0u ? barrier.lane[l] : 0);
-    else
-      for_lanes(static_cast<LaneMask>(at(form.multicast)->lane[l] & 0xffff), [&](std::uint32_t rank) {
-        const Address base = (Address{rank} + 1) << kSharedRankShift;
-        deliver(base | (shared.lane[l] & kOffset), base | (barrier.lane[l] & kOffset));
-      });
+    each_target(form.multicast, l, shared.lane[l], barrier.lane[l], deliver);
     if (record_) note_bulk(heard);
   });
 }
