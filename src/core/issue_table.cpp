@@ -188,6 +188,8 @@ void IssueTable::set_bank_reads(IssueInst& out, const trace::StaticInst& inst,
   };
   out.reads = reads(all[0], all[1]);
   out.reads_reused = reads(all[0] - reused[0], all[1] - reused[1]);
+  // Asynchronous products read their accumulators while they work, when the ports have nothing else to do.
+  if (inst.op_class == OpClass::kWarpgroupMma) out.reads.bank_cycles = out.reads_reused.bank_cycles = {};
   out.read_window = clamp16(std::max<std::uint32_t>(config_.rf.read_window, out.interval));
   out.reused = static_cast<std::uint8_t>(std::min(reused[0] + reused[1], 255u));
 }

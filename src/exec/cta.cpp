@@ -42,10 +42,17 @@ MbarrierEvents::Mbarrier* Cta::mbarrier_events(const std::byte* where) {
 }
 
 void Cta::phase_completed(const std::byte* where) {
-  MbarrierEvents::Mbarrier* found = mbarrier_events(where);
-  for (std::size_t rank = 0; !found && rank < cluster_.size(); ++rank)
-    found = cluster_[rank]->mbarrier_events(where);
-  if (found) found->completed = found->events;
+  const auto owns = [where](const Cta& cta) {
+    return where >= cta.shared_.data() && where < cta.shared_.data() + cta.shared_.size();
+  };
+  Cta* owner = owns(*this) ? this : nullptr;
+  for (std::size_t rank = 0; !owner && rank < cluster_.size(); ++rank)
+    if (owns(*cluster_[rank])) owner = cluster_[rank];
+  if (!owner) return;
+  ++owner->phases_;
+  if (!owner->record_) return;
+  MbarrierEvents::Mbarrier& found = *owner->mbarrier_events(where);
+  found.completed = found.events;
 }
 
 /// Lets each warp run in turn. False: interrupted; the next call goes on with the next warp.
@@ -54,11 +61,12 @@ bool Cta::finish_round() {
   while (next_ < warps_.size()) {
     Warp& warp = warps_[next_++];
     if (warp.done()) continue;
-    const std::uint64_t before = machine_->counts.warp_instructions;
+    const std::uint64_t before = machine_->counts.warp_instructions, phases = phases_;
     const Turn turn = warp.run();
     round_.spinning |= turn == Turn::kSpinning;
     round_.tired |= turn == Turn::kTired;
     round_.further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
+    round_.further |= phases_ != phases;  // somebody who spins will get further
     if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
       return false;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions) break;

@@ -89,6 +89,7 @@ class Cta {
   std::vector<std::byte> shared_;
   std::array<Barrier, kBarriers> barriers_;
   MbarrierEvents mbarrier_events_;
+  std::uint64_t phases_ = 0;  // of its mbarriers that have been completed
   Round round_;
   std::size_t next_ = 0;  // warp of the round
   std::vector<Cta*> cluster_;

@@ -119,6 +119,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
     form.kind = arrive ? Kind::kArrive : inst.has(Mod::kPendingCount) ? Kind::kPending : Kind::kTest;
     form.drop = inst.has(Mod::kArriveDrop);
     form.expects = arrive && inst.has(Mod::kExpectTx);
+    form.suspends = inst.has(Mod::kTryWait);
     form.parity = inst.has(Mod::kParity);
     destinations.push_back(slot_of(inst.operands.at(next++), ptx::Type::kB64, op));
   } else {

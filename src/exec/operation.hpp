@@ -123,6 +123,7 @@ struct MbarrierForm {
   } kind = Kind::kInit;
   bool drop = false;          // arrive_drop
   bool expects = false;       // arrive.expect_tx: `value` is the number of bytes
+  bool suspends = false;      // try_wait: for a time
   bool parity = false;        // test_wait.parity: `value` is a parity, otherwise a state
   Slot value = Slot::none();  // count, bytes, state or parity
 };

@@ -149,6 +149,7 @@ Warp::Stop Warp::run_split() {
       case Handler::kStack:
       case Handler::kTexture:
         step_async(op, active);
+        if (std::exchange(suspends_, false)) return Stop::kSpun;
         ++now_.pc;
         break;
       default: {

@@ -50,6 +50,7 @@ struct Split {
   bool locks = false;        // what it spins on is an atomic
   bool owes_record = false;  // waits at a barrier that the warp's record does not wait for yet
   std::uint8_t spins = 0;
+  std::uint8_t suspended = 0;  // turns that its try_wait has been for
   std::uint32_t pc = 0, meeting = 0, frame = 0;
   LaneMask mask = 0, members = 0;  // members: lanes that a blocked split waits for
   std::uint32_t barrier = 0;
@@ -341,7 +342,8 @@ class Warp {
   Machine* machine_ = nullptr;
   Cta* cta_ = nullptr;
   WarpRecord* record_ = nullptr;
-  trace::BulkRuns runs_;  // of the bulk copy at hand, where it is recorded
+  bool suspends_ = false;  // the try_wait at hand has others run, and comes again
+  trace::BulkRuns runs_;   // of the bulk copy at hand, where it is recorded
   const Operation* operations_ = nullptr;
   const Slot* slots_ = nullptr;
   const LaneMemory* lanes_ = nullptr;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr unsigned kRowBytes = 16;  // of an 8x8 matrix of 16-bit elements
 constexpr unsigned kRows = 8;
+constexpr unsigned kTurnsSuspended = 32;  // of a try_wait until it says that the phase is not complete
 
 template <class F>
 void for_lanes(LaneMask mask, F&& f) {
@@ -125,11 +126,10 @@ void Warp::note_events(LaneMask active, std::uint32_t mbarrier, std::uint32_t ev
   note_line(active, mbarrier, events);
 }
 
-/// As update_mbarrier(), heeding ends of phases where they are recorded.
+/// As update_mbarrier(), heeding ends of phases.
 template <class Change>
 std::uint64_t Warp::change_mbarrier(std::byte* where, Change&& change) {
   const std::uint64_t before = update_mbarrier(where, change);
-  if (!record_) return before;
   std::uint64_t after;
   std::memcpy(&after, where, sizeof after);
   if ((before ^ after) >> 63 != 0) cta_->phase_completed(where);
@@ -185,15 +185,19 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
   LaneMask complete = 0;
   LaneSlots seen{};
   for_lanes(active, [&](std::uint32_t l) {
-    const std::uint64_t before =
-        change_mbarrier(where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });
-    seen.lane[l] = before;
-    if (!result.exists()) return;
-    const bool phase = before >> 63;
+    seen.lane[l] = change_mbarrier(where.lane[l], [&](Mbarrier& b) { step_mbarrier(form, b, value(l, 1)); });
     const bool wanted = form.parity ? (value(l, 0) & 1) != 0 : value(l, 0) >> 63 != 0;
-    if (phase != wanted) complete |= LaneMask{1} << l;
-    at(result)->lane[l] = tests ? std::uint64_t{phase != wanted} : before;
+    if (seen.lane[l] >> 63 != wanted) complete |= LaneMask{1} << l;
   });
+  if (form.suspends && complete == 0 && now_.suspended < kTurnsSuspended) {
+    ++now_.suspended;
+    suspends_ = true;
+    return;
+  }
+  now_.suspended = 0;
+  if (result.exists())
+    for_lanes(active,
+              [&](std::uint32_t l) { at(result)->lane[l] = tests ? complete >> l & 1 : seen.lane[l]; });
   if (!tests) return;
   note_poll(active, a, seen, false);
   if (!record_) return;

@@ -97,6 +97,52 @@ TEST_CASE("who looks at an mbarrier after its end still sees that the phase was 
   CHECK(device.read<std::uint32_t>(out, 64) == std::vector<std::uint32_t>(64, 1));
 }
 
+// Warp 0 tries two mbarriers in turn; that of the second one makes warp 1 complete the first one.
+TEST_CASE("try_wait comes back where the phase is not complete, however long nobody else gets further") {
+  Device device(R"(
+.visible .entry run(.param .u64 out) {
+  .shared .align 8 .b64 first; .shared .align 8 .b64 second; .shared .align 4 .b32 seen;
+  .reg .pred %p<4>; .reg .b32 %r<6>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 0;
+  setp.eq.u32 %p0, %r1, 0;
+  @!%p0 bra $READY;
+  mbarrier.init.shared.b64 [first], 1;
+  mbarrier.init.shared.b64 [second], 1;
+$READY:
+  bar.sync 0;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra $OTHER;
+$POLL:
+  mbarrier.try_wait.parity.shared::cta.b64 %p2, [first], 0;
+  @%p2 bra $DONE;
+  mbarrier.try_wait.parity.shared::cta.b64 %p3, [second], 0;
+  @%p3 add.u32 %r2, %r2, 1;
+  @%p3 st.volatile.shared.u32 [seen], 1;
+  bra $POLL;
+$OTHER:
+  setp.eq.u32 %p2, %r1, 32;
+  @!%p2 bra $END;
+  mbarrier.arrive.shared::cta.b64 _, [second];
+$WAIT:
+  ld.volatile.shared.u32 %r3, [seen];
+  setp.eq.u32 %p3, %r3, 0;
+  @%p3 bra $WAIT;
+  mbarrier.arrive.shared::cta.b64 _, [first];
+  bra $END;
+$DONE:
+  setp.gt.u32 %p3, %r2, 0;
+  selp.u32 %r4, 1, 2, %p3;
+  st.global.u32 [%rd1], %r4;
+$END:
+  ret;
+})");
+  const Address out = device.zeros<std::uint32_t>(1);
+  device.run("run", {1, 1, 1}, {64, 1, 1}, Arguments(out));
+  CHECK(device.read<std::uint32_t>(out, 1) == std::vector<std::uint32_t>{1});
+}
+
 TEST_CASE("bulk copies complete an mbarrier that others wait for") {
   Device device(R"(
 .visible .entry run(.param .u64 in, .param .u64 out) {
