@@ -70,14 +70,13 @@ icnt::Request BulkCopies::next_line(const Copy& copy) {
   return request_for(begin, end);
 }
 
-BulkCopies::Done BulkCopies::send(Cycle now, LsuPort& port, std::vector<stats::SmCounters>& counters) {
+BulkCopies::Line BulkCopies::next(std::vector<stats::SmCounters>& counters) {
   const std::uint32_t number = queue_[head_];
   Copy& copy = copies_[number];
   icnt::Request request = next_line(copy);
   request.tag = kTag | number;
   request.kind = access_of(copy.kind);
   request.kernel = copy.kernel;
-  port.send(now, request);
   const unsigned sectors = count(request.sectors);
   copy.sectors += sectors;
   stats::SmCounters& c = counters[copy.kernel];
@@ -92,7 +91,7 @@ BulkCopies::Done BulkCopies::send(Cycle now, LsuPort& port, std::vector<stats::S
   }
   Done done = state(number);
   done.sent = !copy.sending;
-  return done;
+  return {request, done};
 }
 
 BulkCopies::Done BulkCopies::receive(std::uint32_t tag, unsigned sectors) {

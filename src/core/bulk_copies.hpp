@@ -35,8 +35,12 @@ class BulkCopies {
 
   /// Precondition: not full. `op` has words; false: they name no memory, and the copy is done.
   [[nodiscard]] bool add(const MioOperation& op);
-  /// Asks for the next line. Preconditions: has_lines(), the port is not full.
-  [[nodiscard]] Done send(Cycle now, LsuPort& port, std::vector<stats::SmCounters>& counters);
+  struct Line {
+    icnt::Request request;
+    Done done;
+  };
+  /// The next line, which is to be asked for. Precondition: has_lines().
+  [[nodiscard]] Line next(std::vector<stats::SmCounters>& counters);
   /// Some sectors of a request with `tag` are back.
   [[nodiscard]] Done receive(std::uint32_t tag, unsigned sectors);
 

@@ -9,10 +9,50 @@ void MemoryPipeline::bulk(Cycle now, const MioOperation& op) {
   free_from(LsuUnit::kBulk) = bulk_.full() ? kNever : now + 1;
 }
 
+bool MemoryPipeline::can_send_bulk_line() const {
+  return bulk_.has_lines() && !port_.full() && !(translator_ && translator_->blocks());
+}
+
 void MemoryPipeline::send_bulk_line(Cycle now) {
-  if (port_.full()) return;
-  heed(now, bulk_.send(now, port_, counters_));
+  if (!can_send_bulk_line()) return;
+  BulkCopies::Line line = bulk_.next(counters_);
+  const bool write = line.request.kind != icnt::AccessKind::kLoad;
+  if (translator_ && !translator_->translate(now, line.request.line, write)) {
+    park_bulk_line(now, line.request);
+  } else {
+    port_.send(now, line.request);
+  }
+  heed(now, line.done);
   if (!bulk_.full() && free_from(LsuUnit::kBulk) == kNever) free_from(LsuUnit::kBulk) = now + 1;
+}
+
+void MemoryPipeline::park_bulk_line(Cycle now, const icnt::Request& request) {
+  ParkedLine line;
+  line.access = {request.line, request.sectors, request.operations};
+  line.bytes = request.bytes;
+  line.handle = request.tag;
+  line.kind = static_cast<std::uint8_t>(LineKind::kBulk);
+  line.kernel = request.kernel;
+  line.bulk = request.kind;
+  line.write = request.kind != icnt::AccessKind::kLoad;
+  line.answered = !line.write;
+  if (!translator_->park(now, line)) ++counters_[request.kernel].tlb_waits;
+}
+
+/// True when it has gone through.
+bool MemoryPipeline::send_parked_bulk_line(Cycle now, const ParkedLine& line) {
+  if (port_.full()) return false;
+  icnt::Request request;
+  request.line = line.access.line;
+  request.sectors = line.access.sectors;
+  request.operations = line.access.operations;
+  request.bytes = line.bytes;
+  request.tag = line.handle;
+  request.kind = line.bulk;
+  request.kernel = line.kernel;
+  port_.send(now, request);
+  translator_->line_done();
+  return true;
 }
 
 void MemoryPipeline::heed(Cycle now, const BulkCopies::Done& done) {

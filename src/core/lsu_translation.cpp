@@ -60,6 +60,8 @@ void MemoryPipeline::serve_translations(Cycle now) {
 /// A line that was read or written on the host: like one that comes back from the L2.
 void MemoryPipeline::receive_remote(Cycle now, std::uint32_t token) {
   const ParkedLine line = translator_->remote_done(token);
+  if (static_cast<LineKind>(line.kind) == LineKind::kBulk)
+    return heed(now, bulk_.receive(line.handle, count(line.access.sectors)));
   sectors_back(now, line.entry, count(line.access.sectors));
 }
 
@@ -78,6 +80,8 @@ bool MemoryPipeline::shoot_down(Cycle now) {
 /// One look-up for the line whose turn it is; true when it went through. An operation that waits for a table
 /// stands aside: the table may be full of lines like this one.
 bool MemoryPipeline::try_line_again(Cycle now) {
+  if (static_cast<LineKind>(translator_->line().kind) == LineKind::kBulk)
+    return send_parked_bulk_line(now, translator_->line());
   const bool stands = current_.blocked == Blocked::kTable || current_.blocked == Blocked::kTranslation;
   if (current_.active && !stands) return false;
   if (tag_cycle_ != now) {

@@ -106,7 +106,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active &&
       (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
-  if (bulk_.has_lines() && !port_.full()) next = now + 1;
+  if (can_send_bulk_line()) next = now + 1;
   if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.blocked == Blocked::kTranslation;

@@ -116,7 +116,7 @@ class MemoryPipeline {
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
 
  private:
-  enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction };
+  enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction, kBulk };
   enum class Blocked : std::uint8_t { kNo, kPort, kTable, kTranslation };
   /// The operation in the tag stage: its lines from `next` on are to be looked up.
   struct Current {
@@ -156,6 +156,9 @@ class MemoryPipeline {
   [[nodiscard]] Cycle& free_from(LsuUnit unit) { return unit_free_[static_cast<unsigned>(unit)]; }
   void set_memory_free(Cycle now);
   void bulk(Cycle now, const MioOperation& op);
+  [[nodiscard]] bool can_send_bulk_line() const;
+  void park_bulk_line(Cycle now, const icnt::Request& request);
+  [[nodiscard]] bool send_parked_bulk_line(Cycle now, const ParkedLine& line);
   void heed(Cycle now, const BulkCopies::Done& done);
   void fixed_latency(Cycle now, const MioOperation& op, Cycle latency);
   void constant(Cycle now, const MioOperation& op);

@@ -28,6 +28,7 @@ struct ParkedLine {
   std::uint16_t entry = 0;  // pending-table entry, which counts the line's sectors as outstanding
   std::uint16_t extra = 0;
   std::uint8_t kind = 0, kernel = 0;
+  icnt::AccessKind bulk = icnt::AccessKind::kLoad;  // of a bulk copy's line, which has no entry
   bool evict_first = false, write = false;
   bool answered = true;  // data come back: not a store or a reduction
 };

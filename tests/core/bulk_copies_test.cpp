@@ -55,6 +55,24 @@ TEST_CASE("a bulk copy asks for the sectors of its rows, a line a cycle, and end
   CHECK(bench.pipeline().counters(0).global_instructions == 1);
 }
 
+TEST_CASE("a bulk copy's lines wait for the translation of their block, once") {
+  const auto results = [](Cycle miss) {
+    config::GpuConfig c = lsu_config();
+    c.tlb.miss_latency = static_cast<std::uint32_t>(miss);
+    LsuBench bench(c);
+    OpList list;
+    list.bulk(0, trace::BulkCopy::kLoad, kTile);
+    list.bulk(2000, trace::BulkCopy::kLoad, kTile);
+    const LsuRun r = bench.run(list);
+    CHECK(r.requests.size() == 2 * (4 + 3 * 3));
+    return std::pair{r.latency(0), r.latency(1)};
+  };
+  const auto [first, second] = results(0);
+  const auto [waited, known] = results(700);
+  CHECK(waited - first == 700);
+  CHECK(known == second);
+}
+
 TEST_CASE(
     "a bulk store writes the bytes of its rows, is read when it is sent and acknowledged when it is there") {
   LsuBench bench(lsu_config(), 300);

@@ -1,9 +1,13 @@
 // A pipeline of bulk copies through the timing model: bytes, bandwidth, and the same report however it runs.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
+#include "trace/bulk_runs.hpp"
+#include "trace/kernel_trace.hpp"
 
 using namespace lockstep::cli;
 
@@ -78,6 +82,26 @@ $END:
 }
 )";
 
+/// Where the first bulk load of a recording begins.
+lockstep::Address first_load(const std::string& path) {
+  using namespace lockstep::trace;
+  const auto trace = open_trace(path);
+  const auto feed = trace->open(0);
+  feed->decode_now(1);
+  const CtaTrace& cta = *feed->take(0);
+  const std::uint64_t* words = cta.words.data() + cta.warps.at(0).first_word;
+  for (std::uint32_t i = 0; i < cta.warps[0].record_count; ++i) {
+    const Record& r = cta.records[cta.warps[0].first_record + i];
+    if (feed->instructions()[r.inst()].bulk == BulkCopy::kLoad) {
+      lockstep::Address lanes[lockstep::kWarpSize] = {};
+      expand_addresses(r.form(), r.mask, words, lanes);
+      return unpack({lanes[2], lanes[3]}).first;
+    }
+    words += address_words(r.form(), r.mask);
+  }
+  return 0;
+}
+
 constexpr std::uint64_t kCtas = 114, kRead = kCtas * 131072, kWritten = kCtas * 4096;
 
 }  // namespace
@@ -126,4 +150,22 @@ TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and
   const double cycles = kernel.at("cycles").get<double>(), peak = static_cast<double>(kRead) / (2039 / 1.755);
   CHECK(cycles > peak);
   CHECK(cycles < 2 * peak);
+
+  // The same with its input on the host: each page comes once.
+  const std::string range = fmt::format("{:#x}+{}", first_load(folder / "kept.lst"), kRead);
+  const auto managed = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> words = {"run", folder / "kept.lst", "-c", "h100_pcie", "-q", "--managed", range,
+                                      "-o",  folder / name};
+    words.insert(words.end(), more.begin(), more.end());
+    const Finished done = run(words);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    return slurp(folder / (name + "/stats.json"));
+  };
+  const std::string faulting = managed("five", {"--threads", "1"});
+  CHECK(managed("six", {"--threads", "3", "--window", "5", "--shuffle", "2"}) == faulting);
+  const auto report = nlohmann::json::parse(faulting);
+  CHECK(report.at("managed").at("faults") > 0);
+  CHECK(report.at("managed").at("bytes_to_device") == kRead);
+  CHECK(report.at("kernels").at(0).at("cycles") > kernel.at("cycles"));
 }
