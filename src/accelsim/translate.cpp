@@ -114,6 +114,7 @@ Translation translate(const std::vector<Option>& options, const std::string& bas
   std::map<std::string, const Option*> last;  // as in Accel-Sim, the last one counts
   for (const Option& option : options) last[option.name] = &option;
   std::vector<const Option*> given;
+  given.reserve(last.size());
   for (const auto& [name, option] : last) given.push_back(option);
   Context context(config::resolve(result.base), given);
   apply_rules(context);

@@ -20,8 +20,6 @@
 #include "cuda/settings.hpp"
 #include "util/error.hpp"
 
-extern char** environ;
-
 namespace lockstep::cli {
 namespace fs = std::filesystem;
 namespace {
@@ -47,7 +45,8 @@ void set(std::vector<std::string>& environment, const std::string& name, std::st
   for (std::string& entry : environment) {
     if (!entry.starts_with(name + "=")) continue;
     if (in_front) value += ":" + entry.substr(name.size() + 1);
-    entry = name + "=" + value;
+    entry = name;
+    entry.append("=").append(value);
     return;
   }
   environment.push_back(name + "=" + value);
@@ -87,6 +86,7 @@ std::vector<std::string> child_environment(const Start& start, int claim) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
+  all.reserve(texts.size() + 1);
   for (std::string& text : texts) all.push_back(text.data());
   all.push_back(nullptr);
   return all;

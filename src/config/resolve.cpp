@@ -213,7 +213,7 @@ std::uint64_t hash(const GpuConfig& config) {
   for (const Parameter& p : schema()) values[p.key] = value_text(p, config);
   std::uint64_t h = kOffset;
   for (const auto& [key, value] : values) {
-    for (const char c : key + "=" + value + "\n") h = (h ^ static_cast<unsigned char>(c)) * kPrime;
+    for (const char c : fmt::format("{}={}\n", key, value)) h = (h ^ static_cast<unsigned char>(c)) * kPrime;
   }
   return h;
 }

@@ -7,7 +7,7 @@ namespace lockstep::core {
 
 using Kind = HostCommand::Kind;
 
-HostQueue::HostQueue(std::vector<HostCommand> commands, std::uint32_t streams, config::CopyMode mode)
+HostQueue::HostQueue(const std::vector<HostCommand>& commands, std::uint32_t streams, config::CopyMode mode)
     : streams_(streams), mode_(mode) {
   append(commands, Until::kTaken);
 }

@@ -68,7 +68,7 @@ class HostQueue {
     friend bool operator>(const Ready& a, const Ready& b) { return a.command > b.command; }
   };
 
-  HostQueue(std::vector<HostCommand> commands, std::uint32_t streams, config::CopyMode mode);
+  HostQueue(const std::vector<HostCommand>& commands, std::uint32_t streams, config::CopyMode mode);
 
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return commands_[index]; }
 

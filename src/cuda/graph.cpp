@@ -17,7 +17,7 @@ void GraphCondition::set(std::uint32_t value) const {
   std::memcpy(reinterpret_cast<void*>(memory.address()), &value, sizeof value);
 }
 
-GraphNode* Graph::add(Operation operation, std::vector<GraphNode*> dependencies) {
+GraphNode* Graph::add(Operation operation, const std::vector<GraphNode*>& dependencies) {
   for (const GraphNode* d : dependencies)
     if (!contains(d)) throw ApiError(Status::kErrorInvalidValue);
   auto node = std::make_unique<GraphNode>();

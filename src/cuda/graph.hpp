@@ -57,7 +57,7 @@ struct Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const GraphCondition>> conditions;
 
-  GraphNode* add(Operation operation, std::vector<GraphNode*> dependencies);
+  GraphNode* add(Operation operation, const std::vector<GraphNode*>& dependencies);
   void remove(GraphNode* node);
   [[nodiscard]] bool contains(const GraphNode* node) const;
   /// This graph or a body of its conditional nodes, to any depth, by address; nullptr where there is none.

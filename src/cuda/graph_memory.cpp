@@ -15,10 +15,10 @@ GraphAllocation::GraphAllocation(exec::DeviceMemory& memory, std::uint64_t bytes
 }
 GraphAllocation::~GraphAllocation() { memory_->release(address_); }
 
-void GraphMemory::begin_use(std::shared_ptr<const GraphAllocation> allocation) {
+void GraphMemory::begin_use(const std::shared_ptr<const GraphAllocation>& allocation) {
   const std::uint64_t bytes = allocation->bytes();
   const Address address = allocation->address();
-  if (!in_use_.try_emplace(address, std::move(allocation)).second) throw ApiError(Status::kErrorInvalidValue);
+  if (!in_use_.try_emplace(address, allocation).second) throw ApiError(Status::kErrorInvalidValue);
   footprint_.used += bytes;
   footprint_.reserved = std::max(footprint_.reserved, footprint_.used);
   footprint_.used_high = std::max(footprint_.used_high, footprint_.used);

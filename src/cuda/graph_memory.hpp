@@ -39,7 +39,7 @@ class GraphMemory {
   };
 
   /// A launch reaches the node. Throws ApiError(InvalidValue) when the memory is still in use.
-  void begin_use(std::shared_ptr<const GraphAllocation> allocation);
+  void begin_use(const std::shared_ptr<const GraphAllocation>& allocation);
   /// False where no graph's memory in use begins there.
   bool end_use(Address address);
   [[nodiscard]] bool in_use(Address address) const { return in_use_.contains(address); }

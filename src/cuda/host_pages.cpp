@@ -72,18 +72,24 @@ HostPages::HostPages(const exec::DeviceMemory& memory) : memory_(&memory) {
 }
 
 HostPages::~HostPages() {
-  (void)give();
+  if (watching_) (void)set_rights(PROT_READ | PROT_WRITE);
   sigaction(SIGSEGV, &before, nullptr);
   munmap(log_entries, kEntries * sizeof *log_entries);
 }
 
 void HostPages::protect(int rights) const {
+  if (!set_rights(rights))
+    throw UserError(std::string("rights of managed memory cannot be changed: ") + std::strerror(errno));
+}
+
+/// False: errno says why.
+bool HostPages::set_rights(int rights) const {
   for (const exec::Allocation& a : memory_->allocations(exec::MemoryKind::kManaged)) {
     const Address begin = a.begin & ~(kPageBytes - 1);
     const Address end = (a.begin + a.bytes + kPageBytes - 1) & ~(kPageBytes - 1);
-    if (mprotect(reinterpret_cast<void*>(begin), end - begin, rights) != 0)
-      throw UserError(std::string("rights of managed memory cannot be changed: ") + std::strerror(errno));
+    if (mprotect(reinterpret_cast<void*>(begin), end - begin, rights) != 0) return false;
   }
+  return true;
 }
 
 void HostPages::watch() {

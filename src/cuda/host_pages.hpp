@@ -41,6 +41,7 @@ class HostPages {
   [[nodiscard]] std::vector<HostAccess> give();
 
  private:
+  [[nodiscard]] bool set_rights(int rights) const;
   void protect(int rights) const;
 
   const exec::DeviceMemory* memory_;

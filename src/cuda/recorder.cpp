@@ -62,8 +62,8 @@ class Replayed final : public exec::CtaSink {
 
 }  // namespace
 
-Recorder::Recorder(std::string path, std::unique_ptr<Wire> wire)
-    : file_(std::move(path), kLevel), team_(file_, kLevel), wire_(std::move(wire)) {
+Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire)
+    : file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)) {
   if (!wire_) return;
   const std::string& file = file_.temporary();
   wire_->send(Word::kFile, {file.begin(), file.end()});

@@ -31,7 +31,7 @@ class Recorder {
  public:
   /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
   /// may be null.
-  Recorder(std::string path, std::unique_ptr<Wire> wire);
+  Recorder(const std::string& path, std::unique_ptr<Wire> wire);
 
   /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
   /// interrupted, or it waits; `recording`, like `header`, is to be given again when it goes on.

@@ -112,6 +112,7 @@ class Player {
     const Kernel& kernel = runtime_.modules.kernel(module_, l.kernel);
     auto values = arguments(kernel.function(), l);
     std::vector<void*> pointers;
+    pointers.reserve(values.size());
     for (auto& value : values) pointers.push_back(value.data());
     runtime_.submit(stream(l.stream),
                     prepare_launch(kernel, std::move(launch), pointers.data(), runtime_.settings.gpu));

@@ -285,7 +285,7 @@ float level_of(const Texture& t, unsigned dimensions, const float* dx, const flo
   const double size[3] = {static_cast<double>(image.width), static_cast<double>(image.height),
                           static_cast<double>(image.depth)};
   double x = 0, y = 0;
-  for (unsigned d = 0; d < dimensions; ++d) {
+  for (unsigned d = 0; d < std::min(dimensions, 3u); ++d) {
     x += std::pow(static_cast<double>(dx[d]) * size[d], 2);
     y += std::pow(static_cast<double>(dy[d]) * size[d], 2);
   }

@@ -1,9 +1,9 @@
 // Constants that an instruction cannot name itself: where a function brings them into registers.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "lower/schedule.hpp"
@@ -21,7 +21,8 @@ struct Constant {
   };
   Kind kind = Kind::kImmediate;
   std::uint64_t value = 0;
-  auto operator<=>(const Constant&) const = default;
+  bool operator==(const Constant&) const = default;
+  bool operator<(const Constant& o) const { return std::tie(kind, value) < std::tie(o.kind, o.value); }
 };
 
 /// Each is brought once: where it is first needed or, if that is in a loop, at the end of the run before the

@@ -45,7 +45,7 @@ fs::path existing_twin(const fs::path& path) {
 
 fs::path list_in(const fs::path& folder) {
   for (const char* name : {"kernelslist.g", "kernelslist"}) {
-    if (const fs::path list = existing_twin(folder / name); is_there(list)) return list;
+    if (fs::path list = existing_twin(folder / name); is_there(list)) return list;
   }
   const bool below = is_there(folder / "traces" / "kernelslist.g");
   throw InputError(folder.string(), 0,

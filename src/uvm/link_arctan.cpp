@@ -10,7 +10,8 @@ namespace lockstep::uvm {
 constinit const LinkModel kArctanLink{
     "arctan", "UVMSmart's arctangent curve (uvm.link_gib)",
     [](std::uint64_t bytes, Direction, const LinkParameters& parameters) {
-      const auto a = static_cast<float>(parameters.nominal_gib * 3 / 4);
+      const auto whole = parameters.nominal_gib * 3 / 4;
+      const auto a = static_cast<float>(whole);
       const float kibibytes = static_cast<float>(bytes) / 1024.0f;
       const auto speed = static_cast<float>(2.0 * static_cast<double>(a) / std::numbers::pi *
                                             std::atan(static_cast<double>(0.07292f * kibibytes)));
