@@ -62,6 +62,10 @@ void Builder::bulk_copy(const Instruction& i) {
     remark("cp.async.bulk.prefetch: a fixed time, without memory traffic");
     return emit(tensor ? "UTMAPF" : "UBLKPF", {}, {});
   }
+  const bool between =
+      !tensor && i.form.spaces[0] == ptx::Space::kSharedCluster && i.form.spaces[1] != ptx::Space::kGlobal;
+  if (between) remark("cp.async.bulk between CTAs: a fixed time, without traffic");
+  if (i.has(Mod::kMulticastCluster)) remark("cp.async.bulk.multicast: only the CTA that asks waits for it");
   const std::string opcode =
       tensor ? (i.has(Mod::kReduce) ? "UTMAREDG"
                 : store             ? "UTMASTG"
@@ -78,6 +82,8 @@ void Builder::mbarrier(const Instruction& i) {
   std::vector<std::uint8_t> sources;
   for (std::size_t o = answers ? 1 : 0; o < i.operands.size(); ++o)
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
+  if (arrives && i.form.space() == ptx::Space::kSharedCluster)
+    remark("mbarrier.arrive.shared::cluster: a CTA does not wait for arrivals of others");
   if (i.has(Mod::kPendingCount)) return emit("LOP3.LUT", places(i.operands[0]), sources);
   if (tests) return emit("SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", {}, sources, kWordBytes, Carries::kFirst);
   if (arrives)

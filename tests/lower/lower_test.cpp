@@ -190,6 +190,33 @@ TEST_CASE("forms of newer GPUs become instructions that traces have, with their 
                        "QGMMA.64x8x32.F32.E4M3.E5M2", "WARPGROUP.DEPBAR.LE", "SYNCS.EXCH.64",
                        "SYNCS.ARRIVE.TRANS64.EVENTS", "SYNCS.PHASECHK.TRANS64.TRYWAIT.EVENTS", "UTMALDG.RUNS",
                        "UTMASTG.RUNS", "UTMACMDFLUSH", "HMMA.SP.16832.F32", "STAS", "ACQBULK", "EXIT"});
+  CHECK(code.remarks().empty());
+}
+
+TEST_CASE("what the timing model does not wait for in clusters is remarked") {
+  const auto remarks = [](const std::string& body) {
+    const std::string text =
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+        ".reg .b32 %r<9>;\n.reg .b64 %d<9>;\n.reg .b16 %h<2>;\n" +
+        body + "ret;\n}\n";
+    std::vector<ptx::Module> modules;
+    modules.push_back(ptx::parse(text, "test"));
+    const ptx::Program program = ptx::link(std::move(modules));
+    exec::DeviceMemory memory(std::uint64_t{1} << 22);
+    const exec::ProgramImage image(program, memory);
+    return Code(exec::Executable(image, program.find_function("k").value()), 90).remarks();
+  };
+  const std::string to_shared = "cp.async.bulk.shared::cluster";
+  CHECK(remarks(to_shared + ".global.mbarrier::complete_tx::bytes [%r1], [%d1], 128, [%r2];\n").empty());
+  CHECK(remarks("mbarrier.arrive.shared::cta.b64 %d1, [%r1];\n").empty());
+  CHECK(remarks(to_shared + ".shared::cta.mbarrier::complete_tx::bytes [%r1], [%r3], 128, [%r2];\n").size() ==
+        1);
+  CHECK(remarks(to_shared +
+                ".global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%d1], 128, [%r2], "
+                "%h1;\n")
+            .size() == 1);
+  CHECK(remarks("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];\n").size() == 1);
+  CHECK(remarks("cp.async.bulk.prefetch.L2.global [%d1], 128;\n").size() == 1);
 }
 
 TEST_CASE("halves that a move packs or takes out are registers of the whole value") {
