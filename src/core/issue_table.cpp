@@ -104,6 +104,8 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   const std::string_view mnemonic(inst.mnemonic.data());
   out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH";
   if (mnemonic == "CS2R") out.kind = IssueKind::kClock;
+  if (mnemonic == "WARPGROUP")
+    out.kind = IssueKind::kFixed;  // .DEPBAR: readers wait for the products' registers
   out.needs_addresses = accesses_memory(inst.op_class);
   out.matrix = mnemonic == "LDSM" || mnemonic == "STSM";
   named_barriers_ |= inst.barrier != trace::BarrierOp::kNone && inst.barrier_id != 0;

@@ -16,6 +16,7 @@ namespace {
 
 // Of the host's time; assumed: programs that compute between calls take less.
 constexpr std::chrono::seconds kPatience{3};
+constexpr unsigned kLooks = 12;  // in that time: a call starts it again within a twelfth of it
 
 }  // namespace
 
@@ -50,10 +51,13 @@ unsigned Lookout::threads() const { return state_->threads; }
 
 void Lookout::look(const std::shared_ptr<State>& state) {
   std::unique_lock lock(state->mutex);
+  constexpr auto kPause = std::chrono::milliseconds(kPatience) / kLooks;
   std::uint64_t seen = state->calls;
-  while (!state->changed.wait_for(lock, kPatience, [&] { return !state->watching; })) {
+  unsigned quiet = 0;  // looks since the last call
+  while (!state->changed.wait_for(lock, kPause, [&] { return !state->watching; })) {
     const std::uint64_t now = state->calls;
-    if (now == seen && state->inside == 0) {
+    quiet = now == seen && state->inside == 0 ? quiet + 1 : 0;
+    if (quiet == kLooks) {
       fmt::print(
           stderr,
           "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA call "
