@@ -83,14 +83,16 @@ struct OrderDone {
   std::uint32_t index = 0;  // of the command in the trace
 };
 
-/// Domain ids in the order in which the machine adds its domains to the engine.
+/// Ids of a device's domains: consecutive ones, claimed from the engine.
 struct Numbering {
   std::uint32_t sms = 0, partitions = 0, slices_per_partition = 1;
+  sim::DomainId first = 0;
   [[nodiscard]] std::uint32_t slices() const { return partitions * slices_per_partition; }
-  [[nodiscard]] sim::DomainId sm(std::uint32_t i) const { return i; }
-  [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return sms + i; }
-  [[nodiscard]] sim::DomainId dispatcher() const { return sms + partitions; }
-  [[nodiscard]] sim::DomainId copy_engine() const { return sms + partitions + 1; }
+  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + 2; }
+  [[nodiscard]] sim::DomainId sm(std::uint32_t i) const { return first + i; }
+  [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return first + sms + i; }
+  [[nodiscard]] sim::DomainId dispatcher() const { return first + sms + partitions; }
+  [[nodiscard]] sim::DomainId copy_engine() const { return first + sms + partitions + 1; }
   /// Where there is one: one domain with the copy engine, because they share the host link.
   [[nodiscard]] sim::DomainId gmmu() const { return copy_engine(); }
 };

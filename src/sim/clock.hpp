@@ -2,8 +2,10 @@
 // all clocks coincides. Frequencies need no common period: everything is integer arithmetic.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <span>
 
 #include "util/types.hpp"
 
@@ -44,6 +46,21 @@ class ClockRatio {
 /// Picoseconds as cycles of a clock, rounded up.
 [[nodiscard]] constexpr Cycle cycles_of_ps(std::uint64_t ps, std::uint64_t khz) {
   return static_cast<Cycle>((static_cast<Wide>(ps) * khz + 999'999'999) / 1'000'000'000);
+}
+
+/// The time base for components with these clocks, in kHz; a Time counts its edges. It is the least common
+/// multiple of the clocks, so that each of their edges has a time of its own exactly, as long as that is at
+/// most 1 THz. Beyond that it is 1 THz: edges of one clock still have different times, and 64 bits still last
+/// for half a year.
+[[nodiscard]] constexpr std::uint64_t time_base_khz(std::span<const std::uint64_t> clocks_khz) {
+  constexpr std::uint64_t kFinest = 1'000'000'000;
+  std::uint64_t base = 1;
+  for (const std::uint64_t khz : clocks_khz) {
+    const Wide multiple = static_cast<Wide>(base / std::gcd(base, khz)) * khz;
+    if (multiple > kFinest) return std::max(kFinest, *std::max_element(clocks_khz.begin(), clocks_khz.end()));
+    base = static_cast<std::uint64_t>(multiple);
+  }
+  return base;
 }
 
 }  // namespace lockstep::sim

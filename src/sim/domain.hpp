@@ -15,12 +15,13 @@ class Domain {
  public:
   virtual ~Domain() = default;
 
-  /// Brings the state from core cycle `from` to `to`: takes the mail of its inboxes first, then does every
-  /// change due in [from, to). Between `from` and the `to` of the call before nothing was due.
-  /// Returns the earliest core cycle >= `to` at which something is due without further mail, or kNever.
+  /// Brings the state from cycle `from` of the domain's clock to `to`: takes the mail of its inboxes first,
+  /// then does every change due in [from, to). Between `from` and the `to` of the call before nothing was due.
+  /// The two are equal where a window holds no edge of that clock. Returns the earliest cycle >= `to` at which
+  /// something is due without further mail, or kNever.
   [[nodiscard]] virtual Cycle advance(Cycle from, Cycle to) = 0;
 
-  /// Brings counters that are kept in bulk (stalls, residency) up to core cycle `at`, where nothing is due.
+  /// Brings counters that are kept in bulk (stalls, residency) up to cycle `at`, where nothing is due.
   virtual void settle(Cycle at) = 0;
 
   /// Appends what it waits for, for the dump after a deadlock.

@@ -42,16 +42,23 @@ Engine::Engine(const EngineOptions& options) : options_(options) {
 
 Engine::~Engine() = default;
 
-DomainId Engine::add(Domain& domain, DomainKind kind) {
-  domains_.push_back({&domain, kind, nullptr});
-  next_.push_back(0);
-  cost_.push_back(0);
-  order_.push_back(static_cast<DomainId>(domains_.size() - 1));
-  return static_cast<DomainId>(domains_.size() - 1);
+DomainId Engine::claim(std::uint32_t count) {
+  const auto first = static_cast<DomainId>(domains_.size());
+  domains_.resize(first + count);
+  next_.resize(domains_.size());
+  cost_.resize(domains_.size());
+  for (DomainId id = first; id < domains_.size(); ++id) order_.push_back(id);
+  return first;
 }
 
-void Engine::run(Controller& controller) {
-  note_sources();
+void Engine::place(DomainId id, Domain& domain, DomainKind kind, const DomainClock& clock) {
+  if (domains_.at(id).domain) throw std::logic_error("two domains with one id");
+  domains_[id] = {&domain, kind, clock};
+}
+
+void Engine::advance_to(Time until, Controller& controller) {
+  until_ = until;
+  if (networks_of_.size() != domains_.size()) note_sources();
   finished_ = false;
   shares_ = std::vector<Share>(options_.threads);
   gate_ = std::make_unique<Gate>(0);
@@ -84,6 +91,8 @@ void Engine::run(Controller& controller) {
 }
 
 void Engine::note_sources() {
+  for (const Placed& placed : domains_)
+    if (!placed.domain) throw std::logic_error("an id was claimed for a domain that is not there");
   networks_of_.assign(domains_.size(), {});
   reach_.assign(domains_.size(), kNever);
   for (NetworkBase* network : networks_) {
@@ -124,14 +133,15 @@ Engine::TimePoint Engine::run_window(unsigned team, TimePoint start) {
 }
 
 void Engine::sum_up() {
-  profile_.busy_seconds.clear();
-  for (const Share& share : shares_) {
+  profile_.busy_seconds.resize(shares_.size());
+  for (std::size_t t = 0; t < shares_.size(); ++t) {
+    const Share& share = shares_[t];
     for (unsigned k = 0; k < static_cast<unsigned>(DomainKind::kCount); ++k)
       profile_.domain_seconds[k] += share.domain_seconds[k] * kSampleEvery;
     profile_.exchange_seconds += share.exchange_seconds * kSampleEvery;
     profile_.task_seconds += share.task_seconds;
     profile_.wait_seconds += share.wait_seconds;
-    profile_.busy_seconds.push_back(share.busy_seconds);
+    profile_.busy_seconds[t] += share.busy_seconds;
   }
 }
 
@@ -151,19 +161,20 @@ void Engine::work(unsigned thread) {
 
 bool Engine::worth_sharing() const { return team_ > 1 && sharing_ && awake_.size() + task_count_ > 1; }
 
-Cycle Engine::earliest() const {
-  Cycle earliest = kNever;
-  for (const Cycle next : next_) earliest = std::min(earliest, next);
+Time Engine::earliest() const {
+  Time earliest = kNever;
+  for (const Time next : next_) earliest = std::min(earliest, next);
   return std::max(earliest, now_);
 }
 
 bool Engine::begin_window(Controller& controller) {
   for (;;) {
-    const Cycle cut = controller.boundary(now_);
+    if (now_ >= until_) return false;
+    const Time cut = std::min(controller.boundary(now_), until_);
     if (controller.stop()) return false;
     task_count_ = tasks_ ? tasks_->plan() : 0;
 
-    const Cycle due = options_.skip && task_count_ == 0 ? earliest() : now_;
+    const Time due = options_.skip && task_count_ == 0 ? earliest() : now_;
     if (due == kNever && cut == kNever) {
       controller.exhausted(now_);
       return false;
@@ -183,14 +194,14 @@ bool Engine::begin_window(Controller& controller) {
 /// does when it is due and not before.
 void Engine::collect_awake() {
   awake_.clear();
-  const std::span<const Cycle> next(next_), reach(reach_);
-  Cycle latest = 0;
+  const std::span<const Time> next(next_), reach(reach_);
+  Time latest = 0;
   for (const DomainId d : order_) {
     if (next[d] >= to_) {
       if (!options_.skip) awake_.push_back(d);
       continue;
     }
-    const Cycle due = std::max(next[d], now_);
+    const Time due = std::max(next[d], now_);
     if (reach[d] < to_ - due) to_ = due + reach[d];
     latest = std::max(latest, due);
     awake_.push_back(d);
@@ -301,20 +312,28 @@ void Engine::do_task(std::size_t task, unsigned thread) {
   shares_[thread].task_seconds += seconds_since(start);
 }
 
+/// Brings the domain to the window's end. A cycle belongs to the window in which its edge lies.
+Time Engine::advance(Placed& placed) const {
+  const DomainClock& clock = placed.clock;
+  if (clock.to_cycles.identity()) return placed.domain->advance(now_, to_);
+  const Cycle due = placed.domain->advance(clock.to_cycles.ceil(now_), clock.to_cycles.ceil(to_));
+  return std::max(clock.to_time.floor(due), to_);
+}
+
 void Engine::do_domain(DomainId id, unsigned thread) {
   Share& share = shares_[thread];
-  Slot& slot = domains_[id];
+  Placed& placed = domains_[id];
   try {
-    next_[id] = slot.domain->advance(now_, to_);
+    next_[id] = advance(placed);
     if (sampled_) {
       const double took = take_time(share);
-      share.domain_seconds[static_cast<unsigned>(slot.kind)] += took;
+      share.domain_seconds[static_cast<unsigned>(placed.kind)] += took;
       cost_[id] += (took - cost_[id]) / kSmoothing;
     }
     for (NetworkBase* network : networks_of_[id]) network->note(id, thread);
     if (sampled_) share.exchange_seconds += take_time(share);
   } catch (...) {
-    slot.error = std::current_exception();
+    placed.error = std::current_exception();
     failed_.store(true, std::memory_order_relaxed);
     next_[id] = kNever;
   }
@@ -360,8 +379,8 @@ void Engine::order_by_cost() {
 
 void Engine::rethrow_first_error() {
   if (!failed_.load(std::memory_order_relaxed)) return;
-  for (Slot& slot : domains_)
-    if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
+  for (Placed& placed : domains_)
+    if (placed.error) std::rethrow_exception(std::exchange(placed.error, nullptr));
 }
 
 }  // namespace lockstep::sim

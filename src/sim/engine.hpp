@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/clock.hpp"
 #include "sim/domain.hpp"
 #include "sim/gate.hpp"
 #include "sim/network.hpp"
@@ -25,7 +26,7 @@ namespace lockstep::sim {
 struct EngineOptions {
   unsigned threads = 1;
   bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
-  Cycle window = 16;    // core cycles, at most; networks that tell their latency end windows before
+  Time window = 16;     // at most; networks that tell their latency end windows before
   bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
@@ -35,13 +36,13 @@ struct EngineOptions {
 class Controller {
  public:
   virtual ~Controller() = default;
-  /// All domains stand exactly at core cycle `now`. Returns the next cycle (> now) at which a window must end
-  /// ("cut"), or kNever. A cut is announced at least one window ahead of whatever asks for it.
-  [[nodiscard]] virtual Cycle boundary(Cycle now) = 0;
+  /// All domains stand exactly at `now`. Returns the next time (> now) at which a window must end ("cut"), or
+  /// kNever. A cut is announced at least one window ahead of whatever asks for it.
+  [[nodiscard]] virtual Time boundary(Time now) = 0;
   /// After boundary(): true ends the run at `now`.
   [[nodiscard]] virtual bool stop() const = 0;
   /// Nothing is due any more and there is no cut: with work left this is a deadlock. The run ends.
-  virtual void exhausted(Cycle now) = 0;
+  virtual void exhausted(Time now) = 0;
 };
 
 /// Work beside the domains, for the same threads: decoding.
@@ -54,6 +55,14 @@ class TaskSource {
 };
 
 enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
+
+/// Between the engine's time base and a domain's clock; the same unless told otherwise.
+struct DomainClock {
+  ClockRatio to_cycles{}, to_time{};
+  DomainClock() = default;
+  DomainClock(std::uint64_t base_khz, std::uint64_t domain_khz)
+      : to_cycles(base_khz, domain_khz), to_time(domain_khz, base_khz) {}
+};
 
 /// What the host did; never part of the simulated results.
 struct EngineProfile {
@@ -72,30 +81,45 @@ class Engine {
   explicit Engine(const EngineOptions& options);
   ~Engine();
 
-  /// Ids are given in the order of adding, which is the order of every ordered walk. Not owned.
-  DomainId add(Domain& domain, DomainKind kind);
+  /// Ids of `count` domains that will be placed before the run, one after another. Networks are made with
+  /// ids, domains with networks. Ids are the order of every ordered walk.
+  [[nodiscard]] DomainId claim(std::uint32_t count);
+  /// The domain of a claimed id; not owned. `time_to_cycles`: from the time base to the domain's own clock.
+  void place(DomainId id, Domain& domain, DomainKind kind, const DomainClock& clock = {});
+  DomainId add(Domain& domain, DomainKind kind, const DomainClock& clock = {}) {
+    const DomainId id = claim(1);
+    place(id, domain, kind, clock);
+    return id;
+  }
   void add(NetworkBase& network) { networks_.push_back(&network); }
   void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
+  /// Before the run: EngineOptions::window, for who must make the machine to know it.
+  void set_window(Time window) { options_.window = window; }
 
-  /// Runs until the controller stops or nothing is due. Rethrows the error of the first domain that failed.
-  void run(Controller& controller);
+  /// Runs until the controller stops or nothing is due and no cut is ahead. Rethrows the error of the first
+  /// domain that failed.
+  void run(Controller& controller) { advance_to(kNever, controller); }
+  /// The same, but not beyond `until`: for a simulation that is a part of a larger one, which sends messages
+  /// in between. All domains then stand exactly at `until`, unless the controller has stopped before.
+  /// Where the calls end makes no difference to the results.
+  void advance_to(Time until, Controller& controller);
 
-  [[nodiscard]] Cycle now() const { return now_; }
-  /// Between windows: the earliest core cycle at which anything is due, now() when mail waits; kNever when
-  /// all is still. From boundary() at a cut it says the same for every window.
-  [[nodiscard]] Cycle earliest() const;
+  [[nodiscard]] Time now() const { return now_; }
+  /// Between windows: the earliest time at which anything is due, now() when mail waits; kNever when all is
+  /// still. From boundary() at a cut it says the same for every window.
+  [[nodiscard]] Time earliest() const;
   [[nodiscard]] const EngineProfile& profile() const { return profile_; }
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }
-  [[nodiscard]] Domain& domain(DomainId id) { return *domains_[id].domain; }
 
  private:
   /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  struct Slot {
-    Domain* domain;
-    DomainKind kind;
-    std::exception_ptr error;
+  struct Placed {
+    Domain* domain = nullptr;
+    DomainKind kind = DomainKind::kOther;
+    DomainClock clock{};
+    std::exception_ptr error{};
   };
   /// One thread's part of a window: the awake domains of which it is the owner, awake_[next, end). With the
   /// dynamic schedule it then takes, one by one, from the share that has most left. A domain's owner is
@@ -127,6 +151,7 @@ class Engine {
   bool do_next_of(Share& from, unsigned thread);
   [[nodiscard]] unsigned fullest(unsigned thread, unsigned team) const;
   void do_domain(DomainId id, unsigned thread);
+  [[nodiscard]] Time advance(Placed& placed) const;
   static double take_time(Share& share);
   void do_task(std::size_t task, unsigned thread);
   void order_by_cost();
@@ -136,14 +161,14 @@ class Engine {
   void rethrow_first_error();
 
   EngineOptions options_;
-  std::vector<Slot> domains_;
-  std::vector<Cycle> next_;  // by domain: earliest core cycle at which it has something to do, mail included
+  std::vector<Placed> domains_;
+  std::vector<Time> next_;  // by domain: when it has something to do next, mail included
   std::vector<NetworkBase*> networks_;
   std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
-  std::vector<Cycle> reach_;  // by domain: the smallest latency of these that is told, else kNever
+  std::vector<Time> reach_;  // by domain: the smallest latency of these that is told, else kNever
   TaskSource* tasks_ = nullptr;
 
-  Cycle now_ = 0, to_ = 0;
+  Time now_ = 0, to_ = 0, until_ = kNever;
   std::vector<double> cost_;               // by domain: seconds of a window in which it is awake, smoothed
   std::vector<DomainId> order_;            // of visiting; with several threads by cost_
   std::vector<DomainId> awake_, divided_;  // divided_: memory for divide()

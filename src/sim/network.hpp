@@ -22,10 +22,10 @@ using DomainId = std::uint32_t;
 /// What the engine needs to know of a network, whatever it carries.
 class NetworkBase {
  public:
-  /// `latency`: core cycles that every message takes at least, from which the engine finds where a window has
+  /// `latency`: the time that every message takes at least, from which the engine finds where a window has
   /// to end. 0: not told; then EngineOptions::window must be short enough.
   NetworkBase(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
-              Cycle latency)
+              Time latency)
       : name_(std::move(name)),
         sources_(std::move(sources)),
         destinations_(std::move(destinations)),
@@ -41,15 +41,15 @@ class NetworkBase {
   virtual void note(DomainId domain, unsigned thread) = 0;
   /// Serial: the window has ended at `now`. The mail noted in it becomes readable, and every domain that has
   /// some is due at once: `next[id]` = now.
-  virtual void flip(Cycle now, std::vector<Cycle>& next) = 0;
+  virtual void flip(Time now, std::vector<Time>& next) = 0;
   /// Both for a caller without threads: `advanced` are the domains that ran.
-  void flip(std::span<const DomainId> advanced, Cycle now, std::vector<Cycle>& next) {
+  void flip(std::span<const DomainId> advanced, Time now, std::vector<Time>& next) {
     for (const DomainId d : advanced) note(d, 0);
     flip(now, next);
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] Cycle latency() const { return latency_; }
+  [[nodiscard]] Time latency() const { return latency_; }
   [[nodiscard]] const std::vector<DomainId>& source_domains() const { return sources_; }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
   [[nodiscard]] std::size_t destinations() const { return destinations_.size(); }
@@ -57,14 +57,14 @@ class NetworkBase {
  protected:
   std::string name_;
   std::vector<DomainId> sources_, destinations_;  // index -> domain; several indices may share a domain
-  Cycle latency_;
+  Time latency_;
 };
 
 template <class T>
 class Network final : public NetworkBase {
  public:
   Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
-          Cycle latency = 0);
+          Time latency = 0);
 
   /// The source's thread. `arrival` is an edge of the destination's clock, not before the end of the window
   /// (the destination's inbox checks that).
@@ -102,7 +102,7 @@ class Network final : public NetworkBase {
   using NetworkBase::flip;
   void set_threads(unsigned threads) override;
   void note(DomainId domain, unsigned thread) override;
-  void flip(Cycle now, std::vector<Cycle>& next) override;
+  void flip(Time now, std::vector<Time>& next) override;
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
@@ -159,7 +159,7 @@ class Network final : public NetworkBase {
 
 template <class T>
 Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector<DomainId> destinations,
-                    Cycle latency)
+                    Time latency)
     : NetworkBase(std::move(name), std::move(sources), std::move(destinations), latency),
       outboxes_(sources_.size()),
       source_words_((sources_.size() + 63) / 64) {
@@ -209,7 +209,7 @@ void Network<T>::note(DomainId domain, unsigned thread) {
 }
 
 template <class T>
-void Network<T>::flip(Cycle now, std::vector<Cycle>& next) {
+void Network<T>::flip(Time now, std::vector<Time>& next) {
   parity_ ^= 1;
   ++window_;
   if (any_mail_) std::fill(mail_for_.begin(), mail_for_.end(), 0);
