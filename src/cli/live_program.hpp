@@ -37,7 +37,7 @@ class LiveProgram final : public gpu::Program {
   void command();
   void kernel();
   void end();
-  [[nodiscard]] News news(core::HostQueue::Until until, bool ended);
+  [[nodiscard]] News news(host::HostQueue::Until until, bool ended);
   void answer(const gpu::HostClock& clock);
 
   cuda::Wire wire_;

@@ -15,17 +15,9 @@ namespace {
 constexpr std::uint64_t kMilli = 1000;
 constexpr Cycle kSlack = 1024 + 2;  // an event may be sent at the end of the longest window
 
-icnt::CopyCommand::Path path_of(HostCommand::Kind kind) {
-  using Path = icnt::CopyCommand::Path;
-  if (kind == HostCommand::Kind::kFill) return Path::kFill;
-  return kind == HostCommand::Kind::kDeviceCopy ? Path::kWithin : Path::kLink;
-}
-
 }  // namespace
 
-Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, KernelTable& table,
-                       std::vector<LaunchPlan> plans, std::vector<HostCommand> commands,
-                       std::uint32_t streams)
+Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, KernelTable& table)
     : launch_(config.launch),
       cta_latency_(config.cta_latency()),
       done_latency_(config.done_latency()),
@@ -34,8 +26,6 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       copy_command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
       fabric_(&fabric),
       table_(&table),
-      plans_(std::move(plans)),
-      host_(std::move(commands), streams, config.host.copy_mode),
       placement_(config, config.launch.max_kernels),
       events_in_(config.done_latency() + kSlack),
       copies_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
@@ -44,9 +34,9 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
   table_->assign(slots_.size(), KernelSlot{});
 }
 
-void Dispatcher::set_source(HostSource& source) {
-  source_ = &source;
-  host_.open();
+void Dispatcher::set_plan(std::uint32_t kernel, const LaunchPlan& plan) {
+  if (kernel >= plans_.size()) plans_.resize(kernel + std::size_t{1});
+  plans_[kernel] = plan;
 }
 
 std::unique_ptr<ClockLog> Dispatcher::take_clocks(std::uint32_t kernel) {
@@ -57,35 +47,25 @@ std::unique_ptr<ClockLog> Dispatcher::take_clocks(std::uint32_t kernel) {
   return log;
 }
 
-Cycle Dispatcher::advance(Cycle from, Cycle to) {
+void Dispatcher::gather(Cycle from) {
   events_in_.gather(*fabric_->cta_event, 0, from);
   copies_in_.gather(*fabric_->copy_done, 0, from);
   if (fabric_->order_done) orders_in_.gather(*fabric_->order_done, 0, from);
-  Cycle now = std::max(from, next_event(from));
-  while (now < to) {
-    receive(now);
-    proceed(now);
-    launch(now);
-    dispatch(now);
-    now = std::max(now + 1, next_event(now + 1));
-  }
-  return now;
 }
 
 void Dispatcher::receive(Cycle now) {
-  events_in_.drain(now, [&](std::uint32_t sm, const icnt::CtaEvent& event) { hear(now, sm, event); });
+  using Kind = Completion::Kind;
+  completions_.clear();
+  events_in_.drain(now, [&](std::uint32_t sm, const icnt::CtaEvent& event) { take_event(now, sm, event); });
   copies_in_.drain(now, [&](std::uint32_t, const icnt::CopyDone& done) {
-    copied_.push_back({done.index, done.start, done.end});
-    host_.copy_done(done.index, done.end, now);
-    idle_ = false;
+    completions_.push_back({Kind::kCopy, done.index, done.start, done.end});
   });
   orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone& done) {
-    host_.copy_done(done.index, now, now);
-    idle_ = false;
+    completions_.push_back({Kind::kOrder, done.index, now, now});
   });
 }
 
-void Dispatcher::hear(Cycle now, std::uint32_t sm, const icnt::CtaEvent& event) {
+void Dispatcher::take_event(Cycle now, std::uint32_t sm, const icnt::CtaEvent& event) {
   ++events_;
   Slot& slot = slots_[event.kernel];
   if (event.kind == icnt::CtaEvent::Kind::kFreed) {
@@ -104,40 +84,23 @@ void Dispatcher::complete(Cycle now, std::uint8_t index) {
   slot.cut = now + done_latency_;
   finished_.push_back({slot.kernel, slot.command, index, slot.first_dispatch, slot.end, slot.cut});
   active_.erase(std::find(active_.begin(), active_.end(), index));
-  host_.kernel_done(slot.command, slot.end, now);
-  idle_ = false;
+  completions_.push_back({Completion::Kind::kKernel, slot.command, slot.first_dispatch, slot.end});
 }
 
-void Dispatcher::proceed(Cycle now) {
-  if (idle_) return;
-  const auto copy = [&](std::uint32_t command) { send_copy(now, command); };
-  host_.proceed(copy);
-  while (source_ && host_.at_end()) {
-    source_->more(host_);
-    host_.proceed(copy);
-  }
+void Dispatcher::send_copy(Cycle now, const icnt::CopyCommand& copy) {
+  fabric_->copy_command->send(0, 0, now + copy_command_cycles_, copy);
 }
 
-void Dispatcher::send_copy(Cycle now, std::uint32_t index) {
-  const HostCommand& command = host_.command(index);
-  if (is_order(command)) {
-    uvm::Order order = command.order;
-    order.index = index;
-    fabric_->order->send(0, 0, now + copy_command_cycles_, order);
-    return;
-  }
-  fabric_->copy_command->send(
-      0, 0, now + copy_command_cycles_,
-      {index, is_copy_to_device(command), command.address, command.bytes, path_of(command.kind)});
+void Dispatcher::send_order(Cycle now, const uvm::Order& order) {
+  fabric_->order->send(0, 0, now + copy_command_cycles_, order);
 }
 
-void Dispatcher::launch(Cycle now) {
-  idle_ = true;
-  while (host_.has_ready()) {
-    const int index = free_slot(now);
-    if (index < 0) return;
-    start(now, static_cast<std::uint8_t>(index), host_.pop_ready());
-  }
+Cycle Dispatcher::slot_free_from(Cycle now) const {
+  if (free_slot(now) >= 0) return now;
+  Cycle next = kNever;
+  for (const Slot& slot : slots_)
+    if (slot.state == SlotState::kFinished && slot.cut >= now) next = std::min(next, slot.cut);
+  return next;
 }
 
 int Dispatcher::free_slot(Cycle now) const {
@@ -155,14 +118,15 @@ int Dispatcher::free_slot(Cycle now) const {
   return -1;
 }
 
-void Dispatcher::start(Cycle now, std::uint8_t index, const HostQueue::Ready& ready) {
+void Dispatcher::launch(Cycle now, std::uint32_t command, std::uint32_t kernel, Cycle since) {
+  const auto index = static_cast<std::uint8_t>(free_slot(now));
   Slot& slot = slots_[index];
   slot = Slot{};
   slot.state = SlotState::kActive;
-  slot.command = ready.command;
-  slot.kernel = host_.command(ready.command).kernel;
-  slot.due = std::max(now, ready.since + launch_cycles_);
-  const LaunchPlan& plan = plans_[slot.kernel];
+  slot.command = command;
+  slot.kernel = kernel;
+  slot.due = std::max(now, since + launch_cycles_);
+  const LaunchPlan& plan = plans_[kernel];
   KernelSlot& entry = (*table_)[index];
   entry = KernelSlot{};  // the feed is opened at the next serial point, before the first CTA arrives
   entry.header = plan.header;
@@ -172,7 +136,7 @@ void Dispatcher::start(Cycle now, std::uint8_t index, const HostQueue::Ready& re
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
   if (plan.log_clocks) {
-    auto& log = clocks_[slot.kernel];
+    auto& log = clocks_[kernel];
     log = std::make_unique<ClockLog>(plan.ctas, plan.occupancy.warps_per_cta);
     entry.clocks = log.get();
   }
@@ -180,12 +144,16 @@ void Dispatcher::start(Cycle now, std::uint8_t index, const HostQueue::Ready& re
   if (fabric_->order) {
     uvm::Order notice;
     notice.kind = uvm::Order::Kind::kKernel;
-    fabric_->order->send(0, 0, now + copy_command_cycles_, notice);
+    send_order(now, notice);
   }
+  enqueue(index);
+}
+
+/// Among the kernels with CTAs left. The first of the queue keeps its place once it has sent a CTA.
+void Dispatcher::enqueue(std::uint8_t index) {
   const auto before = [&](std::uint8_t a, std::uint8_t b) {
     return std::pair(slots_[a].due, slots_[a].command) < std::pair(slots_[b].due, slots_[b].command);
   };
-  // The first of the queue keeps its place once it has sent a CTA.
   auto begin = queue_.begin();
   if (begin != queue_.end() && slots_[*begin].dispatched > 0) ++begin;
   queue_.insert(std::upper_bound(begin, queue_.end(), index, before), index);
@@ -214,26 +182,21 @@ void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice
   if (++slot.dispatched == plans_[slot.kernel].ctas) queue_.erase(queue_.begin());
 }
 
-Cycle Dispatcher::next_event(Cycle now) const {
+Cycle Dispatcher::next_event() const {
   Cycle next = std::min({events_in_.next_arrival(), copies_in_.next_arrival(), orders_in_.next_arrival()});
-  if (!idle_) return now;
   if (!queue_.empty() && !blocked_)
     next = std::min(next, std::max(slots_[queue_.front()].due, port_free_milli_ / kMilli));
-  if (host_.has_ready())  // for want of a slot
-    for (const Slot& slot : slots_)
-      if (slot.state == SlotState::kFinished && slot.cut >= now) next = std::min(next, slot.cut);
   return next;
 }
 
 bool Dispatcher::quiescent() const {
-  return host_.done() && active_.empty() && placement_.empty() && events_in_.size() == 0 &&
-         copies_in_.size() == 0 && orders_in_.size() == 0;
+  return active_.empty() && placement_.empty() && events_in_.size() == 0 && copies_in_.size() == 0 &&
+         orders_in_.size() == 0;
 }
 
 void Dispatcher::dump(std::string& out) const {
   auto to = std::back_inserter(out);
-  fmt::format_to(to, "dispatcher: {} host commands taken, {} kernels and {} copies not complete\n",
-                 host_.taken(), host_.kernels_out(), host_.copies_out());
+  fmt::format_to(to, "dispatcher: {} kernels not complete\n", active_.size());
   for (const std::uint8_t index : active_) {
     const Slot& slot = slots_[index];
     const LaunchPlan& plan = plans_[slot.kernel];

@@ -5,15 +5,15 @@
 #include <cerrno>
 #include <utility>
 
-#include "core/host_queue.hpp"
 #include "cuda/recorder.hpp"
+#include "host/host_queue.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
 
-using Until = core::HostQueue::Until;
+using Until = host::HostQueue::Until;
 constexpr int kTwinWaits = 3;  // exit code of a rehearsal
 
 void write_all(int fd, const trace::Bytes& bytes) {

@@ -14,7 +14,7 @@ enum class Word : std::uint8_t {
   kFile = 1,   // text: path of the compact trace that it is writing
   kKernel,     // trace::encode_kernel: the next kernel of that file; its blocks are there
   kCommand,    // trace::encode_command
-  kRelease,    // varint core::HostQueue::Until: how far the commands so far may be followed
+  kRelease,    // varint host::HostQueue::Until: how far the commands so far may be followed
   kAskEvent,   // varint number of an event: when was it complete?
   kAskClocks,  // varint index of a kernel that is complete: when were its clocks read?
   kStopped,    // a kernel had no end within --max-cycles; it is not in the trace

@@ -15,59 +15,42 @@ constexpr Cycle kGrid = Cycle{1} << 20;  // core cycles between two looks of the
 constexpr Cycle kPatience = 50'000'000;  // core cycles without any activity that make a deadlock
 constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 
-bool any(const stats::KernelCounters& counters) {
-  const auto* words = reinterpret_cast<const std::uint64_t*>(&counters);
-  return std::any_of(words, words + sizeof counters / sizeof *words, [](std::uint64_t w) { return w != 0; });
-}
-
-std::uint64_t activity_of(const stats::KernelCounters& c) {
-  return c.sm.warp_instructions + c.mem.l2.accesses + c.mem.dram_bytes + c.icnt.requests + c.icnt.replies;
-}
-
-/// Sub-core cycles that no warp of the kernel used are empty, so that reasons sum to cycles * sub-cores.
-void complete_stalls(stats::KernelResult& kernel) {
-  auto& stalls = kernel.counters.sm.stalls;
-  const std::uint64_t charged = std::accumulate(stalls.begin(), stalls.end(), std::uint64_t{0});
-  const std::uint64_t all = kernel.cycles * kernel.subcores;
-  if (charged > all)
-    throw std::logic_error("kernel " + kernel.name + " has more stalls than sub-core cycles");
-  stalls[static_cast<unsigned>(stats::Stall::kEmpty)] += all - charged;
-}
-
-const char* copy_kind(const core::HostCommand& command) {
-  if (command.kind == core::HostCommand::Kind::kFill) return "fill";
-  if (command.kind == core::HostCommand::Kind::kDeviceCopy) return "device_to_device";
+const char* copy_kind(const host::HostCommand& command) {
+  if (command.kind == host::HostCommand::Kind::kFill) return "fill";
+  if (command.kind == host::HostCommand::Kind::kDeviceCopy) return "device_to_device";
   return is_copy_to_device(command) ? "host_to_device" : "device_to_host";
 }
 
 }  // namespace
 
-Controller::Controller(const RunOptions& options, const Plan& plan, Machine& machine, FeedSet& feeds,
+Controller::Controller(const RunOptions& options, const Plan& plan, System& system, FeedSet& feeds,
                        const sim::Engine& engine, stats::RunReport report)
     : options_(&options),
       plan_(&plan),
-      machine_(&machine),
+      system_(&system),
       feeds_(&feeds),
       engine_(&engine),
-      dispatcher_(&machine.dispatcher()),
-      of_slot_(machine.kernels().size()),
+      host_(&system.host()),
+      gmmu_(system.device(0).gmmu()),
       grid_(kGrid) {
+  for (std::uint16_t d = 0; d < system.devices(); ++d) ledgers_.emplace_back(system.device(d));
   result_.report = std::move(report);
-  if (options.timeline && machine.gmmu()) machine.gmmu()->record(&events_);
+  if (options.timeline && gmmu_) gmmu_->record(&events_);
 }
 
-Cycle Controller::boundary(Cycle now) {
+Time Controller::boundary(Time now) {
   time_kernels();
-  machine_->manage(plan_->managed);
+  manage();
   close_finished(now);
   note_copies();
   const bool done = work_done();
   if (done) {
-    if (machine_->quiescent()) finish(now, Outcome::kDone);
-  } else {
-    if (options_->interval && now > 0 && now % options_->interval == 0) sample(now);
-    const bool limit = options_->max_cycles && now >= options_->max_cycles;
-    if (limit || now == grid_) watch(now);
+    if (system_->quiescent()) finish(now, Outcome::kDone);
+  } else if (system_->at_edge(0, now)) {
+    const Cycle cycle = system_->cycle(0, now);
+    if (options_->interval && cycle > 0 && cycle % options_->interval == 0) sample(now);
+    const bool limit = options_->max_cycles && cycle >= options_->max_cycles;
+    if (limit || cycle == grid_) watch(now);
     if (!stopped_ && limit) finish(now, Outcome::kMaxCycles);
   }
   if (!stopped_ && options_->interrupted && options_->interrupted()) finish(now, Outcome::kInterrupted);
@@ -75,9 +58,19 @@ Cycle Controller::boundary(Cycle now) {
   return next_cut(now);
 }
 
+void Controller::manage() {
+  if (gmmu_) system_->device(0).manage(plan_->managed);
+}
+
+bool Controller::any_active() const {
+  for (std::uint16_t d = 0; d < system_->devices(); ++d)
+    if (!system_->device(d).dispatcher().active().empty()) return true;
+  return false;
+}
+
 /// The host's clock is read only where a stretch of kernels begins or ends.
 void Controller::time_kernels() {
-  if (dispatcher_->active().empty() != kernel_runs_) return;
+  if (any_active() == kernel_runs_) return;
   kernel_runs_ = !kernel_runs_;
   const auto now = Clock::now();
   if (!kernel_runs_) kernel_time_ += now - kernel_since_;
@@ -89,155 +82,120 @@ double Controller::kernel_seconds() const {
   return std::chrono::duration<double>(kernel_time_ + open).count();
 }
 
-Cycle Controller::next_cut(Cycle now) const {
-  const auto& finished = dispatcher_->finished();
-  Cycle cut = closed_ < finished.size() ? finished[closed_].cut : kNever;
+Time Controller::next_cut(Time now) const {
+  Time cut = kNever;
+  for (std::uint16_t d = 0; d < system_->devices(); ++d)
+    cut = std::min(cut, system_->time(d, ledgers_[d].next_cut()));
   if (work_done()) return cut;
-  cut = std::min(cut, grid_);
-  if (options_->max_cycles) cut = std::min(cut, std::max(options_->max_cycles, now + 1));
-  if (options_->interval) cut = std::min(cut, (now / options_->interval + 1) * options_->interval);
-  return cut;
+  const Cycle cycle = system_->cycle(0, now + 1) - 1;  // the last edge of device 0 that is not ahead
+  Cycle own = grid_;
+  if (options_->max_cycles) own = std::min(own, std::max(options_->max_cycles, cycle + 1));
+  if (options_->interval) own = std::min(own, (cycle / options_->interval + 1) * options_->interval);
+  return std::min(cut, system_->time(0, own));
 }
 
 bool Controller::work_done() const {
-  return dispatcher_->done() && closed_ == dispatcher_->finished().size();
+  return host_->done() && std::all_of(ledgers_.begin(), ledgers_.end(),
+                                      [](const KernelLedger& ledger) { return ledger.all_closed(); });
 }
 
-void Controller::close_finished(Cycle now) {
-  const auto& finished = dispatcher_->finished();
-  if (closed_ == finished.size() || finished[closed_].cut > now) return;
-  if (finished[closed_].cut < now) throw std::logic_error("a kernel's cut was passed");
-  machine_->settle(now);
-  std::vector<core::Dispatcher::Finished> batch;
-  while (closed_ < finished.size() && finished[closed_].cut == now) batch.push_back(finished[closed_++]);
-  std::stable_sort(batch.begin(), batch.end(), [](const auto& a, const auto& b) {
+void Controller::close_finished(Time now) {
+  struct Closed {
+    Time end;
+    std::uint32_t command;
+    stats::KernelResult result;
+  };
+  std::vector<Closed> batch;
+  bool any_due = false;
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    KernelLedger& ledger = ledgers_[d];
+    if (system_->time(d, ledger.next_cut()) > now) continue;
+    any_due = true;
+    Device& device = system_->device(d);
+    const Cycle cycle = system_->cycle(d, now);
+    device.settle(cycle);
+    const auto due = ledger.take_due(cycle);
+    ledger.collect_late(due, result_.report.unattributed);
+    for (const auto& kernel : due) {
+      batch.push_back({system_->clock(d).to_time.ceil(kernel.end), kernel.command, ledger.close(kernel)});
+      feeds_->close(d, kernel.slot);
+    }
+    // The next kernel starts after this cut (Dispatcher).
+    if (device.config().launch.cache_control == config::CacheControl::kAll) device.empty_caches();
+  }
+  if (!any_due) return;
+  std::stable_sort(batch.begin(), batch.end(), [](const Closed& a, const Closed& b) {
     return std::pair(a.end, a.command) < std::pair(b.end, b.command);
   });
-  const auto& active = dispatcher_->active();
-  const auto in_slot = [](std::uint8_t slot) {
-    return [slot](const auto& kernel) { return kernel.slot == slot; };
-  };
-  std::erase_if(lingering_, [&](std::uint8_t slot) {
-    // Another kernel has the slot by now: what it counts is that kernel's.
-    if (std::find(active.begin(), active.end(), slot) != active.end()) return true;
-    if (std::any_of(batch.begin(), batch.end(), in_slot(slot))) return true;
-    if (std::any_of(finished.begin() + static_cast<std::ptrdiff_t>(closed_), finished.end(), in_slot(slot)))
-      return true;
-    stats::KernelCounters late;
-    machine_->collect(slot, late);
-    stats::add(result_.report.unattributed, late);
-    stats::add(interval_, late);
-    return !any(late);
-  });
-  for (const auto& kernel : batch) close_kernel(kernel);
-  // The next kernel starts after this cut (Dispatcher).
-  if (options_->config.launch.cache_control == config::CacheControl::kAll) machine_->empty_caches();
+  for (Closed& kernel : batch) {
+    last_end_ = std::max(last_end_, kernel.end);
+    result_.report.kernels.push_back(std::move(kernel.result));
+  }
   note_copies();
   refresh_notes();
-  result_.report.total_cycles = last_end_;
+  result_.report.total_cycles = system_->cycle(0, last_end_);
   if (options_->on_kernel_done) options_->on_kernel_done(result_.report);
 }
 
-void Controller::close_kernel(const core::Dispatcher::Finished& kernel) {
-  collect(kernel.slot);
-  stats::KernelResult result = describe(kernel.kernel);
-  result.start_cycle = kernel.first_dispatch;
-  result.cycles = kernel.end - kernel.first_dispatch;
-  result.counters = std::exchange(of_slot_[kernel.slot], {});
-  stats::add(finished_, result.counters);
-  complete_stalls(result);
-  result_.report.kernels.push_back(std::move(result));
-  last_end_ = std::max(last_end_, kernel.end);
-  feeds_->close(kernel.slot);
-  lingering_.push_back(kernel.slot);
-}
-
-stats::KernelResult Controller::describe(std::uint32_t kernel) const {
-  const core::LaunchPlan& plan = dispatcher_->plan(kernel);
-  const config::GpuConfig& config = options_->config;
-  stats::KernelResult result;
-  result.name = plan.header->name;
-  result.id = plan.header->id;
-  result.stream = plan.header->stream;
-  result.grid = plan.header->grid;
-  result.block = plan.header->block;
-  result.launch_cycles = dispatcher_->launch_cycles();
-  result.ctas_per_sm = plan.occupancy.ctas_per_sm;
-  const bool grid_limits = plan.ctas < std::uint64_t{plan.occupancy.ctas_per_sm} * config.gpu.sms;
-  result.occupancy_limiter = grid_limits ? "grid" : plan.occupancy.limiter;
-  result.subcores = std::uint64_t{config.gpu.sms} * config.sm.subcores;
-  return result;
-}
-
 void Controller::note_copies() {
-  const auto& copied = dispatcher_->copied();
+  const auto& copied = host_->copied();
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
-    const core::Dispatcher::Copied& copy = copied[copies_noted_];
-    const core::HostCommand& command = dispatcher_->command(copy.command);
+    const host::Host::Copied& copy = copied[copies_noted_];
+    const host::HostCommand& command = host_->command(copy.command);
     result_.report.copies.push_back(
         {copy_kind(command), command.address, command.bytes, copy.start, copy.end - copy.start});
-    last_end_ = std::max(last_end_, copy.end);
+    last_end_ = std::max(last_end_, system_->clock(command.device).to_time.ceil(copy.end));
   }
 }
 
-void Controller::collect(std::uint8_t slot) {
-  stats::KernelCounters part;
-  machine_->collect(slot, part);
-  stats::add(of_slot_[slot], part);
-  stats::add(interval_, part);
+void Controller::settle(Time now) {
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) system_->device(d).settle(system_->cycle(d, now));
 }
 
-void Controller::collect_active(Cycle now) {
-  machine_->settle(now);
-  for (const std::uint8_t slot : dispatcher_->active()) collect(slot);
-  const auto& finished = dispatcher_->finished();
-  for (std::size_t i = closed_; i < finished.size(); ++i) collect(finished[i].slot);
+void Controller::collect_active(Time now) {
+  settle(now);
+  for (KernelLedger& ledger : ledgers_) ledger.collect_active();
 }
 
-void Controller::collect_rest() {
-  stats::KernelCounters rest;
-  for (std::size_t slot = 0; slot < of_slot_.size(); ++slot)
-    machine_->collect(static_cast<std::uint8_t>(slot), rest);
-  machine_->collect_copies(rest);
-  stats::add(result_.report.unattributed, rest);
-  stats::add(interval_, rest);
+stats::KernelCounters Controller::take_interval() {
+  stats::KernelCounters sum;
+  for (KernelLedger& ledger : ledgers_) stats::add(sum, ledger.take_interval());
+  return sum;
 }
 
-void Controller::sample(Cycle now) {
+void Controller::sample(Time now) {
   collect_active(now);
-  stats::KernelCounters copies;
-  machine_->collect_copies(copies);
-  stats::add(result_.report.unattributed, copies);
-  stats::add(interval_, copies);
-  result_.report.intervals.push_back({now, std::exchange(interval_, {})});
-  if (machine_->gmmu()) residency_.push_back({now, machine_->gmmu()->frames_used()});
+  for (KernelLedger& ledger : ledgers_) ledger.collect_copies(result_.report.unattributed);
+  const Cycle cycle = system_->cycle(0, now);
+  result_.report.intervals.push_back({cycle, take_interval()});
+  if (gmmu_) residency_.push_back({cycle, gmmu_->frames_used()});
 }
 
 std::uint64_t Controller::activity() const {
-  std::uint64_t sum = dispatcher_->events() + dispatcher_->copied().size() + activity_of(finished_);
-  for (const stats::KernelCounters& counters : of_slot_) sum += activity_of(counters);
-  if (machine_->gmmu()) sum += machine_->gmmu()->activity();
-  return sum + activity_of(result_.report.unattributed);
+  std::uint64_t sum = host_->copied().size() + activity_of(result_.report.unattributed);
+  for (const KernelLedger& ledger : ledgers_) sum += ledger.activity();
+  return gmmu_ ? sum + gmmu_->activity() : sum;
 }
 
 /// At cuts only, so that a deadlock is found at the same cycle for every window.
-void Controller::watch(Cycle now) {
-  if (now == grid_) grid_ += kGrid;
+void Controller::watch(Time now) {
+  const Cycle cycle = system_->cycle(0, now);
+  if (cycle == grid_) grid_ += kGrid;
   if (engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
   collect_active(now);
   const std::uint64_t current = activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
   // their ends are certain.
-  const bool faults = machine_->gmmu() && machine_->gmmu()->end_is_known();
-  if (current != last_activity_ || dispatcher_->copies_out() > 0 || faults) stuck_since_ = now;
+  const bool faults = gmmu_ && gmmu_->end_is_known();
+  if (current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
   last_activity_ = current;
-  if (now - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
+  if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
 }
 
-void Controller::exhausted(Cycle now) { finish(now, work_done() ? Outcome::kDone : Outcome::kDeadlock); }
+void Controller::exhausted(Time now) { finish(now, work_done() ? Outcome::kDone : Outcome::kDeadlock); }
 
-void Controller::finish(Cycle now, Outcome outcome) {
-  machine_->manage(plan_->managed);
+void Controller::finish(Time now, Outcome outcome) {
+  manage();
   static constexpr const char* kReasons[] = {"", "max-cycles", "interrupted", "deadlock"};
   stats::RunReport& report = result_.report;
   stopped_ = true;
@@ -246,22 +204,26 @@ void Controller::finish(Cycle now, Outcome outcome) {
   result_.outcome = outcome;
   report.partial = outcome != Outcome::kDone;
   report.partial_reason = kReasons[static_cast<unsigned>(outcome)];
-  report.total_cycles = report.partial ? now : last_end_;
-  if (outcome == Outcome::kDeadlock) result_.dump = machine_->dump();
-  if (outcome == Outcome::kDone) left_over_ = machine_->busy_domains();
-  if (report.partial) add_partial_kernels(now);
-  collect_rest();
-  if (options_->interval && any(interval_)) report.intervals.push_back({report.total_cycles, interval_});
+  report.total_cycles = system_->cycle(0, report.partial ? now : last_end_);
+  if (outcome == Outcome::kDeadlock) result_.dump = system_->dump();
+  if (outcome == Outcome::kDone) left_over_ = system_->busy_domains();
+  if (report.partial) settle(now);
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    if (report.partial) ledgers_[d].add_partial(system_->cycle(d, now), report.kernels);
+    ledgers_[d].collect_rest(report.unattributed);
+  }
+  if (const auto rest = take_interval(); options_->interval && any(rest))
+    report.intervals.push_back({report.total_cycles, rest});
   refresh_notes();
-  if (machine_->gmmu()) report_managed();
+  if (gmmu_) report_managed();
 }
 
 void Controller::report_managed() {
   stats::ManagedReport managed;
   managed.footprint_bytes = plan_->managed.footprint();
   managed.allocations = plan_->managed.allocations().size();
-  managed.device_bytes = machine_->gmmu()->frames() * uvm::kPageBytes;
-  managed.counters = machine_->managed_counters();
+  managed.device_bytes = gmmu_->frames() * uvm::kPageBytes;
+  managed.counters = system_->device(0).managed_counters();
   const uvm::Parameters& p = options_->config.uvm;
   if (p.fault_mode == uvm::FaultMode::kPerCycle && p.fault_cost == uvm::FaultCost::kAdditive)
     managed.added_fault_cycles =
@@ -269,7 +231,7 @@ void Controller::report_managed() {
         sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
   for (const std::uint32_t i : plan_->managed.by_base()) {
     const uvm::Allocation& a = plan_->managed.allocations()[i];
-    managed.by_allocation.push_back({a.base, a.bytes, machine_->gmmu()->by_allocation()[i]});
+    managed.by_allocation.push_back({a.base, a.bytes, gmmu_->by_allocation()[i]});
   }
   managed.residency = residency_;
   result_.report.managed = managed;
@@ -283,29 +245,11 @@ std::string Controller::timeline() const {
     if (e.kind == uvm::Event::Kind::kBatch) {
       event.bytes = e.run.pages;
     } else {
-      event.address = plan_->managed.address({machine_->gmmu()->table()[e.run.tree].id, e.run.first});
+      event.address = plan_->managed.address({gmmu_->table()[e.run.tree].id, e.run.first});
     }
     events.push_back(event);
   }
   return timeline_json(result_.report, events);
-}
-
-void Controller::add_partial_kernels(Cycle now) {
-  collect_active(now);
-  const auto add_one = [&](std::uint8_t slot_index, Cycle end) {
-    const core::Dispatcher::Slot& slot = dispatcher_->slot(slot_index);
-    if (slot.first_dispatch >= end) return;  // launched, but no CTA yet
-    stats::KernelResult result = describe(slot.kernel);
-    result.start_cycle = slot.first_dispatch;
-    result.cycles = end - slot.first_dispatch;
-    result.partial = true;
-    result.counters = std::exchange(of_slot_[slot_index], {});
-    complete_stalls(result);
-    result_.report.kernels.push_back(std::move(result));
-  };
-  const auto& finished = dispatcher_->finished();
-  for (std::size_t i = closed_; i < finished.size(); ++i) add_one(finished[i].slot, now);
-  for (const std::uint8_t slot : dispatcher_->active()) add_one(slot, now);
 }
 
 void Controller::refresh_notes() {
@@ -316,25 +260,25 @@ void Controller::refresh_notes() {
   report.remarks.assign(remarks.begin(), remarks.end());
 }
 
-void Controller::report_progress(Cycle now) {
+void Controller::report_progress(Time now) {
   if (!options_->on_progress) return;
   const auto wall = Clock::now();
   if (!stopped_ && wall < next_progress_) return;
   next_progress_ = wall + kProgressEvery;
   if (!stopped_) collect_active(now);
   Progress progress;
-  progress.cycle = now;
-  progress.kernels_done = closed_;
+  progress.cycle = system_->cycle(0, now);
   progress.kernels_total = plan_->kernel_commands;
-  progress.warp_instructions = finished_.sm.warp_instructions;
-  for (const stats::KernelCounters& counters : of_slot_)
-    progress.warp_instructions += counters.sm.warp_instructions;
-  const auto& active = dispatcher_->active();
-  if (!active.empty())
-    progress.kernel = dispatcher_->plan(dispatcher_->slot(active.front()).kernel).header->name;
-  for (const std::uint8_t slot : active) {
-    progress.ctas_done += dispatcher_->slot(slot).drained;
-    progress.ctas_total += dispatcher_->plan(dispatcher_->slot(slot).kernel).ctas;
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    const core::Dispatcher& dispatcher = system_->device(d).dispatcher();
+    progress.kernels_done += ledgers_[d].closed();
+    progress.warp_instructions += ledgers_[d].warp_instructions();
+    for (const std::uint8_t slot : dispatcher.active()) {
+      const core::LaunchPlan& plan = dispatcher.plan(dispatcher.slot(slot).kernel);
+      if (progress.kernel.empty()) progress.kernel = plan.header->name;
+      progress.ctas_done += dispatcher.slot(slot).drained;
+      progress.ctas_total += plan.ctas;
+    }
   }
   options_->on_progress(progress);
 }

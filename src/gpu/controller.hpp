@@ -7,28 +7,30 @@
 #include <vector>
 
 #include "gpu/feed_set.hpp"
-#include "gpu/machine.hpp"
+#include "gpu/kernel_ledger.hpp"
 #include "gpu/plan.hpp"
 #include "gpu/simulation.hpp"
+#include "gpu/system.hpp"
 #include "sim/engine.hpp"
 #include "stats/report.hpp"
 
 namespace lockstep::gpu {
 
-/// Builds the report while the machine runs.
+/// Builds the report while the system runs. Cycles of the whole run (its length, samples, limits) are those
+/// of device 0.
 ///
 /// Everything that reaches the report is taken at cuts (a kernel's, the end of an interval, max_cycles, the
-/// grid of the watchdog) or when the machine is quiescent, so it is the same for every window. Counters may
+/// grid of the watchdog) or when the system is quiescent, so it is the same for every window. Counters may
 /// be fetched between cuts too (for the progress line): they are only added up earlier.
 class Controller final : public sim::Controller {
  public:
   /// `report` comes with the fields that describe configuration and trace.
-  Controller(const RunOptions& options, const Plan& plan, Machine& machine, FeedSet& feeds,
+  Controller(const RunOptions& options, const Plan& plan, System& system, FeedSet& feeds,
              const sim::Engine& engine, stats::RunReport report);
 
-  [[nodiscard]] Cycle boundary(Cycle now) override;
+  [[nodiscard]] Time boundary(Time now) override;
   [[nodiscard]] bool stop() const override { return stopped_; }
-  void exhausted(Cycle now) override;
+  void exhausted(Time now) override;
 
   /// Wall seconds of the host during which a kernel ran.
   [[nodiscard]] double kernel_seconds() const;
@@ -40,39 +42,37 @@ class Controller final : public sim::Controller {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void manage();
   void time_kernels();
-  void close_finished(Cycle now);
-  void close_kernel(const core::Dispatcher::Finished& kernel);
+  void close_finished(Time now);
   void note_copies();
-  void sample(Cycle now);
-  void watch(Cycle now);
-  void finish(Cycle now, Outcome outcome);
-  void add_partial_kernels(Cycle now);
-  void report_progress(Cycle now);
-  void collect(std::uint8_t slot);
-  void collect_active(Cycle now);
-  void collect_rest();
+  void settle(Time now);
+  void collect_active(Time now);
+  void sample(Time now);
+  void watch(Time now);
+  void finish(Time now, Outcome outcome);
+  void report_progress(Time now);
   void refresh_notes();
   void report_managed();
   [[nodiscard]] std::string timeline() const;
   [[nodiscard]] bool work_done() const;
-  [[nodiscard]] Cycle next_cut(Cycle now) const;
-  [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel) const;
+  [[nodiscard]] bool any_active() const;
+  [[nodiscard]] Time next_cut(Time now) const;
+  [[nodiscard]] stats::KernelCounters take_interval();
   [[nodiscard]] std::uint64_t activity() const;
 
   const RunOptions* options_;
   const Plan* plan_;
-  Machine* machine_;
+  System* system_;
   FeedSet* feeds_;
   const sim::Engine* engine_;
-  const core::Dispatcher* dispatcher_;
+  const host::Host* host_;
+  core::GmmuDomain* gmmu_;  // of device 0; null without managed memory
 
   RunResult result_;
-  std::vector<stats::KernelCounters> of_slot_;  // of the running kernels, fetched so far
-  std::vector<std::uint8_t> lingering_;         // slots whose kernel has ended and which may still count
-  stats::KernelCounters interval_, finished_;   // since the last sample; of all closed kernels
-  std::size_t closed_ = 0, copies_noted_ = 0;
-  Cycle last_end_ = 0;  // of a kernel or copy
+  std::vector<KernelLedger> ledgers_;  // by device
+  std::size_t copies_noted_ = 0;
+  Time last_end_ = 0;  // of a kernel or copy
   bool stopped_ = false;
   std::vector<stats::ManagedReport::Sample> residency_;
   std::string left_over_;

@@ -4,16 +4,17 @@
 
 namespace lockstep::gpu {
 
-FeedSet::FeedSet(const trace::TraceSet& trace, const config::GpuConfig& config,
-                 const core::Dispatcher& dispatcher, core::KernelTable& table)
-    : trace_(&trace), config_(config), dispatcher_(&dispatcher), table_(&table) {}
+FeedSet::FeedSet(const trace::TraceSet& trace, System& system) : trace_(&trace), system_(&system) {}
 
 std::size_t FeedSet::plan() {
-  for (const std::uint8_t slot : dispatcher_->active())
-    if (!(*table_)[slot].feed) open(slot);
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    Device& device = system_->device(d);
+    for (const std::uint8_t slot : device.dispatcher().active())
+      if (!device.kernels()[slot].feed) open(d, slot);
+  }
   std::size_t tasks = 0;
   for (Open& o : open_) {
-    o.feed->want(dispatcher_->slot(o.slot).dispatched);
+    o.feed->want(system_->device(o.device).dispatcher().slot(o.slot).dispatched);
     o.first_task = tasks;
     o.tasks = o.feed->plan();
     tasks += o.tasks;
@@ -36,22 +37,26 @@ void FeedSet::settle() {
   }
 }
 
-void FeedSet::open(std::uint8_t slot) {
-  Open o{slot, trace_->open(dispatcher_->slot(slot).kernel), std::make_unique<core::IssueTable>(config_)};
+void FeedSet::open(std::uint16_t number, std::uint8_t slot) {
+  Device& device = system_->device(number);
+  Open o{number, slot, trace_->open(device.dispatcher().slot(slot).kernel),
+         std::make_unique<core::IssueTable>(device.config())};
   o.instructions->extend(o.feed->instructions());
-  (*table_)[slot].feed = o.feed.get();
-  (*table_)[slot].instructions = o.instructions.get();
+  device.kernels()[slot].feed = o.feed.get();
+  device.kernels()[slot].instructions = o.instructions.get();
   open_.push_back(std::move(o));
 }
 
-void FeedSet::close(std::uint8_t slot) {
-  const auto o = std::find_if(open_.begin(), open_.end(), [&](const Open& x) { return x.slot == slot; });
+void FeedSet::close(std::uint16_t device, std::uint8_t slot) {
+  const auto o = std::find_if(open_.begin(), open_.end(),
+                              [&](const Open& x) { return x.device == device && x.slot == slot; });
   if (o == open_.end()) return;
   const trace::TraceNotes& notes = o->feed->notes();
   for (const auto& [name, count] : notes.unknown_opcodes) unknown_[name] += count;
   remarks_.insert(notes.remarks.begin(), notes.remarks.end());
-  (*table_)[slot].feed = nullptr;
-  (*table_)[slot].instructions = nullptr;
+  core::KernelSlot& entry = system_->device(device).kernels()[slot];
+  entry.feed = nullptr;
+  entry.instructions = nullptr;
   open_.erase(o);
 }
 

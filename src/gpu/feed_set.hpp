@@ -9,10 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "config/gpu_config.hpp"
-#include "core/dispatcher.hpp"
 #include "core/issue_table.hpp"
-#include "core/kernel_slot.hpp"
+#include "gpu/system.hpp"
 #include "sim/engine.hpp"
 #include "trace/kernel_trace.hpp"
 
@@ -22,15 +20,14 @@ namespace lockstep::gpu {
 /// end of every window, and has them decoded in the next one: before they arrive at their SMs.
 class FeedSet final : public sim::TaskSource {
  public:
-  FeedSet(const trace::TraceSet& trace, const config::GpuConfig& config, const core::Dispatcher& dispatcher,
-          core::KernelTable& table);
+  FeedSet(const trace::TraceSet& trace, System& system);
 
   [[nodiscard]] std::size_t plan() override;
   void run(std::size_t task) noexcept override;
   void settle() override;
 
-  /// Serial: the kernel's cut. Keeps what was odd in its trace.
-  void close(std::uint8_t slot);
+  /// Serial: the cut of the kernel in that slot of the device. Keeps what was odd in its trace.
+  void close(std::uint16_t device, std::uint8_t slot);
 
   /// Of the closed kernels.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes() const;
@@ -38,18 +35,17 @@ class FeedSet final : public sim::TaskSource {
 
  private:
   struct Open {
+    std::uint16_t device;
     std::uint8_t slot;
     std::unique_ptr<trace::CtaFeed> feed;
     std::unique_ptr<core::IssueTable> instructions;
     std::size_t first_task = 0, tasks = 0;
   };
 
-  void open(std::uint8_t slot);
+  void open(std::uint16_t device, std::uint8_t slot);
 
   const trace::TraceSet* trace_;
-  config::GpuConfig config_;
-  const core::Dispatcher* dispatcher_;
-  core::KernelTable* table_;
+  System* system_;
   std::vector<Open> open_;  // by launch
   std::map<std::string, std::uint64_t> unknown_;
   std::set<std::string> remarks_;

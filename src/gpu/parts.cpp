@@ -1,5 +1,5 @@
 #include "core/sm.hpp"
-#include "gpu/machine.hpp"
+#include "gpu/device.hpp"
 #include "mem/partition.hpp"
 
 namespace lockstep::gpu {

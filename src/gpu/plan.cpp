@@ -59,9 +59,9 @@ std::string other_architecture(const trace::KernelHeader& header, const config::
                      header.binary_version, config.gpu.name, config.gpu.arch);
 }
 
-core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
+host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
   using From = trace::Command::Kind;
-  using To = core::HostCommand::Kind;
+  using To = host::HostCommand::Kind;
   switch (kind) {
     case From::kCopyToDevice:
       return To::kCopyToDevice;
@@ -97,9 +97,9 @@ core::HostCommand::Kind host_kind(trace::Command::Kind kind) {
   return To::kOrder;
 }
 
-core::HostCommand order_command(const uvm::Order& order) {
-  core::HostCommand command;
-  command.kind = core::HostCommand::Kind::kOrder;
+host::HostCommand order_command(const uvm::Order& order) {
+  host::HostCommand command;
+  command.kind = host::HostCommand::Kind::kOrder;
   command.order = order;
   return command;
 }
@@ -121,7 +121,7 @@ Planner::Planner(const config::GpuConfig& config, IdRanges selection, const Plan
 }
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
-                  std::vector<core::HostCommand>& out) {
+                  std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
   if (c.kind == Kind::kManage) {
     if (memory_.millionths > 0) enlarge_memory(c, out);
@@ -136,7 +136,7 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
   if (c.kind == Kind::kDeviceAccess) return false;
   if (c.kind == Kind::kKernel && !selected(header->id, selection_)) return false;
-  core::HostCommand& command = out.emplace_back();
+  host::HostCommand& command = out.emplace_back();
   command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}};
   const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
   if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
@@ -152,26 +152,26 @@ std::uint32_t Planner::dense(std::uint64_t stream) {
   return streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
 }
 
-void Planner::put_in_stream(std::uint64_t stream, core::HostCommand& order) {
-  order.kind = core::HostCommand::Kind::kStreamOrder;
+void Planner::put_in_stream(std::uint64_t stream, host::HostCommand& order) {
+  order.kind = host::HostCommand::Kind::kStreamOrder;
   order.stream = dense(stream);
 }
 
 /// The share of what is allocated now.
-void Planner::enlarge_memory(const trace::Command& c, std::vector<core::HostCommand>& out) {
+void Planner::enlarge_memory(const trace::Command& c, std::vector<host::HostCommand>& out) {
   manage(allocated_, c);
   out.push_back(order_command({uvm::Order::Kind::kMemory}));
-  out.back().kind = core::HostCommand::Kind::kNotice;
+  out.back().kind = host::HostCommand::Kind::kNotice;
   out.back().order.bytes = share_of(allocated_, memory_);
 }
 
 /// In its stream, or, as a copy in blocking mode, when all before it is complete.
-void Planner::add_host_access(const trace::Command& copy, std::vector<core::HostCommand>& out) {
+void Planner::add_host_access(const trace::Command& copy, std::vector<host::HostCommand>& out) {
   using Kind = uvm::Order::Kind;
-  core::HostCommand command =
+  host::HostCommand command =
       order_command(access_order(copy, is_copy_to_device(copy.kind) ? Kind::kHostWrite : Kind::kHostRead));
   if (copy.kind == trace::Command::Kind::kCopyToDevice || copy.kind == trace::Command::Kind::kCopyToHost) {
-    out.emplace_back().kind = core::HostCommand::Kind::kWait;
+    out.emplace_back().kind = host::HostCommand::Kind::kWait;
   } else {
     put_in_stream(copy.stream, command);
   }
@@ -179,11 +179,11 @@ void Planner::add_host_access(const trace::Command& copy, std::vector<core::Host
 }
 
 /// The device's copy engine touches managed memory: the pages come first.
-void Planner::add_device_access(const trace::Command& c, std::vector<core::HostCommand>& out) {
+void Planner::add_device_access(const trace::Command& c, std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
   if (managed_->empty() || uvm::pages_in(*managed_, c.address, c.bytes).empty()) return;
   const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
-  core::HostCommand command =
+  host::HostCommand command =
       order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
   if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c.stream, command);
   out.push_back(command);
@@ -205,7 +205,7 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
   plan.managed = managed_space(trace, managed);
   plan.manages = !plan.managed.empty();
   if (plan.manages) plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
-  plan.kernels.resize(trace.kernels().size());
+  std::set<std::uint32_t> planned;  // a list may name a kernel twice
   Planner planner(config, selection, plan, managed);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
@@ -218,8 +218,8 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
     if (!planner.add(c, is_kernel ? &trace.kernels()[c.kernel] : nullptr, plan.commands) || !is_kernel)
       continue;
     ++plan.kernel_commands;
-    core::LaunchPlan& launch = plan.kernels[c.kernel];
-    if (!launch.header) launch = planner.launch(trace.kernels()[c.kernel]);  // a list may name it twice
+    if (planned.insert(c.kernel).second)
+      plan.kernels.push_back({0, c.kernel, planner.launch(trace.kernels()[c.kernel])});
   }
   plan.streams = planner.streams();
   remarks.insert(planner.remarks().begin(), planner.remarks().end());

@@ -12,15 +12,23 @@
 #include "config/gpu_config.hpp"
 #include "core/dispatcher.hpp"
 #include "gpu/managed.hpp"
+#include "host/host_queue.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::gpu {
 
 using IdRanges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
+/// How a device launches a kernel of the trace.
+struct KernelPlan {
+  std::uint16_t device = 0;
+  std::uint32_t kernel = 0;  // index in the trace
+  core::LaunchPlan launch;
+};
+
 struct Plan {
-  std::vector<core::LaunchPlan> kernels;    // by index of the trace's kernel
-  std::vector<core::HostCommand> commands;  // selected kernels, all copies
+  std::vector<KernelPlan> kernels;          // one for each kernel and device that launches it
+  std::vector<host::HostCommand> commands;  // selected kernels, all copies
   std::uint32_t streams = 0;
   std::uint64_t kernel_commands = 0;
   bool manages = false;              // there is managed memory, or may be
@@ -41,9 +49,9 @@ class Planner {
   /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
   /// an order to managed memory.
   bool add(const trace::Command& command, const trace::KernelHeader* header,
-           std::vector<core::HostCommand>& out);
+           std::vector<host::HostCommand>& out);
   /// A copy to or from memory that the program would have managed: the host's own write or read of it.
-  void add_host_access(const trace::Command& copy, std::vector<core::HostCommand>& out);
+  void add_host_access(const trace::Command& copy, std::vector<host::HostCommand>& out);
   /// To be made once for each kernel that runs; `header` must outlive it. Throws UserError where the kernel
   /// does not fit an SM.
   [[nodiscard]] core::LaunchPlan launch(const trace::KernelHeader& header);
@@ -52,9 +60,9 @@ class Planner {
 
  private:
   [[nodiscard]] std::uint32_t dense(std::uint64_t stream);
-  void enlarge_memory(const trace::Command& command, std::vector<core::HostCommand>& out);
-  void put_in_stream(std::uint64_t stream, core::HostCommand& order);
-  void add_device_access(const trace::Command& command, std::vector<core::HostCommand>& out);
+  void enlarge_memory(const trace::Command& command, std::vector<host::HostCommand>& out);
+  void put_in_stream(std::uint64_t stream, host::HostCommand& order);
+  void add_device_access(const trace::Command& command, std::vector<host::HostCommand>& out);
 
   const config::GpuConfig* config_;
   IdRanges selection_;

@@ -8,23 +8,23 @@ const Program::News& ProgramLog::listen(const HostClock& clock) {
 }
 
 ProgramSource::ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options,
-                             Plan& plan, core::Dispatcher& dispatcher)
+                             Plan& plan, host::Host& host)
     : program_(&program),
       listens_(options.managed.kind == ManagedOptions::Kind::kTrace),
       plan_(&plan),
-      dispatcher_(&dispatcher),
+      host_(&host),
       planner_(config, options.kernels, plan, options.managed) {}
 
-void ProgramSource::more(core::HostQueue& queue) {
-  const Program::News& news = program_->listen(HostClock(*dispatcher_));
-  std::vector<core::HostCommand> commands;
+void ProgramSource::more(host::HostQueue& queue) {
+  const Program::News& news = program_->listen(HostClock(*host_));
+  std::vector<host::HostCommand> commands;
   for (const trace::Command& c : news.commands) add(c, commands);
   plan_->remarks.assign(planner_.remarks().begin(), planner_.remarks().end());
-  queue.append(commands, plan_->manages ? core::HostQueue::Until::kTaken : news.until);
+  queue.append(commands, plan_->manages ? host::HostQueue::Until::kTaken : news.until);
   if (news.ended) queue.close();
 }
 
-void ProgramSource::add(const trace::Command& c, std::vector<core::HostCommand>& commands) {
+void ProgramSource::add(const trace::Command& c, std::vector<host::HostCommand>& commands) {
   if (c.kind == trace::Command::Kind::kManage && listens_) {
     if (!plan_->manages) throw FoundManaged{};
     manage(plan_->managed, c);  // the machine learns of it at the end of the window
@@ -33,11 +33,11 @@ void ProgramSource::add(const trace::Command& c, std::vector<core::HostCommand>&
   const trace::KernelHeader* header = is_kernel ? &program_->program().header(c.kernel) : nullptr;
   const bool runs = planner_.add(c, header, commands);
   if (!is_kernel) return;
-  core::LaunchPlan launch;  // in the order of their indices; those left out take up their place
-  if (runs) launch = planner_.launch(*header);
-  launch.log_clocks = runs && program_->program().asks_clocks(c.kernel);
-  dispatcher_->add_plan(launch);
-  if (runs) ++plan_->kernel_commands;
+  if (!runs) return;
+  core::LaunchPlan launch = planner_.launch(*header);
+  launch.log_clocks = program_->program().asks_clocks(c.kernel);
+  host_->dispatcher(commands.back().device).set_plan(c.kernel, launch);
+  ++plan_->kernel_commands;
 }
 
 }  // namespace lockstep::gpu

@@ -11,6 +11,7 @@
 #include "core/dispatcher.hpp"
 #include "gpu/plan.hpp"
 #include "gpu/simulation.hpp"
+#include "host/host.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::gpu {
@@ -19,18 +20,18 @@ namespace lockstep::gpu {
 /// its last wait.
 class HostClock {
  public:
-  explicit HostClock(core::Dispatcher& dispatcher) : dispatcher_(&dispatcher) {}
+  explicit HostClock(host::Host& host) : host_(&host) {}
   /// When all before the event's record was complete; nothing where that is after the host's time.
-  [[nodiscard]] std::optional<Cycle> event(std::uint32_t number) const {
-    return dispatcher_->host().event_time(number);
+  [[nodiscard]] std::optional<Time> event(std::uint32_t number) const {
+    return host_->queue().event_time(number);
   }
   /// When the warps of a complete kernel read the clock, once; nullptr where that is not known.
   [[nodiscard]] std::unique_ptr<core::ClockLog> clocks(std::uint32_t kernel) const {
-    return dispatcher_->take_clocks(kernel);
+    return host_->take_clocks(kernel);
   }
 
  private:
-  core::Dispatcher* dispatcher_;
+  host::Host* host_;
 };
 
 /// Implemented over the connection to a process. Called by one thread at a time, inside of windows.
@@ -39,7 +40,7 @@ class Program {
   virtual ~Program() = default;
   struct News {
     std::vector<trace::Command> commands;
-    core::HostQueue::Until until = core::HostQueue::Until::kTaken;
+    host::HostQueue::Until until = host::HostQueue::Until::kTaken;
     bool ended = false;  // nothing follows
   };
   /// Waits for what the program does next, and answers what it asks of `clock`. Kernels that the commands
@@ -70,25 +71,25 @@ class ProgramLog {
 /// The program has managed memory, and Plan::manages is false: the run must begin anew.
 struct FoundManaged {};
 
-/// Lets the dispatcher's list grow by what the program does.
+/// Lets the host's list grow by what the program does.
 ///
 /// With managed memory the list is followed to the host's next wait only, also where every stream waits for
 /// the default one (HostQueue::Until::kComplete): an order to managed memory may follow, which does not.
-class ProgramSource final : public core::HostSource {
+class ProgramSource final : public host::HostSource {
  public:
   /// All must outlive it; `plan` counts on. options.managed: kTrace or kNone, and no share of the footprint.
   ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options, Plan& plan,
-                core::Dispatcher& dispatcher);
+                host::Host& host);
   /// May throw FoundManaged.
-  void more(core::HostQueue& queue) override;
+  void more(host::HostQueue& queue) override;
 
  private:
-  void add(const trace::Command& command, std::vector<core::HostCommand>& commands);
+  void add(const trace::Command& command, std::vector<host::HostCommand>& commands);
 
   ProgramLog* program_;
   bool listens_;  // to what it has managed
   Plan* plan_;
-  core::Dispatcher* dispatcher_;
+  host::Host* host_;
   Planner planner_;
 };
 

@@ -1,7 +1,7 @@
 // simulate() with the parts of the machine as a parameter.
 #pragma once
 
-#include "gpu/machine.hpp"
+#include "gpu/device.hpp"
 #include "gpu/program.hpp"
 #include "gpu/simulation.hpp"
 

@@ -33,15 +33,18 @@ std::uint64_t peak_rss_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // Linux counts in KiB
 }
 
-/// The window to run with.
-Cycle choose_window(const RunOptions& options, const WindowLimit& limit) {
+/// The window to run with, in the engine's time base.
+Time choose_window(const RunOptions& options, System& system, const SystemWindow& longest) {
+  const std::string& name = system.device(longest.device).config().gpu.name;
+  const WindowLimit& limit = longest.limit;
   if (limit.cycles == 0)
-    throw UserError("configuration " + options.config.gpu.name + " cannot be simulated: " + limit.reason +
+    throw UserError("configuration " + name + " cannot be simulated: " + limit.reason +
                     "; every latency must be at least one core cycle");
-  if (options.window > limit.cycles)
+  const Time asked = system.time(0, options.window);
+  if (asked > longest.time)
     throw UserError(fmt::format("window of {} core cycles is too long for {}: at most {}, because {}",
-                                options.window, options.config.gpu.name, limit.cycles, limit.reason));
-  return options.window ? options.window : limit.cycles;
+                                options.window, name, limit.cycles, limit.reason));
+  return asked ? asked : longest.time;
 }
 
 void check_limits(const config::GpuConfig& config) {
@@ -66,11 +69,10 @@ stats::RunReport empty_report(const trace::TraceSet& trace, const config::GpuCon
   return report;
 }
 
-sim::EngineOptions engine_options(const RunOptions& options, Cycle window) {
+sim::EngineOptions engine_options(const RunOptions& options) {
   sim::EngineOptions engine;
   engine.threads = std::max(options.threads, 1u);
   engine.dynamic = options.schedule == Schedule::kDynamic;
-  engine.window = window;
   engine.skip = options.skip;
   engine.shuffle = options.shuffle;
   engine.work_log = options.work_log;
@@ -115,35 +117,37 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
               const TestHooks& hooks, ProgramLog* program, bool manages) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
-  config::GpuConfig config = options.config;
-  check_limits(config);
+  std::vector<config::GpuConfig> devices{options.config};
+  devices.insert(devices.end(), options.further.begin(), options.further.end());
+  for (const config::GpuConfig& device : devices) check_limits(device);
   Plan plan;
   if (program) {
     plan.manages = manages;
     if (manages)
-      plan.managed_frames = managed_frames(plan.managed, options.managed, config.dram.capacity_bytes);
+      plan.managed_frames = managed_frames(plan.managed, options.managed, options.config.dram.capacity_bytes);
   } else {
-    plan = make_plan(trace, config, options.kernels, options.managed);
+    plan = make_plan(trace, options.config, options.kernels, options.managed);
     // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
-    config.launch.max_kernels = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(plan.kernel_commands, 1, config.launch.max_kernels));
+    for (config::GpuConfig& device : devices)
+      device.launch.max_kernels = static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(plan.kernel_commands, 1, device.launch.max_kernels));
   }
-  Machine machine(config, plan, builder, options.skip);
-  WindowLimit limit = window_limit(config, machine.fabric());
+  sim::Engine engine(engine_options(options));
+  System system(engine, devices, plan, builder, options.skip);
+  SystemWindow longest = window_limit(system);
   if (hooks.late_copies) {
-    machine.dispatcher().allow_late_copies();
-    limit = {16, "test"};
+    system.device(0).dispatcher().allow_late_copies();
+    longest = {16, {16, "test"}, 0};
   }
-  sim::Engine engine(engine_options(options, choose_window(options, limit)));
-  machine.attach(engine);
+  engine.set_window(choose_window(options, system, longest));
   std::optional<ProgramSource> source;
   if (program) {
-    source.emplace(*program, config, options, plan, machine.dispatcher());
-    machine.dispatcher().set_source(*source);
+    source.emplace(*program, devices.front(), options, plan, system.host());
+    system.host().set_source(*source);
   }
-  FeedSet feeds(trace, config, machine.dispatcher(), machine.kernels());
+  FeedSet feeds(trace, system);
   engine.set_tasks(feeds);
-  Controller controller(options, plan, machine, feeds, engine, empty_report(trace, options.config));
+  Controller controller(options, plan, system, feeds, engine, empty_report(trace, options.config));
   engine.run(controller);
 
   RunResult result = controller.result();

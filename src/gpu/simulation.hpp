@@ -29,7 +29,8 @@ struct Progress {
 
 /// None of threads, schedule, window, skip and shuffle changes a byte of the report.
 struct RunOptions {
-  config::GpuConfig config;
+  config::GpuConfig config;                // of the GPU; of device 0 where there are several
+  std::vector<config::GpuConfig> further;  // devices 1, 2, ...
   unsigned threads = 1;
   Schedule schedule = Schedule::kDynamic;
   Cycle window = 0;                      // core cycles; 0 = the machine's own; more than that is a UserError

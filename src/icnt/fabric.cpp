@@ -20,8 +20,17 @@ std::unique_ptr<sim::Network<T>> network(const char* name, const std::vector<sim
 
 }  // namespace
 
-Fabric::Fabric(const config::GpuConfig& config, bool managed) : config_(config) {
-  numbering_ = {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
+Numbering numbering_of(const config::GpuConfig& config) {
+  return {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
+}
+
+Fabric::Fabric(const config::GpuConfig& config, bool managed)
+    : Fabric(config, 0, numbering_of(config).domains(), managed) {}
+
+Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed)
+    : config_(config), numbering_(numbering_of(config)) {
+  numbering_.first = first;
+  numbering_.host_id = host;
   const Numbering& n = numbering_;
   const auto sms = ids(n.sms, [&](std::uint32_t i) { return n.sm(i); });
   const auto slices =

@@ -83,19 +83,21 @@ struct OrderDone {
   std::uint32_t index = 0;  // of the command in the trace
 };
 
-/// Ids of a device's domains: consecutive ones, claimed from the engine.
+/// A device's domains: their number, and their ids in the engine. Those of the device itself are consecutive;
+/// the host is a domain of its own, which drives the dispatchers of all devices.
 struct Numbering {
   std::uint32_t sms = 0, partitions = 0, slices_per_partition = 1;
-  sim::DomainId first = 0;
+  sim::DomainId first = 0, host_id = 0;
   [[nodiscard]] std::uint32_t slices() const { return partitions * slices_per_partition; }
-  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + 2; }
+  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + 1; }
   [[nodiscard]] sim::DomainId sm(std::uint32_t i) const { return first + i; }
   [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return first + sms + i; }
-  [[nodiscard]] sim::DomainId dispatcher() const { return first + sms + partitions; }
-  [[nodiscard]] sim::DomainId copy_engine() const { return first + sms + partitions + 1; }
+  [[nodiscard]] sim::DomainId copy_engine() const { return first + sms + partitions; }
+  [[nodiscard]] sim::DomainId dispatcher() const { return host_id; }
   /// Where there is one: one domain with the copy engine, because they share the host link.
   [[nodiscard]] sim::DomainId gmmu() const { return copy_engine(); }
 };
+[[nodiscard]] Numbering numbering_of(const config::GpuConfig& config);
 
 /// One kind of channel, for `config --explain window`.
 struct Edge {
@@ -110,8 +112,10 @@ struct Edge {
 /// destinations are SMs 0..S-1, then the copy engine (S).
 class Fabric {
  public:
-  /// `managed`: with the channels of the GMMU.
+  /// `managed`: with the channels of the GMMU. The ids are 0 and up, the host's after those of the device.
   explicit Fabric(const config::GpuConfig& config, bool managed = false);
+  /// `first`: of numbering_of(config).domains() ids for the device, `host`: that of the host.
+  Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed);
   void register_with(sim::Engine& engine);
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }

@@ -9,6 +9,14 @@
 
 #include "util/types.hpp"
 
+namespace lockstep {
+
+/// A point in time or a duration in edges of the engine's time base (sim::time_base_khz), which all devices
+/// of a simulation share. With one device, or several of the same core clock, these are core cycles.
+using Time = std::uint64_t;
+
+}  // namespace lockstep
+
 namespace lockstep::sim {
 
 __extension__ using Wide = unsigned __int128;
@@ -62,5 +70,13 @@ class ClockRatio {
   }
   return base;
 }
+
+/// Between the engine's time base and a domain's clock; the same unless told otherwise.
+struct DomainClock {
+  ClockRatio to_cycles{}, to_time{};
+  DomainClock() = default;
+  DomainClock(std::uint64_t base_khz, std::uint64_t domain_khz)
+      : to_cycles(base_khz, domain_khz), to_time(domain_khz, base_khz) {}
+};
 
 }  // namespace lockstep::sim

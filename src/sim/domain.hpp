@@ -16,9 +16,9 @@ class Domain {
   virtual ~Domain() = default;
 
   /// Brings the state from cycle `from` of the domain's clock to `to`: takes the mail of its inboxes first,
-  /// then does every change due in [from, to). Between `from` and the `to` of the call before nothing was due.
-  /// The two are equal where a window holds no edge of that clock. Returns the earliest cycle >= `to` at which
-  /// something is due without further mail, or kNever.
+  /// then does every change due in [from, to). Between `from` and the `to` of the call before nothing was
+  /// due. The two are equal where a window holds no edge of that clock. Returns the earliest cycle >= `to` at
+  /// which something is due without further mail, or kNever.
   [[nodiscard]] virtual Cycle advance(Cycle from, Cycle to) = 0;
 
   /// Brings counters that are kept in bulk (stalls, residency) up to cycle `at`, where nothing is due.

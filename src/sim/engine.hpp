@@ -56,14 +56,6 @@ class TaskSource {
 
 enum class DomainKind : std::uint8_t { kSm, kMemory, kOther, kCount };
 
-/// Between the engine's time base and a domain's clock; the same unless told otherwise.
-struct DomainClock {
-  ClockRatio to_cycles{}, to_time{};
-  DomainClock() = default;
-  DomainClock(std::uint64_t base_khz, std::uint64_t domain_khz)
-      : to_cycles(base_khz, domain_khz), to_time(domain_khz, base_khz) {}
-};
-
 /// What the host did; never part of the simulated results.
 struct EngineProfile {
   std::uint64_t windows = 0, shared_windows = 0, window_cycles = 0, awake_domains = 0;

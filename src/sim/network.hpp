@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/clock.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::sim {

@@ -6,13 +6,9 @@
 
 namespace lockstep {
 
-/// A point in time or a duration in cycles of a device's core clock, unless the name says otherwise
-/// (`..._l2_cycles`, `..._ns`).
+/// A point in time or a duration in cycles of the core clock, unless the name says otherwise
+/// (`..._l2_cycles`, `..._ns`). The core clock is the engine's time base.
 using Cycle = std::uint64_t;
-
-/// A point in time or a duration in edges of the engine's time base (sim::time_base_khz), which all devices of
-/// a simulation share. With one device, or several of the same core clock, these are core cycles.
-using Time = std::uint64_t;
 
 /// "No such time": a domain that only a message can wake reports this as its next event.
 inline constexpr Cycle kNever = std::numeric_limits<Cycle>::max();

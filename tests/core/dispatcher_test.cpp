@@ -12,7 +12,7 @@ Log run(const config::GpuConfig& config, const Work& work, const LifeOf& life,
   FakeMachine machine(config, work, life);
   Log log = machine.run(options);
   CHECK(machine.quiescent());
-  CHECK(machine.dispatcher().done());
+  CHECK(machine.host().done());
   return log;
 }
 
@@ -237,7 +237,7 @@ TEST_CASE("a CTA that never ends leaves the kernel in the dump") {
     return Life{cta == 1 ? kNever : 100, 0};
   });
   CHECK(machine.run().kernels.empty());
-  CHECK_FALSE(machine.dispatcher().done());
+  CHECK_FALSE(machine.host().done());
   CHECK_FALSE(machine.dispatcher().quiescent());
   std::string text;
   machine.dispatcher().dump(text);

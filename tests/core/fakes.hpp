@@ -18,6 +18,7 @@
 #include "config/gpu_config.hpp"
 #include "core/copy_engine.hpp"
 #include "core/dispatcher.hpp"
+#include "host/host.hpp"
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "mem/address_map.hpp"
@@ -253,18 +254,18 @@ class FakePartition final : public sim::Domain, public stats::CounterSource {
 
 struct Work {
   std::vector<trace::KernelHeader> kernels;
-  std::vector<core::HostCommand> commands;
+  std::vector<host::HostCommand> commands;
   std::uint32_t streams = 1;
 
   void launch(const trace::KernelHeader& k) {
     const auto stream = static_cast<std::uint32_t>(k.stream);
     streams = std::max(streams, stream + 1);
     commands.push_back(
-        {core::HostCommand::Kind::kKernel, stream, static_cast<std::uint32_t>(kernels.size()), 0, 0});
+        {host::HostCommand::Kind::kKernel, stream, static_cast<std::uint32_t>(kernels.size()), 0, 0});
     kernels.push_back(k);
   }
   void copy(bool to_device, Address address, std::uint64_t bytes) {
-    using Kind = core::HostCommand::Kind;
+    using Kind = host::HostCommand::Kind;
     commands.push_back({to_device ? Kind::kCopyToDevice : Kind::kCopyToHost, 0, 0, address, bytes});
   }
 };
@@ -281,10 +282,11 @@ class FakeMachine : public sim::Controller {
  public:
   FakeMachine(const config::GpuConfig& config, Work work, LifeOf life, Cycle memory_latency = 20)
       : work_(std::move(work)), config_(config), fabric_(config), map_(config) {
-    std::vector<core::LaunchPlan> plans;
-    for (const auto& k : work_.kernels) plans.push_back({&k, core::occupancy(config, k), 0, k.grid.count()});
-    dispatcher_ =
-        std::make_unique<core::Dispatcher>(config, fabric_, table_, plans, work_.commands, work_.streams);
+    host_ = std::make_unique<host::Host>(work_.commands, work_.streams, config.host.copy_mode);
+    dispatcher_ = std::make_unique<core::Dispatcher>(config, fabric_, table_);
+    host_->add_device(*dispatcher_);
+    for (std::uint32_t i = 0; const auto& k : work_.kernels)
+      dispatcher_->set_plan(i++, {&k, core::occupancy(config, k), 0, k.grid.count()});
     copies_ = std::make_unique<core::CopyEngine>(config, fabric_, map_,
                                                  static_cast<std::uint8_t>(config.launch.max_kernels));
     for (std::uint32_t i = 0; i < config.gpu.sms; ++i)
@@ -297,8 +299,8 @@ class FakeMachine : public sim::Controller {
     sim::Engine engine(options);
     for (auto& sm : sms_) engine.add(*sm, sim::DomainKind::kSm);
     for (auto& p : partitions_) engine.add(*p, sim::DomainKind::kMemory);
-    engine.add(*dispatcher_, sim::DomainKind::kOther);
     engine.add(*copies_, sim::DomainKind::kOther);
+    engine.add(*host_, sim::DomainKind::kOther);
     fabric_.register_with(engine);
     engine.run(*this);
     Log log;
@@ -307,7 +309,7 @@ class FakeMachine : public sim::Controller {
     std::sort(log.started.begin(), log.started.end());
     for (const auto& f : dispatcher_->finished())
       log.kernels.emplace_back(f.command, f.first_dispatch, f.end, f.cut);
-    for (const auto& c : dispatcher_->copied()) log.copies.emplace_back(c.command, c.start, c.end);
+    for (const auto& c : host_->copied()) log.copies.emplace_back(c.command, c.start, c.end);
     return log;
   }
 
@@ -316,6 +318,7 @@ class FakeMachine : public sim::Controller {
   void exhausted(Cycle) override {}
 
   [[nodiscard]] core::Dispatcher& dispatcher() { return *dispatcher_; }
+  [[nodiscard]] host::Host& host() { return *host_; }
   [[nodiscard]] core::CopyEngine& copies() { return *copies_; }
   /// Requests that reached memory, of all partitions, by time.
   [[nodiscard]] std::vector<FakePartition::Seen> seen() const {
@@ -325,7 +328,7 @@ class FakeMachine : public sim::Controller {
     return all;
   }
   [[nodiscard]] bool quiescent() const {
-    return dispatcher_->quiescent() && copies_->quiescent() &&
+    return host_->quiescent() && copies_->quiescent() &&
            std::all_of(sms_.begin(), sms_.end(), [](const auto& s) { return s->quiescent(); }) &&
            std::all_of(partitions_.begin(), partitions_.end(), [](const auto& p) { return p->quiescent(); });
   }
@@ -336,6 +339,7 @@ class FakeMachine : public sim::Controller {
   icnt::Fabric fabric_;
   mem::AddressMap map_;
   core::KernelTable table_;
+  std::unique_ptr<host::Host> host_;
   std::unique_ptr<core::Dispatcher> dispatcher_;
   std::unique_ptr<core::CopyEngine> copies_;
   std::vector<std::unique_ptr<FakeSm>> sms_;

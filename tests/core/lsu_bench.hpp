@@ -140,7 +140,7 @@ class LsuBench {
     answer = [l2_latency](const icnt::Request& r) {
       return std::vector<std::pair<Cycle, SectorMask>>{{l2_latency, r.sectors}};
     };
-    for (sim::DomainId d = 0; d <= fabric_.numbering().copy_engine(); ++d) domains_.push_back(d);
+    for (sim::DomainId d = 0; d <= fabric_.numbering().dispatcher(); ++d) domains_.push_back(d);
     due_.resize(domains_.size());
   }
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/machine.hpp"
+#include "gpu/device.hpp"
 #include "gpu/run.hpp"
 #include "tests/gpu/end_to_end.hpp"
 

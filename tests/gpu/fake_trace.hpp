@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "../core/fakes.hpp"
-#include "gpu/machine.hpp"
+#include "gpu/device.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/error.hpp"
 

@@ -158,8 +158,8 @@ class Bench final : public sim::Controller {
       partitions.push_back(std::make_unique<mem::Partition>(c, fabric, map, i, o.skip));
       engine_.add(*partitions.back(), sim::DomainKind::kMemory);
     }
-    engine_.add(idle_, sim::DomainKind::kOther);
     engine_.add(*requesters[sms], sim::DomainKind::kOther);
+    engine_.add(idle_, sim::DomainKind::kOther);  // in the host's place
     fabric.register_with(engine_);
   }
 

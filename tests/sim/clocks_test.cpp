@@ -55,7 +55,8 @@ class Node final : public Domain {
   Cycle advance(Cycle from, Cycle to) override {
     inbox_.gather(network_, index_, from);
     for (Cycle t = due(); t < to; t = due()) {
-      inbox_.drain(t, [&](std::uint32_t source, const Token& token) { mixer_.receive(t, source, token.value); });
+      inbox_.drain(t,
+                   [&](std::uint32_t source, const Token& token) { mixer_.receive(t, source, token.value); });
       mixer_.act(t, [&](std::uint32_t destination, std::uint64_t value) {
         network_.send(index_, destination, to_receiver_[destination].ceil(t + kHop), {value});
       });
@@ -106,7 +107,8 @@ std::vector<std::uint64_t> reference() {
   for (;;) {
     std::uint32_t first = 0;
     for (std::uint32_t i = 1; i < n; ++i)
-      if (static_cast<Wide>(edge[i]) * kClocks[first] < static_cast<Wide>(edge[first]) * kClocks[i]) first = i;
+      if (static_cast<Wide>(edge[i]) * kClocks[first] < static_cast<Wide>(edge[first]) * kClocks[i])
+        first = i;
     const Cycle t = edge[first]++;
     if (t * 1'000'000 >= kRunNs * kClocks[first]) break;  // every other clock is as far
     for (std::uint32_t source = 0; source < n; ++source)
@@ -116,8 +118,7 @@ std::vector<std::uint64_t> reference() {
     std::erase_if(under_way, [&](const Message& m) { return m.destination == first && m.edge == t; });
     nodes[first].act(t, [&](std::uint32_t to, std::uint64_t value) {
       const Wide numerator = static_cast<Wide>(t + kHop) * kClocks[to];
-      const auto arrival =
-          static_cast<std::uint64_t>((numerator + kClocks[first] - 1) / kClocks[first]);
+      const auto arrival = static_cast<std::uint64_t>((numerator + kClocks[first] - 1) / kClocks[first]);
       under_way.push_back({first, to, arrival, value});
     });
   }

@@ -1,104 +1,103 @@
-#include "gpu/machine.hpp"
+#include "gpu/device.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace lockstep::gpu {
 
-Machine::Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip)
+Device::Device(sim::Engine& engine, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+               const Builder& builder, bool skip)
     : config_(config),
       managed_(plan.managed),
-      fabric_(config_, plan.manages),
+      fabric_(config_, engine.claim(icnt::numbering_of(config_).domains()), host, plan.manages),
       map_(config_),
-      copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)) {
-  const icnt::Numbering& n = fabric_.numbering();
-  dispatcher_ = std::make_unique<core::Dispatcher>(config_, fabric_, kernels_, plan.kernels, plan.commands,
-                                                   plan.streams);
-  copies_ = std::make_unique<core::CopyEngine>(config_, fabric_, map_, copy_slot_);
+      copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
+      dispatcher_(config_, fabric_, kernels_),
+      copies_(config_, fabric_, map_, copy_slot_) {
   const uvm::AddressSpace* managed = plan.manages ? &managed_ : nullptr;
   if (managed)
-    gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, *copies_);
+    gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, copies_);
+  const icnt::Numbering& n = fabric_.numbering();
   const Wiring wiring{config_, fabric_, map_, kernels_, skip, managed};
   for (std::uint32_t i = 0; i < n.sms; ++i) sms_.push_back(builder.sm(wiring, i));
   for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(wiring, i));
 }
 
-void Machine::attach(sim::Engine& engine) {
-  for (const Part& part : sms_) engine.add(*part.domain, sim::DomainKind::kSm);
-  for (const Part& part : partitions_) engine.add(*part.domain, sim::DomainKind::kMemory);
-  engine.add(*dispatcher_, sim::DomainKind::kOther);
-  if (gmmu_) {
-    engine.add(*gmmu_, sim::DomainKind::kOther);  // with the copy engine
-  } else {
-    engine.add(*copies_, sim::DomainKind::kOther);
-  }
+void Device::attach(sim::Engine& engine, const sim::DomainClock& clock) {
+  const icnt::Numbering& n = fabric_.numbering();
+  for (std::uint32_t i = 0; i < n.sms; ++i)
+    engine.place(n.sm(i), *sms_[i].domain, sim::DomainKind::kSm, clock);
+  for (std::uint32_t i = 0; i < n.partitions; ++i)
+    engine.place(n.partition(i), *partitions_[i].domain, sim::DomainKind::kMemory, clock);
+  sim::Domain& copies = gmmu_ ? static_cast<sim::Domain&>(*gmmu_) : copies_;  // the GMMU's drives the copies
+  engine.place(n.copy_engine(), copies, sim::DomainKind::kOther, clock);
   fabric_.register_with(engine);
 }
 
-void Machine::manage(const uvm::AddressSpace& space) {
+void Device::manage(const uvm::AddressSpace& space) {
   if (space.allocations().size() == managed_.allocations().size()) return;
   managed_.follow(space);
   gmmu_->grow();
 }
 
-void Machine::settle(Cycle now) {
+void Device::settle(Cycle now) {
   for (const Part& part : sms_) part.domain->settle(now);
   for (const Part& part : partitions_) part.domain->settle(now);
 }
 
-void Machine::collect(std::uint8_t slot, stats::KernelCounters& total) {
+void Device::collect(std::uint8_t slot, stats::KernelCounters& total) {
   for (const Part& part : sms_) part.counters->take_counters(slot, total);
   for (const Part& part : partitions_) part.counters->take_counters(slot, total);
 }
 
-void Machine::empty_caches() {
+void Device::empty_caches() {
   for (const Part& part : partitions_)
     if (part.empty_caches) part.empty_caches();
 }
 
-void Machine::collect_copies(stats::KernelCounters& total) {
+void Device::collect_copies(stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(copy_slot_, total);
-  copies_->take_counters(copy_slot_, total);
+  copies_.take_counters(copy_slot_, total);
 }
 
-uvm::RunCounters Machine::managed_counters() {
+uvm::RunCounters Device::managed_counters() {
   uvm::RunCounters counters;
   counters.gmmu = gmmu_->counters();
   for (const Part& part : sms_) part.counters->add_translation(counters.tlb);
   return counters;
 }
 
-bool Machine::quiescent() const {
+bool Device::quiescent() const {
   const auto idle = [](const Part& part) { return part.counters->quiescent(); };
-  return dispatcher_->quiescent() && copies_->quiescent() && (!gmmu_ || gmmu_->quiescent()) &&
+  return dispatcher_.quiescent() && copies_.quiescent() && (!gmmu_ || gmmu_->quiescent()) &&
          std::all_of(sms_.begin(), sms_.end(), idle) &&
          std::all_of(partitions_.begin(), partitions_.end(), idle);
 }
 
 template <class F>
-void Machine::for_each_busy(F&& f) const {
+void Device::for_each_busy(F&& f) const {
   for (std::size_t i = 0; i < sms_.size(); ++i)
     if (!sms_[i].counters->quiescent()) f(*sms_[i].domain, fmt::format("SM {}", i));
   for (std::size_t i = 0; i < partitions_.size(); ++i)
     if (!partitions_[i].counters->quiescent())
       f(*partitions_[i].domain, fmt::format("memory partition {}", i));
-  if (!dispatcher_->quiescent()) f(*dispatcher_, std::string("dispatcher"));
-  if (!copies_->quiescent()) f(*copies_, std::string("copy engine"));
+  if (!dispatcher_.quiescent()) f(dispatcher_, std::string("dispatcher"));
+  if (!copies_.quiescent()) f(copies_, std::string("copy engine"));
   if (gmmu_ && !gmmu_->quiescent()) f(*gmmu_, std::string("GMMU"));
 }
 
-std::string Machine::busy_domains() const {
-  std::string names;
-  for_each_busy(
-      [&](const sim::Domain&, const std::string& name) { names += (names.empty() ? "" : ", ") + name; });
+std::vector<std::string> Device::busy_domains() const {
+  std::vector<std::string> names;
+  for_each_busy([&](const auto&, std::string name) { names.push_back(std::move(name)); });
   return names;
 }
 
-std::string Machine::dump() const {
+std::string Device::dump() const {
   std::string text;
-  for_each_busy([&](const sim::Domain& domain, const std::string&) {
-    domain.dump(text);
+  for_each_busy([&](const auto& part, const std::string&) {
+    part.dump(text);
     if (!text.empty() && text.back() != '\n') text += '\n';
   });
   return text;

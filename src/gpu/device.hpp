@@ -1,4 +1,4 @@
-// The domains of one GPU and the channels between them.
+// One GPU of a system: its domains and the channels between them.
 #pragma once
 
 #include <cstdint>
@@ -51,20 +51,25 @@ struct Builder {
 };
 [[nodiscard]] Builder real_parts();
 
-class Machine {
+/// Times are cycles of the device's core clock. Its dispatcher is part of the host's domain (host::Host);
+/// everything else has a domain of its own.
+class Device {
  public:
-  Machine(const config::GpuConfig& config, const Plan& plan, const Builder& builder, bool skip);
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  /// Claims the ids of its domains from the engine; `host`: the id of the host's domain.
+  Device(sim::Engine& engine, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+         const Builder& builder, bool skip);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
-  /// Adds all domains in the order of icnt::Numbering, and the networks.
-  void attach(sim::Engine& engine);
+  /// Places the domains and adds the networks.
+  void attach(sim::Engine& engine, const sim::DomainClock& clock);
 
-  [[nodiscard]] icnt::Fabric& fabric() { return fabric_; }
+  [[nodiscard]] const config::GpuConfig& config() const { return config_; }
+  [[nodiscard]] const icnt::Fabric& fabric() const { return fabric_; }
   [[nodiscard]] core::KernelTable& kernels() { return kernels_; }
-  [[nodiscard]] core::Dispatcher& dispatcher() { return *dispatcher_; }
-  [[nodiscard]] const core::Dispatcher& dispatcher() const { return *dispatcher_; }
-
+  [[nodiscard]] core::Dispatcher& dispatcher() { return dispatcher_; }
+  [[nodiscard]] const core::Dispatcher& dispatcher() const { return dispatcher_; }
+  /// Null without managed memory.
   [[nodiscard]] core::GmmuDomain* gmmu() { return gmmu_.get(); }
 
   // Between windows; all walks in the order of the domains.
@@ -81,7 +86,7 @@ class Machine {
   [[nodiscard]] uvm::RunCounters managed_counters();
   [[nodiscard]] bool quiescent() const;
   /// Names of the domains with something left; empty when quiescent.
-  [[nodiscard]] std::string busy_domains() const;
+  [[nodiscard]] std::vector<std::string> busy_domains() const;
   /// What they wait for.
   [[nodiscard]] std::string dump() const;
 
@@ -96,12 +101,12 @@ class Machine {
   core::KernelTable kernels_;
   std::uint8_t copy_slot_;
   std::vector<Part> sms_, partitions_;
-  std::unique_ptr<core::Dispatcher> dispatcher_;
-  std::unique_ptr<core::CopyEngine> copies_;
-  std::unique_ptr<core::GmmuDomain> gmmu_;  // null without managed memory
+  core::Dispatcher dispatcher_;
+  core::CopyEngine copies_;
+  std::unique_ptr<core::GmmuDomain> gmmu_;
 };
 
-/// The longest window of a machine (icnt::Fabric::longest_window), 0 when a channel has no latency. Windows
+/// The longest window of a device (icnt::Fabric::longest_window), 0 when a channel has no latency. Windows
 /// are shorter where a domain is due whose message would arrive earlier.
 struct WindowLimit {
   Cycle cycles;

@@ -1,9 +1,9 @@
-#include "core/host_queue.hpp"
+#include "host/host_queue.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace lockstep::core {
+namespace lockstep::host {
 
 using Kind = HostCommand::Kind;
 
@@ -26,7 +26,7 @@ HostQueue::Event& HostQueue::event(std::uint32_t number) {
   return events_[number];
 }
 
-std::optional<Cycle> HostQueue::event_time(std::uint32_t number) const {
+std::optional<Time> HostQueue::event_time(std::uint32_t number) const {
   if (number >= events_.size()) return std::nullopt;
   const Event& e = events_[number];
   if (!e.complete || e.moment.heard > host_time_) return std::nullopt;
@@ -106,7 +106,8 @@ bool HostQueue::start_head(Stream& stream) {
   switch (c.kind) {
     case Kind::kKernel:
       stream.running = true;
-      ready_.push({index, stream.last.at});
+      if (c.device >= ready_.size()) ready_.resize(c.device + std::size_t{1});
+      ready_[c.device].push({index, stream.last.at});
       return false;
     case Kind::kEventRecord: {
       Event& e = event(event_of_[index]);
@@ -142,9 +143,9 @@ void HostQueue::pop_head(Stream& stream) {
   if (stream.head == kNone) stream.tail = kNone;
 }
 
-HostQueue::Ready HostQueue::pop_ready() {
-  const Ready first = ready_.top();
-  ready_.pop();
+HostQueue::Ready HostQueue::pop_ready(std::uint16_t device) {
+  const Ready first = ready_[device].top();
+  ready_[device].pop();
   return first;
 }
 
@@ -157,12 +158,12 @@ void HostQueue::complete(std::uint32_t number, const Moment& moment) {
   run_streams();
 }
 
-void HostQueue::kernel_done(std::uint32_t command, Cycle end, Cycle now) {
+void HostQueue::kernel_done(std::uint32_t command, Time end, Time now) {
   --kernels_out_;
   complete(commands_[command].stream, {end, now});
 }
 
-void HostQueue::copy_done(std::uint32_t command, Cycle end, Cycle now) {
+void HostQueue::copy_done(std::uint32_t command, Time end, Time now) {
   const Kind kind = commands_[command].kind;
   if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kOrder) {
     --copies_out_;
@@ -174,4 +175,4 @@ void HostQueue::copy_done(std::uint32_t command, Cycle end, Cycle now) {
   complete(commands_[command].stream, {end, now});
 }
 
-}  // namespace lockstep::core
+}  // namespace lockstep::host

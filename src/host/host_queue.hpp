@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "sim/clock.hpp"
 #include "util/types.hpp"
 #include "uvm/order.hpp"
 
-namespace lockstep::core {
+namespace lockstep::host {
 
 /// As trace::Command::Kind, which says what each one means.
 struct HostCommand {
@@ -36,6 +37,7 @@ struct HostCommand {
   std::uint64_t bytes = 0;   // copies, fills
   std::uint32_t event = 0;   // the event's record, counted from 0
   uvm::Order order = {};     // kOrder, kStreamOrder, kNotice; index is not used
+  std::uint16_t device = 0;  // which carries it out; not of the host's waits
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
   using Kind = HostCommand::Kind;
@@ -63,8 +65,8 @@ class HostQueue {
  public:
   struct Ready {
     std::uint32_t command;
-    Cycle since;  // the launch floor counts from here: the host's call or the end of the stream's command
-                  // before
+    Time since;  // the launch floor counts from here: the host's call or the end of the stream's command
+                 // before
     friend bool operator>(const Ready& a, const Ready& b) { return a.command > b.command; }
   };
 
@@ -95,18 +97,20 @@ class HostQueue {
     copies_.clear();
   }
 
-  /// Kernels that may be launched, in list order.
-  [[nodiscard]] bool has_ready() const { return !ready_.empty(); }
-  Ready pop_ready();
+  /// Kernels that a device may launch, in list order.
+  [[nodiscard]] bool has_ready(std::uint16_t device = 0) const {
+    return device < ready_.size() && !ready_[device].empty();
+  }
+  Ready pop_ready(std::uint16_t device = 0);
 
-  /// A kernel or copy has ended at `end`; `now`: when that is heard, at which what waits goes on.
-  void kernel_done(std::uint32_t command, Cycle end, Cycle now);
-  void copy_done(std::uint32_t command, Cycle end, Cycle now);
+  /// A kernel or copy ended at `end`; what waits for it goes on at `now`, when the host learns of it.
+  void kernel_done(std::uint32_t command, Time end, Time now);
+  void copy_done(std::uint32_t command, Time end, Time now);
 
   /// When all before the event's record was complete; nothing where that is heard after the host's time.
-  [[nodiscard]] std::optional<Cycle> event_time(std::uint32_t event) const;
+  [[nodiscard]] std::optional<Time> event_time(std::uint32_t event) const;
   /// When the host's last wait ended: the time of its next command.
-  [[nodiscard]] Cycle host_time() const { return host_time_; }
+  [[nodiscard]] Time host_time() const { return host_time_; }
 
   [[nodiscard]] bool done() const {
     return !open_ && next_ == commands_.size() && copies_out_ == 0 && out_ == 0;
@@ -120,7 +124,7 @@ class HostQueue {
   static constexpr std::uint32_t kNone = 0xffffffff;
   /// An end: its time, and when it was heard of.
   struct Moment {
-    Cycle at = 0, heard = 0;
+    Time at = 0, heard = 0;
     void join(const Moment& other) {
       at = at < other.at ? other.at : at;
       heard = heard < other.heard ? other.heard : heard;
@@ -128,7 +132,7 @@ class HostQueue {
   };
   struct Link {
     std::uint32_t next = kNone;  // in its stream
-    Cycle taken = 0;
+    Time taken = 0;
   };
   struct Stream {
     std::uint32_t head = kNone, tail = kNone;  // commands that are not complete
@@ -158,17 +162,18 @@ class HostQueue {
   std::vector<std::uint32_t> copies_;    // to be started
   std::vector<std::uint32_t> event_of_;  // by command: number of the event that it records
   config::CopyMode mode_;
-  std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
+  using ReadyKernels = std::priority_queue<Ready, std::vector<Ready>, std::greater<>>;
+  std::vector<ReadyKernels> ready_;  // by device
   std::uint32_t next_ = 0, records_ = 0;
   std::uint32_t copies_out_ = 0, stream_copies_out_ = 0, kernels_out_ = 0;
   std::uint32_t out_ = 0;  // taken stream commands that are not complete
   Moment latest_;          // of all ends
-  Cycle host_time_ = 0;
-  Cycle gate_ = 0;  // when the last plain copy or order was heard to be complete
+  Time host_time_ = 0;
+  Time gate_ = 0;  // when the last plain copy or order was heard to be complete
   bool open_ = false;
   bool gated_ = false;    // a plain copy or an order has held up the host
   bool copying_ = false;  // the last command taken is a plain copy
   Until until_ = Until::kTaken;
 };
 
-}  // namespace lockstep::core
+}  // namespace lockstep::host

@@ -1,10 +1,10 @@
 // The host's commands: streams, copies, waits.
-#include "core/host_queue.hpp"
+#include "host/host_queue.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace lockstep;
-using namespace lockstep::core;
+using namespace lockstep::host;
 using Kind = HostCommand::Kind;
 
 TEST_CASE("a wait holds back everything after it until everything before is complete") {

@@ -1,0 +1,67 @@
+// The host and the devices of one simulation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu/device.hpp"
+#include "gpu/plan.hpp"
+#include "host/host.hpp"
+#include "sim/engine.hpp"
+
+namespace lockstep::gpu {
+
+/// Its time base is that of the devices' core clocks (sim::time_base_khz): with one device, or several of one
+/// core clock, a Time is a core cycle.
+class System {
+ public:
+  /// A device for each configuration, with the numbers 0, 1, ... Claims ids from the engine, places all
+  /// domains and adds all networks.
+  System(sim::Engine& engine, std::span<const config::GpuConfig> devices, const Plan& plan,
+         const Builder& builder, bool skip);
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  [[nodiscard]] host::Host& host() { return host_; }
+  [[nodiscard]] std::uint16_t devices() const { return static_cast<std::uint16_t>(devices_.size()); }
+  [[nodiscard]] Device& device(std::uint16_t number) { return *devices_[number]; }
+  [[nodiscard]] const sim::DomainClock& clock(std::uint16_t number) const { return clocks_[number]; }
+  [[nodiscard]] std::uint64_t base_khz() const { return base_khz_; }
+  /// A device's first cycle at or after `now`, and whether its edge is there.
+  [[nodiscard]] Cycle cycle(std::uint16_t device, Time now) const {
+    return clocks_[device].to_cycles.ceil(now);
+  }
+  [[nodiscard]] bool at_edge(std::uint16_t device, Time now) const {
+    return time(device, cycle(device, now)) == now;
+  }
+  /// When a device's cycle begins: what happens in it, and nothing later, is ahead.
+  [[nodiscard]] Time time(std::uint16_t device, Cycle cycle) const {
+    return clocks_[device].to_time.floor(cycle);
+  }
+
+  // Between windows.
+  [[nodiscard]] bool quiescent() const;
+  /// Names of the domains with something left, with their device where there are several.
+  [[nodiscard]] std::string busy_domains() const;
+  /// What they wait for.
+  [[nodiscard]] std::string dump() const;
+
+ private:
+  std::uint64_t base_khz_;
+  host::Host host_;
+  std::vector<sim::DomainClock> clocks_;          // by device
+  std::vector<std::unique_ptr<Device>> devices_;  // by number
+};
+
+/// The longest window that all devices allow, as a Time, and the device's own limit and number.
+struct SystemWindow {
+  Time time = kNever;
+  WindowLimit limit{};
+  std::uint16_t device = 0;
+};
+[[nodiscard]] SystemWindow window_limit(System& system);
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,118 @@
+#include "host/host.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lockstep::host {
+namespace {
+
+icnt::CopyCommand::Path path_of(HostCommand::Kind kind) {
+  using Path = icnt::CopyCommand::Path;
+  if (kind == HostCommand::Kind::kFill) return Path::kFill;
+  return kind == HostCommand::Kind::kDeviceCopy ? Path::kWithin : Path::kLink;
+}
+
+}  // namespace
+
+void Host::add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock) {
+  devices_.push_back({&dispatcher, clock});
+}
+
+void Host::set_source(HostSource& source) {
+  source_ = &source;
+  queue_.open();
+}
+
+Time Host::advance(Time from, Time to) {
+  for (Device& device : devices_) device.dispatcher->gather(device.cycle(from));
+  Time now = std::max(from, next_event(from));
+  while (now < to) {
+    tick(now);
+    now = std::max(now + 1, next_event(now + 1));
+  }
+  return now;
+}
+
+void Host::tick(Time now) {
+  for (Device& device : devices_)  // 1. what the devices have completed
+    if (device.at_edge(now)) receive(device, now);
+  if (changed_) proceed(now);  // 2. commands that may start
+  for (std::uint16_t d = 0; d < devices_.size(); ++d)
+    if (devices_[d].at_edge(now)) launch_and_dispatch(d, now);  // 3. kernels and their CTAs
+}
+
+void Host::receive(Device& device, Time now) {
+  using Kind = core::Dispatcher::Completion::Kind;
+  device.dispatcher->receive(device.cycle(now));
+  for (const core::Dispatcher::Completion& c : device.dispatcher->completions()) {
+    const Time end = c.kind == Kind::kOrder ? now : device.clock.to_time.ceil(c.end);
+    if (c.kind == Kind::kCopy) copied_.push_back({c.command, c.start, c.end});
+    c.kind == Kind::kKernel ? queue_.kernel_done(c.command, end, now) : queue_.copy_done(c.command, end, now);
+    changed_ = true;
+  }
+}
+
+void Host::proceed(Time now) {
+  changed_ = false;
+  const auto copy = [&](std::uint32_t command) { start_copy(now, command); };
+  queue_.proceed(copy);
+  while (source_ && queue_.at_end()) {
+    source_->more(queue_);
+    queue_.proceed(copy);
+  }
+}
+
+void Host::start_copy(Time now, std::uint32_t index) {
+  const HostCommand& command = queue_.command(index);
+  const Device& device = devices_[command.device];
+  if (is_order(command)) {
+    uvm::Order order = command.order;
+    order.index = index;
+    return device.dispatcher->send_order(device.cycle(now), order);
+  }
+  device.dispatcher->send_copy(device.cycle(now), {index, is_copy_to_device(command), command.address,
+                                                   command.bytes, path_of(command.kind)});
+}
+
+void Host::launch_and_dispatch(std::uint16_t number, Time now) {
+  const Device& device = devices_[number];
+  const Cycle cycle = device.cycle(now);
+  while (queue_.has_ready(number) && device.dispatcher->slot_free_from(cycle) == cycle) {
+    const HostQueue::Ready ready = queue_.pop_ready(number);
+    device.dispatcher->launch(cycle, ready.command, queue_.command(ready.command).kernel,
+                              device.cycle(ready.since));
+  }
+  device.dispatcher->dispatch(cycle);
+}
+
+Time Host::next_event(Time now) const {
+  if (changed_) return now;
+  Time next = kNever;
+  for (std::uint16_t d = 0; d < devices_.size(); ++d) {
+    const Device& device = devices_[d];
+    Cycle due = device.dispatcher->next_event();
+    if (queue_.has_ready(d)) due = std::min(due, device.dispatcher->slot_free_from(device.cycle(now)));
+    next = std::min(next, device.clock.to_time.floor(due));
+  }
+  return next;
+}
+
+std::unique_ptr<core::ClockLog> Host::take_clocks(std::uint32_t kernel) {
+  for (Device& device : devices_)
+    if (auto log = device.dispatcher->take_clocks(kernel)) return log;
+  return nullptr;
+}
+
+bool Host::quiescent() const {
+  return queue_.done() && std::all_of(devices_.begin(), devices_.end(),
+                                      [](const Device& device) { return device.dispatcher->quiescent(); });
+}
+
+void Host::dump(std::string& out) const {
+  fmt::format_to(std::back_inserter(out), "host: {} commands taken, {} kernels and {} copies not complete\n",
+                 queue_.taken(), queue_.kernels_out(), queue_.copies_out());
+}
+
+}  // namespace lockstep::host
