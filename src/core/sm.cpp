@@ -64,10 +64,12 @@ Cycle Sm::State::next_event(Cycle now) const {
   return std::max(next, now + 1);
 }
 
+/// Ticks have 32 bits: long before they run out, tick 0 moves to shortly before now.
 void Sm::State::rebase_if_due(Cycle now) {
   if (now - base < kRebaseAt) return;
   constexpr Tick kKept = 128;  // what was ready shortly before stays so: mio.operand_delay counts from it
-  const auto delta = static_cast<Tick>(now - base) - kKept;
+  // An SM may have slept for longer than ticks can say: all that it knew is past.
+  const auto delta = static_cast<Tick>(std::min<Cycle>(now - base - kKept, Scoreboard::kPendingLong - 1));
   const auto shift = [&](Tick& t) { t = t > delta ? t - delta : 0; };
   scoreboard.rebase(delta);
   for (Tick& until : held_until)
