@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sm_state.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -102,22 +103,20 @@ void Sm::State::complete_memory_operations(Cycle now) {
 void Sm::State::refill_instructions(Cycle now) {
   front.tick(now, mio, counters);
   for (unsigned s = 0; s < subcore_count; ++s) {
-    WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
+    const WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
     line_awaited &= ~woken;
-    for (; woken; woken &= woken - 1)
-      update_fetch(static_cast<unsigned>(std::countr_zero(woken)), local(now));
+    for (const unsigned w : bits_of(woken)) update_fetch(w, local(now));
   }
   front_next = front.next_event(now);
   mio_next = std::min(mio_next, mio.next_event(now));  // a fetch may have gone out
 }
 
 void Sm::State::wake_warps(Cycle now) {
-  WarpSet64 due = wheel[now & 63];
+  const WarpSet64 due = wheel[now & 63];
   wheel[now & 63] = 0;
   wheel_used &= ~(std::uint64_t{1} << (now & 63));
   const Tick t = local(now);
-  for (; due; due &= due - 1) {
-    const auto w = static_cast<unsigned>(std::countr_zero(due));
+  for (const unsigned w : bits_of(due)) {
     if (ready & warp_bit(w)) continue;
     update_fetch(w, t);
     evaluate(w, t);
