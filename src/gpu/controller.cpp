@@ -57,6 +57,10 @@ Controller::Controller(const RunOptions& options, const Plan& plan, Machine& mac
 }
 
 Cycle Controller::boundary(Cycle now) {
+  if (plan_->needs_gmmu) {
+    stopped_ = true;
+    return kNever;
+  }
   time_kernels();
   machine_->manage(plan_->managed);
   close_finished(now);

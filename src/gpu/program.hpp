@@ -67,19 +67,18 @@ class ProgramLog {
   std::size_t heard_ = 0;
 };
 
-/// The program has managed memory, and Plan::manages is false: the run must begin anew.
-struct FoundManaged {};
-
 /// Lets the dispatcher's list grow by what the program does.
 ///
 /// With managed memory the list is followed to the host's next wait only, also where every stream waits for
-/// the default one (HostQueue::Until::kComplete): an order to managed memory may follow, which does not.
+/// the default one (core::HostQueue::Until::kComplete): an order to managed memory may follow, which does
+/// not.
+///
+/// A program's first managed allocation on a machine without GMMU sets Plan::needs_gmmu and ends the list.
 class ProgramSource final : public core::HostSource {
  public:
   /// All must outlive it; `plan` counts on. options.managed: kTrace or kNone, and no share of the footprint.
   ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options, Plan& plan,
                 core::Dispatcher& dispatcher);
-  /// May throw FoundManaged.
   void more(core::HostQueue& queue) override;
 
  private:
