@@ -1,12 +1,11 @@
 #include "core/bulk_copies.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
-
-unsigned count(SectorMask sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
 
 icnt::AccessKind access_of(trace::BulkCopy kind) {
   return kind == trace::BulkCopy::kStore       ? icnt::AccessKind::kStore
@@ -46,7 +45,7 @@ bool BulkCopies::add(const MioOperation& op) {
   const std::uint32_t number = free_place();
   Copy& copy = copies_[number];
   copy = {op.handle, 0, op.kernel, op.bulk, true, 0, {}};
-  trace::each_bulk_run(words.data(), static_cast<unsigned>(std::popcount(op.mask)),
+  trace::each_bulk_run(words.data(), bit_count(op.mask),
                        [&](const trace::BulkRun& run) { copy.run[copy.runs++] = run; });
   if (copy.runs == 0) {
     copy.kind = trace::BulkCopy::kNone;
@@ -77,7 +76,7 @@ BulkCopies::Line BulkCopies::next(std::vector<stats::SmCounters>& counters) {
   request.tag = kTag | number;
   request.kind = access_of(copy.kind);
   request.kernel = copy.kernel;
-  const unsigned sectors = count(request.sectors);
+  const unsigned sectors = bit_count(request.sectors);
   copy.sectors += sectors;
   stats::SmCounters& c = counters[copy.kernel];
   (copy.kind == trace::BulkCopy::kLoad    ? c.l1_load_sectors_sent

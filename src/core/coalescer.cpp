@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/bits.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -121,8 +123,8 @@ void Coalescer::coalesce(LaneAddresses& a, Detail detail, LineList& out) {
   }
   start(out);
   const auto& each = a.each();
-  for (LaneMask rest = a.mask(); rest; rest &= rest - 1) {
-    const Address first = each[static_cast<unsigned>(std::countr_zero(rest))];
+  for (const unsigned lane : bits_of(a.mask())) {
+    const Address first = each[lane];
     const auto offset = static_cast<unsigned>(first % kLineBytes);
     const unsigned here = std::min(width, kLineBytes - offset);
     add(out, line_of(first), offset, here, detail);
@@ -147,8 +149,7 @@ void Coalescer::coalesce_local(LaneAddresses& a, const LocalWindow& window, Deta
     return;
   }
   const auto& each = a.each();
-  for (LaneMask rest = a.mask(); rest; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+  for (const unsigned lane : bits_of(a.mask())) {
     const Address offset = window.offset(each[lane]) & ~Address{bytes - 1};
     for (unsigned word = 0; word < words; ++word)
       add(out, row(offset, word), 4 * lane + static_cast<unsigned>(offset % 4), bytes, detail);

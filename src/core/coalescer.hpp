@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/lsu_operation.hpp"
+#include "util/bits.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::core {
@@ -20,7 +21,7 @@ class LaneAddresses {
 
   [[nodiscard]] LaneMask mask() const { return mask_; }
   [[nodiscard]] unsigned width() const { return width_; }
-  [[nodiscard]] unsigned lanes() const { return static_cast<unsigned>(std::popcount(mask_)); }
+  [[nodiscard]] unsigned lanes() const { return bit_count(mask_); }
   /// The active lanes lie at base() + stride() * (lane - first active lane).
   [[nodiscard]] bool affine() const { return affine_; }
   [[nodiscard]] Address base() const { return base_; }
@@ -65,6 +66,9 @@ struct LocalWindow {
   }
 };
 
+/// Bytes of a line that a store writes, one bit each, by sector.
+using StoredBytes = std::array<std::uint32_t, kSectorsPerLine>;
+
 struct LineAccess {
   Address line = 0;
   SectorMask sectors = 0;
@@ -77,7 +81,7 @@ struct LineList {
       kWarpSize * LaneAddresses::kMaxBytes / 4;  // local memory, all offsets different
   unsigned count = 0;
   std::array<LineAccess, kMax> line;
-  std::array<std::array<std::uint32_t, kSectorsPerLine>, kMax> bytes;  // only where asked for: bit per byte
+  std::array<StoredBytes, kMax> bytes;  // only where asked for
 };
 
 class Coalescer {

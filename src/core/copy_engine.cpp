@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <stdexcept>
 
 #include "sim/clock.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
 
 constexpr std::uint32_t kMigration = 4;  // in a request's tag, beside direction and page parity
-constexpr Cycle kSlack = 1024 + 2;       // a command may be sent at the end of the longest window
 
 /// The part [begin, begin + bytes) of one line, as sectors and bytes of them.
 void fill_masks(Address begin, std::uint64_t bytes, icnt::Request& request) {
@@ -43,7 +42,7 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
       warms_l2_(config.host.warms_l2 && config.launch.cache_control == config::CacheControl::kNone),
       reply_to_(fabric.reply_to_copy_engine()),
       kernel_(kernel),
-      commands_(command_cycles_ + kSlack),
+      commands_(sim::inbox_span(command_cycles_)),
       requests_(*fabric.request, *fabric.request_credit, fabric.numbering().sms, fabric.sm_request_port()),
       replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()),
       device_copies_(config) {}
@@ -74,9 +73,7 @@ void CopyEngine::tick(Cycle now) {
   replies_.tick(
       now, true,
       [&](const icnt::Reply& r) {
-        return icnt::Fabric::flits(
-            icnt::answer_carries_data(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0,
-            in_bytes_);
+        return icnt::Fabric::flits(icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0, in_bytes_);
       },
       [&](const icnt::Reply& r) { accept(r); });
   send_remote_answers(now);
@@ -94,8 +91,7 @@ void CopyEngine::accept(const icnt::Reply& reply) {
   const unsigned direction = reply.tag >> 1 & 1;
   std::uint32_t& owed =
       reply.tag & kMigration ? migrations_[direction].owed : lanes_[direction].owed[reply.tag & 1];
-  const std::uint32_t answered =
-      icnt::is_read(reply.kind) ? static_cast<std::uint32_t>(std::popcount(reply.sectors)) : 1;
+  const std::uint32_t answered = icnt::is_read(reply.kind) ? bit_count(reply.sectors) : 1;
   if (owed < answered) throw std::logic_error("copy engine: an answer that nobody asked for");
   owed -= answered;
 }
@@ -156,7 +152,7 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
   request.reply_to = reply_to_;
   request.kernel = kernel_;
   fill_masks(address, bytes, request);
-  const auto sectors = static_cast<unsigned>(std::popcount(request.sectors));
+  const unsigned sectors = bit_count(request.sectors);
   request.kind = lane.copy.to_device ? icnt::AccessKind::kCopy : icnt::AccessKind::kCopyRead;
   if (!lane.copy.to_device) request.bytes = {};
   lane.owed[page & 1] += lane.copy.to_device ? 1 : sectors;
@@ -233,7 +229,7 @@ void CopyEngine::send_migration(Cycle now, unsigned direction) {
 void CopyEngine::send_remote_answers(Cycle now) {
   for (; !remote_answers_.empty() && !requests_.full(); remote_answers_.pop_front()) {
     const icnt::Request& r = remote_answers_.front();
-    const unsigned sectors = icnt::carries_data(r.kind) ? static_cast<unsigned>(std::popcount(r.sectors)) : 0;
+    const unsigned sectors = icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0;
     requests_.push(now, map_->home_slice(r.line), icnt::Fabric::flits(sectors, out_bytes_), r);
     ++counters_.requests;
   }

@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "sim/clock.hpp"
-
 namespace lockstep::core {
 namespace {
 
 constexpr std::uint64_t kMilli = 1000;
-constexpr Cycle kSlack = 1024 + 2;  // an event may be sent at the end of the longest window
 
 }  // namespace
 
@@ -27,9 +25,9 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       fabric_(&fabric),
       table_(&table),
       placement_(config, config.launch.max_kernels),
-      events_in_(config.done_latency() + kSlack),
-      copies_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
-      orders_in_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz) + kSlack),
+      events_in_(sim::inbox_span(config.done_latency())),
+      copies_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
+      orders_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
       slots_(config.launch.max_kernels) {
   table_->assign(slots_.size(), KernelSlot{});
 }

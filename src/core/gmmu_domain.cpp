@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 
 #include "sim/clock.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
-
-constexpr Cycle kSlack = 1024 + 2;  // a request may be sent at the end of the longest window
 
 icnt::TranslationReply::Kind kind_of(uvm::Answer::Kind kind) {
   using Reply = icnt::TranslationReply::Kind;
@@ -36,8 +34,8 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       remote_lines_(config.gpu.sms),
       reply_latency_(config.uvm.reply_latency),
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
-      requests_(config.uvm.request_latency + config.uvm.l1_shootdown + kSlack),
-      orders_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz) + kSlack),
+      requests_(sim::inbox_span(config.uvm.request_latency + config.uvm.l1_shootdown)),
+      orders_(sim::inbox_span(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz))),
       gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {}
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
@@ -110,7 +108,7 @@ void GmmuDomain::hear_remote() {
     if (token >= remote_lines_[sm].size()) remote_lines_[sm].resize(token + 1);
     remote_lines_[sm][token] = r;
     const bool write = r.kind != icnt::AccessKind::kRemoteRead;
-    const auto bytes = static_cast<std::uint16_t>(std::popcount(r.sectors) * int{kSectorBytes});
+    const auto bytes = static_cast<std::uint16_t>(bit_count(r.sectors) * kSectorBytes);
     gmmu_.remote_request(sm, token, managed_->place(r.line), bytes, write,
                          r.kind != icnt::AccessKind::kRemoteWrite);
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "util/bits.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::core {
@@ -89,7 +90,7 @@ class L1Mshrs {
       } else {
         link = &w.next;
       }
-      if (mine) arrived(entry, static_cast<unsigned>(std::popcount(mine)));
+      if (mine) arrived(entry, bit_count(mine));
     }
     m.pending = static_cast<SectorMask>(m.pending & ~sectors);
     if (m.pending == 0) release(r);

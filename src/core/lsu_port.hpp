@@ -9,6 +9,7 @@
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 
@@ -36,8 +37,7 @@ class LsuPort {
   /// Precondition: not full. The reply address is filled in here, but for remote lines.
   void send(Cycle now, icnt::Request& request) {
     if (!icnt::is_remote(request.kind)) request.reply_to = reply_to_;
-    const auto data =
-        icnt::carries_data(request.kind) ? static_cast<unsigned>(std::popcount(request.sectors)) : 0u;
+    const auto data = icnt::carries_data(request.kind) ? bit_count(request.sectors) : 0u;
     const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
     ++counters_[request.kernel].requests;
     counters_[request.kernel].flits += flits;
@@ -65,7 +65,7 @@ class LsuPort {
     if (in_.pending() == 0) return;
     const auto flits = [&](const icnt::Reply& r) {
       const bool data = icnt::answer_carries_data(r.kind);
-      return icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0u, in_bytes_);
+      return icnt::Fabric::flits(data ? bit_count(r.sectors) : 0u, in_bytes_);
     };
     (void)in_.tick(now, true, flits, accept);
   }

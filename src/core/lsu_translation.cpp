@@ -1,49 +1,48 @@
 // The memory pipeline's part in managed memory: lines that miss the TLB leave the tag stage and come back
 // when their page is there.
 #include <algorithm>
-#include <bit>
 
 #include "core/memory_pipeline.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
-namespace {
-
-unsigned count(SectorMask sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
-
-}  // namespace
-
-/// False: the line must wait for an entry of the pending table. `parked`: it has left the tag stage.
-bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked) {
-  const bool write = current_.kind == LineKind::kStore || current_.kind == LineKind::kAtomic ||
-                     current_.kind == LineKind::kReduction;
+MemoryPipeline::Translation MemoryPipeline::translate(Cycle now, const LineAccess& line) {
+  Access& access = current_.access;
+  const bool write = access.kind == LineKind::kStore || access.kind == LineKind::kAtomic ||
+                     access.kind == LineKind::kReduction;
   if (translator_->blocks()) {
-    current_.blocked = Blocked::kTranslation;
-    return false;
+    access.blocked = Blocked::kTranslation;
+    return Translation::kWaits;
   }
-  if (!current_.parking && translator_->translate(now, access.line, write)) {
+  if (!current_.parking && translator_->translate(now, line.line, write)) {
     current_.untranslated = current_.next + 1;
-    return true;
+    return Translation::kKnown;
   }
   current_.parking = true;
-  if (!room_for_request(false)) return false;
-  take_entry();
+  if (!room_for_request(access, false)) return Translation::kWaits;
+  take_entry(access);
   current_.parking = false;
   current_.untranslated = current_.next + 1;
-  pending_[current_.entry].sectors += count(access.sectors);
-  ParkedLine line;
-  line.access = access;
-  if (current_.kind == LineKind::kStore) line.bytes = lines_.bytes[current_.next];
-  line.handle = current_.handle;
-  line.entry = current_.entry;
-  line.extra = current_.extra;
-  line.kind = static_cast<std::uint8_t>(current_.kind);
-  line.kernel = current_.kernel;
-  line.evict_first = current_.evict_first;
-  line.write = write;
-  line.answered = current_.kind != LineKind::kStore && current_.kind != LineKind::kReduction;
-  if (!translator_->park(now, line)) ++counters_[current_.kernel].tlb_waits;
-  parked = true;
-  return true;
+  pending_[access.entry].sectors += bit_count(line.sectors);
+  if (!translator_->park(now, parked(line, write))) ++counters_[access.kernel].tlb_waits;
+  return Translation::kParked;
+}
+
+/// The next line of the operation in the tag stage, as it leaves it.
+ParkedLine MemoryPipeline::parked(const LineAccess& line, bool write) const {
+  const Access& access = current_.access;
+  ParkedLine parked;
+  parked.access = line;
+  if (access.kind == LineKind::kStore) parked.bytes = lines_.bytes[current_.next];
+  parked.handle = access.handle;
+  parked.entry = access.entry;
+  parked.extra = access.extra;
+  parked.kind = static_cast<std::uint8_t>(access.kind);
+  parked.kernel = access.kernel;
+  parked.evict_first = access.evict_first;
+  parked.write = write;
+  parked.answered = access.kind != LineKind::kStore && access.kind != LineKind::kReduction;
+  return parked;
 }
 
 /// What has come from the GMMU, in order. A line needs a place in the tag stage that no operation wants.
@@ -61,8 +60,8 @@ void MemoryPipeline::serve_translations(Cycle now) {
 void MemoryPipeline::receive_remote(Cycle now, std::uint32_t token) {
   const ParkedLine line = translator_->remote_done(token);
   if (static_cast<LineKind>(line.kind) == LineKind::kBulk)
-    return heed(now, bulk_.receive(line.handle, count(line.access.sectors)));
-  sectors_back(now, line.entry, count(line.access.sectors));
+    return heed(now, bulk_.receive(line.handle, bit_count(line.access.sectors)));
+  sectors_back(now, line.entry, bit_count(line.access.sectors));
 }
 
 /// True when it is done: no fill of its pages is under way.
@@ -82,7 +81,8 @@ bool MemoryPipeline::shoot_down(Cycle now) {
 bool MemoryPipeline::try_line_again(Cycle now) {
   if (static_cast<LineKind>(translator_->line().kind) == LineKind::kBulk)
     return send_parked_bulk_line(now, translator_->line());
-  const bool stands = current_.blocked == Blocked::kTable || current_.blocked == Blocked::kTranslation;
+  const Blocked blocked = current_.access.blocked;
+  const bool stands = blocked == Blocked::kTable || blocked == Blocked::kTranslation;
   if (current_.active && !stands) return false;
   if (tag_cycle_ != now) {
     tag_cycle_ = now;
@@ -90,26 +90,17 @@ bool MemoryPipeline::try_line_again(Cycle now) {
   }
   if (tags_used_ >= tags_per_cycle_) return false;
   const ParkedLine& line = translator_->line();
-  const Current aside = current_;
-  const LineAccess access = lines_.line[0];
-  const auto bytes = lines_.bytes[0];
-  current_ = {};
-  current_.kind = static_cast<LineKind>(line.kind);
-  current_.kernel = line.kernel;
-  current_.evict_first = line.evict_first;
-  current_.entry = line.entry;
-  current_.extra = line.extra;
-  current_.handle = line.handle;
-  lines_.line[0] = line.access;
-  lines_.bytes[0] = line.bytes;
-  const bool through = look_up(now, lines_.line[0]);
-  current_ = aside;
-  lines_.line[0] = access;
-  lines_.bytes[0] = bytes;
-  if (!through) return false;
+  Access access;
+  access.kind = static_cast<LineKind>(line.kind);
+  access.kernel = line.kernel;
+  access.evict_first = line.evict_first;
+  access.entry = line.entry;
+  access.extra = line.extra;
+  access.handle = line.handle;
+  if (!look_up(now, access, line.access, line.bytes)) return false;
   ++tags_used_;
   LsuPending::Entry& entry = pending_[line.entry];
-  entry.sectors -= count(line.access.sectors);
+  entry.sectors -= bit_count(line.access.sectors);
   entry.ready = std::max(entry.ready, now + hit_rest_ + line.extra);
   if (entry.sectors == 0 && !entry.issuing) finish_entry(now, line.entry);
   translator_->line_done();

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <iterator>
 
 #include "core/shared_memory.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -22,8 +22,6 @@ constexpr Address kConstantSpacing = 4096;
 constexpr SectorMask kConstantSectors = 0b11;
 
 constexpr Cycle kMostWavefronts = 256;  // of one operation, with the narrowest data array
-
-unsigned count(SectorMask sectors) { return static_cast<unsigned>(std::popcount(sectors)); }
 
 Cycle shortest_latency(const config::GpuConfig& c) {
   return std::min({c.mio.shuffle_latency, c.mio.special_latency, c.mio.const_latency, c.l1.hit_latency,
@@ -103,16 +101,16 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   Cycle next = std::min(wheel_.next(), port_.next_event(now));
   if (LsuUnitTimes changed; !queue_.empty())
     next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(changed))));
-  if (current_.active &&
-      (current_.blocked == Blocked::kNo || (current_.blocked == Blocked::kPort && !port_.full())))
+  if (current_.active && (current_.access.blocked == Blocked::kNo ||
+                          (current_.access.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
   if (can_send_bulk_line()) next = now + 1;
   if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
-    const bool waits = current_.blocked == Blocked::kTranslation;
+    const bool waits = current_.access.blocked == Blocked::kTranslation;
     if (current_.active && waits && !translator_->blocks()) next = now + 1;
     if (translator_->has_remote() && !port_.full()) next = now + 1;
-    const bool turn = !current_.active || waits || current_.blocked == Blocked::kTable;
+    const bool turn = !current_.active || waits || current_.access.blocked == Blocked::kTable;
     if (turn && translator_->has_work() && translator_->next_is_line()) next = now + 1;
   }
   return next;
@@ -124,7 +122,7 @@ void MemoryPipeline::receive_reply(Cycle now) {
   port_.receive(now, [&](const icnt::Reply& reply) {
     if (icnt::is_remote(reply.kind)) return receive_remote(now, reply.tag);
     if ((reply.tag & (kDirectTag | BulkCopies::kTag)) == BulkCopies::kTag)
-      return heed(now, bulk_.receive(reply.tag, count(reply.sectors)));
+      return heed(now, bulk_.receive(reply.tag, bit_count(reply.sectors)));
     switch (reply.kind) {
       case icnt::AccessKind::kInstruction:
         return receive_instructions(reply);
@@ -139,7 +137,8 @@ void MemoryPipeline::receive_reply(Cycle now) {
         }
         [[fallthrough]];
       default:
-        return sectors_back(now, static_cast<std::uint16_t>(reply.tag & ~kDirectTag), count(reply.sectors));
+        return sectors_back(now, static_cast<std::uint16_t>(reply.tag & ~kDirectTag),
+                            bit_count(reply.sectors));
     }
   });
 }
@@ -340,16 +339,17 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   data_free_ = now + cycles;
   current_ = {};
   current_.active = true;
-  current_.evict_first = op.evict_first;
-  current_.kind = kind;
-  current_.kernel = op.kernel;
-  current_.handle = op.handle;
+  Access& access = current_.access;
+  access.evict_first = op.evict_first;
+  access.kind = kind;
+  access.kernel = op.kernel;
+  access.handle = op.handle;
   if (translator_ && !local) current_.untranslated = 0;
   const unsigned passes = op.op_class == OpClass::kAsyncCopy ? 1 : bank_passes(addresses_);
   current_.last_wavefront = now + std::max(cycles - 1, (passes - 1) * kPassTransfer);
-  current_.transfer = static_cast<std::uint16_t>((passes - 1) / lines_.count * kPassTransfer);
+  access.transfer = static_cast<std::uint16_t>((passes - 1) / lines_.count * kPassTransfer);
   if (unit == LsuUnit::kTexture) {
-    current_.extra = texture_extra_;
+    access.extra = texture_extra_;
     free_from(LsuUnit::kTextureOnly) = now + texture_interval_;
   }
   if (kind == LineKind::kStore || kind == LineKind::kReduction) emit(MioEvent::Kind::kResult, op.handle);
@@ -401,9 +401,10 @@ void MemoryPipeline::dump(std::string& out) const {
                  ", results under way {}, pending instructions {}, lines missing {}, port {}", wheel_.size(),
                  pending_.used(), mshrs_.used(), port_.queued());
   if (current_.active) {
-    const char* why = current_.blocked == Blocked::kPort    ? ", waiting for the port"
-                      : current_.blocked == Blocked::kTable ? ", waiting for a miss register or pending entry"
-                                                            : "";
+    const char* why = current_.access.blocked == Blocked::kPort ? ", waiting for the port"
+                      : current_.access.blocked == Blocked::kTable
+                          ? ", waiting for a miss register or pending entry"
+                          : "";
     fmt::format_to(std::back_inserter(out), ", line {} of {}{}", current_.next, lines_.count, why);
   }
   if (!bulk_.idle()) fmt::format_to(std::back_inserter(out), ", bulk copies in the queue {}", bulk_.queued());

@@ -118,17 +118,22 @@ class MemoryPipeline {
  private:
   enum class LineKind : std::uint8_t { kCachedLoad, kDirectLoad, kStore, kAtomic, kReduction, kBulk };
   enum class Blocked : std::uint8_t { kNo, kPort, kTable, kTranslation };
-  /// The operation in the tag stage: its lines from `next` on are to be looked up.
-  struct Current {
-    bool active = false, evict_first = false;
-    bool parking = false;  // the line missed the TLB and waits for a pending-table entry
+  /// What its lines have in common.
+  struct Access {
     LineKind kind = LineKind::kCachedLoad;
-    Blocked blocked = Blocked::kNo;
+    Blocked blocked = Blocked::kNo;  // why the last line did not get through
+    bool evict_first = false;
     std::uint8_t kernel = 0;
     std::uint16_t entry = LsuPending::kNone;
     std::uint16_t extra = 0;     // added to the latency: texture
     std::uint16_t transfer = 0;  // added when sectors miss: passes that wait for one line
     std::uint32_t handle = 0;
+  };
+  /// The operation in the tag stage: its lines from `next` on are to be looked up.
+  struct Current {
+    Access access;
+    bool active = false;
+    bool parking = false;  // the line missed the TLB and waits for a pending-table entry
     unsigned next = 0;
     unsigned untranslated = ~0u;  // first line that has not been through the TLB
     Cycle last_wavefront = 0;     // through the banks or, where that takes longer, its data to the registers
@@ -167,23 +172,31 @@ class MemoryPipeline {
   [[nodiscard]] LineKind kind_of(const MioOperation& op) const;
   void list_lines(const MioOperation& op, LineKind kind);
 
-  [[nodiscard]] bool look_up(Cycle now, const LineAccess& access);
+  /// Outcome of a line's translation: it may be looked up, it must wait in the tag stage, or it waits
+  /// outside.
+  enum class Translation : std::uint8_t { kKnown, kWaits, kParked };
+
+  // One line in the tags. False: it must wait, for what access.blocked says.
+  [[nodiscard]] bool look_up_next(Cycle now);
+  [[nodiscard]] bool look_up(Cycle now, Access& access, const LineAccess& line, const StoredBytes& bytes);
   [[nodiscard]] bool translates() const { return translator_ && translator_->attentive(); }
   /// The usual case, without a call.
   [[nodiscard]] bool needs_no_translation(Address line) {
     return translator_->manages_nothing() && !current_.parking && translator_->knows(line);
   }
-  [[nodiscard]] bool translate(Cycle now, const LineAccess& access, bool& parked);
+  [[nodiscard]] Translation translate(Cycle now, const LineAccess& line);
+  [[nodiscard]] ParkedLine parked(const LineAccess& line, bool write) const;
   void serve_translations(Cycle now);
   void receive_remote(Cycle now, std::uint32_t token);
   [[nodiscard]] bool shoot_down(Cycle now);
   [[nodiscard]] bool try_line_again(Cycle now);
-  [[nodiscard]] bool load_line(Cycle now, const LineAccess& access);
-  [[nodiscard]] bool store_line(Cycle now, const LineAccess& access);
-  [[nodiscard]] bool direct_line(Cycle now, const LineAccess& access);
-  [[nodiscard]] bool room_for_request(bool entry);
-  void take_entry();
-  void send_line(Cycle now, Address line, SectorMask sectors, std::uint32_t tag, icnt::AccessKind kind);
+  [[nodiscard]] bool load_line(Cycle now, Access& access, const LineAccess& line);
+  [[nodiscard]] bool store_line(Cycle now, Access& access, const LineAccess& line, const StoredBytes& bytes);
+  [[nodiscard]] bool direct_line(Cycle now, Access& access, const LineAccess& line);
+  [[nodiscard]] bool room_for_request(Access& access, bool request) const;
+  void take_entry(Access& access);
+  [[nodiscard]] static icnt::Request request_of(const Access& access, Address line, SectorMask sectors,
+                                                std::uint32_t tag, icnt::AccessKind kind);
   void finish_lines(Cycle now);
   void sectors_back(Cycle now, std::uint16_t entry, unsigned sectors);
   void finish_entry(Cycle now, std::uint16_t entry);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "util/bits.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -16,8 +18,8 @@ unsigned largest_degree(const std::array<Address, kWarpSize>& each, LaneMask lan
   std::array<std::uint8_t, kBanks> first, degree;
   std::uint32_t used = 0;
   unsigned words = 0, largest = 1;
-  for (; lanes; lanes &= lanes - 1) {
-    const Address a = each[static_cast<unsigned>(std::countr_zero(lanes))];
+  for (const unsigned lane : bits_of(lanes)) {
+    const Address a = each[lane];
     const auto count = static_cast<unsigned>((a % 4 + width + 3) / 4);
     for (unsigned k = 0; k < count; ++k) {
       const Address w = a / 4 + k;
@@ -44,8 +46,8 @@ unsigned largest_degree(const std::array<Address, kWarpSize>& each, LaneMask lan
 bool all_banks_differ(const std::array<Address, kWarpSize>& each, LaneMask lanes, unsigned width) {
   std::uint32_t used = 0, twice = 0;
   bool straddle = false;
-  for (; lanes; lanes &= lanes - 1) {
-    const Address a = each[static_cast<unsigned>(std::countr_zero(lanes))];
+  for (const unsigned lane : bits_of(lanes)) {
+    const Address a = each[lane];
     const std::uint32_t bit = 1u << bank_of(a / 4);
     twice |= used & bit;
     used |= bit;
@@ -122,8 +124,8 @@ unsigned atomic_wavefronts(LaneAddresses& a) {
   return sum_over_groups(a.mask(), lanes_per_pass(width), [&](LaneMask group) {
     std::array<std::uint8_t, kBanks> load{};
     unsigned largest = 1;
-    for (; group; group &= group - 1) {
-      const Address word = each[static_cast<unsigned>(std::countr_zero(group))] / 4;
+    for (const unsigned lane : bits_of(group)) {
+      const Address word = each[lane] / 4;
       for (unsigned k = 0; k < (width + 3) / 4; ++k)
         largest = std::max<unsigned>(largest, ++load[bank_of(word + k)]);
     }

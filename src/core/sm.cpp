@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sm_state.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -64,10 +65,12 @@ Cycle Sm::State::next_event(Cycle now) const {
   return std::max(next, now + 1);
 }
 
+/// Ticks have 32 bits: long before they run out, tick 0 moves to shortly before now.
 void Sm::State::rebase_if_due(Cycle now) {
   if (now - base < kRebaseAt) return;
   constexpr Tick kKept = 128;  // what was ready shortly before stays so: mio.operand_delay counts from it
-  const auto delta = static_cast<Tick>(now - base) - kKept;
+  // An SM may have slept for longer than ticks can say: all that it knew is past.
+  const auto delta = static_cast<Tick>(std::min<Cycle>(now - base - kKept, Scoreboard::kPendingLong - 1));
   const auto shift = [&](Tick& t) { t = t > delta ? t - delta : 0; };
   scoreboard.rebase(delta);
   for (Tick& until : held_until)
@@ -100,22 +103,20 @@ void Sm::State::complete_memory_operations(Cycle now) {
 void Sm::State::refill_instructions(Cycle now) {
   front.tick(now, mio, counters);
   for (unsigned s = 0; s < subcore_count; ++s) {
-    WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
+    const WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
     line_awaited &= ~woken;
-    for (; woken; woken &= woken - 1)
-      update_fetch(static_cast<unsigned>(std::countr_zero(woken)), local(now));
+    for (const unsigned w : bits_of(woken)) update_fetch(w, local(now));
   }
   front_next = front.next_event(now);
   mio_next = std::min(mio_next, mio.next_event(now));  // a fetch may have gone out
 }
 
 void Sm::State::wake_warps(Cycle now) {
-  WarpSet64 due = wheel[now & 63];
+  const WarpSet64 due = wheel[now & 63];
   wheel[now & 63] = 0;
   wheel_used &= ~(std::uint64_t{1} << (now & 63));
   const Tick t = local(now);
-  for (; due; due &= due - 1) {
-    const auto w = static_cast<unsigned>(std::countr_zero(due));
+  for (const unsigned w : bits_of(due)) {
     if (ready & warp_bit(w)) continue;
     update_fetch(w, t);
     evaluate(w, t);

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "core/sm_state.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 
@@ -125,10 +126,9 @@ void Sm::State::barrier(unsigned w, const IssueInst& inst, Cycle now) {
 
 void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
   if (cta.arrived[id] == 0 || (cta.members[id] & ~cta.arrived[id])) return;
-  WarpSet64 released = cta.arrived[id];
+  const WarpSet64 released = cta.arrived[id];
   cta.arrived[id] = 0;
-  for (; released; released &= released - 1) {
-    const auto w = static_cast<unsigned>(std::countr_zero(released));
+  for (const unsigned w : bits_of(released)) {
     Warp& warp = warps[w];
     if (warp.block != Block::kBarrier || warp.barrier != id) continue;  // only arrived
     warp.block = Block::kNone;
@@ -150,8 +150,7 @@ void Sm::State::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
 void Sm::State::tell_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
   if (told.mbarrier >= cta.mbarriers.size()) cta.mbarriers.resize(told.mbarrier + 1);
   const std::uint32_t events = cta.mbarriers[told.mbarrier] += told.events;
-  for (WarpSet64 rest = cta.warps; rest; rest &= rest - 1) {
-    const auto w = static_cast<unsigned>(std::countr_zero(rest));
+  for (const unsigned w : bits_of(cta.warps)) {
     Warp& warp = warps[w];
     if (warp.block != Block::kMbarrier || warp.waits_for.mbarrier != told.mbarrier ||
         warp.waits_for.events > events)
@@ -197,9 +196,8 @@ void Sm::State::free_held_ctas(Cycle now) {
 /// All its warps are done: its warp slots are free.
 void Sm::State::free_cta(Cta& cta, Cycle now) {
   count_residency(cta.kernel, now);
-  resident_warps[cta.kernel] -= static_cast<std::uint32_t>(std::popcount(cta.warps));
-  for (WarpSet64 rest = cta.warps; rest; rest &= rest - 1)
-    warps[static_cast<unsigned>(std::countr_zero(rest))].resident = false;
+  resident_warps[cta.kernel] -= bit_count(cta.warps);
+  for (const unsigned w : bits_of(cta.warps)) warps[w].resident = false;
   occupied &= ~cta.warps;
   cta.freed = true;
   report(cta, icnt::CtaEvent::Kind::kFreed, now);
@@ -230,8 +228,7 @@ void Sm::State::dump(std::string& out) const {
   static_assert(kNames.size() == stats::kStalls);
   if (occupied == 0) return;
   fmt::format_to(std::back_inserter(out), "SM {}\n", index);
-  for (WarpSet64 rest = occupied; rest; rest &= rest - 1) {
-    const auto w = static_cast<unsigned>(std::countr_zero(rest));
+  for (const unsigned w : bits_of(occupied)) {
     const Warp& warp = warps[w];
     const Cta& cta = ctas[warp.cta];
     fmt::format_to(std::back_inserter(out), "  sub-core {} warp {:2}: kernel slot {} CTA {}, ", w / 16,
@@ -246,7 +243,7 @@ void Sm::State::dump(std::string& out) const {
     fmt::format_to(std::back_inserter(out), ", stall: {}", kNames[static_cast<unsigned>(reason[w])]);
     if (warp.block == Block::kBarrier)
       fmt::format_to(std::back_inserter(out), " (barrier {}: arrived {} of {})", warp.barrier,
-                     std::popcount(cta.arrived[warp.barrier]), std::popcount(cta.members[warp.barrier]));
+                     bit_count(cta.arrived[warp.barrier]), bit_count(cta.members[warp.barrier]));
     if (warp.block == Block::kMbarrier)
       fmt::format_to(std::back_inserter(out), " (mbarrier {} of the CTA: waits for {} events)",
                      warp.waits_for.mbarrier, warp.waits_for.events);

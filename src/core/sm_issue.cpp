@@ -4,6 +4,7 @@
 
 #include "core/clock_log.hpp"
 #include "core/sm_state.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -54,8 +55,7 @@ void Sm::State::issue_stage(unsigned s, Cycle now) {
   constexpr config::UnitMask kQueue = config::unit_bit(Unit::kMio);
   WarpSet16 set = 0;
   Tick first_free = kNoTick;
-  for (unsigned rest = sub.wanted & ~(mio.can_accept(s) ? 0u : kQueue); rest; rest &= rest - 1) {
-    const auto u = static_cast<unsigned>(std::countr_zero(rest));
+  for (const unsigned u : bits_of(sub.wanted & ~(mio.can_accept(s) ? 0u : kQueue))) {
     if (sub.unit_free[u] <= t) {
       set |= sub.ready_for[u];
     } else {
@@ -77,8 +77,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
   ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
   // One lane issues a bulk copy: its mask is that of its words.
-  c.thread_instructions +=
-      inst.bulk != trace::BulkCopy::kNone ? 1u : static_cast<unsigned>(std::popcount(record.mask));
+  c.thread_instructions += inst.bulk != trace::BulkCopy::kNone ? 1u : bit_count(record.mask);
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "core/sm_state.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 namespace {
@@ -85,13 +86,11 @@ void Sm::State::set_ready(unsigned w, config::UnitMask units) {
 void Sm::State::set_wants(unsigned w, config::UnitMask units) {
   SubCore& sub = subcores[w / 16];
   const auto bit = static_cast<WarpSet16>(1u << w % 16);
-  for (unsigned gone = wants[w] & ~units; gone; gone &= gone - 1) {
-    const auto u = static_cast<unsigned>(std::countr_zero(gone));
+  for (const unsigned u : bits_of(wants[w] & ~unsigned{units})) {
     sub.ready_for[u] = static_cast<WarpSet16>(sub.ready_for[u] & ~bit);
     if (sub.ready_for[u] == 0) sub.wanted = static_cast<config::UnitMask>(sub.wanted & ~(1u << u));
   }
-  for (unsigned rest = units & ~wants[w]; rest; rest &= rest - 1)
-    sub.ready_for[static_cast<unsigned>(std::countr_zero(rest))] |= bit;
+  for (const unsigned u : bits_of(units & ~unsigned{wants[w]})) sub.ready_for[u] |= bit;
   sub.wanted |= units;
   wants[w] = units;
 }

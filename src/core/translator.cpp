@@ -9,7 +9,6 @@
 namespace lockstep::core {
 namespace {
 
-constexpr Cycle kSlack = 1024 + 2;  // an answer may be sent at the end of the longest window
 constexpr std::size_t kReports = 256;
 constexpr uvm::Allocation kNothing;
 
@@ -35,7 +34,7 @@ Translator::Translator(const config::GpuConfig& config, icnt::Fabric& fabric,
       miss_latency_(config.tlb.miss_latency),
       blocks_(config.tlb.pages),
       last_(&kNothing),
-      replies_(config.uvm.reply_latency + kSlack),
+      replies_(sim::inbox_span(config.uvm.reply_latency)),
       reports_(kReports) {}
 
 bool Translator::look_up(Cycle now, uvm::Place place, bool write) {

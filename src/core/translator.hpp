@@ -23,7 +23,7 @@ namespace lockstep::core {
 /// A line of an operation that waits outside the load/store unit; enough to go on with it later.
 struct ParkedLine {
   LineAccess access;
-  std::array<std::uint32_t, kSectorsPerLine> bytes{};
+  StoredBytes bytes{};
   std::uint32_t handle = 0;
   std::uint16_t entry = 0;  // pending-table entry, which counts the line's sectors as outstanding
   std::uint16_t extra = 0;

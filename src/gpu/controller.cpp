@@ -39,6 +39,10 @@ Controller::Controller(const RunOptions& options, const Plan& plan, System& syst
 }
 
 Time Controller::boundary(Time now) {
+  if (plan_->needs_gmmu) {
+    stopped_ = true;
+    return kNever;
+  }
   time_kernels();
   manage();
   close_finished(now);

@@ -31,7 +31,8 @@ struct Plan {
   std::vector<host::HostCommand> commands;  // selected kernels, all copies
   std::uint32_t streams = 0;
   std::uint64_t kernel_commands = 0;
-  bool manages = false;              // there is managed memory, or may be
+  bool manages = false;              // there is managed memory, or may be: the machine has a GMMU
+  bool needs_gmmu = false;           // there is after all, and the machine has none: the run must begin anew
   uvm::AddressSpace managed;         // grows while a program runs
   std::uint64_t managed_frames = 0;  // pages of the device for it, when the run begins
   std::vector<std::string> remarks;  // sorted: kernels of another architecture

@@ -18,17 +18,21 @@ ProgramSource::ProgramSource(ProgramLog& program, const config::GpuConfig& confi
 void ProgramSource::more(host::HostQueue& queue) {
   const Program::News& news = program_->listen(HostClock(*host_));
   std::vector<host::HostCommand> commands;
-  for (const trace::Command& c : news.commands) add(c, commands);
+  for (const trace::Command& c : news.commands) {
+    if (c.kind == trace::Command::Kind::kManage && listens_ && !plan_->manages) {
+      plan_->needs_gmmu = true;
+      return queue.close();
+    }
+    add(c, commands);
+  }
   plan_->remarks.assign(planner_.remarks().begin(), planner_.remarks().end());
   queue.append(commands, plan_->manages ? host::HostQueue::Until::kTaken : news.until);
   if (news.ended) queue.close();
 }
 
 void ProgramSource::add(const trace::Command& c, std::vector<host::HostCommand>& commands) {
-  if (c.kind == trace::Command::Kind::kManage && listens_) {
-    if (!plan_->manages) throw FoundManaged{};
+  if (c.kind == trace::Command::Kind::kManage && listens_)
     manage(plan_->managed, c);  // the machine learns of it at the end of the window
-  }
   const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
   const trace::KernelHeader* header = is_kernel ? &program_->program().header(c.kernel) : nullptr;
   const bool runs = planner_.add(c, header, commands);

@@ -68,19 +68,17 @@ class ProgramLog {
   std::size_t heard_ = 0;
 };
 
-/// The program has managed memory, and Plan::manages is false: the run must begin anew.
-struct FoundManaged {};
-
 /// Lets the host's list grow by what the program does.
 ///
 /// With managed memory the list is followed to the host's next wait only, also where every stream waits for
 /// the default one (HostQueue::Until::kComplete): an order to managed memory may follow, which does not.
+///
+/// A program's first managed allocation on a device without GMMU sets Plan::needs_gmmu and ends the list.
 class ProgramSource final : public host::HostSource {
  public:
   /// All must outlive it; `plan` counts on. options.managed: kTrace or kNone, and no share of the footprint.
   ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options, Plan& plan,
                 host::Host& host);
-  /// May throw FoundManaged.
   void more(host::HostQueue& queue) override;
 
  private:

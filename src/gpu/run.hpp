@@ -13,9 +13,10 @@ struct TestHooks {
       false;  // the end of a copy may be heard within its own window, as from a channel of no latency
 };
 
-/// `program`: what the commands come from, and trace is its trace; without one they are the trace's.
-/// `manages`: the program has managed memory; else FoundManaged may be thrown.
 [[nodiscard]] RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-                            const TestHooks& hooks = {}, ProgramLog* program = nullptr, bool manages = false);
+                            const TestHooks& hooks = {});
+/// The machine gets a GMMU when the program's first managed allocation is heard of, most often with its first
+/// commands: the run then begins anew with what was heard until then.
+[[nodiscard]] RunResult run(ProgramLog& program, const RunOptions& options, const Builder& builder);
 
 }  // namespace lockstep::gpu

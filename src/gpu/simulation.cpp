@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "config/config.hpp"
@@ -111,27 +112,39 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
   return host;
 }
 
-}  // namespace
+/// What a run simulates: a trace, or a program that makes it meanwhile.
+struct Input {
+  const trace::TraceSet& trace;
+  ProgramLog* program = nullptr;
+  bool manages = false;  // the program has managed memory
+};
 
-RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
-              const TestHooks& hooks, ProgramLog* program, bool manages) {
+Plan plan_for(const Input& input, const RunOptions& options, std::span<config::GpuConfig> devices) {
+  if (input.program) {
+    Plan plan;
+    plan.manages = input.manages;
+    if (plan.manages)
+      plan.managed_frames =
+          managed_frames(plan.managed, options.managed, devices.front().dram.capacity_bytes);
+    return plan;
+  }
+  Plan plan = make_plan(input.trace, devices.front(), options.kernels, options.managed);
+  // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
+  for (config::GpuConfig& device : devices)
+    device.launch.max_kernels = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(plan.kernel_commands, 1, device.launch.max_kernels));
+  return plan;
+}
+
+/// Nothing when the program turns out to have managed memory and `input` says otherwise.
+std::optional<RunResult> try_run(const Input& input, const RunOptions& options, const Builder& builder,
+                                 const TestHooks& hooks) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
   std::vector<config::GpuConfig> devices{options.config};
   devices.insert(devices.end(), options.further.begin(), options.further.end());
   for (const config::GpuConfig& device : devices) check_limits(device);
-  Plan plan;
-  if (program) {
-    plan.manages = manages;
-    if (manages)
-      plan.managed_frames = managed_frames(plan.managed, options.managed, options.config.dram.capacity_bytes);
-  } else {
-    plan = make_plan(trace, options.config, options.kernels, options.managed);
-    // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
-    for (config::GpuConfig& device : devices)
-      device.launch.max_kernels = static_cast<std::uint32_t>(
-          std::clamp<std::uint64_t>(plan.kernel_commands, 1, device.launch.max_kernels));
-  }
+  Plan plan = plan_for(input, options, devices);
   sim::Engine engine(engine_options(options));
   System system(engine, devices, plan, builder, options.skip);
   SystemWindow longest = window_limit(system);
@@ -141,23 +154,39 @@ RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Bui
   }
   engine.set_window(choose_window(options, system, longest));
   std::optional<ProgramSource> source;
-  if (program) {
-    source.emplace(*program, devices.front(), options, plan, system.host());
+  if (input.program) {
+    source.emplace(*input.program, devices.front(), options, plan, system.host());
     system.host().set_source(*source);
   }
-  FeedSet feeds(trace, system);
+  FeedSet feeds(input.trace, system);
   engine.set_tasks(feeds);
-  Controller controller(options, plan, system, feeds, engine, empty_report(trace, options.config));
+  Controller controller(options, plan, system, feeds, engine, empty_report(input.trace, options.config));
   engine.run(controller);
+  if (plan.needs_gmmu) return std::nullopt;
 
   RunResult result = controller.result();
-  result.report.trace_name = trace.name();  // a program's is known at its end
-  result.report.trace_hash = trace.content_hash();
+  result.report.trace_name = input.trace.name();  // a program's is known at its end
+  result.report.trace_hash = input.trace.content_hash();
   result.host = host_report(options, engine, result.report);
   result.host.seconds_kernels = controller.kernel_seconds();
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();
   result.host.cpu_seconds = cpu_seconds() - cpu_start;
   return result;
+}
+
+}  // namespace
+
+RunResult run(const trace::TraceSet& trace, const RunOptions& options, const Builder& builder,
+              const TestHooks& hooks) {
+  return try_run({trace}, options, builder, hooks).value();
+}
+
+RunResult run(ProgramLog& program, const RunOptions& options, const Builder& builder) {
+  const trace::TraceSet& trace = program.program().trace();
+  if (auto result = try_run({trace, &program, false}, options, builder, {})) return std::move(*result);
+  program.rewind();
+  if (options.work_log) *options.work_log = {};
+  return try_run({trace, &program, true}, options, builder, {}).value();
 }
 
 RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
@@ -166,13 +195,7 @@ RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
 
 RunResult simulate(Program& program, const RunOptions& options) {
   ProgramLog log(program);
-  try {
-    return run(program.trace(), options, real_parts(), {}, &log);
-  } catch (const FoundManaged&) {  // most often with its first commands
-  }
-  log.rewind();
-  if (options.work_log) *options.work_log = {};
-  return run(program.trace(), options, real_parts(), {}, &log, true);
+  return run(log, options, real_parts());
 }
 
 std::string explain_window(const config::GpuConfig& config) {

@@ -9,6 +9,7 @@
 #include "icnt/messages.hpp"
 #include "icnt/ports.hpp"
 #include "sim/engine.hpp"
+#include "sim/inbox.hpp"
 #include "sim/network.hpp"
 #include "uvm/order.hpp"
 #include "uvm/tlb.hpp"
@@ -148,7 +149,7 @@ class Fabric {
   /// because a CTA is wanted at the end of the window of its dispatch and decoded in the next one;
   /// launch.done_latency_ps, which is how long ahead the dispatcher asks for a cut; what inboxes hold.
   [[nodiscard]] Cycle longest_window() const;
-  static constexpr Cycle kInboxWindow = 1024;
+  static constexpr Cycle kInboxWindow = sim::kInboxWindow;
 
   // The networks, with the credits that travel the other way.
   std::unique_ptr<sim::Network<Request>> request;

@@ -13,13 +13,14 @@ namespace lockstep::mem {
 enum class DramCommand : std::uint8_t { kActivate, kPrecharge, kRead, kWrite, kCount };
 enum class DramScope : std::uint8_t { kBank, kGroup, kChannel };
 
-/// "After `count` times `first` (the last one at t counting back), `then` in the same `scope` comes no
-/// earlier than `cycles` after the first of them." All times in command-clock edges.
+/// Of the last `count` commands `first` in a scope, the earliest was at t: `then` may come in the same scope
+/// from t + `cycles` on. With `count` 1 this is the distance between two commands, with more a window that
+/// holds at most `count` of them (tFAW: four activates). All times in command-clock edges.
 struct DramRule {
   DramCommand first, then;
   DramScope scope;
   std::uint32_t cycles;
-  std::uint32_t count = 1;  // 1, or 4: the window of four activates
+  std::uint32_t count = 1;  // at least 1
 };
 
 [[nodiscard]] std::vector<DramRule> dram_rules(const config::DramGroup& dram);
@@ -28,7 +29,9 @@ struct DramRule {
 /// (read, write) have a command bus each, as in HBM; a bus carries one command a cycle.
 class DramTiming {
  public:
-  explicit DramTiming(const config::DramGroup& dram);
+  explicit DramTiming(const config::DramGroup& dram) : DramTiming(dram, dram_rules(dram)) {}
+  /// Banks and bank groups of `dram`, under other rules. Throws std::invalid_argument for a count of 0.
+  DramTiming(const config::DramGroup& dram, const std::vector<DramRule>& rules);
 
   [[nodiscard]] Cycle earliest(DramCommand c, std::uint32_t bank) const {
     const Cycle b = bank_ready(c, bank), s = shared_ready(c, group_of(bank));
@@ -53,19 +56,29 @@ class DramTiming {
 
  private:
   static constexpr unsigned kCommands = static_cast<unsigned>(DramCommand::kCount);
-  struct Effect {  // of a command: ready_[start of its scope + then] becomes at least now + cycles
+  struct Effect {  // a rule of count 1: ready_[start of its scope + then] becomes at least now + cycles
     DramScope scope;
     std::uint8_t then;
     std::uint32_t cycles;
   };
+  /// A rule of a higher count, with the last `count` commands of each bank, group or of the channel.
+  struct Window {
+    Effect effect;
+    std::uint32_t count;
+    std::vector<Cycle> ends;            // time of the command + cycles; a ring for each place
+    std::vector<std::uint32_t> oldest;  // of each place: position in its ring
+
+    /// Notes a command and says from when the next `then` may come.
+    [[nodiscard]] Cycle note(std::uint32_t place, Cycle at);
+  };
+
+  [[nodiscard]] std::uint32_t places(DramScope scope) const;
 
   std::array<std::vector<Effect>, kCommands> effects_;
-  std::uint32_t four_activates_ = 0;  // cycles
-  std::uint32_t banks_;
+  std::array<std::vector<Window>, kCommands> windows_;
+  std::uint32_t groups_, banks_;
   unsigned group_shift_, first_group_, first_bank_;
-  std::vector<Cycle> ready_;          // by command; of the channel, then of each group, then of each bank
-  std::array<Cycle, 4> activates_{};  // times + four_activates_, the oldest at next_activate_
-  unsigned next_activate_ = 0;
+  std::vector<Cycle> ready_;  // by command; of the channel, then of each group, then of each bank
 };
 
 }  // namespace lockstep::mem

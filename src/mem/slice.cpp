@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
+
+#include "util/bits.hpp"
 
 namespace lockstep::mem {
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operations on one sector at a time
 
-std::uint32_t count(SectorMask m) { return static_cast<std::uint32_t>(std::popcount(m)); }
 bool is_store(AccessKind k) { return k == AccessKind::kStore || k == AccessKind::kCopy; }
 bool is_fetch(AccessKind k) { return k == AccessKind::kInstruction || k == AccessKind::kConstant; }
 
@@ -76,7 +76,7 @@ void Slice::tick(Cycle now) {
 }
 
 std::uint32_t Slice::flits_in(const icnt::Request& r) const {
-  return icnt::Fabric::flits(icnt::carries_data(r.kind) ? count(r.sectors) : 0, in_bytes_);
+  return icnt::Fabric::flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0, in_bytes_);
 }
 
 void Slice::accept_requests(Cycle now) {
@@ -207,12 +207,13 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
 void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
                          SectorMask missed, bool line_there) {
   stats::PartitionCounters& c = counters_->mem[r.kernel];
-  const std::uint32_t all = count(hit) + count(merged) + count(missed);
-  stats::book_lookup(c.l2, icnt::is_read(r.kind), count(hit), count(missed), count(merged), line_there);
+  const std::uint32_t all = bit_count(hit) + bit_count(merged) + bit_count(missed);
+  stats::book_lookup(c.l2, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
+                     line_there);
   if (icnt::carries_data(r.kind) && !is_store(r.kind)) c.l2_atomics += all;
   if (is_fetch(r.kind)) {
     c.l2_fetches += all;
-    c.l2_fetch_hits += count(hit);
+    c.l2_fetch_hits += bit_count(hit);
   }
   if (origin == kNear) ++c.l2.requests;
 }
@@ -288,7 +289,7 @@ void Slice::operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now)
   for (unsigned s = 0; s < kSectorsPerLine; ++s)
     if (r.sectors >> s & 1) tags_.mark_dirty(slot, s, kAllBytes);
   const std::uint32_t passes =
-      std::max(count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
+      std::max(bit_count(r.sectors), (r.operations + kLanesOfAtomicUnit - 1) / kLanesOfAtomicUnit);
   atomic_free_ = std::max(atomic_free_, now) + Cycle{passes} * atomic_interval_;
   atomic_pipe_.push(
       {atomic_free_ + latency_, {r.line, r.tag, r.kind, r.sectors, r.kernel}, r.reply_to, origin});
@@ -323,13 +324,13 @@ void Slice::move_data(Cycle now) {
   if (from.empty() || from.front().ready > now || data_free_ > now || !can_leave(from.front())) return;
   const Outgoing item = from.front();
   (&from == &pipe_ ? pipe_ : &from == &passing_ ? passing_ : atomic_pipe_).pop();
-  data_free_ = now + (count(item.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
+  data_free_ = now + (bit_count(item.reply.sectors) * kSectorBytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
   push_reply(item, now);
 }
 
 void Slice::push_reply(const Outgoing& item, Cycle now) {
   const bool data = icnt::answer_carries_data(item.reply.kind);
-  const std::uint32_t flits = icnt::Fabric::flits(data ? count(item.reply.sectors) : 0, out_bytes_);
+  const std::uint32_t flits = icnt::Fabric::flits(data ? bit_count(item.reply.sectors) : 0, out_bytes_);
   if (item.origin == kFar) {
     far_->reply_out.push(now, item.to, flits, item.reply);
     return;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "mem/slice.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::mem {
 
@@ -47,7 +48,7 @@ bool Slice::forward(Latch& latch, Cycle now) {
 void Slice::accept_far_replies(Cycle now) {
   const auto flits = [this](const icnt::Reply& r) {
     const bool data = r.tag != kDropCopy && (icnt::is_read(r.kind) || r.kind == icnt::AccessKind::kAtomic);
-    return icnt::Fabric::flits(data ? static_cast<unsigned>(std::popcount(r.sectors)) : 0, in_bytes_);
+    return icnt::Fabric::flits(data ? bit_count(r.sectors) : 0, in_bytes_);
   };
   far_->reply_in.tick(now, true, flits, [&](const icnt::Reply& r) {
     if (r.tag == kDropCopy) {

@@ -1,7 +1,7 @@
 // What leaves a slice: changed bytes that go to DRAM, and lines whose page leaves the device.
-#include <bit>
 
 #include "mem/slice.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::mem {
 
@@ -12,7 +12,7 @@ bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
   const DramPlace place = controller_->place(map_->local_line(tags_[slot].address), index_);
   if (!controller_->write_room(place)) return false;
   controller_->write(now, place, kernel, dirty);
-  counters_->mem[kernel].l2_writebacks += static_cast<std::uint32_t>(std::popcount(dirty));
+  counters_->mem[kernel].l2_writebacks += bit_count(dirty);
   return true;
 }
 

@@ -46,3 +46,24 @@ TEST_CASE("a new warp in a slot waits for nothing that the one before wrote") {
   CHECK(board.ready(0, instruction(all, 6)) == 0);
   CHECK_FALSE(board.read_pending(0, instruction(all, 6)));
 }
+
+TEST_CASE("moving the time base moves what is known, and leaves what is pending") {
+  Scoreboard board(1);
+  const auto reg = [](std::uint16_t r) { return std::vector<std::uint16_t>{r}; };
+  const std::vector<std::uint16_t> later = reg(1), past = reg(2), at_delta = reg(3), longs = reg(4),
+                                   shorts = reg(5);
+  constexpr Tick kDelta = (1u << 30) - 128;
+  board.write(0, instruction(later, 1), kDelta + 77);
+  board.write(0, instruction(past, 1), 1000);
+  board.write(0, instruction(at_delta, 1), kDelta);
+  board.write(0, instruction(longs, 1), Scoreboard::kPendingLong);
+  board.write(0, instruction(shorts, 1), Scoreboard::kPendingShort);
+  board.add_readers(0, instruction(past, 0));
+  board.rebase(kDelta);
+  CHECK(board.ready(0, instruction(later, 1)) == 77);
+  CHECK(board.ready(0, instruction(past, 1)) == 0);
+  CHECK(board.ready(0, instruction(at_delta, 1)) == 0);
+  CHECK(board.ready(0, instruction(longs, 1)) == Scoreboard::kPendingLong);
+  CHECK(board.ready(0, instruction(shorts, 1)) == Scoreboard::kPendingShort);
+  CHECK(board.read_pending(0, instruction(past, 1)));
+}

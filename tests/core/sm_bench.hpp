@@ -121,8 +121,10 @@ class Program final : public trace::CtaFeed {
 /// Stands for every memory partition: answers each request in full `delay` cycles after taking it.
 class Memory final : public sim::Domain {
  public:
-  Memory(const config::GpuConfig&, icnt::Fabric& fabric, std::uint32_t partition, Cycle delay)
-      : delay_(delay), slices_(fabric.numbering().slices_per_partition) {
+  /// `asleep`: cycles for which it need not be looked at: nobody asks from the first cycle to the second.
+  Memory(const config::GpuConfig&, icnt::Fabric& fabric, std::uint32_t partition, Cycle delay,
+         std::pair<Cycle, Cycle> asleep = {0, 0})
+      : delay_(delay), asleep_(asleep), slices_(fabric.numbering().slices_per_partition) {
     for (std::uint32_t s = 0; s < slices_; ++s) {
       const std::uint32_t slice = partition * slices_ + s;
       in_.emplace_back(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject());
@@ -151,7 +153,8 @@ class Memory final : public sim::Domain {
         out_[s].tick(t);
       }
     }
-    return to;  // always awake: simple, and time jumps are the SM's business here
+    // Else always awake: simple, and time jumps are the SM's business here.
+    return to >= asleep_.first && to < asleep_.second ? asleep_.second : to;
   }
   void settle(Cycle) override {}
   void dump(std::string&) const override {}
@@ -159,38 +162,44 @@ class Memory final : public sim::Domain {
 
  private:
   Cycle delay_;
+  std::pair<Cycle, Cycle> asleep_;
   std::uint32_t slices_;
   std::vector<icnt::EjectionPort<icnt::Request>> in_;
   std::vector<icnt::InjectionPort<icnt::Reply>> out_;
   std::vector<std::vector<std::pair<Cycle, icnt::Request>>> waiting_;
 };
 
-/// Launches every CTA of the program at once (as many as given) and records what the SM reports.
+/// Launches the first CTA of the program at once and all others at cycle `rest_at`, and records what the SM
+/// reports.
 class Launcher final : public sim::Domain {
  public:
-  Launcher(icnt::Fabric& fabric, const config::GpuConfig& config, unsigned ctas)
-      : fabric_(fabric), latency_(config.cta_latency()), ctas_(ctas), inbox_(4096) {}
+  Launcher(icnt::Fabric& fabric, const config::GpuConfig& config, unsigned ctas, Cycle rest_at)
+      : fabric_(fabric), latency_(config.cta_latency()), ctas_(ctas), rest_at_(rest_at), inbox_(4096) {}
   Cycle advance(Cycle from, Cycle to) override {
     inbox_.gather(*fabric_.cta_event, 0, from);
-    if (from == 0)
-      for (unsigned i = 0; i < ctas_; ++i) fabric_.launch->send(0, 0, latency_, {i, 0, 0});
+    for (; sent_ < ctas_ && due() < to; ++sent_)
+      fabric_.launch->send(0, 0, std::max(from, due()) + latency_, {sent_, 0, 0});
     inbox_.drain(to - 1, [&](std::uint32_t, const icnt::CtaEvent& e) { events.push_back(e); });
-    return inbox_.next_arrival();
+    return std::min(inbox_.next_arrival(), sent_ < ctas_ ? due() : kNever);
   }
   void settle(Cycle) override {}
   void dump(std::string&) const override {}
   std::vector<icnt::CtaEvent> events;
 
  private:
+  [[nodiscard]] Cycle due() const { return sent_ == 0 ? 0 : rest_at_; }
+
   icnt::Fabric& fabric_;
   Cycle latency_;
-  unsigned ctas_;
+  unsigned ctas_, sent_ = 0;
+  Cycle rest_at_;
   sim::Inbox<icnt::CtaEvent> inbox_;
 };
 
 struct Result {
   Cycle cycles = 0;  // first CTA's arrival to the last drained
   Cycle freed = 0;   // likewise to the last freed
+  Cycle rest = 0;    // with rest_at: second CTA's arrival to the last drained
   stats::KernelCounters counters;
   std::uint64_t empty = 0;
   Cycle settled_at = 0;
@@ -202,7 +211,9 @@ struct Result {
 struct BenchOptions {
   Cycle window = 16, delay = 100, limit = 1'000'000;
   bool skip = true;
+  Cycle rest_at = 0;  // when all CTAs but the first are launched; beyond kFirstDone the first is long gone
 };
+inline constexpr Cycle kFirstDone = 100'000;
 
 inline config::GpuConfig small_gpu() {
   config::GpuConfig c;
@@ -259,9 +270,9 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   options.skip = o.skip;
   sim::Engine engine(options);
   Sm sm(config, fabric, map, kernels, 0, o.skip);
-  Memory memory(config, fabric, 0, o.delay);
+  Memory memory(config, fabric, 0, o.delay, {kFirstDone, o.rest_at});
   const auto ctas = static_cast<unsigned>(program.header().grid.x);
-  Launcher launcher(fabric, config, ctas);
+  Launcher launcher(fabric, config, ctas, o.rest_at);
   struct Nobody final : sim::Domain {
     Cycle advance(Cycle, Cycle) override { return kNever; }
     void settle(Cycle) override {}
@@ -285,6 +296,7 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   for (const auto& e : launcher.events) {
     const Cycle since = e.time - config.cta_latency();
     r.cycles = std::max(r.cycles, since);
+    if (e.cta > 0 && since > o.rest_at) r.rest = std::max(r.rest, since - o.rest_at);
     if (e.kind == icnt::CtaEvent::Kind::kFreed) r.freed = std::max(r.freed, since);
   }
   sm.dump(r.dump);

@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <random>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
 
 #include "mem/dram_channel.hpp"
 
@@ -82,6 +85,56 @@ TEST_CASE("four activates in tFAW") {
   CHECK(t.earliest(DramCommand::kActivate, 1) == 1000 + 37);
   t.issue(DramCommand::kActivate, 1, 1037);
   CHECK(t.earliest(DramCommand::kActivate, 5) == 1006 + 37);
+}
+
+/// From when `then` may go to `bank`, read off the rules: of the last `count` commands of each scope the
+/// earliest decides.
+Cycle earliest_by_definition(const std::vector<DramRule>& rules, const config::DramGroup& d,
+                             const std::vector<std::tuple<DramCommand, std::uint32_t, Cycle>>& issued,
+                             DramCommand then, std::uint32_t bank) {
+  Cycle earliest = 0;
+  for (const DramRule& rule : rules) {
+    if (rule.then != then) continue;
+    const std::uint32_t banks = rule.scope == DramScope::kBank    ? 1
+                                : rule.scope == DramScope::kGroup ? d.banks_per_group
+                                                                  : d.bank_groups * d.banks_per_group;
+    std::uint32_t left = rule.count;
+    for (auto i = issued.rbegin(); i != issued.rend() && left > 0; ++i) {
+      const auto& [command, where, at] = *i;
+      if (command == rule.first && where / banks == bank / banks && --left == 0)
+        earliest = std::max(earliest, at + rule.cycles);
+    }
+  }
+  return earliest;
+}
+
+TEST_CASE("rules of any count in any scope, against their definition") {
+  std::mt19937 random(21);
+  const config::DramGroup d = odd_timing();
+  const auto command = [&] { return static_cast<DramCommand>(random() % 4); };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<DramRule> rules(1 + random() % 8);
+    for (DramRule& rule : rules)
+      rule = {command(), command(), static_cast<DramScope>(random() % 3),
+              static_cast<std::uint32_t>(1 + random() % 60), static_cast<std::uint32_t>(1 + random() % 6)};
+    DramTiming timing(d, rules);
+    std::vector<std::tuple<DramCommand, std::uint32_t, Cycle>> issued;
+    for (Cycle now = 1000; issued.size() < 60;) {
+      const DramCommand next = command();
+      const auto bank = static_cast<std::uint32_t>(random() % 16);
+      const Cycle earliest = timing.earliest(next, bank);
+      REQUIRE(earliest == earliest_by_definition(rules, d, issued, next, bank));
+      now = std::max(now + random() % 4, earliest);
+      timing.issue(next, bank, now);
+      issued.emplace_back(next, bank, now);
+    }
+  }
+}
+
+TEST_CASE("a rule that counts no command is refused") {
+  using enum DramCommand;
+  CHECK_THROWS_AS(DramTiming(odd_timing(), {{kActivate, kActivate, DramScope::kChannel, 10, 0}}),
+                  std::invalid_argument);
 }
 
 TEST_CASE("the data of a write never overlap those of a read, whatever tRTW") {
