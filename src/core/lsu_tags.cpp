@@ -68,9 +68,7 @@ bool MemoryPipeline::load_line(Cycle now, const LineAccess& access) {
   if (place != L1Cache::kNone) l1_.touch(place);
 
   stats::SmCounters& c = counters_[current_.kernel];
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, true, count(access.sectors & valid), count(missing), count(rest) - count(missing),
-                     line_there);
+  book(c, true, count(access.sectors & valid), count(missing), count(rest) - count(missing), line_there);
   c.l1_load_sectors_sent += count(missing);
   return true;
 }
@@ -94,10 +92,8 @@ bool MemoryPipeline::store_line(Cycle now, const LineAccess& access) {
   }
 
   stats::SmCounters& c = counters_[current_.kernel];
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, false, count(access.sectors & valid),
-                     count(static_cast<SectorMask>(access.sectors & ~valid)), 0,
-                     place != L1Cache::kNone || mshrs_.find(access.line) != L1Mshrs::kNone);
+  book(c, false, count(access.sectors & valid), count(static_cast<SectorMask>(access.sectors & ~valid)), 0,
+       place != L1Cache::kNone || mshrs_.find(access.line) != L1Mshrs::kNone);
   c.l1_store_sectors_sent += count(access.sectors);
   return true;
 }
@@ -118,10 +114,17 @@ bool MemoryPipeline::direct_line(Cycle now, const LineAccess& access) {
 
   stats::SmCounters& c = counters_[current_.kernel];
   const unsigned sectors = count(access.sectors);
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, load, 0, sectors, 0, line_there);
+  book(c, load, 0, sectors, 0, line_there);
   (load ? c.l1_load_sectors_sent : c.l1_atomic_sectors_sent) += sectors;
+  if (!load) c.l1_atomic_line_misses += !line_there;
   return true;
+}
+
+void MemoryPipeline::book(stats::SmCounters& c, bool read, unsigned hits, unsigned misses, unsigned merges,
+                          bool line_there) const {
+  ++c.l1.requests;
+  stats::book_lookup(c.l1, read, hits, misses, merges, line_there);
+  if (current_.local) stats::book_local(c.l1_local, read, hits, misses, merges, line_there);
 }
 
 /// Whether the line may go on: a pending-table entry is there, and room in the port when a request is to be
@@ -155,6 +158,7 @@ void MemoryPipeline::send_line(Cycle now, Address line, SectorMask sectors, std:
   request.sectors = sectors;
   request.kernel = current_.kernel;
   request.evict_first = current_.evict_first;
+  request.local = current_.local;
   if (kind == icnt::AccessKind::kStore) request.bytes = lines_.bytes[current_.next];
   if (kind == icnt::AccessKind::kAtomic || kind == icnt::AccessKind::kReduction)
     request.operations = std::min<std::uint8_t>(lines_.line[current_.next].operations, 128);

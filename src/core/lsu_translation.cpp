@@ -39,6 +39,7 @@ bool MemoryPipeline::translate(Cycle now, const LineAccess& access, bool& parked
   line.kind = static_cast<std::uint8_t>(current_.kind);
   line.kernel = current_.kernel;
   line.evict_first = current_.evict_first;
+  line.local = current_.local;
   line.write = write;
   line.answered = current_.kind != LineKind::kStore && current_.kind != LineKind::kReduction;
   if (!translator_->park(now, line)) ++counters_[current_.kernel].tlb_waits;
@@ -97,6 +98,7 @@ bool MemoryPipeline::try_line_again(Cycle now) {
   current_.kind = static_cast<LineKind>(line.kind);
   current_.kernel = line.kernel;
   current_.evict_first = line.evict_first;
+  current_.local = line.local;
   current_.entry = line.entry;
   current_.extra = line.extra;
   current_.handle = line.handle;

@@ -341,6 +341,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   current_ = {};
   current_.active = true;
   current_.evict_first = op.evict_first;
+  current_.local = local;
   current_.kind = kind;
   current_.kernel = op.kernel;
   current_.handle = op.handle;

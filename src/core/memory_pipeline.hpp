@@ -120,7 +120,7 @@ class MemoryPipeline {
   enum class Blocked : std::uint8_t { kNo, kPort, kTable, kTranslation };
   /// The operation in the tag stage: its lines from `next` on are to be looked up.
   struct Current {
-    bool active = false, evict_first = false;
+    bool active = false, evict_first = false, local = false;
     bool parking = false;  // the line missed the TLB and waits for a pending-table entry
     LineKind kind = LineKind::kCachedLoad;
     Blocked blocked = Blocked::kNo;
@@ -183,6 +183,9 @@ class MemoryPipeline {
   [[nodiscard]] bool direct_line(Cycle now, const LineAccess& access);
   [[nodiscard]] bool room_for_request(bool entry);
   void take_entry();
+  /// Counts a lookup of a line in the L1.
+  void book(stats::SmCounters& c, bool read, unsigned hits, unsigned misses, unsigned merges,
+            bool line_there) const;
   void send_line(Cycle now, Address line, SectorMask sectors, std::uint32_t tag, icnt::AccessKind kind);
   void finish_lines(Cycle now);
   void sectors_back(Cycle now, std::uint16_t entry, unsigned sectors);

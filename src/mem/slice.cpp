@@ -208,11 +208,22 @@ void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, 
                          SectorMask missed, bool line_there) {
   stats::PartitionCounters& c = counters_->mem[r.kernel];
   const std::uint32_t all = count(hit) + count(merged) + count(missed);
+  const bool line_miss = missed != 0 && !line_there;
   stats::book_lookup(c.l2, icnt::is_read(r.kind), count(hit), count(missed), count(merged), line_there);
-  if (icnt::carries_data(r.kind) && !is_store(r.kind)) c.l2_atomics += all;
+  if (r.local)
+    stats::book_local(c.l2_local, icnt::is_read(r.kind), count(hit), count(missed), count(merged),
+                      line_there);
+  if (icnt::carries_data(r.kind) && !is_store(r.kind)) {
+    c.l2_atomics += all;
+    c.l2_atomic_hits += count(hit);
+    c.l2_atomic_merges += count(merged);
+    c.l2_atomic_line_misses += line_miss;
+  }
   if (is_fetch(r.kind)) {
     c.l2_fetches += all;
     c.l2_fetch_hits += count(hit);
+    c.l2_fetch_merges += count(merged);
+    c.l2_fetch_line_misses += line_miss;
   }
   if (origin == kNear) ++c.l2.requests;
 }
