@@ -17,6 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from results.common import Context
+from results.split import is_check
 
 # Rows of hw/*.csv that belong to a configuration: their `gpu`.
 MEASURED_AS = {"v100": "v100", "a100": "a100_80", "h100_pcie": "h100_pcie"}
@@ -27,13 +28,6 @@ CACHE_THREADS, L2_PIECE, SMALL_SMS = 256, 512 * 1024, 8
 # elements of 128 bytes. Tables that RRZE-HPC did not take again (H100, A100 40 GB) are those of te42kyfo.
 CHASE_BEFORE, CHASE_SINCE = {"threads": 64, "stride": 64}, {"threads": 1, "stride": 128}
 TAKEN_AGAIN = ("v100", "a100_80", "a40", "l40")
-
-
-def fnv1a(text):
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
 
 
 class Row:
@@ -48,7 +42,7 @@ class Row:
 
     @property
     def derives(self):
-        return fnv1a(self.key) % 2 == 0
+        return not is_check(self.key)
 
 
 class Table:

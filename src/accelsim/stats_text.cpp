@@ -43,29 +43,78 @@ Value difference(std::uint64_t all, std::uint64_t part) {
   return whole(all - part);
 }
 
-/// Loads and stores of global memory can be told from those of local memory only where there are none of
-/// these.
-bool global_only(const Figures& f) { return f.total.sm.local_instructions == 0; }
+/// Accesses of one kind in Accel-Sim's words: the first sector that misses of a line is a MISS, any other one
+/// a SECTOR_MISS.
+struct Accesses {
+  std::uint64_t hits = 0, merges = 0, misses = 0, line_misses = 0;
+  [[nodiscard]] std::uint64_t all() const { return hits + merges + misses; }
+  [[nodiscard]] std::uint64_t sector_misses() const { return misses - line_misses; }
+};
+Accesses operator-(const Accesses& a, const Accesses& b) {
+  return {a.hits - b.hits, a.merges - b.merges, a.misses - b.misses, a.line_misses - b.line_misses};
+}
+Accesses operator+(const Accesses& a, const Accesses& b) {
+  return {a.hits + b.hits, a.merges + b.merges, a.misses + b.misses, a.line_misses + b.line_misses};
+}
 
-Value of_global(const Figures& f, std::uint64_t value) {
-  return global_only(f) ? whole(value) : std::nullopt;
+Accesses local_reads(const stats::LocalCounters& c) {
+  return {c.read_hits, c.read_merges, c.read_misses, c.read_line_misses};
+}
+Accesses local_writes(const stats::LocalCounters& c) {
+  return {c.write_hits, 0, c.write_misses, c.write_line_misses};
 }
 
 /// There atomics and reductions go by the L1 and are reads of the L2. Ours are counted among the writes of
-/// both and never hit in the L1; how often they hit in the L2 is not known apart.
-bool has_atomics(const Figures& f) { return f.total.sm.l1_atomic_sectors_sent > 0; }
+/// both and never hit in the L1.
+Accesses l1_atomics(const Figures& f) {
+  const stats::SmCounters& sm = f.total.sm;
+  return {0, 0, sm.l1_atomic_sectors_sent, sm.l1_atomic_line_misses};
+}
+Accesses l2_atomics(const Figures& f) {
+  const stats::PartitionCounters& m = f.total.mem;
+  return {m.l2_atomic_hits, m.l2_atomic_merges, m.l2_atomics - m.l2_atomic_hits - m.l2_atomic_merges,
+          m.l2_atomic_line_misses};
+}
+Accesses l2_fetches(const Figures& f) {
+  const stats::PartitionCounters& m = f.total.mem;
+  return {m.l2_fetch_hits, m.l2_fetch_merges, m.l2_fetches - m.l2_fetch_hits - m.l2_fetch_merges,
+          m.l2_fetch_line_misses};
+}
+
+/// Of a cache whose reads and writes merge: what of sectors_read neither hit nor missed was merged.
+Accesses reads(const stats::CacheCounters& c) {
+  return {c.read_hits, c.sectors_read - c.read_hits - c.read_misses, c.read_misses, c.read_line_misses};
+}
+Accesses writes(const stats::CacheCounters& c) {
+  return {c.write_hits, c.sectors_written - c.write_hits - c.write_misses, c.write_misses,
+          c.write_line_misses};
+}
+
+Accesses l1_global_reads(const Figures& f) { return reads(f.total.sm.l1) - local_reads(f.total.sm.l1_local); }
+Accesses l1_global_writes(const Figures& f) {
+  return writes(f.total.sm.l1) - l1_atomics(f) - local_writes(f.total.sm.l1_local);
+}
+Accesses l2_global_reads(const Figures& f) {
+  return reads(f.total.mem.l2) - l2_fetches(f) - local_reads(f.total.mem.l2_local) + l2_atomics(f);
+}
+Accesses l2_global_writes(const Figures& f) {
+  return writes(f.total.mem.l2) - l2_atomics(f) - local_writes(f.total.mem.l2_local);
+}
 
 Value of_l1(const Figures& f, std::uint64_t with_atomics) {
   return difference(with_atomics, f.total.sm.l1_atomic_sectors_sent);
 }
 
-Value without_atomics(const Figures& f, std::uint64_t value) {
-  return has_atomics(f) ? std::nullopt : of_global(f, value);
+/// Sectors that the SMs send to the L2.
+std::uint64_t local_loads_sent(const Figures& f) { return f.total.sm.l1_local.read_misses; }
+std::uint64_t local_stores_sent(const Figures& f) {
+  return f.total.sm.l1_local.write_hits + f.total.sm.l1_local.write_misses;
 }
-
-/// Misses and merges of global loads in the L2 are known where no fetch of instructions or constants missed.
-Value l2_read(const Figures& f, std::uint64_t value) {
-  return f.total.mem.l2_fetch_hits == f.total.mem.l2_fetches ? without_atomics(f, value) : std::nullopt;
+Value global_loads_sent(const Figures& f) {
+  return difference(f.total.sm.l1_load_sectors_sent + f.total.sm.l1_atomic_sectors_sent, local_loads_sent(f));
+}
+Value global_stores_sent(const Figures& f) {
+  return difference(f.total.sm.l1_store_sectors_sent, local_stores_sent(f));
 }
 
 /// DRAM bursts as accesses of 32 bytes.
@@ -161,44 +210,66 @@ constexpr Line kLines[] = {
     {"\tL1D_total_cache_pending_hits = ", "", OF(whole(f.total.sm.l1.mshr_merges)), "l1.mshr_merges"},
 
     {"\nTotal_core_cache_stats:", "", nullptr, ""},
-    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "",
-     OF(of_global(f, f.total.sm.l1.read_hits)), "l1.read_hits; without local memory"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l1_global_reads(f).hits)),
+     "l1.read_hits - l1.local_read_hits"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
-     OF(of_global(f, f.total.sm.l1.mshr_merges)), "l1.mshr_merges (loads only merge); without local memory"},
+     OF(whole(l1_global_reads(f).merges)), "l1.mshr_merges (loads only merge) - l1.local_read_merges"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "",
-     OF(of_global(f, f.total.sm.l1.read_line_misses)),
-     "l1.read_line_misses: the first sector of a line; without local memory"},
+     OF(whole(l1_global_reads(f).line_misses)),
+     "l1.read_line_misses - l1.local_read_line_misses: the first sector of a line"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
-     OF(of_global(f, f.total.sm.l1.read_misses - f.total.sm.l1.read_line_misses)),
-     "l1.read_misses - l1.read_line_misses; without local memory"},
-    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "",
-     OF(of_global(f, f.total.sm.l1.write_hits)), "l1.write_hits; without local memory"},
+     OF(whole(l1_global_reads(f).sector_misses())),
+     "l1.read_misses - l1.local_read_misses less the MISS line"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][HIT] = ", "",
+     OF(whole(local_reads(f.total.sm.l1_local).hits)), "l1.local_read_hits"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][HIT_RESERVED] = ", "",
+     OF(whole(local_reads(f.total.sm.l1_local).merges)), "l1.local_read_merges"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][MISS] = ", "",
+     OF(whole(local_reads(f.total.sm.l1_local).line_misses)), "l1.local_read_line_misses"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][SECTOR_MISS] = ", "",
+     OF(whole(local_reads(f.total.sm.l1_local).sector_misses())), "l1.local_read_misses less the MISS line"},
+    {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "", OF(whole(l1_global_writes(f).hits)),
+     "l1.write_hits - l1.local_write_hits"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
-     OF(without_atomics(f, f.total.sm.l1.write_line_misses)),
-     "l1.write_line_misses; without local memory and atomics"},
+     OF(whole(l1_global_writes(f).line_misses)),
+     "l1.write_line_misses - l1.atomic_line_misses - l1.local_write_line_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
-     OF(without_atomics(f, f.total.sm.l1.write_misses - f.total.sm.l1.write_line_misses)),
-     "l1.write_misses - l1.write_line_misses; without local memory and atomics"},
+     OF(whole(l1_global_writes(f).sector_misses())),
+     "l1.write_misses - l1.atomic_sectors_sent - l1.local_write_misses less the MISS line"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][HIT] = ", "",
+     OF(whole(local_writes(f.total.sm.l1_local).hits)), "l1.local_write_hits"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][MISS] = ", "",
+     OF(whole(local_writes(f.total.sm.l1_local).line_misses)), "l1.local_write_line_misses"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][SECTOR_MISS] = ", "",
+     OF(whole(local_writes(f.total.sm.l1_local).sector_misses())),
+     "l1.local_write_misses less the MISS line"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][HIT] = ", "",
      OF(difference(f.total.sm.l1i_accesses, f.total.sm.l1i_misses)), "sm.l1i_accesses - sm.l1i_misses"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][MISS] = ", "", OF(whole(f.total.sm.l1i_misses)),
      "sm.l1i_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "",
-     OF(of_global(f, f.total.sm.l1.sectors_read)), "l1.sectors_read; without local memory"},
+     OF(whole(l1_global_reads(f).all())), "l1.sectors_read less those of local memory"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_R][TOTAL_ACCESS] = ", "",
+     OF(whole(local_reads(f.total.sm.l1_local).all())),
+     "l1.local_read_hits + l1.local_read_merges + l1.local_read_misses"},
     {"\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = ", "",
-     OF(global_only(f) ? of_l1(f, f.total.sm.l1.sectors_written) : std::nullopt),
-     "l1.sectors_written - l1.atomic_sectors_sent; without local memory"},
+     OF(whole(l1_global_writes(f).all())),
+     "l1.sectors_written - l1.atomic_sectors_sent less those of local memory"},
+    {"\tTotal_core_cache_stats_breakdown[LOCAL_ACC_W][TOTAL_ACCESS] = ", "",
+     OF(whole(local_writes(f.total.sm.l1_local).all())), "l1.local_write_hits + l1.local_write_misses"},
     {"\tTotal_core_cache_stats_breakdown[INST_ACC_R][TOTAL_ACCESS] = ", "",
      OF(whole(f.total.sm.l1i_accesses)), "sm.l1i_accesses"},
 
     {"", "", nullptr, ""},
     {"gpgpu_n_tot_thrd_icount = ", "", OF(whole(f.total.sm.thread_instructions)), "thread_instructions"},
     {"gpgpu_n_tot_w_icount = ", "", OF(whole(f.total.sm.warp_instructions)), "warp_instructions"},
-    {"gpgpu_n_mem_read_global = ", "",
-     OF(of_global(f, f.total.sm.l1_load_sectors_sent + f.total.sm.l1_atomic_sectors_sent)),
-     "l1.load_sectors_sent + l1.atomic_sectors_sent; without local memory"},
-    {"gpgpu_n_mem_write_global = ", "", OF(of_global(f, f.total.sm.l1_store_sectors_sent)),
-     "l1.store_sectors_sent; without local memory"},
+    {"gpgpu_n_mem_read_local = ", "", OF(whole(local_loads_sent(f))), "l1.local_read_misses"},
+    {"gpgpu_n_mem_write_local = ", "", OF(whole(local_stores_sent(f))),
+     "l1.local_write_hits + l1.local_write_misses: stores go through"},
+    {"gpgpu_n_mem_read_global = ", "", global_loads_sent,
+     "l1.load_sectors_sent + l1.atomic_sectors_sent less those of local memory"},
+    {"gpgpu_n_mem_write_global = ", "", global_stores_sent,
+     "l1.store_sectors_sent less those of local memory"},
     {"gpgpu_n_shmem_bkconflict = ", "",
      OF(difference(f.total.sm.shared_wavefronts, f.total.sm.shared_instructions)),
      "sm.shared_wavefronts - sm.shared_instructions"},
@@ -227,30 +298,44 @@ constexpr Line kLines[] = {
      "of the two"},
     {"L2_total_cache_pending_hits = ", "", OF(whole(f.total.mem.l2.mshr_merges)), "l2.mshr_merges"},
     {"L2_total_cache_breakdown:", "", nullptr, ""},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "",
-     OF(without_atomics(f, f.total.mem.l2.read_hits - f.total.mem.l2_fetch_hits)),
-     "l2.read_hits - l2.fetch_hits; without local memory and atomics"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "",
-     OF(l2_read(f, f.total.mem.l2.mshr_merges)),
-     "l2.mshr_merges; without local memory and atomics, while every fetch hits"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "", OF(l2_read(f, f.total.mem.l2.read_line_misses)),
-     "l2.read_line_misses: the first sector of a line; likewise"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = ", "", OF(whole(l2_global_reads(f).hits)),
+     "l2.read_hits - l2.fetch_hits - l2.local_read_hits + l2.atomic_hits"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][HIT_RESERVED] = ", "", OF(whole(l2_global_reads(f).merges)),
+     "l2.mshr_merges - l2.fetch_merges - l2.local_read_merges: atomics included"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][MISS] = ", "", OF(whole(l2_global_reads(f).line_misses)),
+     "l2.read_line_misses - l2.fetch_line_misses - l2.local_read_line_misses + l2.atomic_line_misses: the "
+     "first sector of a line"},
     {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][SECTOR_MISS] = ", "",
-     OF(l2_read(f, f.total.mem.l2.read_misses - f.total.mem.l2.read_line_misses)),
-     "l2.read_misses - l2.read_line_misses; likewise"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "",
-     OF(without_atomics(f, f.total.mem.l2.write_hits)), "l2.write_hits; without local memory and atomics"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "",
-     OF(without_atomics(f, f.total.mem.l2.write_line_misses)),
-     "l2.write_line_misses; without local memory and atomics"},
+     OF(whole(l2_global_reads(f).sector_misses())), "l2.read_misses likewise, less the MISS line"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][HIT] = ", "", OF(whole(local_reads(f.total.mem.l2_local).hits)),
+     "l2.local_read_hits"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][HIT_RESERVED] = ", "",
+     OF(whole(local_reads(f.total.mem.l2_local).merges)), "l2.local_read_merges"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][MISS] = ", "",
+     OF(whole(local_reads(f.total.mem.l2_local).line_misses)), "l2.local_read_line_misses"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][SECTOR_MISS] = ", "",
+     OF(whole(local_reads(f.total.mem.l2_local).sector_misses())), "l2.local_read_misses less the MISS line"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][HIT] = ", "", OF(whole(l2_global_writes(f).hits)),
+     "l2.write_hits - l2.atomic_hits - l2.local_write_hits"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][MISS] = ", "", OF(whole(l2_global_writes(f).line_misses)),
+     "l2.write_line_misses - l2.atomic_line_misses - l2.local_write_line_misses"},
     {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][SECTOR_MISS] = ", "",
-     OF(without_atomics(f, f.total.mem.l2.write_misses - f.total.mem.l2.write_line_misses)),
-     "l2.write_misses - l2.write_line_misses; without local memory and atomics"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "",
-     OF(of_global(f, f.total.sm.l1_load_sectors_sent + f.total.sm.l1_atomic_sectors_sent)),
-     "l1.load_sectors_sent + l1.atomic_sectors_sent; without local memory"},
-    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = ", "",
-     OF(of_global(f, f.total.sm.l1_store_sectors_sent)), "l1.store_sectors_sent; without local memory"},
+     OF(whole(l2_global_writes(f).sector_misses())), "l2.write_misses likewise, less the MISS line"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][HIT] = ", "",
+     OF(whole(local_writes(f.total.mem.l2_local).hits)), "l2.local_write_hits"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][MISS] = ", "",
+     OF(whole(local_writes(f.total.mem.l2_local).line_misses)), "l2.local_write_line_misses"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][SECTOR_MISS] = ", "",
+     OF(whole(local_writes(f.total.mem.l2_local).sector_misses())),
+     "l2.local_write_misses less the MISS line"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = ", "", global_loads_sent,
+     "l1.load_sectors_sent + l1.atomic_sectors_sent less those of local memory"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_R][TOTAL_ACCESS] = ", "", OF(whole(local_loads_sent(f))),
+     "l1.local_read_misses"},
+    {"\tL2_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = ", "", global_stores_sent,
+     "l1.store_sectors_sent less those of local memory"},
+    {"\tL2_cache_stats_breakdown[LOCAL_ACC_W][TOTAL_ACCESS] = ", "", OF(whole(local_stores_sent(f))),
+     "l1.local_write_hits + l1.local_write_misses"},
 
     {"", "", nullptr, ""},
     {"icnt_total_pkts_mem_to_simt=", "", OF(whole(f.total.icnt.replies)),

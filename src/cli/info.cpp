@@ -10,6 +10,7 @@
 #include "cli/host.hpp"
 #include "cli/info_scan.hpp"
 #include "cli/options.hpp"
+#include "stats/names.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::cli {
@@ -93,6 +94,10 @@ void print_kernels(const std::vector<KernelInfo>& kernels) {
   Table table({"id", "stream", "grid", "block", "warps/CTA", "regs/thread", "shared/CTA", "code", "warp inst",
                "thread inst", "lanes", "name"},
               true);
+  constexpr std::size_t kNameWidth = 100;
+  std::vector<std::string> names;
+  for (const KernelInfo& k : kernels) names.push_back(k.header.name);
+  const auto labels = stats::labels_by_name(names, kNameWidth);
   for (const KernelInfo& k : kernels) {
     const trace::KernelHeader& h = k.header;
     const double lanes =
@@ -100,7 +105,7 @@ void print_kernels(const std::vector<KernelInfo>& kernels) {
     table.row({std::to_string(h.id), std::to_string(h.stream), dims(h.grid), dims(h.block),
                std::to_string(h.warps_per_cta()), std::to_string(h.registers), std::to_string(h.shared_bytes),
                std::to_string(k.static_instructions), thousands(k.total.warp), thousands(k.total.thread),
-               fmt::format("{:.1f}", lanes), h.name});
+               fmt::format("{:.1f}", lanes), labels.at(h.name)});
   }
   table.print();
   fmt::print("  code: distinct instructions; lanes: mean active lanes of a warp instruction, of {}.\n",

@@ -65,6 +65,10 @@ std::optional<po::variables_map> parse(int argc, char** argv, const Syntax& synt
     hidden.add_options()(name.c_str(), po::value<std::string>());
     positions.add(name.c_str(), 1);
   }
+  if (!syntax.rest.empty()) {
+    hidden.add_options()(syntax.rest.c_str(), po::value<std::vector<std::string>>());
+    positions.add(syntax.rest.c_str(), -1);
+  }
   po::options_description all;
   all.add(full.options).add(hidden);
   const std::string command = argv[0];

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "stats/names.hpp"
 #include "stats/text.hpp"
 
 namespace lockstep::cli {

@@ -42,6 +42,7 @@ void ResultFolder::append(const stats::RunReport& report) {
   grow(so_far_.intervals, report.intervals);
   so_far_.unattributed = report.unattributed;
   so_far_.gpu = report.gpu;
+  so_far_.overrides = report.overrides;
   so_far_.config_hash = report.config_hash;
   so_far_.trace_name = report.trace_name;
   so_far_.trace_hash = report.trace_hash;

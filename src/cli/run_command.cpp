@@ -101,7 +101,8 @@ void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
                arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
   }
   if (arguments.quiet) return;
-  fmt::print("{}", stats::to_text(result.report, result.host, summary_columns()));
+  fmt::print("{}", stats::to_text(result.report, result.host,
+                                  {.columns = summary_columns(), .all_launches = arguments.all_launches}));
   if (arguments.out.empty()) {
     fmt::print("no files written; -o FOLDER keeps the results\n");
   } else {

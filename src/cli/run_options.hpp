@@ -25,6 +25,7 @@ struct RunArguments {
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
+  bool all_launches = false;  // the summary has a row for each launch
   gpu::RunOptions options;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ struct Assignment;  // ini.hpp
 
 /// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
 [[nodiscard]] std::string to_ini(const GpuConfig& config);
+
+/// The keys whose values are not those of the product with this configuration's `gpu.name`, with their values
+/// and units; by key. Empty for a configuration with a name of its own. Depends on values only: the result is
+/// the same for --set, a file that includes the product, and a resolved config.ini.
+[[nodiscard]] std::map<std::string, std::string> overrides(const GpuConfig& config);
 
 /// FNV-1a over the canonical "key=value" lines: depends on values only, not on files or order.
 [[nodiscard]] std::uint64_t hash(const GpuConfig& config);

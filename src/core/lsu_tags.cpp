@@ -72,9 +72,8 @@ bool MemoryPipeline::load_line(Cycle now, Access& access, const LineAccess& line
   if (place != L1Cache::kNone) l1_.touch(place);
 
   stats::SmCounters& c = counters_[access.kernel];
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, true, bit_count(line.sectors & valid), bit_count(missing),
-                     bit_count(rest) - bit_count(missing), line_there);
+  book(access, true, bit_count(line.sectors & valid), bit_count(missing),
+       bit_count(rest) - bit_count(missing), line_there);
   c.l1_load_sectors_sent += bit_count(missing);
   return true;
 }
@@ -100,9 +99,8 @@ bool MemoryPipeline::store_line(Cycle now, Access& access, const LineAccess& lin
   }
 
   stats::SmCounters& c = counters_[access.kernel];
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, false, bit_count(line.sectors & valid), bit_count(line.sectors & ~valid), 0,
-                     place != L1Cache::kNone || mshrs_.find(line.line) != L1Mshrs::kNone);
+  book(access, false, bit_count(line.sectors & valid), bit_count(line.sectors & ~valid), 0,
+       place != L1Cache::kNone || mshrs_.find(line.line) != L1Mshrs::kNone);
   c.l1_store_sectors_sent += bit_count(line.sectors);
   return true;
 }
@@ -126,10 +124,19 @@ bool MemoryPipeline::direct_line(Cycle now, Access& access, const LineAccess& li
 
   stats::SmCounters& c = counters_[access.kernel];
   const unsigned sectors = bit_count(line.sectors);
-  ++c.l1.requests;
-  stats::book_lookup(c.l1, load, 0, sectors, 0, line_there);
+  book(access, load, 0, sectors, 0, line_there);
   (load ? c.l1_load_sectors_sent : c.l1_atomic_sectors_sent) += sectors;
+  if (!load) c.l1_atomic_line_misses += !line_there;
   return true;
+}
+
+/// A look-up of a line in the L1.
+void MemoryPipeline::book(const Access& access, bool read, unsigned hits, unsigned misses, unsigned merges,
+                          bool line_there) {
+  stats::SmCounters& c = counters_[access.kernel];
+  ++c.l1.requests;
+  stats::book_lookup(c.l1, read, hits, misses, merges, line_there);
+  if (access.local) stats::book_local(c.l1_local, read, hits, misses, merges, line_there);
 }
 
 /// Whether the line may go on: a pending-table entry is there, and room in the port when a request is to be
@@ -163,6 +170,7 @@ icnt::Request MemoryPipeline::request_of(const Access& access, Address line, Sec
   request.sectors = sectors;
   request.kernel = access.kernel;
   request.evict_first = access.evict_first;
+  request.local = access.local;
   return request;
 }
 

@@ -40,6 +40,7 @@ ParkedLine MemoryPipeline::parked(const LineAccess& line, bool write) const {
   parked.kind = static_cast<std::uint8_t>(access.kind);
   parked.kernel = access.kernel;
   parked.evict_first = access.evict_first;
+  parked.local = access.local;
   parked.write = write;
   parked.answered = access.kind != LineKind::kStore && access.kind != LineKind::kReduction;
   return parked;
@@ -94,6 +95,7 @@ bool MemoryPipeline::try_line_again(Cycle now) {
   access.kind = static_cast<LineKind>(line.kind);
   access.kernel = line.kernel;
   access.evict_first = line.evict_first;
+  access.local = line.local;
   access.entry = line.entry;
   access.extra = line.extra;
   access.handle = line.handle;

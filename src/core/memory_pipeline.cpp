@@ -341,6 +341,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   current_.active = true;
   Access& access = current_.access;
   access.evict_first = op.evict_first;
+  access.local = local;
   access.kind = kind;
   access.kernel = op.kernel;
   access.handle = op.handle;

@@ -122,7 +122,7 @@ class MemoryPipeline {
   struct Access {
     LineKind kind = LineKind::kCachedLoad;
     Blocked blocked = Blocked::kNo;  // why the last line did not get through
-    bool evict_first = false;
+    bool evict_first = false, local = false;
     std::uint8_t kernel = 0;
     std::uint16_t entry = LsuPending::kNone;
     std::uint16_t extra = 0;     // added to the latency: texture
@@ -195,6 +195,8 @@ class MemoryPipeline {
   [[nodiscard]] bool direct_line(Cycle now, Access& access, const LineAccess& line);
   [[nodiscard]] bool room_for_request(Access& access, bool request) const;
   void take_entry(Access& access);
+  void book(const Access& access, bool read, unsigned hits, unsigned misses, unsigned merges,
+            bool line_there);
   [[nodiscard]] static icnt::Request request_of(const Access& access, Address line, SectorMask sectors,
                                                 std::uint32_t tag, icnt::AccessKind kind);
   void finish_lines(Cycle now);

@@ -62,6 +62,7 @@ void check_limits(const config::GpuConfig& config) {
 stats::RunReport empty_report(const trace::TraceSet& trace, const config::GpuConfig& config) {
   stats::RunReport report;
   report.gpu = config.gpu.name;
+  report.overrides = config::overrides(config);
   report.config_hash = config::hash(config);
   report.trace_name = trace.name();
   report.trace_hash = trace.content_hash();
@@ -111,6 +112,30 @@ stats::HostReport host_report(const RunOptions& options, const sim::Engine& engi
   host.peak_rss_bytes = peak_rss_bytes();
   return host;
 }
+
+/// Copies fill the L2 unless that is switched off, so that kernels may find their data there. Said where that
+/// is at least a fifth of what they would have read from the DRAM.
+void note_warm_l2(stats::RunReport& report, const config::GpuConfig& config) {
+  if (!config.host.warms_l2 || config.launch.cache_control != config::CacheControl::kNone) return;
+  std::uint64_t copied = 0, hits = 0, bursts = 0;
+  for (const stats::CopyResult& copy : report.copies)
+    if (copy.kind == "host_to_device") copied += copy.bytes;
+  for (const stats::KernelResult& kernel : report.kernels) {
+    const stats::PartitionCounters& mem = kernel.counters.mem;
+    hits += mem.l2.read_hits - mem.l2_fetch_hits;
+    bursts += mem.dram_reads;
+  }
+  const auto& l2 = config.l2;
+  const std::uint64_t l2_bytes = std::uint64_t{l2.partitions} * l2.slices_per_partition * l2.slice_bytes;
+  const std::uint64_t warm = std::min(copied, l2_bytes);
+  if (hits == 0 || warm == 0 || warm * 4 < bursts * config.dram.burst_bytes) return;
+  report.remarks.emplace_back(
+      "copies to the device left their data in the L2, where kernels found it: little DRAM traffic; "
+      "--set host.warms_l2=false starts with a cold L2");
+  std::sort(report.remarks.begin(), report.remarks.end());
+}
+
+}  // namespace
 
 /// What a run simulates: a trace, or a program that makes it meanwhile.
 struct Input {
@@ -167,6 +192,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   RunResult result = controller.result();
   result.report.trace_name = input.trace.name();  // a program's is known at its end
   result.report.trace_hash = input.trace.content_hash();
+  note_warm_l2(result.report, options.config);
   result.host = host_report(options, engine, result.report);
   result.host.seconds_kernels = controller.kernel_seconds();
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();

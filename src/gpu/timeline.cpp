@@ -6,8 +6,10 @@
 #include <iterator>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "sim/clock.hpp"
+#include "stats/names.hpp"
 #include "stats/text.hpp"
 
 namespace lockstep::gpu {
@@ -99,9 +101,14 @@ void put_kernels(Writer& out, const stats::RunReport& report) {
     row = next++;
     out.row(row, fmt::format("kernels, stream {}", stream));
   }
+  constexpr std::size_t kNameWidth = 80;
+  std::vector<std::string> names;
+  for (const stats::KernelResult& kernel : report.kernels) names.push_back(kernel.name);
+  const auto labels = stats::labels_by_name(names, kNameWidth);
   for (const stats::KernelResult& kernel : report.kernels)
-    out.span(rows[kernel.stream], kernel.name, kernel.start_cycle, kernel.cycles,
-             fmt::format("\"id\":{},\"cycles\":{}", kernel.id, kernel.cycles));
+    out.span(rows[kernel.stream], labels.at(kernel.name), kernel.start_cycle, kernel.cycles,
+             fmt::format("\"id\":{},\"cycles\":{},\"name\":{}", kernel.id, kernel.cycles,
+                         stats::json_string(kernel.name)));
 }
 
 void put_copies(Writer& out, const stats::RunReport& report) {

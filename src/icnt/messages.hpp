@@ -61,6 +61,7 @@ struct Request {
   std::uint8_t operations =
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   bool evict_first = false;
+  bool local = false;                    // local memory, for the counters
   std::array<std::uint32_t, 4> bytes{};  // stores: written bytes of each sector, bit per byte
 };
 

@@ -208,12 +208,23 @@ void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, 
                          SectorMask missed, bool line_there) {
   stats::PartitionCounters& c = counters_->mem[r.kernel];
   const std::uint32_t all = bit_count(hit) + bit_count(merged) + bit_count(missed);
+  const bool line_miss = missed != 0 && !line_there;
   stats::book_lookup(c.l2, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
                      line_there);
-  if (icnt::carries_data(r.kind) && !is_store(r.kind)) c.l2_atomics += all;
+  if (r.local)
+    stats::book_local(c.l2_local, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
+                      line_there);
+  if (icnt::carries_data(r.kind) && !is_store(r.kind)) {
+    c.l2_atomics += all;
+    c.l2_atomic_hits += bit_count(hit);
+    c.l2_atomic_merges += bit_count(merged);
+    c.l2_atomic_line_misses += line_miss;
+  }
   if (is_fetch(r.kind)) {
     c.l2_fetches += all;
     c.l2_fetch_hits += bit_count(hit);
+    c.l2_fetch_merges += bit_count(merged);
+    c.l2_fetch_line_misses += line_miss;
   }
   if (origin == kNear) ++c.l2.requests;
 }

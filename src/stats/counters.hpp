@@ -54,11 +54,26 @@ inline void book_lookup(CacheCounters& c, bool read, std::uint64_t hits, std::ui
   (read ? c.read_line_misses : c.write_line_misses) += line_misses;
 }
 
+/// The part of a cache's sectors that local memory has.
+struct LocalCounters {
+  std::uint64_t read_hits = 0, read_merges = 0, read_misses = 0, read_line_misses = 0;
+  std::uint64_t write_hits = 0, write_misses = 0, write_line_misses = 0;  // stores do not merge
+};
+inline void book_local(LocalCounters& c, bool read, std::uint64_t hits, std::uint64_t misses,
+                       std::uint64_t merges, bool line_there) {
+  const std::uint64_t line_misses = misses > 0 && !line_there;
+  (read ? c.read_hits : c.write_hits) += hits;
+  (read ? c.read_misses : c.write_misses) += misses;
+  (read ? c.read_line_misses : c.write_line_misses) += line_misses;
+  c.read_merges += merges;
+}
+
 struct SmCounters {
   std::uint64_t warp_instructions = 0, thread_instructions = 0, ctas = 0, warps = 0;
   CacheCounters l1;
+  LocalCounters l1_local;
   std::uint64_t l1_load_sectors_sent = 0, l1_store_sectors_sent = 0;  // requests into the crossbar
-  std::uint64_t l1_atomic_sectors_sent = 0;
+  std::uint64_t l1_atomic_sectors_sent = 0, l1_atomic_line_misses = 0;
   std::uint64_t shared_instructions = 0, shared_wavefronts = 0;  // conflict-free: one wavefront each
   std::uint64_t global_instructions = 0, local_instructions = 0, const_instructions = 0;
   std::uint64_t tlb_waits = 0;
@@ -72,9 +87,12 @@ struct SmCounters {
 
 struct PartitionCounters {
   CacheCounters l2;
+  LocalCounters l2_local;
   std::uint64_t l2_atomics = 0, l2_writebacks = 0;  // sectors
+  std::uint64_t l2_atomic_hits = 0, l2_atomic_merges = 0, l2_atomic_line_misses = 0;
   std::uint64_t l2_fetches = 0, l2_fetch_hits = 0;  // sectors of instruction and constant fetches
-  std::uint64_t dram_reads = 0, dram_writes = 0;    // bursts
+  std::uint64_t l2_fetch_merges = 0, l2_fetch_line_misses = 0;
+  std::uint64_t dram_reads = 0, dram_writes = 0;  // bursts
   std::uint64_t dram_row_hits = 0, dram_row_misses = 0, dram_activates = 0, dram_precharges = 0;
   std::uint64_t dram_bytes = 0;
   std::uint64_t far_requests = 0;

@@ -43,6 +43,18 @@ constexpr std::array kCounters{
                AT(sm.l1_store_sectors_sent)},
     Descriptor{"l1.atomic_sectors_sent", "sectors", "sectors that atomics and reductions send to the L2",
                AT(sm.l1_atomic_sectors_sent)},
+    Descriptor{"l1.atomic_line_misses", "lookups", "part of write_line_misses", AT(sm.l1_atomic_line_misses)},
+    Descriptor{"l1.local_read_hits", "sectors", "hits of loads from local memory, part of read_hits",
+               AT(sm.l1_local.read_hits)},
+    Descriptor{"l1.local_read_merges", "sectors", "of these loads, merged", AT(sm.l1_local.read_merges)},
+    Descriptor{"l1.local_read_misses", "sectors", "of these loads, misses", AT(sm.l1_local.read_misses)},
+    Descriptor{"l1.local_read_line_misses", "lookups", "of these loads, part of read_line_misses",
+               AT(sm.l1_local.read_line_misses)},
+    Descriptor{"l1.local_write_hits", "sectors", "hits of stores to local memory, part of write_hits",
+               AT(sm.l1_local.write_hits)},
+    Descriptor{"l1.local_write_misses", "sectors", "of these stores, misses", AT(sm.l1_local.write_misses)},
+    Descriptor{"l1.local_write_line_misses", "lookups", "of these stores, part of write_line_misses",
+               AT(sm.l1_local.write_line_misses)},
 
     Descriptor{"l2.accesses", "sectors",
                "32-byte sectors looked up in the L2 slices: hits + misses + mshr_merges",
@@ -65,10 +77,29 @@ constexpr std::array kCounters{
                AT(mem.l2.read_line_misses)},
     Descriptor{"l2.write_line_misses", "lookups", "writes likewise", AT(mem.l2.write_line_misses)},
     Descriptor{"l2.atomics", "sectors", "sectors on which the atomic units worked", AT(mem.l2_atomics)},
+    Descriptor{"l2.atomic_hits", "sectors", "of l2.atomics, hits; part of write_hits",
+               AT(mem.l2_atomic_hits)},
+    Descriptor{"l2.atomic_merges", "sectors", "of l2.atomics, merged", AT(mem.l2_atomic_merges)},
+    Descriptor{"l2.atomic_line_misses", "lookups", "of atomics and reductions, part of write_line_misses",
+               AT(mem.l2_atomic_line_misses)},
     Descriptor{"l2.writebacks", "sectors", "dirty sectors sent to the DRAM", AT(mem.l2_writebacks)},
     Descriptor{"l2.fetches", "sectors", "accesses of instruction and constant fetches, part of sectors_read",
                AT(mem.l2_fetches)},
     Descriptor{"l2.fetch_hits", "sectors", "of these, found", AT(mem.l2_fetch_hits)},
+    Descriptor{"l2.fetch_merges", "sectors", "of l2.fetches, merged", AT(mem.l2_fetch_merges)},
+    Descriptor{"l2.fetch_line_misses", "lookups", "of these fetches, part of read_line_misses",
+               AT(mem.l2_fetch_line_misses)},
+    Descriptor{"l2.local_read_hits", "sectors", "hits of loads from local memory, part of read_hits",
+               AT(mem.l2_local.read_hits)},
+    Descriptor{"l2.local_read_merges", "sectors", "of these loads, merged", AT(mem.l2_local.read_merges)},
+    Descriptor{"l2.local_read_misses", "sectors", "of these loads, misses", AT(mem.l2_local.read_misses)},
+    Descriptor{"l2.local_read_line_misses", "lookups", "of these loads, part of read_line_misses",
+               AT(mem.l2_local.read_line_misses)},
+    Descriptor{"l2.local_write_hits", "sectors", "hits of stores to local memory, part of write_hits",
+               AT(mem.l2_local.write_hits)},
+    Descriptor{"l2.local_write_misses", "sectors", "of these stores, misses", AT(mem.l2_local.write_misses)},
+    Descriptor{"l2.local_write_line_misses", "lookups", "of these stores, part of write_line_misses",
+               AT(mem.l2_local.write_line_misses)},
     Descriptor{"l2.far_requests", "requests", "requests that crossed to the other half of the L2",
                AT(mem.far_requests)},
 
@@ -148,7 +179,7 @@ constexpr std::array kCounters{
 static_assert(kCounters.size() * sizeof(std::uint64_t) == sizeof(KernelCounters), "each counter has one row");
 
 constexpr std::array kKernelFields{
-    FieldHelp{"name", "", "the kernel's name in the trace"},
+    FieldHelp{"name", "", "the kernel's name in the trace, as a rule mangled; `c++filt` makes it readable"},
     FieldHelp{"id", "", "the kernel's id in the trace"},
     FieldHelp{"stream", "", "CUDA stream"},
     FieldHelp{"grid", "CTAs", "x, y, z"},
@@ -220,7 +251,7 @@ A run with `-o OUT` writes
 | file | what |
 |---|---|
 | `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
-| `stats.csv` | a row a kernel; nested names are joined by a dot |
+| `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
 | `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration; `-c OUT/config.ini` runs it again |
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
@@ -228,7 +259,8 @@ A run with `-o OUT` writes
 
 `stats.json` has `schema` (1; it changes when a name goes or changes its meaning, not when one is added), `version`,
 `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, fills and copies within the device, and `total`, the sums over all kernels. Besides
-there are `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
+there are `overrides` (the parameters that differ from those of the product `gpu`, by name; empty for a configuration with
+a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.
 

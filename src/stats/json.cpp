@@ -105,6 +105,16 @@ void put_total(Writer& out, const RunReport& report) {
   out.put("}},\n");
 }
 
+void put_overrides(Writer& out, const RunReport& report) {
+  out.put("  \"overrides\":{{");
+  bool first = true;
+  for (const auto& [key, value] : report.overrides) {
+    out.put("{}{}:{}", first ? "" : ",", json_string(key), json_string(value));
+    first = false;
+  }
+  out.put("}},\n");
+}
+
 void put_remarks(Writer& out, const RunReport& report) {
   out.put("  \"core_khz\":{},\"total_cycles\":{},\"partial\":{},\"partial_reason\":{},\n", report.core_khz,
           report.total_cycles, report.partial, json_string(report.partial_reason));
@@ -184,6 +194,7 @@ std::string to_json(const RunReport& report) {
           hex16(report.trace_hash));
   put_kernels_and_copies(out, report);
   put_total(out, report);
+  put_overrides(out, report);
   put_remarks(out, report);
   put_managed(out, report);
   put_intervals(out, report);

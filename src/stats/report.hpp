@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,8 +63,9 @@ struct ManagedReport {
 
 /// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
 struct RunReport {
-  std::string version;  // of the program
-  std::string gpu;      // configuration's name
+  std::string version;                           // of the program
+  std::string gpu;                               // configuration's name
+  std::map<std::string, std::string> overrides;  // parameters that are not those of the product `gpu`
   std::uint64_t config_hash = 0;
   std::string trace_name;
   std::uint64_t trace_hash = 0;
@@ -110,21 +112,17 @@ struct HostReport {
 /// intervals.csv: a row an interval.
 [[nodiscard]] std::string intervals_csv(const RunReport& report);
 [[nodiscard]] std::string to_json(const HostReport& host);
+struct SummaryOptions {
+  unsigned columns = 100;     // of the terminal
+  bool all_launches = false;  // a row for each launch, however many there are
+};
 /// The summary on the terminal.
-[[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host, unsigned columns = 100);
+[[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host,
+                                  const SummaryOptions& options = {});
 
 /// Writes stats.csv, intervals.csv, host.json and stats.json into `directory` (made if missing): each to a
 /// temporary name, synced and renamed, so that a full disk or a kill leaves the old file or none. Throws
 /// UserError naming the file.
 void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host);
-
-/// `lockstep compare`: two stats.json files or run folders, per kernel and counter.
-struct CompareOptions {
-  double tolerance = 0;  // relative
-  bool json = false;     // all differences as JSON instead of text for people
-};
-/// Text of the comparison; `different` says whether any value is outside the tolerance.
-[[nodiscard]] std::string compare(const std::string& a, const std::string& b, const CompareOptions& options,
-                                  bool& different);
 
 }  // namespace lockstep::stats

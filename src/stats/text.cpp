@@ -21,32 +21,6 @@ std::string wide_digits(Wide value) {
   return digits;
 }
 
-/// Takes "<number><that many characters>" from the front, as in mangled names. Empty when there is none.
-std::string_view take_length_prefixed(std::string_view& rest) {
-  std::size_t length = 0, digits = 0;
-  while (digits < rest.size() && digits < 4 && rest[digits] >= '0' && rest[digits] <= '9') {
-    length = length * 10 + static_cast<std::size_t>(rest[digits++] - '0');
-  }
-  if (digits == 0 || length == 0 || digits + length > rest.size()) return {};
-  const std::string_view name = rest.substr(digits, length);
-  rest.remove_prefix(digits + length);
-  return name;
-}
-
-/// "_ZN3foo3barEv" -> "foo::bar"; empty when the name is not of the plain forms.
-std::string plain_function(std::string_view name) {
-  if (name.substr(0, 2) != "_Z") return {};
-  std::string_view rest = name.substr(2);
-  if (rest.substr(0, 1) != "N") return std::string(take_length_prefixed(rest));
-  rest.remove_prefix(1);
-  std::string result;
-  for (std::string_view part; !(part = take_length_prefixed(rest)).empty();) {
-    if (!result.empty()) result += "::";
-    result += part;
-  }
-  return result;
-}
-
 }  // namespace
 
 std::string fixed_ratio(std::uint64_t numerator, std::uint64_t denominator, unsigned decimals,
@@ -95,15 +69,6 @@ std::string printable(std::string_view text) {
     if (c < 0x20 || c > 0x7e) c = '?';  // signed or not, bytes above 0x7f fail one of the two
   }
   return result;
-}
-
-std::string short_name(std::string_view name, std::size_t width) {
-  std::string text = plain_function(name);
-  if (text.empty()) text = name.substr(0, name.find('('));
-  if (text.empty()) text = name;
-  text = printable(text);
-  if (text.size() > width) text = text.substr(0, width - 1) + "~";
-  return text;
 }
 
 std::string json_string(std::string_view text) {

@@ -1,4 +1,4 @@
-// Numbers and names as text, the same on every host and in every locale.
+// Numbers and strings as text, the same on every host and in every locale.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,6 @@ namespace lockstep::stats {
 
 /// "1.23M": three digits and a decimal prefix (k, M, G, T).
 [[nodiscard]] std::string scaled(double value);
-
-/// A kernel's name for a column of `width` characters: _Z names of plain functions become "name" or
-/// "space::name", parameters are cut, what a terminal could take for a command is replaced.
-[[nodiscard]] std::string short_name(std::string_view name, std::size_t width);
 
 /// `text` without control characters and non-ASCII bytes: names in traces are not ours.
 [[nodiscard]] std::string printable(std::string_view text);

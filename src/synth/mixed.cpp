@@ -107,7 +107,7 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
   for (std::uint32_t id = 1; id <= 3; ++id) {
     const std::uint32_t threads = id == 2 ? 80 : 128;  // two and a half warps
     trace::KernelHeader header;
-    header.name = "_Z5mixed" + std::to_string(id) + "Pf";
+    header.name = "_Z6mixed" + std::to_string(id) + "Pf";
     header.id = id;
     header.grid = {ctas, 1, 1};
     header.block = {threads, 1, 1};

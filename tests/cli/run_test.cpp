@@ -56,6 +56,37 @@ TEST_CASE("a run writes its files and a summary") {
   CHECK_THAT(slurp(folder / "out/config.ini"), Catch::Contains("v100"));
 }
 
+TEST_CASE("what differs from the product is named, and a resolved configuration says the same") {
+  const Folder folder;
+  write_trace(folder / "t", {});
+  REQUIRE(run({"run", folder / "t", "-o", folder / "a", "--set", "sm.scheduler=lrr", "--set", "l1.ways=8"})
+              .code == 0);
+  const Json overrides = stats_of(folder / "a")["overrides"];
+  CHECK(overrides["sm.scheduler"] == "lrr");
+  CHECK(overrides["l1.ways"] == "8");
+  CHECK(overrides.size() == 2);
+  REQUIRE(run({"run", folder / "t", "-o", folder / "b", "-c", folder / "a/config.ini"}).code == 0);
+  CHECK(slurp(folder / "a/stats.json") == slurp(folder / "b/stats.json"));
+  REQUIRE(run({"run", folder / "t", "-o", folder / "c"}).code == 0);
+  CHECK(stats_of(folder / "c")["overrides"].empty());
+  spill(folder / "mine.ini", "include = v100\n[gpu]\nname = mine\n[l1]\nways = 8\n");
+  REQUIRE(run({"run", folder / "t", "-o", folder / "d", "-c", folder / "mine.ini"}).code == 0);
+  CHECK(stats_of(folder / "d")["overrides"].empty());
+  const Finished compared = run({"compare", folder / "c", folder / "a", folder / "b"});
+  CHECK(compared.code == 1);
+  CHECK_THAT(compared.out, Catch::Contains("l1.ways") && Catch::Contains("sm.scheduler"));
+  CHECK(run({"compare", folder / "a", folder / "b", folder / "a"}).code == 0);
+}
+
+TEST_CASE("a warm L2 after copies is remarked where it matters, and how to change it") {
+  const Folder folder;
+  const std::string sgemm = LOCKSTEP_SOURCE_DIR "/traces/sgemm";
+  CHECK_THAT(run({"run", sgemm}).out, Catch::Contains("--set host.warms_l2=false starts with a cold L2"));
+  CHECK_THAT(run({"run", sgemm, "--set", "host.warms_l2=false"}).out, !Catch::Contains("remark"));
+  write_trace(folder / "t", {});  // no copies
+  CHECK_THAT(run({"run", folder / "t"}).out, !Catch::Contains("remark"));
+}
+
 TEST_CASE("without -o nothing is written, with --quiet nothing is said") {
   const Folder folder;
   write_trace(folder / "t", {});

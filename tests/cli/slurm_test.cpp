@@ -1,8 +1,10 @@
 // The bookkeeping of tools/slurm, without SLURM: sbatch is a script here that notes its arguments.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <sstream>
 
 #include "tests/cli/program.hpp"
 
@@ -58,6 +60,7 @@ TEST_CASE("an array resumes what is missing or partial") {
   CHECK(bench.pending() == "2,6\n");
   REQUIRE(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 0);
   CHECK(bench.pending() == "6\n");
+  CHECK(count_lines(slurp(bench.folder / "results/t-v100/attempts")) == 2);
 
   const auto before = std::filesystem::last_write_time(stats);
   CHECK(bench.script("batch.sh", {"task", "list", "results", "2"}).out == "results/t-v100: complete\n");
@@ -74,6 +77,70 @@ TEST_CASE("submit.sh asks sbatch for the missing lines only") {
                  Catch::EndsWith("/array.sbatch " + kTools + "batch.sh list results 0\n"));
   bench.list("t a100\n");
   CHECK_THAT(bench.script("submit.sh", {"list", "results"}).out, Catch::Contains("nothing to do"));
+}
+
+TEST_CASE("a list may have whole command lines, of exec too, and names") {
+  const Bench bench;
+  std::filesystem::create_directories(bench.folder / "with blank");
+  write_trace(bench.folder / "with blank/u", {});
+  const std::string program = std::string(LOCKSTEP_DRIVER_EXAMPLE) + " ";
+  bench.list(
+      "run \"with blank/u\" -c v100 --set sm.max_ctas=8\n" + std::string("exec -c v100 -- ") + program +
+      LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx\n# it's a comment\nmine: t a100 --max-cycles 5\n");
+  CHECK(bench.pending() == "1-2,4\n");
+  for (const char* line : {"1", "2", "4"}) {
+    const Finished result = bench.script("batch.sh", {"task", "list", "results", line});
+    INFO(result.err);
+    CHECK(result.code == 0);
+  }
+  for (const char* folder : {"u_v100_set_sm.max_ctas=8", "v100_vector_add_vector_add.ptx", "mine"})
+    CHECK(std::filesystem::exists(bench.folder / ("results/" + std::string(folder) + "/stats.json")));
+  CHECK(bench.pending().empty());
+}
+
+TEST_CASE("a run that always fails is given up") {
+  const Bench bench;
+  bench.list("t v100\nnone v100\n");
+  for (unsigned attempt = 0; attempt < 3; ++attempt) {
+    CHECK(bench.pending() == "1-2\n");
+    CHECK(bench.script("batch.sh", {"task", "list", "results", "2"}).code == 2);
+  }
+  CHECK(bench.pending() == "1\n");
+  const Finished more = bench.script("batch.sh", {"task", "list", "results", "2"});
+  CHECK(more.code == 1);
+  CHECK_THAT(more.err, Catch::Contains("results/none-v100: given up after 3 attempts"));
+  CHECK(count_lines(slurp(bench.folder / "results/none-v100/attempts")) == 3);
+  const Finished submitted = bench.script("submit.sh", {"list", "results"});
+  CHECK(submitted.code == 0);
+  CHECK_THAT(slurp(bench.folder / "sbatch.log"), Catch::StartsWith("--array=1 "));
+  CHECK_THAT(submitted.err,
+             Catch::Contains("given up after 3 attempts") && Catch::Contains("results/none-v100"));
+  std::filesystem::remove(bench.folder / "results/none-v100/attempts");
+  CHECK(bench.pending() == "1-2\n");
+}
+
+TEST_CASE("the statistics of all runs are collected in one table") {
+  const Bench bench;
+  write_trace(bench.folder / "three", {.kernels = 3});
+  bench.list("t v100\nthree a100\nnone v100\nthree v100\n");
+  for (const char* line : {"1", "2", "3"}) (void)bench.script("batch.sh", {"task", "list", "results", line});
+  const Finished collected = bench.script("batch.sh", {"collect", "list", "results"});
+  REQUIRE(collected.code == 0);
+  std::istringstream table(collected.out);
+  std::vector<std::string> rows;
+  for (std::string row; std::getline(table, row);) rows.push_back(row);
+  REQUIRE(rows.size() == 1 + 1 + 3 + 2);
+  std::istringstream own(slurp(bench.folder / "results/t-v100/stats.csv"));
+  std::string header, kernel;
+  std::getline(own, header);
+  std::getline(own, kernel);
+  CHECK(rows[0] == "run,state,attempts,gpu,config_hash," + header);
+  CHECK_THAT(rows[1], Catch::StartsWith("\"t-v100\",complete,1,v100,") && Catch::EndsWith("," + kernel));
+  CHECK_THAT(rows[4], Catch::StartsWith("\"three-a100\",complete,1,a100,"));
+  CHECK_THAT(rows[5], Catch::StartsWith("\"none-v100\",missing,1,,"));
+  CHECK_THAT(rows[6], Catch::StartsWith("\"three-v100\",missing,0,,"));
+  for (const std::string& row : rows)
+    CHECK(std::count(row.begin(), row.end(), ',') == std::count(rows[0].begin(), rows[0].end(), ','));
 }
 
 TEST_CASE("long lists are submitted in chunks of a thousand") {
@@ -100,6 +167,8 @@ TEST_CASE("mistakes in a list are named by line") {
   CHECK_THAT(refused("t v100\nt\n"), Catch::Contains("list:2: found 't', expected TRACE CONFIG"));
   CHECK_THAT(refused("t v100\nother/t v100\n"),
              Catch::Contains("list:2: line 1 writes to results/t-v100, too"));
+  CHECK_THAT(refused("t v100 -o x\n"), Catch::Contains("list:1: found 't v100 -o x', expected no -o"));
+  CHECK_THAT(refused("t v100 'x\n"), Catch::Contains("expected a closing quote"));
   CHECK(bench.script("batch.sh", {"pending", "none", "results"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results", "9"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results"}).code == 2);

@@ -1,7 +1,8 @@
 // Any bytes as a stats.json: a comparison without difference to itself, or one UserError.
+#include "stats/compare.hpp"
+
 #include <cstdlib>
 
-#include "stats/report.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "util/error.hpp"
 
@@ -11,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string file = fuzz::write("stats.json", {reinterpret_cast<const char*>(data), size});
   try {
     bool different = false;
-    (void)stats::compare(file, file, {}, different);
+    (void)stats::compare({{file, {}}, {file, {}}}, {}, different);
     if (different) std::abort();
   } catch (const UserError&) {
   }

@@ -57,6 +57,33 @@ TEST_CASE("every instruction of the trace is issued once, every cycle accounted 
   }
 }
 
+/// Each warp of `mixed` stores 4 bytes a lane to local memory and loads them, and ends with a reduction and
+/// an atomic of one lane. Lanes lie beside each other: 4 sectors of one line for a whole warp, 2 for a half.
+TEST_CASE("accesses of local memory and atomics are counted apart, in the L1 and the L2") {
+  const char* product = GENERATE("v100", "a100");
+  INFO(product);
+  const OpenTrace trace({"mixed", "mixed", {{"ctas", "4"}}});
+  for (const auto& kernel : gpu::simulate(*trace, options_for(product)).report.kernels) {
+    INFO(kernel.name);
+    const std::uint64_t sectors = 4 * (kernel.block.x == 128 ? 4 * 4 : 4 + 4 + 2);
+    const stats::LocalCounters &l1 = kernel.counters.sm.l1_local, &l2 = kernel.counters.mem.l2_local;
+    CHECK(l1.read_hits + l1.read_merges + l1.read_misses == sectors);
+    CHECK(l1.write_hits + l1.write_misses == sectors);
+    CHECK(l1.write_line_misses == 4 * kernel.counters.sm.warps / 4);  // the first touch of each warp's line
+    CHECK(l2.write_hits + l2.write_misses == sectors);
+    CHECK(l2.read_hits + l2.read_merges + l2.read_misses >= l1.read_misses);  // both halves of an A100's L2
+    if (std::string(product) == "v100")
+      CHECK(l2.read_hits + l2.read_merges + l2.read_misses == l1.read_misses);
+    const auto& mem = kernel.counters.mem;
+    CHECK(mem.l2_atomics == kernel.counters.sm.l1_atomic_sectors_sent);
+    CHECK(mem.l2_atomics > 0);
+    CHECK(mem.l2_atomic_hits + mem.l2_atomic_merges <= mem.l2_atomics);
+    CHECK(mem.l2_atomic_hits <= mem.l2.write_hits);
+    CHECK(mem.l2_fetch_hits + mem.l2_fetch_merges <= mem.l2_fetches);
+    CHECK(mem.l2_fetch_line_misses + l2.read_line_misses <= mem.l2.read_line_misses);
+  }
+}
+
 TEST_CASE("every request has its reply, and each is counted once") {
   const char* product = GENERATE("v100", "a100");
   for (const SmallTrace& small : small_traces()) {

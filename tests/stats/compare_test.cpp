@@ -1,3 +1,5 @@
+#include "stats/compare.hpp"
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -22,7 +24,7 @@ Compared compare_texts(const std::string& a, const std::string& b, const Compare
   std::ofstream(folder / "a.json") << a;
   std::ofstream(folder / "b.json") << b;
   Compared result;
-  result.text = compare(folder / "a.json", folder / "b.json", options, result.different);
+  result.text = compare({{folder / "a.json", {}}, {folder / "b.json", {}}}, options, result.different);
   return result;
 }
 
@@ -41,7 +43,7 @@ TEST_CASE("equal reports compare equal, folders too") {
   write_outputs(folder / "a", sample_report(), {});
   write_outputs(folder / "b", sample_report(), {});
   bool different = true;
-  CHECK(compare(folder / "a", folder / "b/stats.json", {}, different).find("no difference") !=
+  CHECK(compare({{folder / "a", {}}, {folder / "b/stats.json", {}}}, {}, different).find("no difference") !=
         std::string::npos);
   CHECK(!different);
 }
@@ -107,6 +109,69 @@ TEST_CASE("kernels of the same id and name are matched one by one") {
   CHECK(compare_reports(a, b).different);
 }
 
+TEST_CASE("several runs are compared with the first, side by side") {
+  const TempFolder folder;
+  std::vector<ComparedRun> runs;
+  for (unsigned i = 0; i < 4; ++i) {
+    RunReport report = sample_report(2);
+    if (i == 1 || i == 3) report.kernels[0].cycles = 4000 + 1000 * i;  // A and C: 6001
+    if (i == 2) report.kernels.pop_back();
+    const std::string path = folder / std::string(1, static_cast<char>('a' + i));
+    write_outputs(path, report, {});
+    runs.push_back({path, {}});
+  }
+  bool different = false;
+  const auto json = nlohmann::json::parse(compare(runs, {0, true}, different));
+  CHECK(different);
+  CHECK(json["d"] == runs[3].path + "/stats.json");
+  bool cycles = false, missing = false;
+  for (const auto& d : json["differences"]) {
+    if (d["where"] == "kernel 1 kernel_1" && d["counter"] == "cycles") {
+      cycles = true;
+      CHECK(d["a"] == 6001);
+      CHECK(d["b"] == 5000);
+      CHECK(d["c"] == 6001);
+      CHECK(d["d"] == 7000);
+    }
+    if (d["where"] == "kernel 2 kernel_2") {
+      missing = true;
+      CHECK(d["only_in"] == "A, B, D");
+    }
+  }
+  CHECK(cycles);
+  CHECK(missing);
+  const std::string text = compare(runs, {}, different);
+  CHECK_THAT(text, Catch::Contains("kernel 2 kernel_2: only in A, B, D"));
+  CHECK_THAT(text, Catch::Contains("5,000 (-16.68%)"));  // 5000 / 6001 = 0.8332
+  CHECK_THROWS_AS(compare({{folder / "a", {}}}, {}, different), UserError);
+  CHECK_THROWS_AS(compare(std::vector<ComparedRun>(27, {folder / "a", {}}), {}, different), UserError);
+}
+
+TEST_CASE("parameters are shown where they differ") {
+  const TempFolder folder;
+  RunReport a = sample_report(1), b = a;
+  b.overrides = {{"l1.ways", "8"}, {"sm.scheduler", "lrr"}};
+  write_outputs(folder / "a", a, {});
+  write_outputs(folder / "b", b, {});
+  bool different = true;
+  const auto parameters = [&](std::map<std::string, std::string> of_a,
+                              std::map<std::string, std::string> of_b) {
+    const std::string text =
+        compare({{folder / "a", std::move(of_a)}, {folder / "b", std::move(of_b)}}, {0, true}, different);
+    return nlohmann::json::parse(text)["parameters"];
+  };
+  using Json = nlohmann::json;
+  const Json scheduler = {{"name", "sm.scheduler"}, {"a", nullptr}, {"b", "lrr"}};
+  CHECK(parameters({}, {}) == Json({{{"name", "l1.ways"}, {"a", nullptr}, {"b", "8"}}, scheduler}));
+  // With both whole configurations, those are what counts.
+  CHECK(parameters({{"l1.ways", "4"}, {"l1.bytes", "64 KiB"}}, {{"l1.ways", "8"}, {"l1.bytes", "64 KiB"}}) ==
+        Json({{{"name", "l1.ways"}, {"a", "4"}, {"b", "8"}}}));
+  CHECK(!different);  // what differs are parameters, no results
+  b.gpu = "a100";
+  write_outputs(folder / "b", b, {});
+  CHECK(parameters({}, {})[0] == Json({{"name", "gpu.name"}, {"a", "v100"}, {"b", "a100"}}));
+}
+
 TEST_CASE("broken files are named with line and byte") {
   const std::string good = to_json(sample_report(1));
   CHECK_THROWS_WITH(compare_texts(good, "{\n\"schema\":1,\n]"),
@@ -128,7 +193,7 @@ TEST_CASE("broken files are named with line and byte") {
                               std::string(100, '[') + std::string(100, ']') + "}}"),
       Catch::Contains("nested too deeply"));
   bool different = false;
-  CHECK_THROWS_AS(compare("/nonexistent/x", "/nonexistent/y", {}, different), UserError);
+  CHECK_THROWS_AS(compare({{"/nonexistent/x", {}}, {"/nonexistent/y", {}}}, {}, different), UserError);
 }
 
 TEST_CASE("mutated files give a comparison or a UserError, nothing else") {

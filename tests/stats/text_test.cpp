@@ -42,18 +42,6 @@ TEST_CASE("numbers for people") {
   CHECK(hex16(0xabc) == "0000000000000abc");
 }
 
-TEST_CASE("kernel names are made short and harmless") {
-  CHECK(short_name("_Z9vectorAddPKfS0_Pfi", 20) == "vectorAdd");
-  CHECK(short_name("_ZN3foo3barEv", 20) == "foo::bar");
-  CHECK(short_name("bfs_kernel(int*, bool*)", 20) == "bfs_kernel");
-  CHECK(short_name("a_very_long_name_of_a_kernel", 10) == "a_very_lo~");
-  CHECK(short_name("_Z", 10) == "_Z");
-  CHECK(short_name("_Z99999x", 20) == "_Z99999x");
-  CHECK(short_name("_ZN", 20) == "_ZN");
-  CHECK(short_name("(", 10) == "(");
-  CHECK(short_name("a\033[2Jb\xff", 20) == "a?[2Jb?");
-}
-
 TEST_CASE("JSON strings are escaped and valid UTF-8") {
   CHECK(json_string("a\"b\\c\n") == "\"a\\\"b\\\\c\\n\"");
   CHECK(json_string("\xff") == "\"\xef\xbf\xbd\"");

@@ -71,6 +71,15 @@ TEST_CASE("stats.json has the fixed names in their order") {
   CHECK(kernel["grid"] == Json({196, 2, 1}));
 }
 
+TEST_CASE("overridden parameters are named in stats.json and in the summary") {
+  RunReport report = sample_report(1);
+  CHECK(Json::parse(to_json(report))["overrides"] == Json::object());
+  CHECK_THAT(to_text(report, {}), !Catch::Contains("l1.ways"));
+  report.overrides = {{"sm.scheduler", "lrr"}, {"l1.ways", "8"}};
+  CHECK(Json::parse(to_json(report))["overrides"] == Json({{"l1.ways", "8"}, {"sm.scheduler", "lrr"}}));
+  CHECK_THAT(to_text(report, {}), Catch::Contains("l1.ways = 8, sm.scheduler = lrr"));
+}
+
 TEST_CASE("stats.json keeps 64-bit integers and exact times") {
   RunReport report = sample_report(1);
   report.kernels[0].counters.sm.l1.hits = 0xffffffffffffffff;
@@ -185,7 +194,7 @@ TEST_CASE("the summary fits a screen") {
     report.remarks.assign(30, "a remark");
     HostReport host;
     host.wall_seconds = 1;
-    std::istringstream text(to_text(report, host, 110));
+    std::istringstream text(to_text(report, host, {.columns = 110}));
     std::size_t lines = 0, in_table = 0;
     for (std::string line; std::getline(text, line); ++lines) {
       if (line.find("kernel_") != std::string::npos) {
@@ -196,6 +205,33 @@ TEST_CASE("the summary fits a screen") {
     CHECK(lines <= 44);
     CHECK(in_table == (kernels <= 20 ? kernels : 15 + 1));
   }
+}
+
+TEST_CASE("many launches are one row for each kernel, as in nsys' cuda_gpu_kern_sum") {
+  RunReport report = sample_report(0);
+  report.core_khz = 1'000'000;  // a cycle is a nanosecond
+  const auto launch = [&](const char* name, std::uint64_t id, Cycle cycles) {
+    KernelResult kernel = sample_kernel(id, 0);
+    kernel.name = name;
+    kernel.cycles = cycles;
+    kernel.counters = {};
+    kernel.counters.sm.warp_instructions = 2 * cycles;
+    report.kernels.push_back(kernel);
+  };
+  for (std::uint64_t i = 0; i < 20; ++i) launch("_Z5smallIfEvPT_", i, 1000 + 100 * i);  // 39 us
+  launch("_Z5smallIdEvPT_", 20, 61000);
+  report.kernels[3].partial = true;
+  const std::string text = to_text(report, {}, {.columns = 110});
+  // name, launches, total, share, mean, minimum, maximum, IPC
+  CHECK_THAT(text,
+             Catch::Contains("small<double>                  1      61.00   61.0     61.00     61.00     "
+                             "61.00   2.00  -\nsmall<float>*                 20      39.00   39.0      "
+                             "1.95      1.00      2.90   2.00  -\n"));
+  CHECK_THAT(text, Catch::Contains("total, 2 kernels              21      100.0  100.0      4.76"));
+  CHECK_THAT(text, Catch::Contains("longest launch: id 20, small<double>, 61.00 us"));
+  const std::string all = to_text(report, {}, {.all_launches = true});
+  CHECK(std::count(all.begin(), all.end(), '\n') > 21);
+  CHECK_THAT(all, Catch::Contains("    3 small<float>*"));
 }
 
 TEST_CASE("the summary names the heaviest stall and the rates") {

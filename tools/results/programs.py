@@ -1,16 +1,10 @@
-"""What the sections of CUDA programs share: recordings of given binaries, and rows kept apart as a check."""
-import hashlib
+"""What the sections of CUDA programs share: recordings of given binaries."""
 import json
 import os
 import subprocess
 import tempfile
 
 from .common import Run
-
-
-def is_check(name):
-    """Whether the row of this name is one from which nothing was derived: half of all, by a fixed hash."""
-    return hashlib.sha256(name.encode()).digest()[0] % 2 == 1
 
 
 class Programs:

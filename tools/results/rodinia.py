@@ -6,7 +6,7 @@ import statistics
 import tempfile
 
 from .common import error_summary, percent
-from .programs import is_check
+from .split import is_check
 
 TITLE = "Rodinia 3.1 on a V100"
 NEEDS_PROGRAMS = True
@@ -131,7 +131,7 @@ def write(context, page):
               " and ".join(f"{cycles:,.0f} on {gpu}" for gpu, cycles in floor.items()) + ".",
               "No row can have less than the launch floor, so that this is the most it can be.")
     page.text("Sectors written are those that reach the DRAM before the kernel ends; the others stay in the L2, which keeps no more",
-              "than half of its lines dirty (`l2.dirty_ways`, from the srad of both GPUs).")
+              "than half of its lines dirty (`l2.dirty_ways`, from the QV100's srad).")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
                 "DRAM sectors read", "Lockstep", "written", "Lockstep"],
                [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", percent(r.busy_error()),
@@ -139,7 +139,7 @@ def write(context, page):
                  percent(r.elapsed_error(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}",
                  f"{r.writes:,.0f}", f"{r.our_writes:,.0f}"] for r in rows])
     for name, chosen in (("Rows that something may have been derived from.", [r for r in rows if not r.check]),
-                         ("Rows kept as a check (SHA-256 of GPU and kernel, first byte odd).", [r for r in rows if r.check]),
+                         ("Rows kept as a check (FNV-1a of GPU and kernel odd).", [r for r in rows if r.check]),
                          ("All, busy cycles.", rows)):
         page.text(f"{name} {error_summary([r.busy_error() for r in chosen])}")
     page.text(f"All, elapsed cycles, bare. {error_summary([r.elapsed_error() for r in rows])} With the floor.",

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Submits the runs of LIST whose results are missing or partial: submit.sh LIST RESULTS [OPTIONS of sbatch]
-# Call it again whenever jobs were lost: it resumes what is missing. LIST as in batch.sh.
+# Call it again whenever jobs were lost: it resumes what is missing, except runs that were tried LOCKSTEP_ATTEMPTS times.
+# LIST as in batch.sh.
 set -euo pipefail
 (($# >= 2)) || { echo "usage: submit.sh LIST RESULTS [OPTIONS of sbatch]" >&2; exit 2; }
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
@@ -22,4 +23,9 @@ for ((offset = 0; offset < lines; offset += chunk)); do
     "$results" "$offset"
   submitted=1
 done
-((submitted)) || echo "nothing to do: all results in $results are complete"
+given_up=$("$here/batch.sh" given-up "$list" "$results")
+if [[ -n $given_up ]]; then
+  printf 'given up after %s attempts (LOCKSTEP_ATTEMPTS):\n%s\n' "${LOCKSTEP_ATTEMPTS:-3}" "$given_up" >&2
+elif ((!submitted)); then
+  echo "nothing to do: all results in $results are complete"
+fi

@@ -1,0 +1,22 @@
+// How a configuration differs from the product whose name it has.
+#include <algorithm>
+#include <map>
+
+#include "config/config.hpp"
+#include "config/products.hpp"
+#include "config/schema.hpp"
+#include "config/value.hpp"
+
+namespace lockstep::config {
+
+std::map<std::string, std::string> overrides(const GpuConfig& config) {
+  std::map<std::string, std::string> changed;
+  const auto has_its_name = [&](const Product& product) { return product.name == config.gpu.name; };
+  if (std::none_of(products().begin(), products().end(), has_its_name)) return changed;
+  const GpuConfig product = resolve(config.gpu.name);
+  for (const Parameter& p : schema())
+    if (value_text(p, config) != value_text(p, product)) changed.emplace(p.key, value_with_unit(p, config));
+  return changed;
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,149 @@
+// Reads stats.json.
+#include "stats/stored_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "stats/files.hpp"
+#include "stats/names.hpp"
+#include "stats/text.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::stats {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr unsigned kMaxDepth = 16;
+
+std::uint64_t line_of_byte(const std::string& text, std::size_t byte) {
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
+  return 1 + static_cast<std::uint64_t>(std::count(text.begin(), end, '\n'));
+}
+
+Json parse_file(const std::string& file) {
+  const std::string text = read_file(file);
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    throw InputError(file, line_of_byte(text, e.byte == 0 ? 0 : e.byte - 1),
+                     fmt::format("byte {}: not valid JSON: {}", e.byte, e.what()));
+  } catch (const Json::exception& e) {
+    throw InputError(file, 0, fmt::format("not valid JSON: {}", e.what()));
+  }
+}
+
+/// Numbers must keep every digit: whole numbers of 64 bits, or small enough decimals.
+void check_number(const std::string& file, const std::string& path, const Json& value) {
+  if (!value.is_number_float() || std::abs(value.get<double>()) < 1.8e19) return;
+  throw InputError(file, 0, fmt::format("\"{}\" is {}, more than 64 bits", path, value.dump()));
+}
+
+void flatten(const std::string& file, const std::string& path, const Json& value, unsigned depth,
+             std::vector<std::pair<std::string, Json>>& out) {
+  if (depth > kMaxDepth) throw InputError(file, 0, fmt::format("\"{}\" is nested too deeply", path));
+  if (value.is_object()) {
+    for (const auto& [key, child] : value.items()) {
+      flatten(file, path.empty() ? key : fmt::format("{}.{}", path, key), child, depth + 1, out);
+    }
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      flatten(file, fmt::format("{}[{}]", path, i), value[i], depth + 1, out);
+    }
+  } else {
+    check_number(file, path, value);
+    out.emplace_back(path, value);
+  }
+}
+
+const Json& need(const std::string& file, const Json& object, const char* key, Json::value_t type) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->type() != type) {
+    throw InputError(file, 0,
+                     fmt::format("found no \"{}\" of type {}, expected a stats.json of lockstep", key,
+                                 Json(type).type_name()));
+  }
+  return *found;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "?";
+}
+
+/// Kernels are told apart by id and name; the same ones again (several contexts) by how often they came.
+void name_kernel(Section& section, const Json& kernel) {
+  constexpr std::size_t kWidth = 80;
+  const auto id = kernel.find("id");
+  const std::string before = fmt::format("kernel {} ", id != kernel.end() ? printable(id->dump()) : "?");
+  const std::string name = text_of(kernel, "name");
+  section.title = before + name;
+  section.label = before + short_name(name, kWidth);
+}
+
+void add_list(StoredRun& run, const Json& list, const char* what) {
+  std::map<std::string, unsigned> seen;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!list[i].is_object()) throw InputError(run.file, 0, fmt::format("{} {} is no object", what, i));
+    Section section;
+    section.title = section.label = fmt::format("{} {}", what, i);
+    if (std::string_view(what) == "kernel") name_kernel(section, list[i]);
+    const unsigned again = seen[section.title]++;
+    section.key = fmt::format("{}/{}", section.title, again);
+    if (again > 0) {
+      const std::string number = fmt::format(" ({} more of this id before)", again);
+      section.title += number;
+      section.label += number;
+    }
+    flatten(run.file, "", list[i], 0, section.values);
+    run.sections.push_back(std::move(section));
+  }
+}
+
+void add_intervals(StoredRun& run, const Json& root) {
+  const auto found = root.find("intervals");
+  if (found == root.end()) return;
+  Section section{"intervals", "intervals", "intervals", {}};
+  flatten(run.file, "", *found, 0, section.values);
+  run.sections.push_back(std::move(section));
+}
+
+}  // namespace
+
+StoredRun load_run(const std::string& path) {
+  StoredRun run;
+  std::error_code error;
+  run.file = std::filesystem::is_directory(path, error) ? path + "/stats.json" : path;
+  const Json root = parse_file(run.file);
+  if (!root.is_object()) throw InputError(run.file, 0, "found no object, expected a stats.json of lockstep");
+  const Json& schema = need(run.file, root, "schema", Json::value_t::number_unsigned);
+  if (schema != 1u) {
+    throw InputError(run.file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
+  }
+  run.gpu = text_of(root, "gpu");
+  if (const auto found = root.find("overrides"); found != root.end() && found->is_object())
+    for (const auto& [key, value] : found->items())
+      run.overrides[printable(key)] = value.is_string() ? printable(value.get<std::string>()) : "?";
+  const Json& trace = need(run.file, root, "trace", Json::value_t::object);
+  run.identity =
+      fmt::format("{} (configuration {}), trace {} ({}), lockstep {}", run.gpu, text_of(root, "config_hash"),
+                  text_of(trace, "name"), text_of(trace, "hash"), text_of(root, "version"));
+  const Json& kernels = need(run.file, root, "kernels", Json::value_t::array);
+  add_list(run, kernels, "kernel");
+  add_list(run, need(run.file, root, "copies", Json::value_t::array), "copy");
+  add_intervals(run, root);
+  Section total{"total", "total", "total", {}};
+  flatten(run.file, "", need(run.file, root, "total", Json::value_t::object), 0, total.values);
+  for (const char* key : {"unattributed", "core_khz", "total_cycles", "partial", "partial_reason",
+                          "unknown_opcodes", "remarks"}) {
+    if (const auto found = root.find(key); found != root.end())
+      flatten(run.file, key, *found, 0, total.values);
+  }
+  run.sections.push_back(std::move(total));
+  return run;
+}
+
+}  // namespace lockstep::stats

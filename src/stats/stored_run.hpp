@@ -1,0 +1,31 @@
+// A stats.json as values by name.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lockstep::stats {
+
+/// What can be compared as one: the whole run, a kernel, a copy, the intervals.
+struct Section {
+  std::string key;    // the same in other runs
+  std::string title;  // "kernel 2 _Z3addPf"
+  std::string label;  // the same for people, with a readable name
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> values;  // by path: "l1.hits"
+};
+
+struct StoredRun {
+  std::string file;
+  std::string identity;  // GPU, configuration, trace and version, for people
+  std::string gpu;
+  std::map<std::string, std::string> overrides;
+  std::vector<Section> sections;
+};
+
+/// `path`: a stats.json or the folder that it is in. Throws UserError / InputError.
+[[nodiscard]] StoredRun load_run(const std::string& path);
+
+}  // namespace lockstep::stats
