@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/accelsim.hpp"
+#include "cli/check_report.hpp"
 #include "gpu/simulation.hpp"
 
 namespace lockstep::cli {
@@ -25,6 +26,7 @@ struct RunArguments {
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
+  CheckArguments check;  // of a program or launch script
   gpu::RunOptions options;
 };
 
