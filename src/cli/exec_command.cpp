@@ -152,6 +152,21 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }
 
+/// As execute_and_simulate(), and reports what the checks have found.
+int execute_and_check(RunArguments& arguments, Start start, const std::string& folder, bool functional,
+                      bool keep, int argc, char** argv) {
+  pass_checks(arguments.check, folder);
+  const auto report = [&](int code) { return report_checks(arguments.check, folder, arguments.out, code); };
+  int code = 0;
+  try {
+    code = execute_and_simulate(arguments, std::move(start), folder, functional, keep, argc, argv);
+  } catch (...) {
+    (void)report(kInternalError);
+    throw;
+  }
+  return report(code);
+}
+
 }  // namespace
 
 int run_exec(int argc, char** argv) {
@@ -182,15 +197,15 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
-  return execute_and_simulate(arguments, std::move(start), folder.path(), functional,
-                              values->count("record") > 0, argc, argv);
+  return execute_and_check(arguments, std::move(start), folder.path(), functional,
+                           values->count("record") > 0, argc, argv);
 }
 
 int run_launch_script(RunArguments& arguments, const std::string& script, int argc, char** argv) {
   const TemporaryFolder folder;
   Start start = player(arguments.trace, script);
   arguments.trace = folder.path() + "/script.lst";
-  return execute_and_simulate(arguments, std::move(start), folder.path(), false, false, argc, argv);
+  return execute_and_check(arguments, std::move(start), folder.path(), false, false, argc, argv);
 }
 
 int run_record(int argc, char** argv) {

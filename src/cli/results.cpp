@@ -25,7 +25,8 @@ ResultFolder::ResultFolder(std::string directory, const std::string& resolved_in
   stats::make_folder(directory_);
   stats::write_file(directory_ + "/config.ini", resolved_ini);
   // Results of an earlier run in this folder must not pass for this one's.
-  for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt"}) {
+  for (const char* name :
+       {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt", "check.json"}) {
     stats::remove_file(directory_ + "/" + name);
   }
 }

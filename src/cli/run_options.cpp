@@ -26,7 +26,9 @@ Syntax run_syntax() {
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
-      "byte of stats.json. Exit codes: 0 done, 2 bad usage or input, 3 deadlock, 130 interrupted.";
+      "byte of stats.json. Exit codes: 0 done, 2 bad usage or input, 3 deadlock, 4 --check found errors, "
+      "130\n"
+      "interrupted.";
   return syntax;
 }
 gpu::Schedule parse_schedule(const std::string& text) {
@@ -104,6 +106,7 @@ void add_run_options(po::options_description& options) {
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
       "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
   add_accelsim_option(options);
+  add_check_options(options);
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text) {
@@ -131,6 +134,9 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
     throw UserError(fmt::format("{} is PTX; expected --launch SCRIPT with it", arguments.trace));
+  if (arguments.script.empty() && arguments.check.checks.any())
+    throw UserError(
+        "--check: a trace holds no values; expected a PTX file with --launch, or `lockstep exec`");
   return arguments;
 }
 
@@ -147,6 +153,7 @@ RunArguments run_arguments(const po::variables_map& values) {
   arguments.strict = values.count("strict") > 0;
   arguments.quiet = values.count("quiet") > 0;
   arguments.all_launches = values.count("all-launches") > 0;
+  arguments.check = check_arguments(values);
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   arguments.options = engine_options(values);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/accelsim.hpp"
+#include "cli/check_report.hpp"
 #include "gpu/simulation.hpp"
 
 namespace lockstep::cli {
@@ -26,6 +27,7 @@ struct RunArguments {
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
   bool all_launches = false;  // the summary has a row for each launch
+  CheckArguments check;  // of a program or launch script
   gpu::RunOptions options;
 };
 

@@ -26,10 +26,13 @@ void Runtime::run_child(const exec::ChildLaunch& child, const KernelLaunch& pare
                            (fill || memory.accessible(child.from, std::max<std::uint64_t>(child.bytes, 1)));
     if (!reachable) throw ApiError(Status::kErrorIllegalAddress);
     auto* const to = reinterpret_cast<void*>(child.to);
-    if (fill)
+    if (fill) {
       std::memset(to, static_cast<int>(child.value & 0xff), child.bytes);
-    else
+      memory.wrote(child.to, child.bytes);
+    } else {
       std::memmove(to, reinterpret_cast<const void*>(child.from), child.bytes);
+      memory.copied(child.to, child.from, child.bytes);
+    }
     return;
   }
   Module& module = *parent.kernel->module;

@@ -88,6 +88,7 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;
   options.access_sets = &access_sets_;
+  options.checker = checker_.get();
   options.children = &run->children;
   options.interrupt = interrupt_flag();
   options.max_instructions = instruction_limit(settings, launch.grid.count());
@@ -96,6 +97,10 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
 }
 
 bool Runtime::run_kernel(KernelRun& run, const StreamState& stream) {
+  struct Saver {  // also after a fault: the program may end by a signal
+    ~Saver() { runtime.save_findings(); }
+    Runtime& runtime;
+  } const saver{*this};
   if (!execute(run, stream)) {
     if (run.grid) run.awaited = run.grid->awaited();
     return false;
@@ -137,6 +142,7 @@ bool Runtime::execute_recorded(KernelRun& run, const StreamState& stream) {
 bool Runtime::execute_clocked(KernelRun& run, const StreamState& stream) {
   exec::RunOptions options = run.options;
   options.print = {};
+  options.checker = nullptr;  // what it finds is found again here
   const auto make = [&] { return exec::Grid(run.launch, memory, options); };
   const auto rehearsal = recorder_->rehearse(make, run.source, run.header);
   if (rehearsal == Recorder::Rehearsal::kWaits) return false;

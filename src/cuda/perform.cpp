@@ -222,9 +222,12 @@ void Runtime::copy(const Copy& c, const StreamState& stream) {
   check_range(memory, c.to.address, span_of(c.to.pitch, c.to.slice, c.width, c.height, c.depth));
   check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
   for (std::size_t z = 0; z < c.depth; ++z)
-    for (std::size_t y = 0; y < c.height; ++y)
-      std::memmove(c.to.address + z * c.to.slice + y * c.to.pitch,
-                   c.from.address + z * c.from.slice + y * c.from.pitch, c.width);
+    for (std::size_t y = 0; y < c.height; ++y) {
+      std::byte* const to = c.to.address + z * c.to.slice + y * c.to.pitch;
+      const std::byte* const from = c.from.address + z * c.from.slice + y * c.from.pitch;
+      std::memmove(to, from, c.width);
+      memory.copied(reinterpret_cast<Address>(to), reinterpret_cast<Address>(from), c.width);
+    }
   ticks_ += c.width * c.height * c.depth / kBytesPerTick;
   record_copy(c, stream);
 }
@@ -245,6 +248,7 @@ void Runtime::fill(const Fill& f, const StreamState& stream) {
   for (std::size_t z = 0; z < f.depth; ++z)
     for (std::size_t y = 0; y < f.height; ++y) {
       std::byte* row = f.address + z * f.slice + y * f.pitch;
+      memory.wrote(reinterpret_cast<Address>(row), f.width * f.element);
       if (f.element == 1) std::memset(row, static_cast<int>(f.value & 0xff), f.width);
       if (f.element == 2) fill_row<std::uint16_t>(row, f.value, f.width);
       if (f.element == 4) fill_row<std::uint32_t>(row, f.value, f.width);

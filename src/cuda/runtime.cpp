@@ -28,6 +28,7 @@ auto& owned(Map& map, void* handle, Status otherwise) {
 
 Runtime::Runtime(Settings s) : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes) {
   watch_interrupts();
+  if (settings.checks.any()) checker_ = std::make_unique<exec::Checker>(settings.checks, memory);
   if (settings.trace.empty()) return;
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket));
@@ -280,6 +281,12 @@ void Runtime::warn_unsupported(const char* function) {
 }
 
 void Runtime::report() {
+  if (checker_) {
+    checker_->find_leaks([this](const exec::Allocation& a) {
+      return modules.owns(a.begin) || (heap_ && heap_->owns(a.begin));
+    });
+    save_findings();
+  }
   if (sticky == Status::kSuccess) drop_held();
   if (sticky == Status::kSuccess) note_host_accesses();
   if (recorder_ && sticky == Status::kSuccess)

@@ -27,6 +27,7 @@
 #include "cuda/settings.hpp"
 #include "cuda/virtual_memory.hpp"
 #include "exec/access_set.hpp"
+#include "exec/check/checker.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/launch.hpp"
 #include "exec/texture_table.hpp"
@@ -167,6 +168,8 @@ class Runtime {
   [[nodiscard]] std::unique_ptr<KernelRun> begin_kernel(KernelLaunch source, bool may_wait);
   /// False: it waits; call again to go on.
   [[nodiscard]] bool run_kernel(KernelRun& run, const StreamState& stream);
+  /// For the caller of the program: what the checks have found so far.
+  void save_findings();
   void run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
                     const StreamState& stream);
   void run_child(const exec::ChildLaunch& child, const KernelLaunch& parent, const StreamState& stream);
@@ -190,6 +193,8 @@ class Runtime {
   StreamState default_stream_;
   std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
   exec::AccessSets access_sets_;
+  std::unique_ptr<exec::Checker> checker_;            // nothing: nothing is checked
+  std::uint64_t saved_findings_ = ~std::uint64_t{0};  // errors and warnings
   std::unique_ptr<Recorder> recorder_;
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes

@@ -96,6 +96,7 @@ class Player {
     const Place place{reinterpret_cast<std::byte*>(*address), buffer.bytes};
     buffers_[buffer.name] = place;
     std::memset(place.address, 0, place.bytes);
+    runtime_.memory.wrote(*address, place.bytes);
     if (buffer.data.kind == ScriptData::Kind::kZero) return;
     const std::uint64_t unit = buffer.data.kind == ScriptData::Kind::kFile ? 1 : bytes_of(buffer.data.type);
     const auto data = elements(buffer.data, place.bytes / unit);

@@ -54,6 +54,14 @@ Settings read_settings() {
     settings.threads = number<unsigned>(kThreadsVariable, threads);
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
+  if (const char* checks = std::getenv(kChecksVariable)) {
+    settings.checks = exec::parse_checks(checks);
+    const char* folder = std::getenv(kFindingsVariable);
+    if (folder == nullptr)
+      throw UserError(std::string(kFindingsVariable) +
+                      " is not set: start the program with `lockstep exec --check`");
+    settings.findings = folder;
+  }
   const char* trace = std::getenv(kTraceVariable);
   if (trace == nullptr || !claim()) return settings;
   settings.trace = trace;

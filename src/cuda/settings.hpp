@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config/gpu_config.hpp"
+#include "exec/check/checks.hpp"
 
 namespace lockstep::cuda {
 
@@ -25,12 +26,20 @@ inline constexpr const char* kClaimVariable = "LOCKSTEP_CUDA_CLAIM";
 /// Host threads on which CTAs may run at the same time; not set: one.
 inline constexpr const char* kThreadsVariable = "LOCKSTEP_CUDA_THREADS";
 
+/// exec::parse_checks()'s list; not set: nothing is checked.
+inline constexpr const char* kChecksVariable = "LOCKSTEP_CUDA_CHECKS";
+/// The folder in which each process of the program leaves what its checks have found, as check.PID.json
+/// (exec::Findings).
+inline constexpr const char* kFindingsVariable = "LOCKSTEP_CUDA_FINDINGS";
+
 struct Settings {
   config::GpuConfig gpu;
   std::string trace;             // path; empty: nothing is recorded
   int socket = -1;               // -1: none
   std::uint64_t max_cycles = 0;  // 0: no limit
   unsigned threads = 1;
+  exec::Checks checks;
+  std::string findings;  // a folder, where anything is checked
 };
 
 /// From the environment. A process that is not the recorded one gets neither trace nor socket, and says so on

@@ -73,6 +73,7 @@ void VirtualMemory::map(Address begin, std::uint64_t bytes, std::uint64_t offset
   memory_->map(begin, bytes);
   if (memory.content.empty()) return;
   std::memcpy(reinterpret_cast<void*>(begin), memory.content.data(), bytes);
+  memory_->wrote(begin, bytes);
   memory.content = {};
 }
 

@@ -108,7 +108,7 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
   const Launch& launch = machine.launch;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
-  if (threads < 2 || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
+  if (threads < 2 || machine.check || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
   if (machine.kernel.dependent() || communicates(machine.kernel)) return std::nullopt;
   std::optional<AccessSets> own;
   const auto sets = (machine.options.access_sets ? *machine.options.access_sets : own.emplace()).get(threads);

@@ -1,3 +1,7 @@
+file(GLOB check_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/exec/check/*.cpp)
+target_sources(lockstep_exec PRIVATE ${check_sources})
+target_link_libraries(lockstep_exec PRIVATE nlohmann_json::nlohmann_json)
+
 # Directed rounding sets the host's rounding mode; square roots of negative numbers need no errno. The precompiled
 # headers are of other options.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/exec/alu_directed.cpp PROPERTIES

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "exec/check/launch_check.hpp"
 #include "ptx/printer.hpp"
 
 namespace lockstep::exec {
@@ -14,6 +15,10 @@ constexpr unsigned kTiredRounds = 16;  // rounds of full turns until a CTA count
 // Before a CTA whose warps only wait for each other asks whether it gets any further.
 constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
 }  // namespace
+
+Cta::Cta() = default;
+Cta::~Cta() = default;
+Cta::Cta(Cta&&) noexcept = default;
 
 void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   machine_ = &machine;
@@ -34,6 +39,9 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
     warps_[w].start(machine, *this, w, record ? &record->warps[w] : nullptr);
   stuck_ = false;
   next_ = 0;
+  if (!machine.check) return;
+  if (!checked_) checked_ = std::make_unique<CtaCheck>();
+  machine.check->start(*checked_, index, warps);
 }
 
 MbarrierEvents::Mbarrier* Cta::mbarrier_events(const std::byte* where) {
@@ -176,6 +184,7 @@ void Cta::settle(std::uint32_t which) {
   Barrier& barrier = barriers_[which];
   if (!barrier.pending || !complete(barrier)) return;
   barrier.pending = false;
+  if (checked_) checked_->order.complete(which, barrier.arrived, barrier.threads == 0);
   const Warp::Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes};
   for (Warp& warp : warps_)
     if (!warp.done()) warp.release_barrier(which, reduced);
@@ -216,8 +225,10 @@ void Cta::settle_cluster() {
       any |= !warp.done();
     }
   if (!any) return;
-  for (Cta* cta : cluster_)
+  for (Cta* cta : cluster_) {
+    if (machine_->check) machine_->check->join_cluster(*cta->checked_);
     for (Warp& warp : cta->warps_) warp.release_cluster();
+  }
 }
 
 }  // namespace lockstep::exec

@@ -15,8 +15,14 @@ namespace lockstep::exec {
 
 inline constexpr unsigned kBarriers = 16;  // named barriers of a CTA (PTX ISA 9.0, bar)
 
+struct CtaCheck;
+
 class Cta {
  public:
+  Cta();
+  ~Cta();
+  Cta(Cta&&) noexcept;
+
   enum class State : std::uint8_t {
     kDone,
     kBlocked,   // every warp waits at a barrier: only another CTA of the cluster can help
@@ -52,10 +58,13 @@ class Cta {
   [[nodiscard]] std::uint32_t committed(std::uint32_t warpgroup) const;
   /// Warps that waited for what these warps have committed go on.
   void settle_warpgroup(std::uint32_t warpgroup);
-  /// Shared memory of the CTA of a rank of the cluster; nullptr where there is none.
+  /// The CTA of a rank of the cluster; nullptr where there is none.
+  [[nodiscard]] Cta* peer(std::uint64_t rank) { return rank < cluster_.size() ? cluster_[rank] : nullptr; }
   [[nodiscard]] std::vector<std::byte>* peer_shared(std::uint64_t rank) {
     return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;
   }
+  /// Of a launch that is checked.
+  [[nodiscard]] CtaCheck& checked() { return *checked_; }
 
   /// Of the mbarrier object at `where`, if it is the CTA's own.
   [[nodiscard]] MbarrierEvents::Mbarrier* mbarrier_events(const std::byte* where);
@@ -93,6 +102,7 @@ class Cta {
   Round round_;
   std::size_t next_ = 0;  // warp of the round
   std::vector<Cta*> cluster_;
+  std::unique_ptr<CtaCheck> checked_;
   bool stuck_ = false;  // spun since it last got further, and others have run in between
 };
 

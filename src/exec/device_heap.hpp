@@ -38,6 +38,8 @@ class DeviceHeap {
     live_.erase(found);
     return true;
   }
+  /// Does an allocation of the heap begin at `at`?
+  [[nodiscard]] bool owns(Address at) const { return live_.count(at) != 0; }
 
  private:
   DeviceMemory& memory_;

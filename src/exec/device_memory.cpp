@@ -78,6 +78,7 @@ std::optional<Address> DeviceMemory::allocate(std::uint64_t bytes, MemoryKind ki
     return std::nullopt;
   allocations_[index_of(kind)].emplace(*at, Allocation{*at, bytes, kind});
   hold_pages(*at, bytes);
+  if (observer_) observer_->allocated({*at, bytes, kind});
   return at;
 }
 
@@ -85,8 +86,10 @@ bool DeviceMemory::release(Address begin) {
   for (auto& of_kind : allocations_) {
     const auto found = of_kind.find(begin);
     if (found == of_kind.end()) continue;
-    drop_pages(begin, found->second.bytes);
+    const Allocation gone = found->second;
+    drop_pages(begin, gone.bytes);
     of_kind.erase(found);
+    if (observer_) observer_->released(gone);
     return true;
   }
   return false;
@@ -126,6 +129,7 @@ bool DeviceMemory::claim(std::uint64_t bytes) {
 
 void DeviceMemory::map(Address begin, std::uint64_t bytes) {
   mapped_.emplace(begin, Allocation{begin, bytes, MemoryKind::kDevice});
+  if (observer_) observer_->allocated({begin, bytes, MemoryKind::kDevice});
 }
 
 void DeviceMemory::open(Address begin, std::uint64_t bytes, bool accessible) {
@@ -139,7 +143,9 @@ void DeviceMemory::unmap(Address begin) {
   const std::uint64_t bytes = found->second.bytes;
   open(begin, bytes, false);
   madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
+  const Allocation gone = found->second;
   mapped_.erase(found);
+  if (observer_) observer_->released(gone);
 }
 
 void DeviceMemory::hold_pages(Address begin, std::uint64_t bytes) {

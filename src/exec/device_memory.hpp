@@ -25,6 +25,16 @@ struct Allocation {
   MemoryKind kind = MemoryKind::kDevice;
 };
 
+/// Hears of what happens to the memory but for what kernels do.
+class MemoryObserver {
+ public:
+  virtual ~MemoryObserver() = default;
+  virtual void allocated(const Allocation& allocation) = 0;
+  virtual void released(const Allocation& allocation) = 0;
+  virtual void wrote(Address begin, std::uint64_t bytes) = 0;
+  virtual void copied(Address to, Address from, std::uint64_t bytes) = 0;
+};
+
 /// Allocations are first fit, 256-byte aligned, so the same calls give the same addresses in every run.
 /// Memory is mapped in pages of 2 MiB, as on hardware: an access is legal when its page holds any
 /// allocation. Host pages are taken when they are first touched; a page's contents are zero when it becomes
@@ -73,6 +83,22 @@ class DeviceMemory {
   bool add_host_range(Address begin, std::uint64_t bytes);
   bool remove_host_range(Address begin);
 
+  /// Is `address` in the range that belongs to the device's memory?
+  [[nodiscard]] static bool in_arena(Address address) {
+    return address - kArenaBase < kMemoryKinds * kRegionBytes;
+  }
+
+  /// From now on; nullptr: nobody. The observer must outlive the memory or end this before.
+  void observe(MemoryObserver* observer) { observer_ = observer; }
+  /// Whoever writes to memory, but for kernels, says so: the observer hears of it.
+  void wrote(Address begin, std::uint64_t bytes) const {
+    if (observer_) observer_->wrote(begin, bytes);
+  }
+  /// As wrote(), of what has been copied within the memory or from outside.
+  void copied(Address to, Address from, std::uint64_t bytes) const {
+    if (observer_) observer_->copied(to, from, bytes);
+  }
+
   /// May the device read and write [address, address + bytes)?
   [[nodiscard]] bool accessible(Address address, std::uint64_t bytes) const {
     const std::uint64_t first = (address - kArenaBase) >> kPageShift;
@@ -106,6 +132,7 @@ class DeviceMemory {
   std::map<Address, Address> host_ranges_;  // begin to end
   std::map<Address, Allocation> reserved_, mapped_;
   std::uint64_t claimed_ = 0;
+  MemoryObserver* observer_ = nullptr;
 };
 
 }  // namespace lockstep::exec

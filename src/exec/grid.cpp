@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "exec/at_once.hpp"
+#include "exec/check/launch_check.hpp"
 #include "exec/cta.hpp"
 #include "exec/launch.hpp"
 #include "exec/machine.hpp"
@@ -64,6 +66,7 @@ struct Grid::State {
 
   DeviceHeap own_heap;
   Machine machine;
+  std::optional<LaunchCheck> check;
   bool recording = false;
   std::map<std::uint64_t, std::unique_ptr<Slot>> started;
   std::vector<std::unique_ptr<Slot>> idle, resting;  // resting: ended, but of a cluster that has not
@@ -91,6 +94,7 @@ Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options
   state_ = std::make_unique<State>(launch, memory, options);
   Machine& machine = state_->machine;
   machine.heap = options.heap ? options.heap : &state_->own_heap;
+  if (options.checker) machine.check = &state_->check.emplace(*options.checker, machine);
   machine.shared_bytes = launch.dynamic_shared_bytes == 0
                              ? kernel.shared_bytes()
                              : kernel.dynamic_shared_offset() + launch.dynamic_shared_bytes;
@@ -103,6 +107,7 @@ Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options
   const auto workspace = memory.allocate(kWorkspaceBytes);
   require(workspace.has_value(), launch, "no memory for the workspace of a cooperative launch");
   std::fill_n(reinterpret_cast<char*>(*workspace), kWorkspaceBytes, '\0');
+  memory.wrote(*workspace, kWorkspaceBytes);
   machine.workspace = *workspace;
 }
 

@@ -48,6 +48,7 @@ void ProgramImage::initialise() {
     std::copy_n(v.initial.begin(), given, bytes);
     std::memset(bytes + given, 0, v.size - given);
     for (const auto& relocation : v.relocations) relocate(v, addresses_[i], relocation);
+    memory_.wrote(addresses_[i], v.size);
   }
 }
 

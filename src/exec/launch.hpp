@@ -21,6 +21,7 @@
 namespace lockstep::exec {
 
 class AccessSets;
+class Checker;
 class Executable;
 
 struct Launch {
@@ -76,9 +77,10 @@ struct RunOptions {
   std::uint32_t shared_unit = 128;                     // shared memory is given to a CTA in multiples of this
   std::uint32_t sm_count = 132;                        // %nsmid; CTAs take them in turn
   std::vector<ChildLaunch>* children = nullptr;  // gets launches in their order; nothing: they are faults
-  DeviceHeap* heap = nullptr;         // of malloc() in kernels; nothing: one of 8 MiB for this launch
-  unsigned threads = 1;               // on which Grid::run_at_once() runs CTAs
-  bool may_wait = false;              // see Grid::waits()
+  DeviceHeap* heap = nullptr;  // of malloc() in kernels; nothing: one of 8 MiB for this launch
+  unsigned threads = 1;        // on which Grid::run_at_once() runs CTAs
+  bool may_wait = false;       // see Grid::waits()
+  Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
 };
 

@@ -15,6 +15,7 @@
 namespace lockstep::exec {
 
 class AccessSet;
+class LaunchCheck;
 
 struct Machine {
   Machine(const Launch& launch_, DeviceMemory& memory_, const RunOptions& options_)
@@ -34,6 +35,7 @@ struct Machine {
   RunCounts counts;
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
+  LaunchCheck* check = nullptr;   // hears of all that CTAs do; nothing: nobody asks
   AccessSet* accesses = nullptr;  // gets what CTAs do to global memory; nothing: nobody asks
   // Dynamic parallelism: parameters of launches to come, last errors by CTA and thread, streams and events
   // made.

@@ -80,7 +80,7 @@ Turn Warp::run() {
   for (auto& split : splits_) split.spun = false;
   while (pick()) {
     enter_frame();
-    const Stop stop = run_split();
+    const Stop stop = machine_->check ? run_split<true>() : run_split<false>();
     if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {
       now_.spun = stop != Stop::kTired;
       now_.spins = kSpinsLeft;
@@ -105,6 +105,7 @@ LaneMask Warp::guard(const Operation& op) const {
   return op.guard_negated ? ~mask : mask;
 }
 
+template <bool kChecked>
 Warp::Stop Warp::run_split() {
   for (KnownAccess& known : known_) known.mask = 0;
   for (;;) {
@@ -118,6 +119,7 @@ Warp::Stop Warp::run_split() {
     machine_->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;
     if (op.reads_clock) refresh_clocks();
+    if constexpr (kChecked) check(op, active);
     switch (op.handler) {
       case Handler::kLane:
         if (record_) {

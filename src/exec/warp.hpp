@@ -27,6 +27,9 @@
 namespace lockstep::exec {
 
 class Cta;
+enum class AccessKind : std::uint8_t;
+struct LaneAccess;
+struct WarpAccess;
 struct SharedMatrix;
 struct Mbarrier;
 
@@ -142,6 +145,8 @@ class Warp {
 
   // warp.cpp: the loop
   bool pick();
+  /// `kChecked`: each operation is told to the launch's checks first.
+  template <bool kChecked>
   Stop run_split();
   [[nodiscard]] Stop spun() const;
   void step_async(const Operation& op, LaneMask active);
@@ -255,6 +260,27 @@ class Warp {
   // warp_atomic.cpp
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
+
+  // warp_check.cpp: of launches that are checked
+  void check(const Operation& op, LaneMask active);
+  void check_sync(const Operation& op, LaneMask active);
+  void place_access(Reach reach, const Addresses& addresses, WarpAccess& access);
+  void check_lanes(Reach reach, const Addresses& addresses, WarpAccess& access);
+  void check_access(const MemoryForm& form, LaneMask active, AccessKind kind);
+  void check_store(const Operation& op, LaneMask active);
+  void check_copy(std::uint32_t lane, Reach to_reach, Address to, Reach from_reach, Address from,
+                  std::uint32_t bytes, std::uint32_t reads, bool reduces);
+  void check_copy_async(const Operation& op, LaneMask active);
+  void check_copy_bulk(const Operation& op, LaneMask active);
+  void check_tensor_unit(const TensorForm& form, std::uint32_t lane, Address unit, std::uint32_t skip,
+                         Address element, std::uint32_t bytes);
+  void check_tensor_map(const Operation& op, LaneMask active);
+  void check_mbarrier(const Operation& op, LaneMask active);
+  void check_signal(const LaneAccess& lane);
+  void check_signal(Reach reach, std::uint32_t lane, Address where);
+  void check_wait(Reach reach, LaneMask complete, const Addresses& where);
+  void check_matrix_rows(const Operation& op, LaneMask active);
+  void check_matrix_lines(const MatrixForm& form, Reach reach, const std::vector<Address>& lines);
 
   // watch.cpp
   void watch_reads(const MemoryForm& form, LaneMask active, const Addresses& addresses);

@@ -148,6 +148,7 @@ void Warp::complete_bytes(std::uint32_t mbarrier, std::uint32_t l, Address where
       ++own->events;
       *heard = own->number;
     }
+  if (machine_->check) check_signal(machine_->kernel.memory()[mbarrier].reach, l, where);
   change_mbarrier(object, [&](Mbarrier& b) { b.complete(bytes); });
 }
 
@@ -199,6 +200,7 @@ void Warp::mbarrier(const Operation& op, LaneMask active) {
     for_lanes(active,
               [&](std::uint32_t l) { at(result)->lane[l] = tests ? complete >> l & 1 : seen.lane[l]; });
   if (!tests) return;
+  if (machine_->check && complete != 0) check_wait(place.reach, complete, a);
   note_poll(active, a, seen, false);
   if (!record_) return;
   MbarrierEvents::Mbarrier* const own =

@@ -112,6 +112,7 @@ Address Warp::error_text(std::uint32_t error) {
   const std::string text = error == kSuccess ? "no error" : fmt::format("error {}", error);
   const Address at_byte = machine_->heap->allocate(text.size() + 1);
   if (at_byte != 0) std::memcpy(reinterpret_cast<void*>(at_byte), text.c_str(), text.size() + 1);
+  machine_->memory.wrote(at_byte, text.size() + 1);
   return at_byte;
 }
 
@@ -120,6 +121,7 @@ void Warp::put_result(std::uint32_t l, Address to, std::uint64_t value, std::uin
   std::byte* const where = resolve_one(Reach::kGeneric, l, bytes, to);
   if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to, "a result of the device runtime");
   std::memcpy(where, &value, bytes);
+  machine_->memory.wrote(to, bytes);
 }
 
 std::uint64_t Warp::device_runtime(const CallSite& site, std::uint32_t l) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "exec/check/launch_check.hpp"
 #include "exec/cta.hpp"
 #include "exec/warp.hpp"
 
@@ -91,6 +92,7 @@ void Warp::settle_sync() {
     if (split.state == Split::State::kAtWarpBarrier) at_barrier |= split.mask;
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtWarpBarrier || (split.members & live_ & ~at_barrier) != 0) continue;
+    if (machine_->check) machine_->check->sync_lanes(cta_->checked(), index_, split.members, live_);
     split.state = Split::State::kReady;
     ++split.pc;
   }
@@ -110,6 +112,7 @@ void Warp::settle_sync() {
     now_ = running;
     enter_frame();
     if (done == 0) continue;
+    if (machine_->check) machine_->check->sync_lanes(cta_->checked(), index_, done, live_);
     const std::size_t count = splits_.size();
     for (std::size_t j = 0; j < count; ++j) {
       if (!same(splits_[j]) || (splits_[j].mask & done) == 0) continue;

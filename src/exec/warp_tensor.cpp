@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "exec/cta.hpp"
 #include "exec/mbarrier.hpp"
@@ -71,6 +72,14 @@ class Rows {
   std::int64_t at_[kMaxTensorRank] = {}, begin_[kMaxTensorRank] = {}, last_[kMaxTensorRank] = {};
 };
 
+/// Which of the unit's elements [x, ...) lie in a row of the tensor, from x.
+std::pair<std::int64_t, std::int64_t> elements_inside(const TensorMap& map, std::int64_t x) {
+  const auto each = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
+  const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, each),
+                     end = std::clamp<std::int64_t>(static_cast<std::int64_t>(map.dim[0]) - x, begin, each);
+  return {begin, end};
+}
+
 }  // namespace
 
 TensorMap Warp::tensor_map(const TensorForm& form, std::uint32_t l, Address at_byte) {
@@ -95,9 +104,7 @@ TensorMap Warp::tensor_map(const TensorForm& form, std::uint32_t l, Address at_b
 void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* unit, Address row_address,
                        std::int64_t x, bool row_inside, AtomicFn fn) {
   const std::uint32_t size = map.element_bytes();
-  const auto each = static_cast<std::int64_t>(kUnitBytes / size);
-  const std::int64_t begin = std::clamp<std::int64_t>(-x, 0, each),
-                     end = std::clamp<std::int64_t>(static_cast<std::int64_t>(map.dim[0]) - x, begin, each);
+  const auto [begin, end] = elements_inside(map, x);
   if (!form.store) std::memset(unit, 0, kUnitBytes);
   if (!row_inside || begin == end) return;
   const auto skip = static_cast<std::uint64_t>(begin) * size,
@@ -148,6 +155,12 @@ std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std:
       std::byte* const unit = resolve_one(reach, l, kUnitBytes, at_byte);
       if (!unit) fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
       const std::int64_t x = place.first[0] + u * per_unit;
+      if (machine_->check) {
+        const auto [begin, end] = elements_inside(map, x);
+        const auto size = static_cast<std::int64_t>(map.element_bytes());
+        check_tensor_unit(form, l, at_byte, static_cast<std::uint32_t>(begin * size), rows.address(x + begin),
+                          static_cast<std::uint32_t>(rows.inside() ? (end - begin) * size : 0));
+      }
       tensor_unit(form, map, unit, rows.address(x), x, rows.inside(), fn);
     }
   }

@@ -143,6 +143,10 @@ void Warp::access_surface(const TextureForm& form, const Operation& op, LaneMask
     if (where.lane[l] != 0) inside |= LaneMask{1} << l;
   });
   if (record_) note(inside, where);
+  if (machine_->check && form.kind != TextureForm::Kind::kLoad)
+    for_lanes(inside, [&](std::uint32_t l) {
+      machine_->memory.wrote(where.lane[l], std::uint64_t{form.elements} * form.bytes);
+    });
   for (unsigned i = 0; i < form.elements; ++i)
     for_lanes(active, [&](std::uint32_t l) {
       auto* const element = reinterpret_cast<std::byte*>(where.lane[l]) + i * form.bytes;

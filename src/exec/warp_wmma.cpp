@@ -148,6 +148,11 @@ void Warp::wmma_move(const Operation& op, LaneMask active) {
     for (std::uint32_t l = 0; l < kWarpSize; ++l) first.lane[l] = place.of(form.places[l], l);
     note(active, first);
   }
+  if (machine_->check) {
+    std::vector<Address> first(form.lines);
+    for (std::uint32_t line = 0; line < form.lines; ++line) first[line] = place.of_line(line, 0);
+    check_matrix_lines(form, memory.reach, first);
+  }
   Pointers lines;
   if (wmma_lines(place, memory.reach, lines))
     wmma_by_lines(op, place, lines);
