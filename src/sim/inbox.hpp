@@ -16,9 +16,9 @@ namespace lockstep::sim {
 /// Core cycles that a window may have at most, as far as inboxes go.
 inline constexpr Cycle kInboxWindow = 1024;
 
-/// Span of the inbox of a domain in the core clock whose messages are under way for `latency` core cycles. What
-/// is sent at the end of the longest window arrives that much after its beginning, and the receiver may not have
-/// come further; one cycle more for the rounding at either end.
+/// Span of the inbox of a domain in the core clock whose messages are under way for `latency` core cycles.
+/// What is sent at the end of the longest window arrives that much after its beginning, and the receiver may
+/// not have come further; one cycle more for the rounding at either end.
 [[nodiscard]] constexpr Cycle inbox_span(Cycle latency) { return latency + kInboxWindow + 2; }
 
 /// Messages in the order (arrival, source, order of sending), whatever the order of insertion. All times are
