@@ -44,7 +44,8 @@ trace::Command command(Kind kind, Address address = 0, std::uint64_t bytes = 0) 
 
 constexpr Address kOther = 0x7fa000000000;
 
-/// A copy and a kernel, with a managed allocation that the host writes and the device gets at `position`.
+/// A copy and a kernel; before them, or behind them, a managed allocation that the host reads and the device
+/// gets.
 WithCommands with_managed(const trace::TraceSet& trace, bool first) {
   const std::vector<trace::Command> managed = {
       command(Kind::kManage, kOther, 1 << 20), command(Kind::kHostAccess, kOther, 1 << 16),
