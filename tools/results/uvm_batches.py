@@ -1,7 +1,7 @@
 """Times of the driver's batches on a Tesla T4 (uvm_t4_batch_latency.csv), and which rows may be used to choose parameters."""
 import collections
-import csv
 
+from command_line import table
 from microbench_memory import fnv1a
 
 KIB_US = 0.1375  # GTX 1080 Ti, nvprof: a KiB that a fault brings, 0.084 us of it on the link
@@ -10,9 +10,9 @@ Row = collections.namedtuple("Row", "key app faults batches us")
 
 
 def read(path):
-    with open(path) as f:
-        return [Row("+".join((r["policy"], r["app"], r["arg"], r["faults_in_batch"])), r["app"], int(r["faults_in_batch"]),
-                    int(r["n_batches"]), float(r["median_us"])) for r in csv.DictReader(f)]
+    rows = table(path, ("policy", "app", "arg"), ("faults_in_batch", "n_batches", "median_us"))
+    return [Row("+".join((r["policy"], r["app"], r["arg"], r["faults_in_batch"])), r["app"], int(float(r["faults_in_batch"])),
+                int(float(r["n_batches"])), float(r["median_us"])) for r in rows]
 
 
 def derives(row):

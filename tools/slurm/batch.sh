@@ -75,7 +75,12 @@ task() {
   exec "${LOCKSTEP:-lockstep}" run "${fields[0]}" -c "${fields[1]}" -o "$place" "${fields[@]:2}"
 }
 
-(($# >= 3)) || fail "usage: batch.sh pending|task|check LIST RESULTS [...]"
+usage="usage: batch.sh pending|task|check LIST RESULTS [...]"
+[[ ${1:-} != --help ]] || { echo "$usage"; exit 0; }
+(($# >= 3)) || fail "$usage"
+for number in "${@:4}"; do
+  [[ $number =~ ^[0-9]+$ ]] || fail "found '$number', expected a line number"
+done
 list=$2 results=$3
 case $1 in
   check) check ;;

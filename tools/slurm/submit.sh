@@ -2,7 +2,9 @@
 # Submits the runs of LIST whose results are missing or partial: submit.sh LIST RESULTS [OPTIONS of sbatch]
 # Call it again whenever jobs were lost: it resumes what is missing. LIST as in batch.sh.
 set -euo pipefail
-(($# >= 2)) || { echo "usage: submit.sh LIST RESULTS [OPTIONS of sbatch]" >&2; exit 2; }
+usage="usage: submit.sh LIST RESULTS [OPTIONS of sbatch]"
+[[ ${1:-} != --help ]] || { echo "$usage"; exit 0; }
+(($# >= 2)) || { echo "$usage" >&2; exit 2; }
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 list=$1 results=$2
 shift 2
