@@ -8,14 +8,13 @@ PEERS: folder with vectoradd-2560, sgemm-640, random-1280 and tiny-2; REAL: with
 32 bytes; cycles without the launch cycles of either; L2 without instruction and constant fetches, which Accel-Sim's
 perfect instruction cache does not make.
 """
-import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+import command_line  # noqa: E402
 from benchlib.accelsim import MEASURED  # noqa: E402
 from benchlib.table import markdown  # noqa: E402
 
@@ -30,8 +29,7 @@ def simulate(program, trace, gpu, settings):
         # Accel-Sim translates no addresses.
         extra = [option for setting in ("tlb.miss_latency=0", *settings) for option in ("--set", setting)]
         command = [program, "run", trace, "-c", gpu, "-q", "-o", folder, *extra]
-        if subprocess.run(command).returncode != 0:  # it has said why
-            sys.exit(1)
+        command_line.output_of(command)
         with open(os.path.join(folder, "stats.json")) as f:
             return json.load(f)
 
@@ -55,10 +53,10 @@ def difference(mine, theirs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP")
-    parser.add_argument("peers", metavar="PEERS")
-    parser.add_argument("real", metavar="REAL")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
+    parser.add_argument("peers", metavar="PEERS", type=command_line.folder)
+    parser.add_argument("real", metavar="REAL", type=command_line.folder)
     parser.add_argument("-c", "--config", default="qv100", help="default qv100, the GPU that Accel-Sim modelled")
     parser.add_argument("--only", action="append", choices=list(MEASURED), help="only this trace; may be repeated")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
@@ -79,4 +77,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

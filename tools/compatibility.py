@@ -22,7 +22,24 @@ import argparse
 import pathlib
 import re
 
+import command_line
 from compatibility import execute, page, tables
+
+
+def existing_folder(text):
+    return pathlib.Path(command_line.folder(text))
+
+
+def existing_program(text):
+    return pathlib.Path(command_line.program(text))
+
+
+def pattern(text):
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"found '{text}', expected a regular expression: {error}") from None
+    return text
 
 
 def wanted(program, arguments):
@@ -32,13 +49,14 @@ def wanted(program, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", metavar="PROGRAMS", type=pathlib.Path)
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("programs", metavar="PROGRAMS", type=existing_folder)
     parser.add_argument("--work", metavar="DIR", type=pathlib.Path, required=True)
-    parser.add_argument("--lockstep", metavar="PROGRAM", type=pathlib.Path, default=pathlib.Path("build/release/lockstep"))
-    parser.add_argument("--only", metavar="REGEX", action="append", help="names of programs; may be repeated")
+    parser.add_argument("--lockstep", metavar="PROGRAM", type=existing_program,
+                        default="build/release/lockstep")
+    parser.add_argument("--only", metavar="REGEX", action="append", type=pattern, help="names of programs; may be repeated")
     parser.add_argument("--suite", action="append", choices=tables.suite_keys(), help="may be repeated")
-    parser.add_argument("--limit", metavar="SECONDS", type=int, default=300,
+    parser.add_argument("--limit", metavar="SECONDS", type=command_line.whole(1), default=300,
                         help="of processor time for each run (default 300)")
     parser.add_argument("--page", metavar="FILE", type=pathlib.Path, help="write the page")
     arguments = parser.parse_args()
@@ -60,4 +78,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -7,13 +7,13 @@ Only the half of the rows that may be used is read (microbench_memory.Row.derive
 that of tools/microbench.py. Each line: the key, what the rows give, what the configuration has. What documents give (sizes,
 clocks of core and DRAM, timing rules) and assumed splits are taken from the configuration.
 """
-import argparse
-import csv
 import os
 import statistics
 
-import microbench_memory
-from microbench_memory import MEASURED_AS, Machine, Row, chase_shape, read_rows
+import command_line
+from command_line import Failure
+from microbench_memory import Machine, Row, chase_shape, measured_gpu, read_rows
+from microbench_sm import h100_rows, parameters
 from results.common import Page
 
 MISS_PATH = 6  # cycles of a miss in the SM beside a hit's latency (MemoryPipeline::kMissPath)
@@ -31,6 +31,7 @@ class Chase:
     """Plateaus of the pointer chase of one thread, the mean of both sources' means."""
 
     def __init__(self, folder, gpu):
+        self.path, self.gpu = os.path.join(folder, "pointer_chase_latency.csv"), gpu
         rows = read_rows(folder, "pointer_chase_latency.csv", gpu=gpu)
         self.rows = derived(rows, lambda r: f"{r['gpu']}+{r['footprint_kB']}")
 
@@ -42,6 +43,14 @@ class Chase:
                 second = SECOND_PASS if chase_shape(r["source"], r["gpu"])["threads"] > 16 else 0
                 found.setdefault(r["source"], []).append(float(r["latency_cycles"]) - second)
         return statistics.mean(statistics.mean(v) for v in found.values()) if found else None
+
+    def needed(self, level, low, high):
+        """The plateau of a level, which must have a row."""
+        cycles = self.plateau(low, high)
+        if cycles is None:
+            raise Failure(f"{self.path}: no row of '{self.gpu}' that may be used shows the {level}, from "
+                          f"{low / 1024:,.0f} kB{f' to {high / 1024:,.0f} kB' if high < 1e18 else ''}")
+        return cycles
 
 
 def refresh(m):
@@ -55,9 +64,9 @@ def refresh(m):
 def latencies(m, chase):
     """l1.hit_latency, l2.latency, icnt.far_latency, dram.latency_ps from the plateaus."""
     halves, l2 = m.number("l2.halves"), m.l2
-    hit = round(chase.plateau(0, 0.6 * m.l1))
-    near = chase.plateau(1.5 * m.l1, (0.4 if halves > 1 else 0.8) * l2)
-    last = chase.plateau(8 * l2, 1e18)
+    hit = round(chase.needed("L1", 0, 0.6 * m.l1))
+    near = chase.needed("L2", 1.5 * m.l1, (0.4 if halves > 1 else 0.8) * l2)
+    last = chase.needed("DRAM", 8 * l2, 1e18)
     inside = hit + MISS_PATH
     core, icnt, l2_khz = (m.number(f"clock.{c}_khz") for c in ("core", "icnt", "l2"))
     ways = m.number("icnt.request_latency") + m.number("icnt.reply_latency")
@@ -107,12 +116,11 @@ def write_batch(m, folder, gpu):
 
 def empty_kernels(folder, profiler):
     """(CTAs, warps, core cycles) of the empty kernel's rows that may be used."""
-    with open(os.path.join(folder, "h100_pcie_kernels.csv")) as f:
-        for r in csv.DictReader(f):
-            if r["benchmark"] == "emptykernel" and r["profiler"] == profiler and Row(r["params"], 1, 1).derives:
-                p = dict(part.split("=") for part in r["params"].split(";"))
-                cycles = float(r["raw_cycles_field"]) if profiler == "ncu" else float(r["total_kernel_ns"]) * 1.755
-                yield int(p["block"]), -(-int(p["thread"]) // 32), cycles
+    for r in h100_rows(folder):
+        if r["benchmark"] == "emptykernel" and r["profiler"] == profiler and Row(r["params"], 1, 1).derives:
+            p = parameters(r["params"])
+            cycles = float(r["raw_cycles_field"]) if profiler == "ncu" else float(r["total_kernel_ns"]) * 1.755
+            yield p["block"], -(-p["thread"] // 32), cycles
 
 
 def fit(points):
@@ -151,7 +159,7 @@ def _by_warps(folder):
 
 def derive(program, config, folder, gpu=None):
     """(key, derived value, value of the configuration or '')."""
-    m, gpu = Machine(program, config), gpu or MEASURED_AS.get(config, config)
+    m, gpu = Machine(program, config), measured_gpu(folder, config, gpu)
     found = {**latencies(m, Chase(folder, gpu)), **bandwidth(m, folder, gpu), **write_batch(m, folder, gpu)}
     if gpu == "h100_pcie" and os.path.exists(os.path.join(folder, "h100_pcie_kernels.csv")):
         found.update(launch(folder, m.sms))
@@ -160,10 +168,10 @@ def derive(program, config, folder, gpu=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
     parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
-    parser.add_argument("--measured", metavar="DIR", required=True, help="folder with the measured tables")
+    parser.add_argument("--measured", metavar="DIR", required=True, type=command_line.folder, help="folder with the measured tables")
     parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the product")
     arguments = parser.parse_args()
     page = Page()
@@ -173,4 +181,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -9,13 +9,14 @@
 --measure runs `PTXAS -arch sm_X FILE.ptx -o CUBIN` for each file of examples/ptx and reads the cubin: registers from
 attribute 0x2f of .nv.info, instructions from the size of .text.KERNEL, less the branch to itself and the NOPs at its end.
 """
-import argparse
 import csv
 import os
 import statistics
 import struct
 import subprocess
 import tempfile
+
+import command_line
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "..", "examples", "ptx")
@@ -95,7 +96,7 @@ def lowered(program, path, arch, without):
     command = [program, "lower", path, "--arch", str(arch)]
     for step in without:
         command += ["--without", step]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    text = command_line.output_of(command)
     rows = (line.split("\t") for line in text.splitlines())
     return {kernel: (int(registers), int(count)) for kernel, registers, count in rows}
 
@@ -141,12 +142,16 @@ def compare_files(program, ptxas, files):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP", help="build/release/lockstep; with --measure: ptxas")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program, help="build/release/lockstep; with --measure: ptxas")
     parser.add_argument("--measure", action="store_true", help="write the table of ptxas anew")
-    parser.add_argument("--ptxas", metavar="PTXAS", help="compare FILEs as this program compiles them")
-    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--ptxas", metavar="PTXAS", type=command_line.program, help="compare FILEs as this program compiles them")
+    parser.add_argument("files", nargs="*", metavar="FILE", type=command_line.file, help="with --ptxas: PTX files")
     arguments = parser.parse_args()
+    if bool(arguments.ptxas) != bool(arguments.files):
+        parser.error("--ptxas and FILE: expected both or neither")
+    if arguments.ptxas and arguments.measure:
+        parser.error("--ptxas and --measure: expected one of them")
     if arguments.ptxas:
         compare_files(arguments.program, arguments.ptxas, arguments.files)
     elif arguments.measure:
@@ -156,4 +161,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -7,9 +7,9 @@ DIR holds pointer_chase_latency.csv, cache_bandwidth.csv and stream_bandwidth.cs
 For each table: mean, median, p90 and maximum of the absolute errors, of all rows, of the half from which parameters may
 be derived, and of the other half, which only checks.
 """
-import argparse
 import os
 
+import command_line
 import microbench_memory
 import microbench_sm
 from microbench_memory import GROUPS
@@ -42,15 +42,15 @@ def write_tables(page, tables, rows=False):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
     parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
-    parser.add_argument("--measured", metavar="DIR", required=True, help="folder with the measured tables")
+    parser.add_argument("--measured", metavar="DIR", required=True, type=command_line.folder, help="folder with the measured tables")
     parser.add_argument("--gpu", help="`gpu` of the measured rows; default: those of the product")
     parser.add_argument("--group", action="append", choices=[*GROUPS, "sm"], default=[], help="may be repeated")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="every N-th row of each table")
+    parser.add_argument("--every", type=command_line.whole(1), default=1, metavar="N", help="every N-th row of each table")
     parser.add_argument("--rows", action="store_true", help="print every row")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N", help="runs at a time")
+    parser.add_argument("--jobs", type=command_line.whole(1), default=len(os.sched_getaffinity(0)), metavar="N", help="runs at a time")
     arguments = parser.parse_args()
     groups = arguments.group or [*GROUPS, "sm"]
     tables = microbench_memory.tables(arguments.program, arguments.config, arguments.measured, arguments.gpu,
@@ -65,4 +65,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -10,12 +10,12 @@ what hardware runs where the rest would repeat it:
 * l2: some resident sets of CTAs instead of 200,000 CTAs, the first of them staggered, and more where the L2 keeps a part;
 * stream: some megabytes an array instead of 1 GiB, after as many that the L2 is full of the kernel's own data.
 """
-import csv
 import functools
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+from command_line import Failure, table
 from results.common import Context
 from results.split import is_check
 
@@ -154,9 +154,27 @@ class Machine:
         return result
 
 
+# Columns of the tables of measurements: texts, numbers.
+COLUMNS = {
+    "pointer_chase_latency.csv": (("source", "gpu"), ("footprint_kB", "latency_cycles")),
+    "cache_bandwidth.csv": (("source", "bench", "gpu"), ("footprint_kB", "GBps")),
+    "stream_bandwidth.csv": (("source", "gpu"), ("blockSize", "occ_pct", *STREAM_KERNELS)),
+}
+
+
 def read_rows(folder, name, **wanted):
-    with open(os.path.join(folder, name)) as f:
-        return [r for r in csv.DictReader(f) if all(r[k] == v for k, v in wanted.items())]
+    texts, numbers = COLUMNS[name]
+    return [r for r in table(os.path.join(folder, name), texts, numbers) if all(r[k] == v for k, v in wanted.items())]
+
+
+def measured_gpu(folder, config, gpu):
+    """`gpu` of the measured rows: as given, or that of the product. There must be rows of it."""
+    gpu = gpu or MEASURED_AS.get(config, config)
+    path = os.path.join(folder, "pointer_chase_latency.csv")
+    known = sorted({r["gpu"] for r in table(path, ("gpu",))})
+    if gpu not in known:
+        raise Failure(f"{path}: no rows of '{gpu}'; --gpu is one of {', '.join(known)}")
+    return gpu
 
 
 def distinct(rows, field):
@@ -218,7 +236,7 @@ GROUPS = {"chase": chase_tables, "bandwidth": bandwidth_tables, "stream": stream
 
 def tables(program, config, folder, gpu=None, jobs=1, every=1, groups=tuple(GROUPS)):
     """Tables of a configuration beside the measurements of `gpu` in `folder`; every n-th row of each."""
-    gpu = gpu or MEASURED_AS.get(config, config)
+    gpu = measured_gpu(folder, config, gpu)
     machine = Machine(program, config)
     with ThreadPoolExecutor(jobs) as pool:
         return [t for g in groups for t in GROUPS[g](machine, folder, gpu, pool, every)]

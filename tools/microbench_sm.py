@@ -7,13 +7,13 @@ shared memory, instruction caches, barriers, atomics; with measured rows also th
 DIR holds h100_pcie_kernels.csv. Each figure is the slope between two sizes of a kernel of our generator, so that start
 and end cancel out; pipes and caches run on one TPC.
 """
-import argparse
-import csv
 import math
 import os
 import statistics
 import tempfile
 
+import command_line
+from command_line import Failure
 from results.common import Context, Page, percent
 from results.split import is_check
 
@@ -159,12 +159,23 @@ def atomics(machine):
     return rows
 
 
+def h100_rows(folder):
+    return command_line.table(os.path.join(folder, "h100_pcie_kernels.csv"), ("suite", "benchmark", "params", "profiler"),
+                              ("raw_cycles_field", "total_kernel_ns"))
+
+
+def parameters(text):
+    """Of "block=200;thread=64", whole numbers all."""
+    try:
+        return {key: int(value) for key, value in (part.split("=") for part in text.split(";"))}
+    except ValueError:
+        raise Failure(f"h100_pcie_kernels.csv: params: found '{text}', expected NAME=NUMBER;...") from None
+
+
 def launch_rows(measured, benchmarks):
-    with open(os.path.join(measured, "h100_pcie_kernels.csv")) as f:
-        for row in csv.DictReader(f):
-            if row["profiler"] == "ncu" and row["benchmark"] in benchmarks:
-                parameters = {k: int(v) for k, v in (part.split("=") for part in row["params"].split(";"))}
-                yield row["params"], parameters, float(row["raw_cycles_field"])
+    for row in h100_rows(measured):
+        if row["profiler"] == "ncu" and row["benchmark"] in benchmarks:
+            yield row["params"], parameters(row["params"]), float(row["raw_cycles_field"])
 
 
 def quantiles(errors):
@@ -241,10 +252,10 @@ def write(page, program, config, measured=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
     parser.add_argument("config", metavar="CONFIG", help="a product or a configuration file")
-    parser.add_argument("--measured", metavar="DIR", help="folder with h100_pcie_kernels.csv")
+    parser.add_argument("--measured", metavar="DIR", type=command_line.folder, help="folder with h100_pcie_kernels.csv")
     arguments = parser.parse_args()
     page = Page()
     write(page, arguments.program, arguments.config, arguments.measured)
@@ -252,4 +263,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -9,12 +9,11 @@ the others stay as they are.
 DATA is a folder with the real traces (traces/bfs-a100, vectoradd-a100, ffma-h100-10 ... -40; the page says where they
 come from) and the tables of measurements (hw/*.csv).
 """
-import argparse
 import importlib
 import os
-import subprocess
 import sys
 
+import command_line
 from results import SECTIONS
 from results.common import Context, Page
 from results.programs import Programs
@@ -23,12 +22,12 @@ DEFAULT_OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "do
 
 
 def options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="LOCKSTEP", help="the program, e.g. build/release/lockstep")
-    parser.add_argument("data", metavar="DATA", help="folder with traces/ and hw/")
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program, help="the program, e.g. build/release/lockstep")
+    parser.add_argument("data", metavar="DATA", type=command_line.folder, help="folder with traces/ and hw/")
     parser.add_argument("--only", action="append", choices=SECTIONS, default=[], metavar="SECTION",
                         help="write only this section again; may be repeated; one of " + ", ".join(SECTIONS))
-    parser.add_argument("--programs", metavar="FOLDER",
+    parser.add_argument("--programs", metavar="FOLDER", type=command_line.folder,
                         help="public CUDA programs as nvcc built them; without it their sections stay as they are")
     parser.add_argument("--work", metavar="DIR", help="keep the traces of the sections about speed here for the next time")
     parser.add_argument("--out", metavar="FILE", default=DEFAULT_OUT, help="default docs/results.md")
@@ -53,7 +52,7 @@ def main():
     arguments = options()
     context = Context(arguments.program, arguments.data, arguments.work)
     context.programs = Programs(context, arguments.programs) if arguments.programs else None
-    version = subprocess.run([context.program, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    version = command_line.output_of([context.program, "--version"]).strip()
     old = sections_of(arguments.out)
     out = ["# Results", "",
            f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
@@ -75,4 +74,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

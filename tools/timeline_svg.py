@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """A timeline of `lockstep run --timeline FILE` as an SVG picture.
 
-Usage: tools/timeline_svg.py TIMELINE.json OUT.svg [FIRST_US LAST_US]
+  tools/timeline_svg.py TIMELINE.json OUT.svg [FIRST_US LAST_US]
 
 One row for each thread of the file, spans as boxes, instants as strokes; without a range the whole run.
 """
 
 import html
-import json
-import sys
+
+import command_line
+from command_line import Failure
 
 WIDTH, LEFT, ROW, GAP, TOP = 1000, 170, 26, 8, 16
 COLOURS = {
@@ -71,20 +72,37 @@ def draw(events, first, last):
     return "\n".join(out + ["</svg>", ""])
 
 
+def read_events(path):
+    """The events of a timeline, those of the machine's names among them."""
+    content = command_line.read_json(path)
+    events = content.get("traceEvents") if isinstance(content, dict) else None
+    if not isinstance(events, list):
+        raise Failure(f"{path}: no traceEvents: expected what `lockstep run --timeline` writes")
+    for event in events:
+        named = isinstance(event, dict) and {"ph", "tid"} <= event.keys()
+        if not named or not ({"args"} if event["ph"] == "M" else {"ts", "name"}) <= event.keys():
+            raise Failure(f"{path}: an event without its fields: expected what `lockstep run --timeline` writes")
+    return events
+
+
 def main():
-    if len(sys.argv) not in (3, 5):
-        sys.exit(__doc__)
-    with open(sys.argv[1]) as file:
-        events = json.load(file)["traceEvents"]
+    parser = command_line.Parser(__doc__)
+    parser.add_argument("timeline", metavar="TIMELINE.json", type=command_line.file)
+    parser.add_argument("out", metavar="OUT.svg")
+    parser.add_argument("range", metavar="FIRST_US LAST_US", nargs="*", type=float, help="microseconds; default: the whole run")
+    arguments = parser.parse_args()
+    if len(arguments.range) not in (0, 2):
+        parser.error("FIRST_US LAST_US: expected both or none")
+    events = read_events(arguments.timeline)
     ends = [e["ts"] + e.get("dur", 0) for e in events if e["ph"] != "M"]
     if not ends:
-        sys.exit(f"{sys.argv[1]}: no events")
-    first, last = (float(sys.argv[3]), float(sys.argv[4])) if len(sys.argv) == 5 else (0.0, max(ends))
+        raise Failure(f"{arguments.timeline}: no events")
+    first, last = arguments.range or (0.0, max(ends))
     if not first < last:
-        sys.exit("the range is empty")
-    with open(sys.argv[2], "w") as file:
+        raise Failure("the range is empty")
+    with open(arguments.out, "w") as file:
         file.write(draw(events, first, last))
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

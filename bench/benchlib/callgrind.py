@@ -3,8 +3,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
+
+from command_line import Failure, ended
 
 NAME = re.compile(r"c?fn=\((\d+)\)(?: (.*))?")
 
@@ -45,5 +46,5 @@ def profile(program, trace, gpu, out):
                                "-c", gpu, "-q", "-t", "1", "-o", out],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
-            sys.exit(f"callgrind of {trace} ended with {done.returncode}:\n{done.stderr}")
+            raise Failure(f"callgrind of {trace}: {ended([program], done.returncode, done.stderr)}")
         return Profile(record)

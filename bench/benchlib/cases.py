@@ -5,7 +5,8 @@ import gzip
 import lzma
 import os
 import shutil
-import subprocess
+
+from command_line import output_of
 
 # origin: bundled, generated, peer, real. source: a folder, or the generator's arguments.
 Case = collections.namedtuple("Case", "name gpu origin source")
@@ -46,7 +47,7 @@ def found_in(folder, origin, names, gpu):
 
 
 def _call(program, *arguments):
-    subprocess.run([program, *arguments], check=True, stdout=subprocess.DEVNULL)
+    output_of([program, *arguments])
 
 
 def _read(path):

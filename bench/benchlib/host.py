@@ -3,9 +3,10 @@ import collections
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
+
+from command_line import Failure, ended
 
 # wall, cpu: seconds; kernels: wall seconds while a kernel ran. memory: bytes at the peak. host: host.json. stats: bytes of stats.json.
 Run = collections.namedtuple("Run", "wall cpu kernels memory host stats")
@@ -45,7 +46,7 @@ def simulate(program, trace, gpu, threads, *options):
         process.stderr.close()
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
-            sys.exit(f"{' '.join(command)}\nended with {process.returncode}: {messages}")
+            raise Failure(ended(command, process.returncode, messages))
         with open(os.path.join(out, "host.json")) as f:
             host = json.load(f)
         with open(os.path.join(out, "stats.json"), "rb") as f:

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "accelsim/stats_text.hpp"
 #include "accelsim/table.hpp"
@@ -16,17 +14,18 @@ namespace {
 
 using config::printable;
 
-std::map<std::string, std::string> origins(const Translation& translation,
-                                           const std::vector<std::string>& overrides) {
-  std::map<std::string, std::string> origin;
-  for (const config::Assignment& a : translation.assignments)
-    origin[a.key] = fmt::format("{} ({}:{})", a.note, printable(a.file), a.line);
-  for (const std::string& text : overrides) {
-    const auto key = config::trimmed(std::string_view(text).substr(0, text.find('=')));
-    const config::Match match = config::find(key);
-    if (match.parameter) origin[match.parameter->key] = "--set";
+/// What a value comes from: the options of Accel-Sim's files, --set, or the base.
+std::string origin_text(const config::Origin& origin, const Translation& translation) {
+  switch (origin.kind) {
+    case config::Origin::Kind::kAssignment:
+      return fmt::format("{} ({})", origin.note, printable(origin.place));
+    case config::Origin::Kind::kOption:
+      return origin.place;
+    case config::Origin::Kind::kDefault:
+    case config::Origin::Kind::kFile:
+      break;
   }
-  return origin;
+  return printable(translation.base);
 }
 
 std::string ignored_list(const Translation& translation) {
@@ -124,19 +123,16 @@ Lockstep's channels carry their part of it, and the window follows from them.
 
 }  // namespace
 
-std::string annotated_ini(const Translation& translation, const config::GpuConfig& config,
-                          const std::vector<std::string>& overrides) {
-  const auto origin = origins(translation, overrides);
+std::string annotated_ini(const Translation& translation, const config::Resolved& resolved) {
   std::string out = fmt::format("; {} on the base {}\n", summary(translation), printable(translation.base));
   std::string_view group;
   for (const config::Parameter& p : config::schema()) {
     const std::string_view own = config::group_of(p.key);
     if (own != group) out += fmt::format("\n[{}]\n", own);
     group = own;
-    const auto at = origin.find(p.key);
     out += fmt::format("{} = {} ; {}\n", std::string_view(p.key).substr(own.size() + 1),
-                       config::value_with_unit(p, config),
-                       at == origin.end() ? printable(translation.base) : at->second);
+                       config::value_with_unit(p, resolved.config),
+                       origin_text(resolved.origins.at(p.key), translation));
   }
   return out + ignored_list(translation) + unknown_list(translation);
 }

@@ -141,8 +141,13 @@ void require_known(const Translation& translation) {
                                others ? fmt::format(" and {} more", others) : ""));
 }
 
+config::Resolved resolve_with_origins(const Translation& translation,
+                                      const std::vector<std::string>& overrides) {
+  return config::resolve_with_origins(translation.base, translation.assignments, overrides);
+}
+
 config::GpuConfig resolve(const Translation& translation, const std::vector<std::string>& overrides) {
-  return config::resolve(translation.base, translation.assignments, overrides);
+  return resolve_with_origins(translation, overrides).config;
 }
 
 }  // namespace lockstep::accelsim

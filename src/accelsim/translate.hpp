@@ -36,13 +36,14 @@ struct Translation {
 void require_known(const Translation& translation);
 
 /// The base with the mapped values and then the texts of --set, checked as config::resolve() does.
+[[nodiscard]] config::Resolved resolve_with_origins(const Translation& translation,
+                                                    const std::vector<std::string>& overrides = {});
 [[nodiscard]] config::GpuConfig resolve(const Translation& translation,
                                         const std::vector<std::string>& overrides = {});
 
 /// Every key as an INI text that config::resolve() reads, with the options that each value comes from, then,
 /// as comments, what was ignored and why, and what is unknown.
-[[nodiscard]] std::string annotated_ini(const Translation& translation, const config::GpuConfig& config,
-                                        const std::vector<std::string>& overrides = {});
+[[nodiscard]] std::string annotated_ini(const Translation& translation, const config::Resolved& resolved);
 
 /// "61 options mapped, 143 ignored (2 of them differ from the model), 1 unknown: -foo".
 [[nodiscard]] std::string summary(const Translation& translation);

@@ -36,9 +36,9 @@ std::optional<AccelsimConfig> accelsim_config(const po::variables_map& values, c
   const accelsim::Translation translation = accelsim::translate(options, base);
   if (strict) accelsim::require_known(translation);
   AccelsimConfig result;
-  result.config = accelsim::resolve(translation, overrides);
+  result.resolved = accelsim::resolve_with_origins(translation, overrides);
   result.summary = accelsim::summary(translation);
-  result.report = accelsim::annotated_ini(translation, result.config, overrides);
+  result.report = accelsim::annotated_ini(translation, result.resolved);
   result.unknown = unknown_warning(translation);
   return result;
 }

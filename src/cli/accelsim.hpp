@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "accelsim/stats_text.hpp"
-#include "config/gpu_config.hpp"
+#include "config/origin.hpp"
 #include "stats/report.hpp"
 
 namespace lockstep::cli {
 
 /// What --accelsim-config gave.
 struct AccelsimConfig {
-  config::GpuConfig config;
+  config::Resolved resolved;
   std::string summary;  // one line
   std::string report;   // the annotated configuration
   std::string unknown;  // a warning; empty when every option is known

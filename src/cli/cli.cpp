@@ -63,18 +63,22 @@ int dispatch(int argc, char** argv) {
     return kBadInput;
   }
   const std::string_view first = argv[1];
-  if (first == "--help" || first == "-h" || (first == "help" && argc == 2)) {
+  const bool help = first == "--help" || first == "-h" || first == "help";
+  if (help && argc > 3)
+    throw UserError(fmt::format("{0}: too many arguments (usage: lockstep {0} COMMAND)", first));
+  if (help && argc == 2) {
     print_help(stdout);
     return kDone;
   }
-  if (first == "--version") {
-    fmt::print("lockstep {}\n", version());
-    return kDone;
-  }
-  if (first == "help") {
+  if (help) {
     std::string flag = "--help";
     char* arguments[] = {argv[2], flag.data(), nullptr};
     return find_command(argv[2]).run(2, arguments);
+  }
+  if (first == "--version") {
+    if (argc > 2) throw UserError("--version: too many arguments (usage: lockstep --version)");
+    fmt::print("lockstep {}\n", version());
+    return kDone;
   }
   return find_command(first).run(argc - 1, argv + 1);
 }

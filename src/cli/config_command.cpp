@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "config/products.hpp"
 #include "gpu/simulation.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -48,9 +49,43 @@ std::string product_of(const po::variables_map& values) {
   return "";
 }
 
-std::string explanation(const std::string& wanted, const config::GpuConfig& config) {
-  if (wanted == "window") return gpu::explain_window(config);
-  return config::explain(wanted == "all" ? "" : wanted, config);
+std::string explanation(const std::string& wanted, const config::Resolved& resolved) {
+  if (wanted == "window") return gpu::explain_window(resolved.config);
+  return config::explain(wanted == "all" ? "" : wanted, resolved);
+}
+
+/// Refuses what would have no effect.
+void check_combination(const po::variables_map& values) {
+  if (values.count("PRODUCT") && values.count("config"))
+    throw UserError(fmt::format("config: two GPUs, '{}' and --config '{}'; expected one",
+                                values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
+  for (const char* page : {"markdown", "accelsim-markdown"}) {
+    if (!values.count(page)) continue;
+    refuse_idle(values, "config", {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config"},
+                fmt::format("with --{}, a page on all GPUs", page));
+  }
+  if (values.count("markdown"))
+    refuse_idle(values, "config", {"accelsim-markdown"}, "with --markdown: expected one of them");
+  if (!values.count("accelsim-config"))
+    refuse_idle(values, "config", {"strict"}, "without --accelsim-config");
+}
+
+void print_one(const po::variables_map& values) {
+  std::vector<std::string> overrides;
+  if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
+  const std::string product = product_of(values);
+  const auto accelsim = accelsim_config(values, product, overrides, values.count("strict") > 0);
+  const config::Resolved resolved =
+      accelsim ? accelsim->resolved
+               : config::resolve_with_origins(product.empty() ? "v100" : product, {}, overrides);
+  if (values.count("explain")) {
+    fmt::print("{}", explanation(values["explain"].as<std::string>(), resolved));
+  } else if (accelsim) {
+    fmt::print("{}", accelsim->report);
+  } else {
+    fmt::print("; {}, configuration hash {:016x}\n{}", resolved.config.gpu.name,
+               config::hash(resolved.config), config::to_ini(resolved.config));
+  }
 }
 
 }  // namespace
@@ -59,6 +94,7 @@ int run_config(int argc, char** argv) {
   const bool with_product = argc > 1 && argv[1][0] != '-';
   const auto values = parse(argc, argv, config_syntax(with_product));
   if (!values) return kDone;
+  check_combination(*values);
   const bool about_one = with_product || values->count("config") || values->count("set") ||
                          values->count("explain") || values->count("accelsim-config");
   if (values->count("markdown")) {
@@ -68,20 +104,7 @@ int run_config(int argc, char** argv) {
   } else if (!about_one) {
     list_products();
   } else {
-    std::vector<std::string> overrides;
-    if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
-    const std::string product = product_of(*values);
-    const auto accelsim = accelsim_config(*values, product, overrides, values->count("strict") > 0);
-    const config::GpuConfig config =
-        accelsim ? accelsim->config : config::resolve(product.empty() ? "v100" : product, overrides);
-    if (values->count("explain")) {
-      fmt::print("{}", explanation((*values)["explain"].as<std::string>(), config));
-    } else if (accelsim) {
-      fmt::print("{}", accelsim->report);
-    } else {
-      fmt::print("; {}, configuration hash {:016x}\n{}", config.gpu.name, config::hash(config),
-                 config::to_ini(config));
-    }
+    print_one(*values);
   }
   return kDone;
 }

@@ -60,6 +60,16 @@ void add_code_options(Syntax& syntax) {
       ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str());
 }
 
+/// Nothing is simulated: what asks for a simulation's results, or says how to simulate, would be ignored.
+void refuse_timing_options(const po::variables_map& values) {
+  constexpr const char* kWhy = "with --functional: nothing is simulated";
+  refuse_idle(values, "exec",
+              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "accelsim-stats",
+               "out", "schedule", "window", "no-skip", "shuffle", "work-log"},
+              kWhy);
+  if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
+}
+
 /// To the runtime in the program's process.
 void pass_code_options(const po::variables_map& values) {
   std::vector<std::string> kernels;
@@ -190,9 +200,10 @@ int run_exec(int argc, char** argv) {
   if (!values) return kDone;
   need_command("exec", parts.command);
   pass_code_options(*values);
-  RunArguments arguments = run_arguments(*values);
-  const TemporaryFolder folder;
   const bool functional = values->count("functional") > 0;
+  if (functional) refuse_timing_options(*values);
+  RunArguments arguments = run_arguments("exec", *values);
+  const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;

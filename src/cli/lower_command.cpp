@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
@@ -19,6 +20,19 @@ namespace {
 
 constexpr std::uint64_t kMemory = std::uint64_t{1} << 32;  // bytes; for the module's variables
 
+/// CUDA C++ Programming Guide 13.0, compute capabilities, and Maxwell to Volta as in 12.9.
+constexpr std::array kArchitectures{50u, 52u, 53u, 60u, 61u,  62u,  70u,  72u,  75u,  80u, 86u,
+                                    87u, 88u, 89u, 90u, 100u, 101u, 103u, 110u, 120u, 121u};
+
+unsigned parse_arch(const std::string& text) {
+  std::string known;
+  for (const unsigned arch : kArchitectures) {
+    if (text == std::to_string(arch)) return arch;
+    known.append(known.empty() ? "" : ", ").append(std::to_string(arch));
+  }
+  throw UserError(fmt::format("--arch: found '{}', expected a compute capability * 10: {}", text, known));
+}
+
 void print_code(const lower::Code& code) {
   for (const auto& i : code.instructions()) fmt::print("    {:05x}  {}\n", i.pc, i.text);
 }
@@ -33,15 +47,14 @@ int run_lower(int argc, char** argv) {
       "name, registers of a thread, machine instructions, separated by tabs.";
   syntax.positionals = {"FILE"};
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
-                               "compute capability * 10")("code", "the instructions too")(
-      "without", po::value<std::vector<std::string>>()->composing(),
-      ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
+                               "compute capability * 10, of a GPU that exists: 70, 75, 80, 90, ...")(
+      "code", "the instructions too")("without", po::value<std::vector<std::string>>()->composing(),
+                                      ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
-  const auto arch =
-      static_cast<unsigned>(parse_number("--arch", (*values)["arch"].as<std::string>(), 50, 200));
+  const unsigned arch = parse_arch((*values)["arch"].as<std::string>());
   std::vector<std::string> without;
   if (values->count("without")) without = (*values)["without"].as<std::vector<std::string>>();
   const lower::Passes passes = lower::all_but(without);

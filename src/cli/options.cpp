@@ -8,28 +8,12 @@
 #include <iostream>
 #include <sstream>
 
+#include "util/edit_distance.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
-
-/// Edit distance in which a swap of neighbours counts one.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
 
 std::vector<std::string> option_names(const po::options_description& options) {
   std::vector<std::string> names;
@@ -95,6 +79,19 @@ std::optional<po::variables_map> parse(int argc, char** argv, const Syntax& synt
   }
 }
 
+void refuse_idle(const po::variables_map& values, std::string_view command,
+                 std::initializer_list<const char*> names, std::string_view why) {
+  std::string given;
+  unsigned count = 0;
+  for (const std::string name : names) {
+    if (!values.count(name) || values[name].defaulted()) continue;
+    const bool argument = name[0] >= 'A' && name[0] <= 'Z';  // as PRODUCT
+    given.append(count++ == 0 ? "" : ", ").append(argument ? "" : "--").append(name);
+  }
+  if (count == 0) return;
+  throw UserError(fmt::format("{}: {} {} no effect {}", command, given, count == 1 ? "has" : "have", why));
+}
+
 std::uint64_t parse_number(std::string_view name, std::string_view text, std::uint64_t low,
                            std::uint64_t high) {
   std::uint64_t value = 0;
@@ -120,7 +117,7 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
-    const std::size_t d = distance(word, candidate);
+    const std::size_t d = edit_distance(word, candidate);
     if (d < least) {
       least = d;
       best = candidate;

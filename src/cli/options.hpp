@@ -3,6 +3,7 @@
 
 #include <boost/program_options.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,11 @@ struct Syntax {
 /// (with "did you mean"), a missing value, a missing or surplus argument.
 [[nodiscard]] std::optional<boost::program_options::variables_map> parse(int argc, char** argv,
                                                                          const Syntax& syntax);
+
+/// Throws UserError when any of the options or arguments `names` was given: each would be read and then
+/// ignored. `why` follows "has no effect": "with --functional: nothing is simulated".
+void refuse_idle(const boost::program_options::variables_map& values, std::string_view command,
+                 std::initializer_list<const char*> names, std::string_view why);
 
 /// The value of option `name` as an unsigned number in [low, high]; throws UserError naming option and range.
 [[nodiscard]] std::uint64_t parse_number(std::string_view name, std::string_view text, std::uint64_t low,

@@ -129,7 +129,7 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_v
 std::optional<RunArguments> parse_run(int argc, char** argv) {
   const auto values = parse(argc, argv, run_syntax());
   if (!values) return std::nullopt;
-  RunArguments arguments = run_arguments(*values);
+  RunArguments arguments = run_arguments("run", *values);
   arguments.trace = (*values)["TRACE"].as<std::string>();
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
@@ -140,7 +140,7 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   return arguments;
 }
 
-RunArguments run_arguments(const po::variables_map& values) {
+RunArguments run_arguments(std::string_view command, const po::variables_map& values) {
   RunArguments arguments;
   if (values.count("out")) {
     arguments.out = values["out"].as<std::string>();
@@ -150,6 +150,9 @@ RunArguments run_arguments(const po::variables_map& values) {
     arguments.timeline = values["timeline"].as<std::string>();
     if (arguments.timeline.empty()) throw UserError("--timeline: the file's name is empty");
   }
+  if (arguments.out.empty())
+    refuse_idle(values, command, {"interval"},
+                "without --out: its series is written to FOLDER/intervals.csv");
   arguments.strict = values.count("strict") > 0;
   arguments.quiet = values.count("quiet") > 0;
   arguments.all_launches = values.count("all-launches") > 0;
@@ -169,8 +172,8 @@ RunArguments run_arguments(const po::variables_map& values) {
   const auto& product = values["config"];
   arguments.accelsim = accelsim_config(values, product.defaulted() ? "" : product.as<std::string>(),
                                        overrides, arguments.strict);
-  arguments.options.config =
-      arguments.accelsim ? arguments.accelsim->config : config::resolve(product.as<std::string>(), overrides);
+  arguments.options.config = arguments.accelsim ? arguments.accelsim->resolved.config
+                                                : config::resolve(product.as<std::string>(), overrides);
   return arguments;
 }
 

@@ -36,7 +36,9 @@ struct RunArguments {
 
 /// The options of a simulation, which `run` and `exec` share.
 void add_run_options(boost::program_options::options_description& options);
-[[nodiscard]] RunArguments run_arguments(const boost::program_options::variables_map& values);
+/// `command`: "run" or "exec", for errors. Throws UserError.
+[[nodiscard]] RunArguments run_arguments(std::string_view command,
+                                         const boost::program_options::variables_map& values);
 
 /// nullopt: the help was asked for and printed. Resolves the configuration and warns on stderr where more
 /// threads are asked for than cores are there.

@@ -20,6 +20,7 @@ int run_stats(int argc, char** argv) {
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
   if (values->count("markdown")) {
+    refuse_idle(*values, "stats", {"explain"}, "with --markdown, the page on all statistics");
     fmt::print("{}", stats::markdown());
     return kDone;
   }

@@ -14,7 +14,7 @@ namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
 
-constexpr const char* kUsage = "synth KIND --out DIR [options]";
+constexpr const char* kUsage = "synth KIND [options]";
 
 void print_kinds() {
   fmt::print("Usage: lockstep {}\n\nWrites a synthetic trace folder.\n\nKinds:\n", kUsage);
@@ -39,18 +39,18 @@ int run_synth(int argc, char** argv) {
     throw UserError(fmt::format("synth: KIND is missing (usage: lockstep {})", kUsage));
   const synth::Kind& kind = synth::find_kind(first);
   Syntax syntax;
-  syntax.usage = fmt::format("synth {} --out DIR [options]", kind.name);
+  syntax.usage = fmt::format("synth {} [options]", kind.name);
   syntax.summary = fmt::format("Writes a synthetic trace folder: {}.", kind.summary);
   syntax.positionals = {"KIND"};
   auto add = syntax.options.add_options();
-  add("out", po::value<std::string>(), "the folder to write; made when it is not there");
+  add("out,o", po::value<std::string>()->default_value(fmt::format("synth-{}", kind.name)),
+      "the folder to write; made when it is not there");
   for (const auto options : {kind.options, synth::common_options()})
     for (const synth::OptionSpec& o : options)
       add(std::string(o.name).c_str(), po::value<std::string>()->default_value(std::string(o.default_value)),
           help_of(o).c_str());
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
-  if (!values->count("out")) throw UserError("synth: --out is missing: the folder to write");
   std::map<std::string, std::string> given;
   for (const auto options : {kind.options, synth::common_options()})
     for (const synth::OptionSpec& o : options) {
@@ -58,6 +58,7 @@ int run_synth(int argc, char** argv) {
       given[name] = (*values)[name].as<std::string>();
     }
   const std::string out = (*values)["out"].as<std::string>();
+  if (out.empty()) throw UserError("synth: --out: the folder's name is empty");
   synth::synthesize(kind.name, given, out);
   fmt::print("{} trace written to {}\n", kind.name, out);
   return kDone;

@@ -206,6 +206,26 @@ Rules dram_rules() {
   };
 }
 
+/// Without these a kernel could wait for ever for what the machine never has.
+Rules progress_rules() {
+  return {
+      {{"l2.ways", "l2.halves"},
+       "with two halves a set needs at least two ways: half of them may hold lines of the other half",
+       [](const GpuConfig& c) { return c.l2.halves == 1 || c.l2.ways >= 2; }},
+      {{"l2.mshrs", "l2.halves"},
+       "with two halves a slice needs at least two MSHRs: half of them may wait for the other half",
+       [](const GpuConfig& c) { return c.l2.halves == 1 || c.l2.mshrs >= 2; }},
+      {{"dram.tREFI", "dram.tRFC", "dram.tRAS", "dram.tRP", "dram.tRCD", "dram.tFAW", "dram.tRRD_L"},
+       "a bank must have time between two refreshes to close its row, be refreshed, and open a row for an "
+       "access: "
+       "tRAS + tRP + tRFC + max(tFAW, tRRD_L) + tRCD <= tREFI",
+       [](const GpuConfig& c) {
+         const DramGroup& d = c.dram;
+         return std::uint64_t{d.tRAS} + d.tRP + d.tRFC + std::max(d.tFAW, d.tRRD_L) + d.tRCD <= d.tREFI;
+       }},
+  };
+}
+
 }  // namespace
 
 Cycle shortest_channel(const GpuConfig& c) {
@@ -218,7 +238,8 @@ Cycle shortest_channel(const GpuConfig& c) {
 }
 
 std::optional<Inconsistency> first_inconsistency(const GpuConfig& config) {
-  for (const Rules& rules : {machine_rules(), cache_rules(), network_rules(), dram_rules()}) {
+  for (const Rules& rules :
+       {machine_rules(), cache_rules(), network_rules(), dram_rules(), progress_rules()}) {
     for (const Rule& rule : rules) {
       if (!rule.holds(config)) return Inconsistency{rule.keys, std::string(rule.message)};
     }

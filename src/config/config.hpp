@@ -9,20 +9,24 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "config/ini.hpp"
+#include "config/origin.hpp"
 
 namespace lockstep::config {
-
-struct Assignment;  // ini.hpp
 
 /// Names of the products compiled into the program, in listing order.
 [[nodiscard]] std::vector<std::string> product_names();
 
 /// `name_or_file`: a product's name, or an INI file (which may `include =` another file or a product).
-/// `overrides`: the texts of --set, "key=value". Throws UserError/InputError: unknown key with "did you
-/// mean", wrong unit, out of range, inconsistent values (each naming the keys that disagree).
+/// `assignments`, each with its place, come after the file; `overrides`, the texts of --set ("key=value"),
+/// last. Throws UserError/InputError: unknown key with "did you mean", wrong unit, out of range, inconsistent
+/// values (each naming the keys that disagree).
+[[nodiscard]] Resolved resolve_with_origins(const std::string& name_or_file,
+                                            const std::vector<Assignment>& assignments = {},
+                                            const std::vector<std::string>& overrides = {});
+/// The same without the origins.
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file,
                                 const std::vector<std::string>& overrides = {});
-/// The same with `assignments`, each with its place, between the file and the overrides.
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                                 const std::vector<std::string>& overrides);
 
@@ -37,8 +41,8 @@ struct Assignment;  // ini.hpp
 /// FNV-1a over the canonical "key=value" lines: depends on values only, not on files or order.
 [[nodiscard]] std::uint64_t hash(const GpuConfig& config);
 
-/// Help of one key or group, or of all ("" = all): name, type, unit, range, default, help, source.
-[[nodiscard]] std::string explain(const std::string& key_or_group, const GpuConfig& config);
+/// Help of one key or group, or of all ("" = all): name, type, unit, range, default, help, source, place.
+[[nodiscard]] std::string explain(const std::string& key_or_group, const Resolved& resolved);
 
 /// docs/config.md, generated.
 [[nodiscard]] std::string markdown();

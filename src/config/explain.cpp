@@ -5,7 +5,7 @@
 
 #include "config/config.hpp"
 #include "config/products.hpp"
-#include "config/source.hpp"
+#include "config/suggest.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
 
@@ -32,25 +32,34 @@ std::string alias_text(const Parameter& p) {
   return text;
 }
 
-/// Sources of the values that are still the named product's own.
-Sources own_sources(const GpuConfig& config) {
-  Sources sources = sources_of(config.gpu.name);
-  if (sources.empty()) return sources;
-  const GpuConfig product = resolve(config.gpu.name);
-  std::erase_if(sources, [&](const auto& entry) {
-    const Parameter& p = *find(entry.first).parameter;
-    return value_text(p, product) != value_text(p, config);
-  });
-  return sources;
+/// The comment behind a value; what is known where there is none.
+std::string_view source_text(const Origin& origin) {
+  if (!origin.note.empty()) return origin.note;
+  return origin.kind == Origin::Kind::kOption ? "set by the user" : "none given";
 }
 
-std::string block(const Parameter& p, const GpuConfig& config, const Sources& sources) {
+/// Comments and file names may hold anything.
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  }
+  return out;
+}
+
+std::string place_text(const Origin& origin) {
+  if (origin.kind == Origin::Kind::kDefault) return fmt::format("no file: as in {}", products()[0].name);
+  return one_line(origin.place);
+}
+
+std::string block(const Parameter& p, const Resolved& resolved) {
   std::string out = fmt::format("{} = {}\n    {}\n    type: {}\n    allowed: {}\n    default: {}\n", p.key,
-                                value_with_unit(p, config), p.help, type_text(p), expected_text(p),
+                                value_with_unit(p, resolved.config), p.help, type_text(p), expected_text(p),
                                 value_with_unit(p, defaults()));
   if (!p.aliases.empty()) out += fmt::format("    also written: {} (in MHz)\n", alias_text(p));
-  const auto source = sources.find(p.key);
-  return out + fmt::format("    source: {}\n", source == sources.end() ? "set by the user" : source->second);
+  const Origin& origin = resolved.origins.at(p.key);
+  return out +
+         fmt::format("    source: {}\n    set in: {}\n", one_line(source_text(origin)), place_text(origin));
 }
 
 bool belongs(std::string_view key, std::string_view wanted) {
@@ -63,7 +72,7 @@ std::string unknown(const std::string& wanted) {
     names.push_back(p.key);
     names.push_back(group_of(p.key));
   }
-  return fmt::format("no parameter or group '{}'{}", printable(wanted), suggestion(wanted, names));
+  return fmt::format("no parameter or group '{}'{}", printable(wanted), key_suggestion(wanted, names));
 }
 
 std::string cell(std::string_view text) {
@@ -86,7 +95,13 @@ std::string markdown_header() {
       "first. What a file does not set keeps the value of `v100`. `--set key=value` comes last and wins.\n\n"
       "Numbers may carry a unit: `1380 MHz`, `1.38 GHz`, `877000 kHz`; `128 KiB`, `6 MiB`; `1.24 us`, `23840 "
       "ps`;\n"
-      "`16 GB/s`; `40 cycles`. Without one they count the unit of the column \"unit\".\n\n"
+      "`16 GB/s`; `40 cycles`. Without one they count the unit of the column \"unit\". Of sizes, `64K`, `64 "
+      "KB` and "
+      "`64 KiB`\n"
+      "are the same 65,536 bytes, in whichever case, and `M`, `G` likewise (1024 * 1024, ...); but `GB/s` is "
+      "10^9 "
+      "bytes a\n"
+      "second, as data sheets of links count. `Kb` and `Gb/s` would be bits and are refused.\n\n"
       "| product | |\n|---|---|\n";
   for (const Product& p : products()) out += fmt::format("| `{}` | {} |\n", p.name, p.title);
   return out;
@@ -105,13 +120,12 @@ std::string markdown_row(const Parameter& p, const std::vector<GpuConfig>& confi
 using Lines = std::vector<std::string>;
 
 Lines source_lines(std::string_view product) {
-  const GpuConfig config = resolve(std::string(product));
-  const Sources sources = sources_of(product);
+  const Resolved resolved = resolve_with_origins(std::string(product));
   Lines lines;
   for (const Parameter& p : schema()) {
-    const auto at = sources.find(p.key);
-    if (at == sources.end() || at->second.empty()) continue;
-    lines.push_back(fmt::format("* `{}` = {}: {}\n", p.key, value_with_unit(p, config), at->second));
+    const std::string& note = resolved.origins.at(p.key).note;
+    if (note.empty()) continue;
+    lines.push_back(fmt::format("* `{}` = {}: {}\n", p.key, value_with_unit(p, resolved.config), note));
   }
   return lines;
 }
@@ -133,15 +147,14 @@ std::string markdown_sources() {
 
 }  // namespace
 
-std::string explain(const std::string& key_or_group, const GpuConfig& config) {
+std::string explain(const std::string& key_or_group, const Resolved& resolved) {
   const Match alias = find(key_or_group);
   const std::string wanted = alias.parameter ? alias.parameter->key : key_or_group;
-  const Sources sources = own_sources(config);
   std::string out;
   for (const Parameter& p : schema()) {
     if (!belongs(p.key, wanted)) continue;
     if (!out.empty()) out.push_back('\n');
-    out += block(p, config, sources);
+    out += block(p, resolved);
   }
   if (out.empty()) throw UserError(unknown(key_or_group));
   return out;

@@ -8,7 +8,7 @@
 #include "config/config.hpp"
 #include "config/ini.hpp"
 #include "config/products.hpp"
-#include "config/source.hpp"
+#include "config/suggest.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
 
@@ -129,28 +129,49 @@ std::string set_key(GpuConfig& config, std::string_view key, std::string_view va
   return match.parameter->key;
 }
 
-using Places = std::map<std::string, std::string>;  // canonical key -> where it was set last
+/// Every key as the defaults have it, which are v100's values.
+Origins make_default_origins() {
+  Origins origins;
+  for (const Parameter& p : schema()) origins[p.key] = {Origin::Kind::kDefault, "default", ""};
+  for (const Assignment& a : load_all(std::string(products()[0].name)))
+    origins[find(a.key).parameter->key].note = a.note;
+  return origins;
+}
 
-void apply_override(GpuConfig& config, const std::string& option, Places& places) {
+const Origins& default_origins() {
+  static const Origins origins = make_default_origins();
+  return origins;
+}
+
+void apply(Resolved& to, const Assignment& a, Origin::Kind kind) {
+  try {
+    const std::string key = set_key(to.config, a.key, a.value);
+    to.origins[key] = {kind, fmt::format("{}:{}", a.file, a.line), a.note};
+  } catch (const UserError& e) {
+    throw InputError(a.file, a.line, e.what());
+  }
+}
+
+void apply_override(Resolved& to, const std::string& option) {
   const std::size_t equals = option.find('=');
   try {
     if (equals == std::string::npos) throw UserError("expected KEY=VALUE");
     const std::string_view key = trimmed(std::string_view(option).substr(0, equals));
-    places[set_key(config, key, std::string_view(option).substr(equals + 1))] = "--set";
+    const std::string name = set_key(to.config, key, std::string_view(option).substr(equals + 1));
+    to.origins[name] = {Origin::Kind::kOption, "--set", ""};
   } catch (const UserError& e) {
     throw UserError(fmt::format("--set '{}': {}", printable(option), e.what()));
   }
 }
 
-void check(const GpuConfig& config, const Places& places) {
-  const auto broken = first_inconsistency(config);
+void check(const Resolved& resolved) {
+  const auto broken = first_inconsistency(resolved.config);
   if (!broken) return;
   std::string values;
   for (const std::string_view key : broken->keys) {
-    const auto place = places.find(std::string(key));
     values += fmt::format("{}{} = {} ({})", values.empty() ? "" : ", ", key,
-                          value_with_unit(*find(key).parameter, config),
-                          place == places.end() ? "default" : place->second);
+                          value_with_unit(*find(key).parameter, resolved.config),
+                          resolved.origins.find(key)->second.place);
   }
   throw UserError(fmt::format("inconsistent configuration: {}: {}", broken->message, values));
 }
@@ -163,35 +184,23 @@ std::vector<std::string> product_names() {
   return names;
 }
 
+Resolved resolve_with_origins(const std::string& name_or_file, const std::vector<Assignment>& assignments,
+                              const std::vector<std::string>& overrides) {
+  Resolved resolved{{}, default_origins()};
+  for (const Assignment& a : load_all(name_or_file)) apply(resolved, a, Origin::Kind::kFile);
+  for (const Assignment& a : assignments) apply(resolved, a, Origin::Kind::kAssignment);
+  for (const std::string& option : overrides) apply_override(resolved, option);
+  check(resolved);
+  return resolved;
+}
+
 GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides) {
-  return resolve(name_or_file, {}, overrides);
+  return resolve_with_origins(name_or_file, {}, overrides).config;
 }
 
 GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                   const std::vector<std::string>& overrides) {
-  GpuConfig config;
-  Places places;
-  std::vector<Assignment> all = load_all(name_or_file);
-  all.insert(all.end(), assignments.begin(), assignments.end());
-  for (const Assignment& a : all) {
-    try {
-      places[set_key(config, a.key, a.value)] = fmt::format("{}:{}", a.file, a.line);
-    } catch (const UserError& e) {
-      throw InputError(a.file, a.line, e.what());
-    }
-  }
-  for (const std::string& option : overrides) apply_override(config, option, places);
-  check(config, places);
-  return config;
-}
-
-Sources sources_of(std::string_view product) {
-  Sources sources;
-  if (!is_product(product)) return sources;
-  Loader loader;
-  loader.product(std::string(product));
-  for (const Assignment& a : loader.take()) sources[find(a.key).parameter->key] = a.note;
-  return sources;
+  return resolve_with_origins(name_or_file, assignments, overrides).config;
 }
 
 std::string to_ini(const GpuConfig& config) {

@@ -1,22 +1,23 @@
 // The rows put together, and looking them up.
 #include "config/schema.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
+
+#include "config/suggest.hpp"
 
 namespace lockstep::config {
 namespace {
 
 constexpr Suffix kKilohertz[] = {{"kHz"}, {"MHz", 1000}, {"GHz", 1000000}};
 constexpr Suffix kBytes[] = {{"B"}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}};
-constexpr Suffix kKibibytes[] = {{"KiB"}, {"MiB", 1024}};
+constexpr Suffix kKibibytes[] = {{"KiB"}, {"MiB", 1024}, {"B", 1, 1024}};
 constexpr Suffix kPicoseconds[] = {{"ps"}, {"ns", 1000}, {"us", 1000000}};
 constexpr Suffix kNanoseconds[] = {{"ns"}, {"us", 1000}, {"ps", 1, 1000}};
 constexpr Suffix kCycles[] = {{"cycles"}};
 constexpr Suffix kMilliCycles[] = {{"cycles", 1000}};
-constexpr Suffix kBytesPerSecond[] = {{"B/s"}, {"MB/s", 1000000}, {"GB/s", 1000000000}};
+constexpr Suffix kBytesPerSecond[] = {
+    {"B/s"}, {"kB/s", 1000}, {"MB/s", 1000000}, {"GB/s", 1000000000}, {"TB/s", 1000000000000}};
 
 constexpr std::array<MeasureInfo, static_cast<unsigned>(Measure::kCount)> kMeasures = {{
     {"", {}},
@@ -32,21 +33,6 @@ constexpr std::array<MeasureInfo, static_cast<unsigned>(Measure::kCount)> kMeasu
     {"DRAM cycles", kCycles},
     {"B/s", kBytesPerSecond},
 }};
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 Rows all_rows() {
   Rows all;
@@ -116,24 +102,13 @@ Match find(std::string_view key) {
   return at == key_index().end() ? Match{} : at->second;
 }
 
-/// Of a candidate that begins with the text, only the rest is missing: nothing is nearer.
-std::string suggestion(std::string_view text, std::span<const std::string_view> candidates) {
-  constexpr std::size_t kLongest = 64, kShortest = 3;  // nothing longer is a misspelt key
-  if (text.size() > kLongest) return "";
-  std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
-  std::string_view nearest;
-  for (const std::string_view candidate : candidates) {
-    const bool begins = text.size() >= kShortest && candidate.starts_with(text);
-    const std::size_t distance = begins ? 0 : edit_distance(text, candidate);
-    if (distance < best) best = distance, nearest = candidate;
-  }
-  return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
-}
-
 std::string suggestion_for_key(std::string_view key) {
-  std::vector<std::string_view> keys;
-  for (const auto& [name, match] : key_index()) keys.push_back(name);
-  return suggestion(key, keys);
+  std::vector<std::string_view> keys;  // in the schema's order: of equals the first is suggested
+  for (const Parameter& p : schema()) keys.push_back(p.key);
+  for (const Parameter& p : schema()) {
+    for (const Alias& alias : p.aliases) keys.push_back(alias.key);
+  }
+  return key_suggestion(key, keys);
 }
 
 }  // namespace lockstep::config

@@ -84,9 +84,8 @@ struct Match {
 /// By key or alias; nullptr where there is none.
 [[nodiscard]] Match find(std::string_view key);
 
-/// "; did you mean 'l1.ways'?", or empty where no key or alias is close.
+/// "; did you mean 'l1.ways'?", or empty where no key or alias is near (suggest.hpp).
 [[nodiscard]] std::string suggestion_for_key(std::string_view key);
-[[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string_view> candidates);
 
 // --- Rows
 // ---------------------------------------------------------------------------------------------------

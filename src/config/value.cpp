@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
+#include "config/suggest.hpp"
 #include "util/error.hpp"
+#include "util/size.hpp"
 
 namespace lockstep::config {
 namespace {
@@ -38,12 +41,24 @@ std::string suffix_names(const MeasureInfo& measure) {
                               expected_text(p), units));
 }
 
+/// Whether a user who writes `unit` means `suffix`: sizes have several spellings (util/size.hpp);
+/// frequencies, times and cycles differ in case. Rates must be exact, as Gb/s would be bits.
+bool means(std::string_view unit, std::string_view suffix) {
+  if (unit == suffix) return true;
+  if (const SizeUnit* size = find_size_unit(unit)) return size->name == suffix;
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(b);
+  };
+  return suffix.find('/') == std::string_view::npos && suffix.back() != 'B' &&
+         std::equal(unit.begin(), unit.end(), suffix.begin(), suffix.end(), same);
+}
+
 /// What one of `unit` is worth; an empty one counts stored units, or the alias's.
 Suffix suffix_of(const Parameter& p, std::string_view unit, const std::optional<Suffix>& scale) {
   if (unit.empty()) return scale.value_or(Suffix{});
   const MeasureInfo& measure = info(p.measure);
   for (const Suffix& suffix : measure.suffixes) {
-    if (suffix.text == unit) return suffix;
+    if (means(unit, suffix.text)) return suffix;
   }
   if (measure.suffixes.empty())
     throw UserError(fmt::format("{} takes no unit, found '{}'", p.key, printable(unit)));

@@ -8,6 +8,7 @@
 #include "gpu/managed_file.hpp"
 #include "sim/clock.hpp"
 #include "util/error.hpp"
+#include "util/size.hpp"
 
 namespace lockstep::gpu {
 namespace {
@@ -23,20 +24,40 @@ std::uint64_t number(std::string_view text, std::string_view option, std::string
   return value;
 }
 
+/// Bytes of ".5" of a unit; it must be a whole number of them.
+std::uint64_t part_of_unit(std::string_view decimals, const SizeUnit& unit, std::string_view option,
+                           std::string_view whole) {
+  constexpr std::size_t kMostDecimals = 6;  // so that the product fits
+  std::uint64_t divisor = 1, scaled = 0;
+  if (decimals.size() <= kMostDecimals) {
+    for (std::size_t i = 0; i < decimals.size(); ++i) divisor *= 10;
+    scaled = number(decimals, option, whole, "decimals") << unit.shift;
+  }
+  if (decimals.size() > kMostDecimals || scaled % divisor != 0)
+    throw UserError(fmt::format("{}: '{}' is not a whole number of bytes", option, whole));
+  return scaled / divisor;
+}
+
 std::uint64_t size(std::string_view text, std::string_view option, std::string_view whole) {
-  constexpr std::pair<std::string_view, unsigned> kUnits[] = {
-      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"B", 0}};
-  unsigned shift = 0;
-  for (const auto& [unit, s] : kUnits)
-    if (text.ends_with(unit)) {
-      text.remove_suffix(unit.size());
-      shift = s;
-      break;
-    }
-  const std::uint64_t value = number(text, option, whole, "bytes, with KiB, MiB or GiB if they are many");
-  if (value > ~std::uint64_t{0} >> shift)
+  constexpr std::string_view kExpected = "bytes, such as 65536, 64 KiB or 1.5GiB";
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  const std::size_t digits = std::min(
+      hex ? text.find_first_not_of("0123456789abcdefABCDEF", 2) : text.find_first_not_of("0123456789."),
+      text.size());
+  std::string_view name = text.substr(digits);
+  name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+  const SizeUnit* unit = name.empty() ? &kSizeUnits[0] : find_size_unit(name);
+  if (unit == nullptr)
+    throw UserError(fmt::format("{}: found '{}' in '{}', expected {}", option, text, whole, kExpected));
+  const std::string_view count = text.substr(0, digits);
+  const std::size_t point = count.find('.');
+  std::uint64_t bytes = number(count.substr(0, point), option, whole, kExpected);
+  if (bytes > ~std::uint64_t{0} >> unit->shift)
     throw UserError(fmt::format("{}: '{}' does not fit 64 bits", option, whole));
-  return value << shift;
+  bytes <<= unit->shift;
+  return point == std::string_view::npos
+             ? bytes
+             : bytes + part_of_unit(count.substr(point + 1), *unit, option, whole);
 }
 
 /// Rounded outward to pages.

@@ -32,9 +32,9 @@ struct ManagedOptions {
   ManagedMemory memory;
 };
 
-/// "none", "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with B, KiB, MiB or GiB.
-/// What begins with none of these and no digit is the path of a file of allocations (managed_file.hpp).
-/// Throws UserError, InputError.
+/// "none", "all", "memcpy", or ADDR+SIZE several times, separated by commas; sizes with or without
+/// a unit (util/size.hpp). What begins with none of these and no digit is the path of a file of allocations
+/// (managed_file.hpp). Throws UserError, InputError.
 [[nodiscard]] ManagedOptions parse_managed(std::string_view text);
 /// "0.8x", or a size. Throws UserError.
 [[nodiscard]] ManagedMemory parse_gpu_memory(std::string_view text);

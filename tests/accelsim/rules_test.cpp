@@ -108,6 +108,61 @@ TEST_CASE("interconnect: local crossbar, BookSim, and the L2's latency in other 
         "icnt.request_latency=20 icnt.reply_latency=20 l2.latency=160");
 }
 
+TEST_CASE("every key of Accel-Sim's interconnect files is known, with BookSim and without") {
+  // The keys of its config_volta_islip.icnt (SM7_QV100, 2024) and a BookSim key that none of its files has.
+  constexpr const char* kKeys[] = {"use_map",
+                                   "flit_size",
+                                   "network_count",
+                                   "topology",
+                                   "k",
+                                   "n",
+                                   "routing_function",
+                                   "num_vcs",
+                                   "vc_buf_size",
+                                   "input_buffer_size",
+                                   "ejection_buffer_size",
+                                   "boundary_buffer_size",
+                                   "wait_for_tail_credit",
+                                   "vc_allocator",
+                                   "sw_allocator",
+                                   "alloc_iters",
+                                   "credit_delay",
+                                   "routing_delay",
+                                   "vc_alloc_delay",
+                                   "sw_alloc_delay",
+                                   "input_speedup",
+                                   "output_speedup",
+                                   "internal_speedup",
+                                   "traffic",
+                                   "packet_size",
+                                   "packet_size_rate",
+                                   "sim_type",
+                                   "injection_rate",
+                                   "subnets",
+                                   "read_request_subnet",
+                                   "read_reply_subnet",
+                                   "write_request_subnet",
+                                   "write_reply_subnet",
+                                   "read_request_begin_vc",
+                                   "read_request_end_vc",
+                                   "write_request_begin_vc",
+                                   "write_request_end_vc",
+                                   "read_reply_begin_vc",
+                                   "read_reply_end_vc",
+                                   "write_reply_begin_vc",
+                                   "write_reply_end_vc",
+                                   "speculative"};
+  std::string text;
+  for (const char* key : kKeys) text += std::string(key) + " = 32;\n";
+  for (const char* mode : {"-network_mode 1", "-network_mode 2"}) {
+    std::vector<Option> options = parse_options(mode, "a");
+    for (const Option& o : parse_options(text, "b")) options.push_back(o);
+    const Translation t = translate(options, "v100");
+    CHECK(error_of([&] { require_known(t); }) == "(no error)");
+    CHECK(t.mapped.size() + t.ignored.size() == options.size());
+  }
+}
+
 TEST_CASE("DRAM: timing without names, write queue, launch cost of a CTA") {
   CHECK(set_by("-gpgpu_dram_timing_opt 16:2:6:12:28:12:40:12:4:5:12:4:3:2 -gpgpu_dram_burst_length 8 "
                "-dram_data_command_freq_ratio 4")
@@ -179,7 +234,7 @@ TEST_CASE("--set comes last, and the annotated configuration reads back to the s
   const std::vector<std::string> overrides = {"core.clock_mhz=1200", "l1.ways=64"};
   const config::GpuConfig config = resolve(t, overrides);
   CHECK(config.clock.core_khz == 1200000);
-  const std::string text = annotated_ini(t, config, overrides);
+  const std::string text = annotated_ini(t, resolve_with_origins(t, overrides));
   CHECK(text.find("core_khz = 1200000 kHz ; --set\n") != std::string::npos);
   CHECK(text.find("sms = 80 ; -gpgpu_n_clusters 80, -gpgpu_n_cores_per_cluster 1 (gpgpusim.config:63)\n") !=
         std::string::npos);

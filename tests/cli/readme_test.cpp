@@ -1,4 +1,6 @@
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/cli/program.hpp"
@@ -14,6 +16,42 @@ TEST_CASE("README's example is what the program says (`./dev docs` writes it)") 
     if (line.empty() || line.rfind("speed:", 0) == 0) continue;
     CHECK_THAT(readme, Catch::Contains("\n    " + line + "\n"));
   }
+}
+
+/// The commands of README's section "Use", without their comments.
+std::vector<std::string> printed_commands() {
+  std::istringstream lines(slurp(LOCKSTEP_SOURCE_DIR "/README.md"));
+  std::vector<std::string> commands;
+  bool use = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("## ", 0) == 0) use = line == "## Use";
+    if (!use || line.rfind("    ", 0) != 0) continue;
+    commands.push_back(line.substr(4, line.find(" #") - 4));
+  }
+  return commands;
+}
+
+TEST_CASE("README's commands work as they are printed") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const fs::path source = LOCKSTEP_SOURCE_DIR, examples = fs::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path();
+  fs::create_directories(folder / "build/release");
+  fs::create_directory_symlink(examples, folder / "build/release/examples");
+  for (const char* name : {"traces", "examples"}) fs::create_directory_symlink(source / name, folder / name);
+  const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
+  unsigned ran = 0;
+  for (const std::string& command : printed_commands()) {
+    if (command.find("./program") != std::string::npos) continue;  // the reader's own
+    CAPTURE(command);
+    const Finished done = run(Launch{.arguments = {"-c", command},
+                                     .environment = {{"PATH", path}},
+                                     .folder = folder.path(),
+                                     .program = "/bin/sh"});
+    CHECK(done.err == "");
+    CHECK(done.code == (command.find(" compare ") != std::string::npos ? 1 : 0));
+    ++ran;
+  }
+  CHECK(ran >= 10);
 }
 
 }  // namespace lockstep::cli

@@ -87,4 +87,70 @@ TEST_CASE("what is not there is named") {
   check_refused({"compare", "/nonexistent/a", "/nonexistent/b"}, {"/nonexistent/a: cannot open"});
 }
 
+TEST_CASE("options that could not have an effect are refused") {
+  const Folder folder;
+  write_trace(folder / "t", {});
+  const std::string trace = folder / "t";
+  check_refused({"run", trace, "--interval", "100"},
+                {"run: --interval has no effect without --out", "intervals.csv"});
+  check_refused({"config", "a100", "-c", "v100"},
+                {"config: two GPUs, 'a100' and --config 'v100'; expected one"});
+  check_refused({"config", "--strict"}, {"config: --strict has no effect without --accelsim-config"});
+  check_refused({"config", "a100", "--markdown"}, {"config: PRODUCT has no effect with --markdown"});
+  check_refused({"config", "--accelsim-markdown", "--set", "l1.ways=1"},
+                {"--set has no effect with --accelsim-markdown"});
+  check_refused({"config", "--markdown", "--accelsim-markdown"},
+                {"--accelsim-markdown has no effect with --markdown"});
+  check_refused({"stats", "--markdown", "--explain", "l1"},
+                {"stats: --explain has no effect with --markdown"});
+  check_refused({"--version", "x"}, {"--version: too many arguments"});
+  check_refused({"help", "run", "x"}, {"help: too many arguments"});
+  CHECK(run({"--help", "run"}).out == run({"run", "--help"}).out);
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx";
+  check_refused({"lower", ptx, "--arch", "99"},
+                {"--arch: found '99', expected a compute capability * 10: 50,", "90, 100"});
+  check_refused({"lower", ptx, "--arch", "080"}, {"--arch: found '080'"});
+  CHECK(run({"lower", ptx, "--arch", "121"}).code == 0);
+}
+
+TEST_CASE("exec --functional refuses what only a simulation has") {
+  const std::vector<std::vector<std::string>> idle = {{"--interval", "100"},
+                                                      {"--timeline", "x.json"},
+                                                      {"-o", "D"},
+                                                      {"--kernels", "1"},
+                                                      {"--managed", "all"},
+                                                      {"--gpu-memory", "1G"},
+                                                      {"--max-cycles", "9"},
+                                                      {"--accelsim-stats"},
+                                                      {"--schedule", "static"},
+                                                      {"--window", "2"},
+                                                      {"--no-skip"},
+                                                      {"--shuffle", "1"},
+                                                      {"--work-log", "x"},
+                                                      {"--strict"}};
+  const Folder folder;
+  for (const auto& option : idle) {
+    std::vector<std::string> arguments = {"exec", "--functional"};
+    arguments.insert(arguments.end(), option.begin(), option.end());
+    arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo x >" + (folder / "ran")});
+    check_refused(arguments, {"has no effect with --functional: nothing is simulated"});
+  }
+  check_refused(
+      {"exec", "--functional", "--interval", "100", "--timeline", "x.json", "-o", "D", "--", "/bin/true"},
+      {"exec: --timeline, --interval, --out have no effect with --functional"});
+  CHECK(slurp(folder / "ran").empty());
+  CHECK(run({"exec", "--functional", "-q", "-t", "1", "-c", "a100", "--", "/bin/true"}).code == 0);
+}
+
+TEST_CASE("synth writes a folder of its kind's name where none is named") {
+  const Folder folder;
+  const Finished done = run(Launch{.arguments = {"synth", "empty"}, .folder = folder.path()});
+  CHECK(done.code == 0);
+  CHECK(done.out == "empty trace written to synth-empty\n");
+  CHECK(run(Launch{.arguments = {"run", "synth-empty", "-q"}, .folder = folder.path()}).code == 0);
+  CHECK(run({"synth", "empty", "-o", folder / "named"}).code == 0);
+  CHECK(!slurp(folder / "named/kernelslist.g").empty());
+  check_refused({"synth", "empty", "--out", ""}, {"synth: --out: the folder's name is empty"});
+}
+
 }  // namespace lockstep::cli

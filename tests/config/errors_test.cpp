@@ -5,6 +5,7 @@
 
 #include "config/checks.hpp"
 #include "config/config.hpp"
+#include "config/schema.hpp"
 #include "helpers.hpp"
 
 using namespace lockstep;
@@ -53,8 +54,15 @@ TEST_CASE("--set errors name the option") {
        "--set 'l1.bytes=x': l1.bytes = 'x' is not a number; expected 4096 to 4194304 B with or without unit "
        "(B, KiB, "
        "MiB or GiB)"},
-      {"clock.core_khz=1380 mhz",
-       "--set 'clock.core_khz=1380 mhz': clock.core_khz: unknown unit 'mhz', expected kHz, MHz or GHz"},
+      {"clock.core_khz=1380 rpm",
+       "--set 'clock.core_khz=1380 rpm': clock.core_khz: unknown unit 'rpm', expected kHz, MHz or GHz"},
+      {"l1.bytes=64Kb", "--set 'l1.bytes=64Kb': l1.bytes: unknown unit 'Kb', expected B, KiB, MiB or GiB"},
+      {"l1.bytes=64 i", "--set 'l1.bytes=64 i': l1.bytes: unknown unit 'i', expected B, KiB, MiB or GiB"},
+      {"host.bytes_per_second=16 Gb/s",
+       "--set 'host.bytes_per_second=16 Gb/s': host.bytes_per_second: unknown unit 'Gb/s', expected B/s, "
+       "kB/s, "
+       "MB/s, GB/s or TB/s"},
+      {"l1.size=4", "--set 'l1.size=4': unknown key 'l1.size'; did you mean 'l1.bytes'?"},
       {"clock.core_khz=1.5 kHz",
        "--set 'clock.core_khz=1.5 kHz': clock.core_khz = 1.5 kHz is not a whole number of kHz"},
       {"clock.core_mhz=0",
@@ -78,7 +86,7 @@ TEST_CASE("--set errors name the option") {
       {"l1.shared_carveouts_kib=8,,9",
        "--set 'l1.shared_carveouts_kib=8,,9': l1.shared_carveouts_kib = '' is not a number; expected "
        "ascending numbers "
-       "from 0 to 4096 KiB, with commas with or without unit (KiB or MiB)"},
+       "from 0 to 4096 KiB, with commas with or without unit (KiB, MiB or B)"},
       {"gpu.name=a;b",
        "--set 'gpu.name=a;b': gpu.name = 'a;b': expected 1 to 64 letters, digits, spaces or _.+-"},
       {"l1.ways=\x01\xff",
@@ -88,6 +96,36 @@ TEST_CASE("--set errors name the option") {
     CAPTURE(option);
     CHECK(set_error(option) == message);
   }
+}
+
+TEST_CASE("a key's suggestion is what is meant, by its words") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"l1.size", "l1.bytes"},
+      {"l2.bytes", "l2.slice_bytes"},
+      {"l2.size_kb", "l2.slice_bytes"},
+      {"l2_size", "l2.slice_bytes"},
+      {"dram.size", "dram.capacity_bytes"},
+      {"mem.size", "dram.capacity_bytes"},
+      {"l1.latency", "l1.hit_latency"},
+      {"l2.hit_latency", "l2.latency"},
+      {"gpu.num_sms", "gpu.sms"},
+      {"sms", "gpu.sms"},
+      {"sm.warps", "sm.max_warps"},
+      {"l1.assoc", "l1.ways"},
+      {"host.bandwidth", "host.bytes_per_second"},
+      {"dram.trcd", "dram.tRCD"},
+      {"dram.tRDC", "dram.tRCD"},
+      {"l1.hitlatency", "l1.hit_latency"},
+      {"core.clock", "core.clock_mhz"},
+      {"pipe.sp.latency", "pipe.fp32.latency"},
+  };
+  for (const auto& [written, meant] : cases)
+    CHECK(suggestion_for_key(written) == fmt::format("; did you mean '{}'?", meant));
+  for (const char* far : {"", "l1", "no.such.key", "dram.colour", "...", "._."}) {
+    CAPTURE(far);
+    CHECK(suggestion_for_key(far) == "");
+  }
+  CHECK(suggestion_for_key(std::string(100000, '.')) == "");
 }
 
 TEST_CASE("a hostile option is cut and made printable") {
@@ -229,6 +267,13 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
       {{"dram.tRFC=2000"}, "tRFC <= tREFI / 2"},
       {{"dram.write_low=48"}, "write_low < write_high"},
       {{"dram.write_queue=40"}, "write_high <= write_queue"},
+      {{"l2.halves=2", "l2.ways=1", "l2.dirty_ways=1"},
+       "with two halves a set needs at least two ways: half of them may hold lines of the other half: "
+       "l2.ways = 1 "
+       "(--set), l2.halves = 2 (--set)"},
+      {{"l2.halves=2", "l2.mshrs=1"}, "with two halves a slice needs at least two MSHRs"},
+      {{"dram.tRCD=1000", "dram.tRAS=1000", "dram.tREFI=2000"},
+       "a bank must have time between two refreshes"},
       {{"dram.read_queue=1024", "l2.partitions=256", "dram.channels_per_partition=16"},
        "at most 1048576 queue entries"},
       {{"dram.bank_groups=16", "dram.banks_per_group=16", "dram.channels_per_partition=16",

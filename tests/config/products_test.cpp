@@ -9,7 +9,6 @@
 #include "config/checks.hpp"
 #include "config/config.hpp"
 #include "config/schema.hpp"
-#include "config/source.hpp"
 #include "config/value.hpp"
 #include "helpers.hpp"
 
@@ -333,16 +332,15 @@ TEST_CASE("a sweep of the clocks, as in the SST-GPU experiments, is accepted") {
 
 TEST_CASE("every number of every product has a source behind it") {
   for (const std::string& name : product_names()) {
-    const Sources sources = sources_of(name);
+    const Origins origins = resolve_with_origins(name).origins;
     for (const Parameter& p : schema()) {
       if (p.type == Type::kText) continue;  // labels
       CAPTURE(name, p.key);
-      const auto at = sources.find(p.key);
-      REQUIRE(at != sources.end());
-      CHECK(at->second.size() >= 12);
+      const Origin& origin = origins.at(p.key);
+      CHECK(origin.kind == Origin::Kind::kFile);
+      CHECK(origin.note.size() >= 12);
     }
   }
-  CHECK(sources_of("no product").empty());
 }
 
 TEST_CASE("the resolved text reads back to the same configuration") {

@@ -384,9 +384,16 @@ TEST_CASE("units are exact") {
   CHECK(resolve("v100", {"icnt.clock_mhz=1200"}).clock.icnt_khz == 1200000);
   CHECK(resolve("v100", {"l2.clock_mhz=1200"}).clock.l2_khz == 1200000);
   CHECK(resolve("v100", {"l1.bytes=0.25 MiB"}).l1.bytes == 262144);
-  CHECK(resolve("v100", {"l1.bytes=256 KiB"}).l1.bytes == 262144);
+  for (const char* same :
+       {"256 KiB", "256K", "256k", "256KB", "256kB", "256 kb", "262144", "262144B", "0.25MiB", "0.25 M"}) {
+    CAPTURE(same);
+    CHECK(resolve("v100", {std::string("l1.bytes=") + same}).l1.bytes == 262144);
+  }
+  CHECK(resolve("v100", {"dram.capacity_bytes=16 GB"}).dram.capacity_bytes == 17179869184);
+  CHECK(resolve("v100", {"core.clock_mhz=1.2 ghz"}).clock.core_khz == 1200000);
+  CHECK(resolve("v100", {"host.bytes_per_second=64 GB/s"}).host.bytes_per_second == 64000000000);
   CHECK(resolve("v100", {"l1.bytes=262144 B"}).l1.bytes == 262144);
-  CHECK(resolve("v100", {"l1.shared_carveouts_kib=0, 64 KiB, 96"}).l1.shared_carveouts_kib ==
+  CHECK(resolve("v100", {"l1.shared_carveouts_kib=0, 65536 B, 96K"}).l1.shared_carveouts_kib ==
         std::vector<std::uint32_t>{0, 64, 96});
   CHECK(resolve("v100", {"launch.latency_ns=1.24 us"}).launch.latency_ns == 1240);
   CHECK(resolve("v100", {"launch.latency_ns=3000 ps"}).launch.latency_ns == 3);

@@ -216,8 +216,14 @@ TEST_CASE("what --managed and --gpu-memory take") {
     CHECK_THROWS_AS(gpu::parse_managed(bad), UserError);
   CHECK(gpu::parse_gpu_memory("0.8x").millionths == 800000);
   CHECK(gpu::parse_gpu_memory("1x").millionths == 1000000);
-  CHECK(gpu::parse_gpu_memory("16MiB").bytes == 16 << 20);
-  for (const char* bad : {"", "x", "0x", "0.0x", "0", "4095B", "1.0000001x", "-1x", "0.5y"})
+  for (const char* same : {"16MiB", "16 MiB", "16M", "16m", "16MB", "16mb", "16384K", "16384 kB", "16777216",
+                           "16777216B", "0x1000KiB", "0x1000000", "0.015625 GB"}) {
+    CAPTURE(same);
+    CHECK(gpu::parse_gpu_memory(same).bytes == 16 << 20);
+  }
+  CHECK(gpu::parse_gpu_memory("1.5MiB").bytes == 1572864);
+  for (const char* bad : {"", "x", "0x", "0.0x", "0", "4095B", "1.0000001x", "-1x", "0.5y", "16Mb", "16 M B",
+                          "1.0000001G", "4096.3", "1.5.5M", "5.M", ".5M", "16 Mi", "0x16.5M"})
     CHECK_THROWS_AS(gpu::parse_gpu_memory(bad), UserError);
 }
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
 from unittest import mock
 
@@ -156,6 +157,84 @@ class Draws(unittest.TestCase):
                 lab_ = self.made(folder, public)
                 lab_.median(name, 110)
                 self.assertEqual(list(self.times), [(name, *lab.SMART)])
+
+
+def scripts():
+    """All that a user can start."""
+    folders = [os.path.join(ROOT, *parts) for parts in (
+        ["tools"], ["tools", "experiments", "uvm"], ["tools", "slurm"], ["bench"], ["examples"], ["examples", "uvm"])]
+    for folder in folders:
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if not os.path.isfile(path) or not os.access(path, os.X_OK):
+                continue
+            with open(path, "rb") as f:
+                if f.read(2) == b"#!":
+                    yield path
+
+
+def started(script, *arguments):
+    with open(script) as f:
+        command = [sys.executable, script] if f.readline().rstrip().endswith("python3") else [script]
+    return subprocess.run([*command, *arguments], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+class CommandLines(unittest.TestCase):
+    """Each script says what it takes, and what is wrong in one line with exit code 2."""
+
+    def check_refused(self, script, *arguments):
+        done = started(script, *arguments)
+        what = f"{os.path.basename(script)} {' '.join(arguments)}: {done.returncode}\n{done.stderr}"
+        self.assertEqual(done.returncode, 2, what)
+        self.assertEqual(done.stderr.count("\n"), 1, what)
+        self.assertEqual(done.stdout, "", what)
+        return done.stderr
+
+    def check_script(self, script):
+        name = os.path.basename(script)
+        if os.path.dirname(script).endswith("uvm") and name not in ("make.sh", "public_inputs.py", "starts.py"):
+            return self.check_refused(script)  # all experiments have the one command line of lab.py
+        done = started(script, "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), script)
+        self.assertIn("usage", done.stdout.lower(), script)
+        self.check_refused(script, "--no-such-option")
+        if name != "make_ptx.sh":  # takes no arguments
+            self.check_refused(script)
+        if name not in ("make.sh", "public_inputs.py"):  # they make their folder
+            self.check_refused(script, "/no/such/file")
+
+    def test_all_scripts(self):
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            self.assertGreater(len(list(pool.map(self.check_script, scripts()))), 30)
+
+    def test_no_program(self):
+        for name in ("derive_memory.py", "microbench.py", "microbench_sm.py"):
+            text = self.check_refused(os.path.join(TOOLS, name), "/no/lockstep", "v100", "--measured", TOOLS)
+            self.assertIn("/no/lockstep: no such program", text)
+
+    def test_bad_values(self):
+        with tempfile.TemporaryDirectory() as folder:
+            measured = os.path.join(folder, "pointer_chase_latency.csv")
+            header = ["source", "gpu", "clock_MHz", "footprint_kB", "latency_cycles"]
+            derive = [os.path.join(TOOLS, "derive_memory.py"), PROGRAM]
+            write(folder, "pointer_chase_latency.csv", header, [["te42kyfo", "v100", 1380, 1.0, 30]])
+            self.assertIn("no rows of 'V100'; --gpu is one of v100",
+                          self.check_refused(*derive, "v100", "--measured", folder, "--gpu", "V100"))
+            self.assertIn("that may be used shows the", self.check_refused(*derive, "v100", "--measured", folder))
+            self.assertIn("'nosuch' is neither a product",
+                          self.check_refused(*derive, "nosuch", "--measured", folder, "--gpu", "v100"))
+            write(folder, "pointer_chase_latency.csv", header, [["te42kyfo", "v100", 1380, 1.0, "fast"]])
+            self.assertIn(f"{measured}:2: latency_cycles: found 'fast', expected a number",
+                          self.check_refused(*derive, "v100", "--measured", folder))
+            write(folder, "pointer_chase_latency.csv", header[:-1], [])
+            self.assertIn("no rows of 'v100'", self.check_refused(*derive, "v100", "--measured", folder))
+            self.check_refused(os.path.join(TOOLS, "derive_uvm.py"), measured)
+            self.check_refused(os.path.join(TOOLS, "timeline_svg.py"), measured, os.path.join(folder, "out.svg"))
+            self.check_refused(os.path.join(TOOLS, "microbench.py"), PROGRAM, "v100", "--measured", folder, "--jobs", "0")
+            self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--threads", "two")
+            self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--forms", "tape")
+            self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--only", "nothing")
+            self.check_refused(os.path.join(ROOT, "bench", "guard"), folder)
 
 
 class Results(unittest.TestCase):

@@ -4,8 +4,9 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import tempfile
+
+from command_line import output_of
 
 # Where the traces of DATA/traces come from.
 SOURCE = "the public MGPUSim repository (sarchlab/mgpusim, MIT licence)"
@@ -36,7 +37,7 @@ class Context:
 
     def call(self, *arguments):
         """Runs the program and returns what it writes to standard output. A failure ends the page."""
-        return subprocess.run([self.program, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+        return output_of([self.program, *arguments])
 
     def run(self, trace, gpu, *options):
         """Simulates a trace (a path) on a configuration."""

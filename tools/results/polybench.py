@@ -1,6 +1,8 @@
 """Section: polybench on an H100 PCIe, kernel times under nsys."""
-import csv
+import os
 import statistics
+
+from microbench_sm import h100_rows, parameters
 
 from .common import error_summary, percent
 from .split import is_check
@@ -15,12 +17,11 @@ LARGEST = {"2dconv": 1024, "2mm": 128, "3dconv": 96, "3mm": 128, "atax": 512, "b
 
 def rows(context):
     """(benchmark, block, size, nanoseconds, name of the row) of the table, in its order."""
-    with open(context.measurements("h100_pcie_kernels.csv")) as f:
-        for row in csv.DictReader(f):
-            if row["suite"] == "polybench":
-                parameters = dict(p.split("=") for p in row["params"].split(";"))
-                yield (row["benchmark"], int(parameters["blockDimX"]), int(parameters["size"]),
-                       float(row["total_kernel_ns"]), row["benchmark"] + ";" + row["params"])
+    for row in h100_rows(os.path.join(context.data, "hw")):
+        if row["suite"] == "polybench":
+            p = parameters(row["params"])
+            yield (row["benchmark"], p["blockDimX"], p["size"], float(row["total_kernel_ns"]),
+                   row["benchmark"] + ";" + row["params"])
 
 
 def simulate(programs, benchmark, block, size):

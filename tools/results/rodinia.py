@@ -1,9 +1,10 @@
 """Section: Rodinia kernels on a V100 SXM2 and a QV100, busy and elapsed cycles under a profiler that empties the caches."""
-import csv
 import json
 import os
 import statistics
 import tempfile
+
+from command_line import table
 
 from .common import error_summary, percent
 from .split import is_check
@@ -90,18 +91,17 @@ class Row:
 def read(context):
     """The rows of the table that can be run, simulated, and the names of the benchmarks that are left out."""
     rows, runs, left_out = [], {}, set()
-    with open(context.measurements("v100_kernels.csv")) as f:
-        for row in csv.DictReader(f):
-            benchmark, gpu = row["benchmark"], PRODUCTS[row["gpu"]]
-            command = COMMANDS.get(benchmark)
-            if command is None or not context.programs.has(command[0]):
-                left_out.add(benchmark)
-                continue
-            if (gpu, benchmark) not in runs:
-                runs[gpu, benchmark] = simulate(context.programs, gpu, command)
-            launches, pipes = runs[gpu, benchmark]
-            kernel = demangled(row["kernel"])
-            rows.append(Row(row, launches[kernel], pipes[kernel]))
+    for row in table(context.measurements("v100_kernels.csv"), ("gpu", "benchmark", "kernel")):
+        benchmark, gpu = row["benchmark"], PRODUCTS[row["gpu"]]
+        command = COMMANDS.get(benchmark)
+        if command is None or not context.programs.has(command[0]):
+            left_out.add(benchmark)
+            continue
+        if (gpu, benchmark) not in runs:
+            runs[gpu, benchmark] = simulate(context.programs, gpu, command)
+        launches, pipes = runs[gpu, benchmark]
+        kernel = demangled(row["kernel"])
+        rows.append(Row(row, launches[kernel], pipes[kernel]))
     return rows, left_out
 
 

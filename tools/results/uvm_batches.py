@@ -1,6 +1,7 @@
 """Times of the driver's batches on a Tesla T4 (uvm_t4_batch_latency.csv), and which rows may be used to choose parameters."""
 import collections
-import csv
+
+from command_line import table
 
 from .split import is_check
 
@@ -10,9 +11,9 @@ Row = collections.namedtuple("Row", "key app faults batches us")
 
 
 def read(path):
-    with open(path) as f:
-        return [Row("+".join((r["policy"], r["app"], r["arg"], r["faults_in_batch"])), r["app"], int(r["faults_in_batch"]),
-                    int(r["n_batches"]), float(r["median_us"])) for r in csv.DictReader(f)]
+    rows = table(path, ("policy", "app", "arg"), ("faults_in_batch", "n_batches", "median_us"))
+    return [Row("+".join((r["policy"], r["app"], r["arg"], r["faults_in_batch"])), r["app"], int(float(r["faults_in_batch"])),
+                int(float(r["n_batches"])), float(r["median_us"])) for r in rows]
 
 
 def derives(row):

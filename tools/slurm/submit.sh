@@ -3,7 +3,9 @@
 # Call it again whenever jobs were lost: it resumes what is missing, except runs that were tried LOCKSTEP_ATTEMPTS times.
 # LIST as in batch.sh.
 set -euo pipefail
-(($# >= 2)) || { echo "usage: submit.sh LIST RESULTS [OPTIONS of sbatch]" >&2; exit 2; }
+usage="usage: submit.sh LIST RESULTS [OPTIONS of sbatch]"
+[[ ${1:-} != --help ]] || { echo "$usage"; exit 0; }
+(($# >= 2)) || { echo "$usage" >&2; exit 2; }
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 list=$1 results=$2
 shift 2

@@ -2,7 +2,6 @@
 """Pages that arrive over time, from the timeline of a run (ISCA 2019 plots needle's accesses, page against cycle)."""
 import json
 import os
-import subprocess
 import tempfile
 
 import lab
@@ -17,8 +16,8 @@ def arrivals(lab_, name):
         with open(ini, "w") as f:
             f.write("\n".join(lab.SMART) + "\n")
         memory = int(lab_.memory_of(name, 110) * 256) * 4096
-        subprocess.run([lab_.program, "run", lab_.trace(name), "-c", ini, "--quiet", "-o", folder, "--timeline", timeline,
-                        "--gpu-memory", f"{memory}B", "--set", "uvm.evictor=tbn"], check=True, stdout=subprocess.DEVNULL)
+        lab.command_line.output_of([lab_.program, "run", lab_.trace(name), "-c", ini, "--quiet", "-o", folder, "--timeline", timeline,
+                        "--gpu-memory", f"{memory}B", "--set", "uvm.evictor=tbn"])
         with open(timeline) as f:
             events = json.load(f)["traceEvents"]
     starts = sorted(e["ts"] for e in events if e["ph"] == "X" and "cycles" in e["args"])

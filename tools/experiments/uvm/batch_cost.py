@@ -6,7 +6,6 @@ fault is taken to bring 64 KiB in a 2 MB block of its own.
 """
 import os
 import statistics
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -22,7 +21,7 @@ class Costs:
     """uvm.* of a product, in us."""
 
     def __init__(self, program, product):
-        text = subprocess.run([program, "config", product], check=True, capture_output=True, text=True).stdout
+        text = lab.command_line.output_of([program, "config", product])
         values, group = {}, ""
         for line in text.splitlines():
             line = line.split(";")[0].strip()
@@ -42,7 +41,7 @@ class Costs:
 
 def main(lab_):
     if not lab_.measured:
-        sys.exit("this experiment needs --measured FOLDER")
+        raise lab.Failure("this experiment needs --measured FOLDER")
     costs = Costs(lab_.program, "v100")
     rows = read(os.path.join(lab_.measured, "uvm_t4_batch_latency.csv"))
     error = lambda r: costs.batch(r.faults, 64 * r.faults) / r.us - 1

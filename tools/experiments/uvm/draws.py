@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """How far the draws of nw and bfs (--public) lie apart, and how little the other benchmarks move when the L2's latency does."""
 import collections
-import sys
 
 import lab
 import plot
@@ -37,7 +36,7 @@ def moves(lab_, names):
 
 def main(lab_):
     if not lab_.public:
-        sys.exit("this experiment needs --public FOLDER")
+        raise lab.Failure("this experiment needs --public FOLDER")
     rows, series, groups, places = [], {"least": [], "median": [], "most": [], "published": []}, [], collections.Counter()
     drawn = lab_.chosen(("nw", "bfs"))
     for name in drawn:

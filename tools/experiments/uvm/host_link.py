@@ -4,12 +4,9 @@
 Measured: gpu-benches (v100_pcie_memcpy_um.csv). Its cudaMemcpy times hold some 30 us that the runtime takes for any copy; the
 host's own time is none here.
 """
-import csv
 import json
 import math
 import os
-import subprocess
-import sys
 import tempfile
 
 import lab
@@ -52,7 +49,7 @@ def copies(lab_, sizes):
             f.write("kernel-1.traceg\n")
         with open(os.path.join(folder, "kernel-1.traceg"), "w") as f:
             f.write(KERNEL)
-        subprocess.run([lab_.program, "run", folder, "-c", "v100", "--quiet", "-o", folder], check=True, stdout=subprocess.DEVNULL)
+        lab.command_line.output_of([lab_.program, "run", folder, "-c", "v100", "--quiet", "-o", folder])
         with open(os.path.join(folder, "stats.json")) as f:
             stats = json.load(f)
     return {kb: c["cycles"] / stats["core_khz"] / 1e3 for kb, c in zip(sizes, stats["copies"])}
@@ -71,9 +68,8 @@ def models(kb):
 
 def main(lab_):
     if not lab_.measured:
-        sys.exit("this experiment needs --measured FOLDER")
-    with open(os.path.join(lab_.measured, "v100_pcie_memcpy_um.csv")) as f:
-        rows = list(csv.DictReader(line for line in f if not line.startswith("#")))
+        raise lab.Failure("this experiment needs --measured FOLDER")
+    rows = lab.command_line.table(os.path.join(lab_.measured, "v100_pcie_memcpy_um.csv"), ("kind",), ("size_kB", "time_ms"))
     measured = {int(r["size_kB"]): float(r["time_ms"]) * 1e3 for r in rows if r["kind"] == "h2d_memcpy"}
     simulated = copies(lab_, [kb for kb in measured if kb <= LARGEST_KB])
     table, series = [], {"measured": [], "simulated": []}

@@ -3,7 +3,6 @@
 An experiment is a script with main(lab). It writes OUT/NAME.md (a table) and OUT/NAME.svg. Traces and results of runs are kept in
 WORK, by everything that they depend on, so that experiments share runs and an interrupted one goes on.
 """
-import argparse
 import collections
 import concurrent.futures
 import copy
@@ -12,11 +11,13 @@ import hashlib
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+sys.path.append(os.path.join(ROOT, "tools"))
+import command_line  # noqa: E402
+from command_line import Failure  # noqa: E402
 
 # Name of the published benchmark: program, arguments, footprint in MB. OWN: of examples/uvm, footprints as published but for
 # backprop (17.56 there). PUBLIC: UVMSmart's own, with the footprints that it counts; input files are public_inputs.py's.
@@ -126,8 +127,7 @@ class Lab:
         steps = ("schedule", "integers", "setup", "temporaries", "slow_paths", "left_out") if ordered else ()
         options = [word for step in steps for word in ("--without", step)]
         if not os.path.exists(path):
-            subprocess.run([self.program, "record", path + ".part", *options, "--", *command], check=True,
-                           stdout=subprocess.DEVNULL, cwd=folder)
+            command_line.output_of([self.program, "record", path + ".part", *options, "--", *command], cwd=folder)
             os.rename(path + ".part", path)
         return path
 
@@ -160,7 +160,7 @@ class Lab:
             if memory:
                 command += ["--gpu-memory", f"{math.ceil(memory * 2 ** 20 / 4096) * 4096}B"]
             print("run:", " ".join(command[2:]), file=sys.stderr)
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            command_line.output_of(command)
             os.replace(os.path.join(folder, "stats.json"), kept)
 
     def table(self, name, lines, header, rows):
@@ -197,13 +197,14 @@ def geometric_mean(values):
 
 
 def start(main, description):
-    parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("program", metavar="LOCKSTEP")
-    parser.add_argument("--binaries", required=True, help="folder with the programs of examples/uvm, built by nvcc")
+    parser = command_line.Parser(description)
+    parser.add_argument("program", metavar="LOCKSTEP", type=command_line.program)
+    parser.add_argument("--binaries", required=True, type=command_line.folder, help="folder with the programs of examples/uvm, built by nvcc")
     parser.add_argument("--work", default="build/experiments/uvm", help="traces and results that are kept")
     parser.add_argument("--out", default="build/experiments/uvm/out", help="tables and plots")
-    parser.add_argument("--public", help="UVMSmart's own benchmarks, of this folder, not ours")
-    parser.add_argument("--measured", help="folder of the tables of measurements")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="simulations at a time, of runs that are draws")
+    parser.add_argument("--public", type=command_line.folder, help="UVMSmart's own benchmarks, of this folder, not ours")
+    parser.add_argument("--measured", type=command_line.folder, help="folder of the tables of measurements")
+    parser.add_argument("--jobs", type=command_line.whole(1), default=os.cpu_count() or 1, help="simulations at a time, of runs that are draws")
     parser.add_argument("--only", help="these benchmarks, separated by commas")
-    main(Lab(parser.parse_args()))
+    arguments = parser.parse_args()
+    command_line.run(lambda: main(Lab(arguments)))

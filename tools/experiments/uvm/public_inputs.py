@@ -5,9 +5,12 @@ The benchmarks (backprop, bfs, fdtd, hotspot, nw, pathfinder, ra, srad) are buil
 of their calls no more: cudaThreadSynchronize moves nothing in UVMSmart, unlike cudaDeviceSynchronize, and launches of one stream
 wait for each other anyway, so that cudaGetLastError stands for it, and cudaDeviceReset for cudaThreadExit.
 """
-import argparse
 import os
 import random
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import command_line  # noqa: E402
 
 
 def numbers(values, low, high, count):
@@ -43,7 +46,7 @@ def files():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line.Parser(__doc__)
     parser.add_argument("folder", metavar="FOLDER")
     folder = parser.parse_args().folder
     os.makedirs(folder, exist_ok=True)
@@ -55,4 +58,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """nw (--public) with tbn for both on machines whose CTAs start, or fetch instructions, a little differently: how far that matters."""
-import sys
 
 import draws
 import lab
@@ -21,7 +20,7 @@ MACHINES = {
 
 def main(lab_):
     if not lab_.public:
-        sys.exit("this experiment needs --public FOLDER")
+        raise lab.Failure("this experiment needs --public FOLDER")
     trace, rows, series = lab_.trace("nw"), [], {}
     published = [times["nw"] for case, (settings, _, times) in public_programs.cases().items() if settings == draws.POLICIES]
     for machine, lines in MACHINES.items():

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Times of examples/uvm that are not within 15 % of the published ones, beside those of UVMSmart's own programs (--public)."""
-import sys
 
 import lab
 import public_programs
@@ -16,7 +15,7 @@ def kernels_us(result):
 
 def main(lab_):
     if not lab_.public:
-        sys.exit("this experiment needs --public FOLDER")
+        raise lab.Failure("this experiment needs --public FOLDER")
     own, rows, theirs_off = lab_.own(), [], 0
     cases = [(case, name, percent, settings, published[name]) for case, (settings, percent, published) in public_programs.cases().items()
              for name in own.chosen(NAMES) if published.get(name)]

@@ -5,7 +5,6 @@ CPU seconds and peak memory of the whole process, which differ from host to host
 """
 import os
 import resource
-import subprocess
 import tempfile
 
 import lab
@@ -30,8 +29,7 @@ def trace(folder, loads):
 def measure(lab_, folder, *options):
     """(CPU seconds, peak memory in MB, bytes of stats.json); the largest child so far counts, so large runs come last."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([lab_.program, "run", folder, "-c", "v100", "-t", "1", "--quiet", "-o", folder, *options], check=True,
-                   stdout=subprocess.DEVNULL)
+    lab.command_line.output_of([lab_.program, "run", folder, "-c", "v100", "-t", "1", "--quiet", "-o", folder, *options])
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     with open(os.path.join(folder, "stats.json"), "rb") as f:
         stats = f.read()

@@ -1,0 +1,179 @@
+#include "config/suggest.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "util/edit_distance.hpp"
+
+namespace lockstep::config {
+namespace {
+
+constexpr std::size_t kLongest = 64;  // nothing longer is a misspelt name
+
+std::string question(std::string_view nearest) {
+  return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
+}
+
+/// Of a candidate that begins with the text, only the rest is missing: nothing is nearer.
+std::string_view nearest_spelling(std::string_view text, std::span<const std::string_view> candidates) {
+  constexpr std::size_t kShortest = 3;
+  std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
+  std::string_view nearest;
+  for (const std::string_view candidate : candidates) {
+    const bool begins = text.size() >= kShortest && candidate.starts_with(text);
+    const std::size_t distance = begins ? 0 : edit_distance(text, candidate);
+    if (distance < best) best = distance, nearest = candidate;
+  }
+  return nearest;
+}
+
+/// Words that people use for the same thing; the first is the schema's.
+constexpr std::string_view kSynonyms[][8] = {
+    {"bytes", "size", "capacity", "kb", "kib", "mb", "mib", "gb"},
+    {"ways", "associativity", "assoc"},
+    {"latency", "lat", "delay", "cycles"},
+    {"mshrs", "mshr"},
+    {"khz", "mhz", "ghz", "hz", "frequency", "freq", "clock", "speed"},
+    {"icnt", "noc", "xbar", "crossbar", "network", "interconnect"},
+    {"dram", "mem", "memory", "hbm", "gddr"},
+    {"sms", "sm", "cores"},
+    {"subcores", "schedulers", "smsps"},
+    {"fp32", "float", "sp"},
+    {"fp64", "double", "dp"},
+    {"second", "bandwidth", "bw"},
+    {"carveouts", "carveout", "smem"},
+    {"registers", "regs", "register"},
+    {"entries", "depth", "length"},
+};
+/// They say nothing on which key is meant.
+constexpr std::string_view kFillers[] = {"num", "number", "n", "max", "of", "count", "per", "total"};
+
+bool is_filler(std::string_view word) {
+  return std::find(std::begin(kFillers), std::end(kFillers), word) != std::end(kFillers);
+}
+
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool synonyms(std::string_view a, std::string_view b) {
+  const auto holds = [](const auto& row, std::string_view word) {
+    return std::find(std::begin(row), std::end(row), word) != std::end(row);
+  };
+  return std::any_of(std::begin(kSynonyms), std::end(kSynonyms),
+                     [&](const auto& row) { return holds(row, a) && holds(row, b); });
+}
+
+using Words = std::vector<std::string_view>;
+
+Words words_of(std::string_view key) {
+  Words words;
+  while (!key.empty()) {
+    const std::size_t end = std::min(key.find_first_of("._"), key.size());
+    if (end > 0) words.push_back(key.substr(0, end));
+    key.remove_prefix(std::min(end + 1, key.size()));
+  }
+  return words;
+}
+
+/// How far a word is from one of a key; nothing: it is another word. `known`: it is a word of the schema, and
+/// no slip.
+std::optional<std::size_t> word_distance(std::string_view text, std::string_view word, bool known) {
+  if (text == word) return 0;
+  if (same_but_for_case(text, word) || synonyms(text, word)) return 1;
+  if (known) return std::nullopt;
+  if (text.size() >= 3 && word.starts_with(text)) return 1;
+  const std::size_t distance = edit_distance(text, word);
+  if (distance > std::max<std::size_t>(1, text.size() / 4)) return std::nullopt;
+  return 2 * distance;
+}
+
+bool synonym_in(std::string_view word, const Words& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view w) { return w != word && synonyms(w, word); });
+}
+
+struct Place {
+  std::size_t at;        // in the key's words; their number: none is near
+  std::size_t distance;  // of the words
+};
+
+/// Where word `i` of the text stands in the key: groups are compared with groups.
+Place find_word(const Words& text, std::size_t i, const Words& key, const std::vector<bool>& used,
+                bool known) {
+  constexpr std::size_t kSurplus = 4;
+  Place best{key.size(), is_filler(text[i]) || synonym_in(text[i], text) ? 0 : kSurplus};
+  std::size_t least = kSurplus;
+  for (std::size_t k = 0; k < key.size(); ++k) {
+    if (used[k] || (i == 0) != (k == 0)) continue;
+    const auto distance = word_distance(text[i], key[k], known);
+    if (distance && *distance < least) best = {k, least = *distance};
+  }
+  return best;
+}
+
+/// The sum over the text's words of the distance to the nearest word of the key, and for what has no
+/// counterpart. Nothing: the group is another, or no word beside the group is the same.
+std::optional<std::size_t> key_distance(const Words& text, const Words& key,
+                                        const std::set<std::string_view>& vocabulary) {
+  std::vector<bool> used(key.size());
+  std::size_t sum = 0, matched = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const Place place = find_word(text, i, key, used, vocabulary.count(text[i]) > 0);
+    sum += place.distance;
+    if (place.at == key.size()) {
+      if (i == 0) return std::nullopt;
+      continue;
+    }
+    used[place.at] = true;
+    matched += is_filler(text[i]) ? 0 : 1;
+  }
+  if (matched < 2) return std::nullopt;
+  for (std::size_t k = 0; k < key.size(); ++k)
+    sum += used[k] || is_filler(key[k]) || synonym_in(key[k], text) ? 0 : 1;
+  return sum;
+}
+
+std::string_view nearest_words(std::string_view text, std::span<const std::string_view> keys) {
+  std::set<std::string_view> vocabulary;
+  for (const std::string_view key : keys) {
+    for (const std::string_view word : words_of(key)) vocabulary.insert(word);
+  }
+  const Words words = words_of(text);
+  std::size_t best = 7;  // one word too many, and a little
+  std::string_view nearest;
+  for (const std::string_view key : keys) {
+    const auto distance = key_distance(words, words_of(key), vocabulary);
+    if (distance && *distance < best) best = *distance, nearest = key;
+  }
+  return nearest;
+}
+
+/// The key whose last part is the text: its group is missing.
+std::string_view key_named(std::string_view text, std::span<const std::string_view> keys) {
+  const auto at = std::find_if(keys.begin(), keys.end(), [&](std::string_view key) {
+    return key.size() > text.size() && key.ends_with(text) && key[key.size() - text.size() - 1] == '.';
+  });
+  return at == keys.end() || text.empty() ? std::string_view{} : *at;
+}
+
+}  // namespace
+
+std::string suggestion(std::string_view text, std::span<const std::string_view> candidates) {
+  return text.size() > kLongest ? "" : question(nearest_spelling(text, candidates));
+}
+
+std::string key_suggestion(std::string_view text, std::span<const std::string_view> keys) {
+  if (text.size() > kLongest) return "";
+  std::string_view nearest = nearest_words(text, keys);
+  if (nearest.empty()) nearest = nearest_spelling(text, keys);
+  if (nearest.empty()) nearest = key_named(text, keys);
+  return question(nearest);
+}
+
+}  // namespace lockstep::config

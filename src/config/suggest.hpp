@@ -1,0 +1,17 @@
+// What a user meant who wrote a name that does not exist.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockstep::config {
+
+/// "; did you mean 'l1.ways'?", or empty where no candidate is near. For names of one word: by edit distance.
+[[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string_view> candidates);
+
+/// The same for dotted keys: by their words first ("l1.size" is 'l1.bytes', "l2.bytes" is 'l2.slice_bytes'),
+/// then by edit distance.
+[[nodiscard]] std::string key_suggestion(std::string_view text, std::span<const std::string_view> keys);
+
+}  // namespace lockstep::config

@@ -1,0 +1,60 @@
+// An installation works from wherever it is.
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/cli/program.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `program` with these arguments, from a folder that has nothing to do with the build.
+Finished installed(const std::string& program, std::vector<std::string> arguments,
+                   const std::string& folder) {
+  return run(Launch{.arguments = std::move(arguments), .folder = folder, .program = program});
+}
+
+void check_works(const std::string& program, const std::string& libraries, const Folder& folder) {
+  CAPTURE(program);
+  const Finished config = installed(program, {"config", "a100"}, folder.path());
+  CHECK(config.code == 0);
+  CHECK_THAT(config.out, Catch::Contains("name = a100\n"));
+  CHECK(installed(program, {"run", "trace", "-q"}, folder.path()).code == 0);
+  // What the program loads in place of NVIDIA's runtime; the loader says from where.
+  const std::string source = LOCKSTEP_SOURCE_DIR;
+  const Launch launch{
+      .arguments = {"exec", "-q", "--", LOCKSTEP_DRIVER_EXAMPLE, source + "/examples/ptx/vector_add.ptx"},
+      .environment = {{"LD_DEBUG", "libs"}},
+      .folder = folder.path(),
+      .program = program};
+  const Finished exec = run(launch);
+  CHECK(exec.code == 0);
+  for (const char* library : {"liblockstep_hook.so", "libcudart.so.13"}) {
+    const std::string loaded = "calling init: " + libraries + "/" + library;
+    INFO(loaded);
+    CHECK((exec.err.find(loaded) != std::string::npos));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an installation runs traces and programs, moved or linked to as well") {
+  const Folder folder;
+  write_trace(folder / "trace", {});
+  const std::string prefix = folder / "first";
+  const Finished done = run(
+      Launch{.arguments = {"--install", LOCKSTEP_BUILD_DIR, "--prefix", prefix}, .program = LOCKSTEP_CMAKE});
+  INFO(done.out << done.err);
+  REQUIRE(done.code == 0);
+  const std::string temporary = fs::canonical(folder.path()).string();
+  check_works(prefix + "/bin/lockstep", temporary + "/first/lib/lockstep", folder);
+  CHECK(fs::exists(prefix + "/lib/lockstep/libcudart.so.12"));
+  const std::string moved = folder / "moved";
+  fs::rename(prefix, moved);
+  check_works(moved + "/bin/lockstep", temporary + "/moved/lib/lockstep", folder);
+  fs::create_symlink(moved + "/bin/lockstep", folder / "link");
+  check_works(folder / "link", temporary + "/moved/lib/lockstep", folder);
+}
+
+}  // namespace lockstep::cli
