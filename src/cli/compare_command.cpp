@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "stats/report.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -26,7 +27,7 @@ int run_compare(int argc, char** argv) {
   bool different = false;
   const std::string text =
       stats::compare((*values)["A"].as<std::string>(), (*values)["B"].as<std::string>(), options, different);
-  fmt::print("{}", text);
+  print_out("{}", text);
   return different ? kDifferent : kDone;
 }
 

@@ -9,14 +9,15 @@
 #include "config/config.hpp"
 #include "config/products.hpp"
 #include "gpu/simulation.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
 
 void list_products() {
-  for (const config::Product& p : config::products()) fmt::print("{:<12} {}\n", p.name, p.title);
-  fmt::print(
+  for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
+  print_out(
       "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
 }
@@ -62,9 +63,9 @@ int run_config(int argc, char** argv) {
   const bool about_one = with_product || values->count("config") || values->count("set") ||
                          values->count("explain") || values->count("accelsim-config");
   if (values->count("markdown")) {
-    fmt::print("{}", config::markdown());
+    print_out("{}", config::markdown());
   } else if (values->count("accelsim-markdown")) {
-    fmt::print("{}", accelsim::markdown());
+    print_out("{}", accelsim::markdown());
   } else if (!about_one) {
     list_products();
   } else {
@@ -75,12 +76,12 @@ int run_config(int argc, char** argv) {
     const config::GpuConfig config =
         accelsim ? accelsim->config : config::resolve(product.empty() ? "v100" : product, overrides);
     if (values->count("explain")) {
-      fmt::print("{}", explanation((*values)["explain"].as<std::string>(), config));
+      print_out("{}", explanation((*values)["explain"].as<std::string>(), config));
     } else if (accelsim) {
-      fmt::print("{}", accelsim->report);
+      print_out("{}", accelsim->report);
     } else {
-      fmt::print("; {}, configuration hash {:016x}\n{}", config.gpu.name, config::hash(config),
-                 config::to_ini(config));
+      print_out("; {}, configuration hash {:016x}\n{}", config.gpu.name, config::hash(config),
+                config::to_ini(config));
     }
   }
   return kDone;
