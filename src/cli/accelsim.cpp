@@ -6,6 +6,7 @@
 
 #include "accelsim/translate.hpp"
 #include "stats/text.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -49,14 +50,14 @@ AccelsimPrinter::AccelsimPrinter(const config::GpuConfig& config)
 void AccelsimPrinter::update(const stats::RunReport& report) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start_;
   for (; printed_ < report.kernels.size() && !report.kernels[printed_].partial; ++printed_)
-    fmt::print("{}\n", text_.kernel(report.kernels[printed_], wall.count()));
-  std::fflush(stdout);
+    print_out("{}\n", text_.kernel(report.kernels[printed_], wall.count()));
+  flush_out();
 }
 
 void AccelsimPrinter::finish(const stats::RunReport& report) {
   update(report);
-  if (!report.partial) fmt::print("{}", accelsim::StatsText::end());
-  std::fflush(stdout);
+  if (!report.partial) print_out("{}", accelsim::StatsText::end());
+  flush_out();
 }
 
 }  // namespace lockstep::cli

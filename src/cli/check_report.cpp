@@ -16,6 +16,7 @@
 #include "cuda/settings.hpp"
 #include "exec/check/finding.hpp"
 #include "stats/files.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -43,7 +44,7 @@ void add_check_options(po::options_description& options) {
                         "look for errors in kernels: memory, init, race, leak (a list), or all, which is the "
                         "first three; see docs/checking.md")(
       "error-exitcode", po::value<std::string>(),
-      "exit code where --check finds errors and the program itself ends with 0; 4 by default");
+      "exit code where --check finds errors and the program itself ends with 0; 5 by default");
 }
 
 CheckArguments check_arguments(const po::variables_map& values) {
@@ -71,7 +72,7 @@ int report_checks(const CheckArguments& arguments, const std::string& folder, co
     std::ifstream in(file, std::ios::binary);
     findings.read({std::istreambuf_iterator<char>(in), {}});
   }
-  fmt::print(stderr, "{}", findings.to_text());
+  print_err("{}", findings.to_text());
   if (!out.empty()) {
     stats::make_folder(out);
     stats::write_file(out + "/check.json", findings.to_json(arguments.checks));

@@ -67,7 +67,7 @@ class Claim {
   int descriptor_;
 };
 
-std::vector<std::string> child_environment(const Start& start, int claim) {
+std::vector<std::string> child_environment(const Start& start, int claim, int execution) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
   if (!start.own) {
@@ -77,10 +77,14 @@ std::vector<std::string> child_environment(const Start& start, int claim) {
   }
   set(environment, cuda::kConfigVariable, start.config);
   set(environment, cuda::kClaimVariable, std::to_string(claim));
+  set(environment, cuda::kParentVariable, std::to_string(::getpid()));
+  if (execution >= 0) set(environment, cuda::kExecutionVariable, std::to_string(execution));
   if (!start.trace.empty()) set(environment, cuda::kTraceVariable, start.trace);
   if (start.socket >= 0) set(environment, cuda::kSocketVariable, std::to_string(start.socket));
   if (start.threads > 1) set(environment, cuda::kThreadsVariable, std::to_string(start.threads));
   if (start.max_cycles > 0) set(environment, cuda::kMaxCyclesVariable, std::to_string(start.max_cycles));
+  if (start.max_instructions > 0)
+    set(environment, cuda::kMaxInstructionsVariable, std::to_string(start.max_instructions));
   return environment;
 }
 
@@ -96,7 +100,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 Child::Child(const Start& start) {
   const Claim claim;
-  auto environment = child_environment(start, claim.descriptor());
+  auto environment = child_environment(start, claim.descriptor(), execution_.descriptor());
   auto arguments = start.command;
   const int error = posix_spawnp(&process_, arguments.front().c_str(), nullptr, nullptr,
                                  pointers(arguments).data(), pointers(environment).data());
@@ -117,11 +121,12 @@ bool Child::ended() {
   return true;
 }
 
-ChildResult Child::wait() {
+ChildResult Child::wait(const std::function<void()>& look) {
   constexpr auto kLook = std::chrono::milliseconds(5);
   int patience = 200;  // looks; a terminal's Ctrl-C reaches the program too
   while (!ended()) {
-    if (interrupted() && patience-- == 0) ::kill(process_, SIGINT);
+    if (interrupted() && patience-- == 0) ::kill(process_, signal_to_pass_on());
+    if (look) look();
     std::this_thread::sleep_for(kLook);
   }
   return result_;
@@ -133,18 +138,6 @@ SocketPair::SocketPair() {
     throw UserError(fmt::format("no connection to the program can be made: {}", std::strerror(errno)));
   ours = ends[0];
   theirs = ends[1];
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "lockstep-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw UserError(fmt::format("{}: no temporary folder can be made: {}", pattern, std::strerror(errno)));
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 }  // namespace lockstep::cli

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "cuda/execution_page.hpp"
 
 namespace lockstep::cli {
 
@@ -14,13 +17,14 @@ struct ChildResult {
 
 /// How a program is started.
 struct Start {
-  std::vector<std::string> command;  // program and arguments
-  bool own = false;                  // it is this program, which has the runtime in it
-  std::string config;                // INI file with the resolved configuration
-  std::string trace;                 // compact trace to write; empty: none
-  int socket = -1;                   // the runtime's end of a connection, closed here; -1: none
-  std::uint64_t max_cycles = 0;      // simulated; a kernel that surely takes longer is ended. 0: none is
-  unsigned threads = 1;              // on which CTAs are executed
+  std::vector<std::string> command;    // program and arguments
+  bool own = false;                    // it is this program, which has the runtime in it
+  std::string config;                  // INI file with the resolved configuration
+  std::string trace;                   // compact trace to write; empty: none
+  int socket = -1;                     // the runtime's end of a connection, closed here; -1: none
+  std::uint64_t max_cycles = 0;        // simulated; a kernel that surely takes longer is ended. 0: none is
+  std::uint64_t max_instructions = 0;  // warp instructions that kernels may execute in all. 0: any number
+  unsigned threads = 1;                // on which CTAs are executed
 };
 
 /// A program that runs with the CUDA runtime of this installation in place of NVIDIA's. Standard streams are
@@ -34,10 +38,14 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   [[nodiscard]] bool ended();
-  /// After Ctrl-C the program is told so too, a second later.
-  ChildResult wait();
+  /// After a signal that ends a run, the program is told so too, a second later. `look`, where given, is
+  /// called all the time.
+  ChildResult wait(const std::function<void()>& look = {});
+  /// What the program executes.
+  [[nodiscard]] cuda::Execution execution() const { return execution_.page().read(); }
 
  private:
+  cuda::SharedPage execution_;
   int process_ = 0;  // 0: it has ended
   ChildResult result_;
 };
@@ -46,19 +54,6 @@ class Child {
 struct SocketPair {
   SocketPair();
   int ours = -1, theirs = -1;
-};
-
-/// A folder of its own for temporary files, removed with all in it at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 }  // namespace lockstep::cli

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
 #include "cli/options.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -37,14 +40,20 @@ constexpr std::array kCommands{
     Command{"synth", run_synth, "write a synthetic trace"},
 };
 
-void print_help(std::FILE* out) {
-  fmt::print(out,
-             "Usage: lockstep COMMAND [options]\n\n"
-             "A deterministic, parallel, cycle-level GPU simulator.\n\nCommands:\n");
-  for (const Command& command : kCommands) fmt::print(out, "  {:<9} {}\n", command.name, command.summary);
-  fmt::print(out,
-             "\n  lockstep COMMAND --help   the options of a command\n"
-             "  lockstep --version        the program's version\n");
+std::string help_text() {
+  std::string text =
+      "Usage: lockstep COMMAND [options]\n\n"
+      "A deterministic, parallel, cycle-level GPU simulator.\n\nCommands:\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  return text +
+         "\n  lockstep COMMAND --help   the options of a command\n"
+         "  lockstep --version        the program's version\n\n"
+         "Exit codes: 0 done, 1 `compare` found a difference, 2 bad usage or input, 3 deadlock in the "
+         "simulated\n"
+         "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
+         "lockstep, 130 ended by a signal with the results so far, 141 the reader of standard output has "
+         "gone.\n"
+         "`exec`, `record` and `run --launch` hand on the program's own code where it is not 0.\n";
 }
 
 const Command& find_command(std::string_view name) {
@@ -59,7 +68,7 @@ const Command& find_command(std::string_view name) {
 
 int dispatch(int argc, char** argv) {
   if (argc < 2) {
-    print_help(stderr);
+    write_err(help_text());
     return kBadInput;
   }
   const std::string_view first = argv[1];
@@ -67,7 +76,7 @@ int dispatch(int argc, char** argv) {
   if (help && argc > 3)
     throw UserError(fmt::format("{0}: too many arguments (usage: lockstep {0} COMMAND)", first));
   if (help && argc == 2) {
-    print_help(stdout);
+    write_out(help_text());
     return kDone;
   }
   if (help) {
@@ -77,7 +86,7 @@ int dispatch(int argc, char** argv) {
   }
   if (first == "--version") {
     if (argc > 2) throw UserError("--version: too many arguments (usage: lockstep --version)");
-    fmt::print("lockstep {}\n", version());
+    print_out("lockstep {}\n", version());
     return kDone;
   }
   return find_command(first).run(argc - 1, argv + 1);
@@ -88,17 +97,15 @@ int fail(int code, std::string_view kind, std::string message) {
   for (char& c : message) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
-  fmt::print(stderr, "lockstep: {}: {}\n", kind, message);
+  print_err("lockstep: {}: {}\n", kind, message);
   return code;
 }
 
-}  // namespace
-
-const char* version() { return LOCKSTEP_VERSION; }
-
-int main(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
+  } catch (const OutputError& e) {
+    return fail(kOutputLost, "error", e.what());
   } catch (const UserError& e) {
     return fail(kBadInput, "error", e.what());
   } catch (const std::bad_alloc&) {
@@ -106,6 +113,21 @@ int main(int argc, char** argv) {
   } catch (const std::exception& e) {
     return fail(kInternalError, "internal error", e.what());
   }
+}
+
+}  // namespace
+
+const char* version() { return LOCKSTEP_VERSION; }
+
+int main(int argc, char** argv) {
+  open_console();
+  const int code = run_command(argc, argv);
+  const int lost = finish_out();
+  if (lost == 0) return code;
+  const bool spoilt = code == kDone || code == kDifferent || (code == kInterrupted && !interrupted());
+  if (lost == EPIPE) return spoilt ? kNobodyReads : code;
+  fail(kOutputLost, "error", fmt::format("standard output: cannot be written: {}", std::strerror(lost)));
+  return spoilt ? kOutputLost : code;
 }
 
 }  // namespace lockstep::cli

@@ -9,6 +9,7 @@
 #include "cli/options.hpp"
 #include "config/ini.hpp"
 #include "stats/compare.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -51,7 +52,7 @@ int run_compare(int argc, char** argv) {
   std::vector<stats::ComparedRun> runs;
   for (const std::string& path : paths) runs.push_back({path, parameters_of(path)});
   bool different = false;
-  fmt::print("{}", stats::compare(runs, options, different));
+  print_out("{}", stats::compare(runs, options, different));
   return different ? kDifferent : kDone;
 }
 

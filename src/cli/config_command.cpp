@@ -9,6 +9,7 @@
 #include "config/config.hpp"
 #include "config/products.hpp"
 #include "gpu/simulation.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -16,8 +17,8 @@ namespace po = boost::program_options;
 namespace {
 
 void list_products() {
-  for (const config::Product& p : config::products()) fmt::print("{:<12} {}\n", p.name, p.title);
-  fmt::print(
+  for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
+  print_out(
       "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
 }
@@ -79,12 +80,12 @@ void print_one(const po::variables_map& values) {
       accelsim ? accelsim->resolved
                : config::resolve_with_origins(product.empty() ? "v100" : product, {}, overrides);
   if (values.count("explain")) {
-    fmt::print("{}", explanation(values["explain"].as<std::string>(), resolved));
+    print_out("{}", explanation(values["explain"].as<std::string>(), resolved));
   } else if (accelsim) {
-    fmt::print("{}", accelsim->report);
+    print_out("{}", accelsim->report);
   } else {
-    fmt::print("; {}, configuration hash {:016x}\n{}", resolved.config.gpu.name,
-               config::hash(resolved.config), config::to_ini(resolved.config));
+    print_out("; {}, configuration hash {:016x}\n{}", resolved.config.gpu.name, config::hash(resolved.config),
+              config::to_ini(resolved.config));
   }
 }
 
@@ -98,9 +99,9 @@ int run_config(int argc, char** argv) {
   const bool about_one = with_product || values->count("config") || values->count("set") ||
                          values->count("explain") || values->count("accelsim-config");
   if (values->count("markdown")) {
-    fmt::print("{}", config::markdown());
+    print_out("{}", config::markdown());
   } else if (values->count("accelsim-markdown")) {
-    fmt::print("{}", accelsim::markdown());
+    print_out("{}", accelsim::markdown());
   } else if (!about_one) {
     list_products();
   } else {

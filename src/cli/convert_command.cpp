@@ -11,6 +11,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/options.hpp"
 #include "trace/compact_feed.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -25,14 +26,14 @@ class ConvertPrinter {
     next_ = now + (terminal_ ? std::chrono::milliseconds(500) : std::chrono::milliseconds(10000));
     const double done =
         p.total_ctas == 0 ? 1 : static_cast<double>(p.ctas) / static_cast<double>(p.total_ctas);
-    fmt::print(stderr, "{}kernel {}/{}  CTA {}/{}  {} warp instructions  {} bytes  {:.0f}%{}",
-               terminal_ ? "\r\x1b[K" : "", p.kernel + 1, p.kernels, p.ctas, p.total_ctas,
-               p.warp_instructions, p.bytes, 100 * done, terminal_ ? "" : "\n");
+    print_err("{}kernel {}/{}  CTA {}/{}  {} warp instructions  {} bytes  {:.0f}%{}",
+              terminal_ ? "\r\x1b[K" : "", p.kernel + 1, p.kernels, p.ctas, p.total_ctas, p.warp_instructions,
+              p.bytes, 100 * done, terminal_ ? "" : "\n");
     std::fflush(stderr);
     line_open_ = terminal_;
   }
   ~ConvertPrinter() {
-    if (line_open_) fmt::print(stderr, "\r\x1b[K");
+    if (line_open_) print_err("\r\x1b[K");
   }
 
  private:
@@ -74,11 +75,11 @@ int run_convert(int argc, char** argv) {
     };
     done = trace::write_compact(*trace, out, options);
   } catch (const Interrupted&) {
-    fmt::print(stderr, "lockstep: interrupted: {} is not written\n", out);
+    print_err("lockstep: interrupted: {} is not written\n", out);
     return kInterrupted;
   }
-  fmt::print("{}: {} kernels, {} warp instructions, {} bytes\n", out, done.kernels, done.warp_instructions,
-             done.bytes);
+  print_out("{}: {} kernels, {} warp instructions, {} bytes\n", out, done.kernels, done.warp_instructions,
+            done.bytes);
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "cli/child.hpp"
@@ -13,13 +14,17 @@
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
 #include "cli/options.hpp"
+#include "cli/progress.hpp"
 #include "cli/run_options.hpp"
+#include "cli/temporary_folder.hpp"
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
 #include "lower/passes.hpp"
 #include "stats/files.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
+#include "util/output_file.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;
@@ -91,8 +96,7 @@ std::string write_config(const RunArguments& arguments, const std::string& folde
 }
 
 void tell_signal(const ChildResult& child, const std::string& program) {
-  if (child.signal != 0)
-    fmt::print(stderr, "lockstep: {} was ended by signal {}\n", program, strsignal(child.signal));
+  if (child.signal != 0) print_err("lockstep: {} was ended by signal {}\n", program, strsignal(child.signal));
 }
 
 /// This program as the one that performs a launch script.
@@ -103,19 +107,24 @@ Start player(const std::string& ptx, const std::string& script) {
   return start;
 }
 
-/// The program to its end, and nothing beside it.
+/// The program to its end, and nothing beside it. kInterrupted where a signal has ended it early.
 ChildResult execute(const RunArguments& arguments, Start start, const std::string& folder) {
   start.config = write_config(arguments, folder);
   Child child(start);
-  tell_signal(child.wait(), start.command.front());
-  return child.wait();
+  ProgressPrinter progress(stderr);
+  const auto look = [&] { progress.update(child.execution()); };
+  ChildResult result = arguments.quiet ? child.wait() : child.wait(look);
+  progress.finish();
+  tell_signal(result, start.command.front());
+  if (interrupted()) result.code = kInterrupted;
+  return result;
 }
 
 /// After the program's end: its trace.
 int simulate_rest(RunArguments& arguments, const ChildResult& child, int argc, char** argv) {
   if (child.signal != 0) return child.code;
   if (!fs::exists(arguments.trace)) {
-    fmt::print(stderr, "{}", kNoKernels);
+    print_err("{}", kNoKernels);
     return child.code;
   }
   const int code = simulate_trace(arguments, argc, argv);
@@ -129,35 +138,46 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   start.socket = sockets.theirs;
   start.max_cycles = arguments.options.max_cycles;
   Child child(start);
-  LiveProgram live(sockets.ours, arguments.strict, [&] { return interrupted() || child.ended(); });
+  ProgressPrinter progress(stderr);
+  const auto look = [&] {
+    if (!arguments.quiet) progress.update(child.execution());
+  };
+  LiveProgram live(sockets.ours, arguments.strict, [&] {
+    look();
+    return interrupted() || child.ended();
+  });
   const auto leave = [&] {  // left before the program is waited for
     live.leave();
-    tell_signal(child.wait(), start.command.front());
+    const ChildResult result = child.wait(look);
+    progress.finish();
+    tell_signal(result, start.command.front());
   };
-  const int code = simulate_program(arguments, live, leave, argc, argv);
-  return child.wait().code != 0 ? child.wait().code : code;
+  const int code = simulate_program(arguments, live, progress, leave, argc, argv);
+  return child.wait().code == 0 || interrupted() ? code : child.wait().code;
 }
 
 /// Why the program must have ended before its simulation begins; nullptr where it need not.
 const char* needs_whole_trace(const gpu::ManagedOptions& managed) {
   using Kind = gpu::ManagedOptions::Kind;
-  if (managed.kind == Kind::kNone && managed.memory.bytes > 0) return "--gpu-memory with --managed none";
   if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
   return "--managed other than none needs the whole trace";
 }
 
 int execute_and_simulate(RunArguments& arguments, Start start, const std::string& folder, bool functional,
                          bool keep, int argc, char** argv) {
+  if (!functional) check_outputs(arguments);
+  if (keep) (void)OutputFile(arguments.trace, OutputFile::Target::kRegular);
+  start.max_instructions = arguments.max_instructions;
   arguments.trace = fs::absolute(arguments.trace).string();  // the program may change its folder
   if (!functional || keep) start.trace = arguments.trace;
   start.threads = arguments.options.threads;
   const char* const reason = functional ? nullptr : needs_whole_trace(arguments.options.managed);
   if (!functional && reason == nullptr) return execute_live(arguments, std::move(start), folder, argc, argv);
   if (reason != nullptr && !arguments.quiet)
-    fmt::print(stderr,
-               "lockstep: {}: simulated after the program's end; its events and clocks count executed "
-               "instructions\n",
-               reason);
+    print_err(
+        "lockstep: {}: simulated after the program's end; its events and clocks count executed "
+        "instructions\n",
+        reason);
   const ChildResult child = execute(arguments, std::move(start), folder);
   return functional ? child.code : simulate_rest(arguments, child, argc, argv);
 }
@@ -229,7 +249,10 @@ int run_record(int argc, char** argv) {
                                "GPU that the program sees: a product's name or an INI file")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")(
-      "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script");
+      "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script")(
+      "max-instructions", po::value<std::string>(),
+      "stop a kernel when the program's kernels have executed this many warp instructions in all")(
+      "quiet,q", "no progress");
   add_code_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
@@ -247,7 +270,14 @@ int run_record(int argc, char** argv) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());
   }
-  start.trace = fs::absolute((*values)["OUT"].as<std::string>()).string();
+  const auto& out = (*values)["OUT"].as<std::string>();
+  (void)OutputFile(out, OutputFile::Target::kRegular);  // could it be written?
+  start.trace = fs::absolute(out).string();
+  arguments.quiet = values->count("quiet") > 0;
+  if (values->count("max-instructions"))
+    start.max_instructions =
+        parse_number("--max-instructions", (*values)["max-instructions"].as<std::string>(), 1,
+                     std::numeric_limits<std::uint64_t>::max());
   return execute(arguments, std::move(start), folder.path()).code;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "stats/names.hpp"
 #include "trace/kernel_trace.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -72,15 +73,15 @@ class Table {
     for (const auto& r : rows_)
       for (std::size_t i = 0; i < r.size(); ++i) width[i] = std::max(width[i], r[i].size());
     for (const auto& r : rows_) {
-      fmt::print("  {:<{}}", r[0], width[0]);
+      print_out("  {:<{}}", r[0], width[0]);
       for (std::size_t i = 1; i < r.size(); ++i) {
         if (last_left_ && i + 1 == r.size()) {
-          fmt::print("{}{}", r[i].empty() ? "" : "  ", r[i]);
+          print_out("{}{}", r[i].empty() ? "" : "  ", r[i]);
         } else {
-          fmt::print("  {:>{}}", r[i], width[i]);
+          print_out("  {:>{}}", r[i], width[i]);
         }
       }
-      fmt::print("\n");
+      print_out("\n");
     }
   }
 
@@ -90,7 +91,7 @@ class Table {
 };
 
 void print_kernels(const std::vector<KernelInfo>& kernels) {
-  fmt::print("\nKernels\n");
+  print_out("\nKernels\n");
   Table table({"id", "stream", "grid", "block", "warps/CTA", "regs/thread", "shared/CTA", "code", "warp inst",
                "thread inst", "lanes", "name"},
               true);
@@ -108,8 +109,8 @@ void print_kernels(const std::vector<KernelInfo>& kernels) {
                fmt::format("{:.1f}", lanes), labels.at(h.name)});
   }
   table.print();
-  fmt::print("  code: distinct instructions; lanes: mean active lanes of a warp instruction, of {}.\n",
-             kWarpSize);
+  print_out("  code: distinct instructions; lanes: mean active lanes of a warp instruction, of {}.\n",
+            kWarpSize);
 }
 
 /// The most frequent base opcodes of a class.
@@ -128,7 +129,7 @@ std::string opcodes_of(const KernelInfo& all, std::size_t op_class) {
 }
 
 void print_mix(const KernelInfo& all) {
-  fmt::print("\nInstruction mix\n");
+  print_out("\nInstruction mix\n");
   Table table({"class", "warp inst", "share", "thread inst", "opcodes"}, true);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < kClasses; ++i)
@@ -144,11 +145,11 @@ void print_mix(const KernelInfo& all) {
   table.row({"total", thousands(all.total.warp), "100.0 %", thousands(all.total.thread), ""});
   table.print();
   if (all.tensor_macs > 0)
-    fmt::print("  {} multiply-accumulates on the tensor cores\n", thousands(all.tensor_macs));
+    print_out("  {} multiply-accumulates on the tensor cores\n", thousands(all.tensor_macs));
 }
 
 void print_memory(const KernelInfo& all) {
-  fmt::print("\nMemory\n");
+  print_out("\nMemory\n");
   Table table({"space", "loads", "stores", "atomics", "bytes moved", "lines of 128 B", "touched"}, false);
   bool any = false;
   for (std::size_t i = 0; i < kInfoSpaces; ++i) {
@@ -160,38 +161,37 @@ void print_memory(const KernelInfo& all) {
                thousands(use.lines), size_text(use.sectors * kSectorBytes)});
   }
   if (!any) {
-    fmt::print("  no loads, stores or atomics with addresses\n");
+    print_out("  no loads, stores or atomics with addresses\n");
     return;
   }
   table.print();
-  fmt::print(
+  print_out(
       "  loads, stores, atomics: warp instructions with active lanes. touched: distinct 32-byte sectors.\n"
       "  Shared addresses are those within one CTA, local ones those within one thread.\n");
 }
 
 void print_doubts(const KernelInfo& all) {
   if (!all.unknown.empty()) {
-    fmt::print("\nOpcodes not modelled (taken as the class that their name suggests)\n");
-    for (const auto& [name, count] : all.unknown) fmt::print("  {:<16} {}\n", name, thousands(count));
+    print_out("\nOpcodes not modelled (taken as the class that their name suggests)\n");
+    for (const auto& [name, count] : all.unknown) print_out("  {:<16} {}\n", name, thousands(count));
   }
   if (!all.remarks.empty()) {
-    fmt::print("\nRemarks\n");
-    for (const std::string& remark : all.remarks) fmt::print("  {}\n", remark);
+    print_out("\nRemarks\n");
+    for (const std::string& remark : all.remarks) print_out("  {}\n", remark);
   }
 }
 
 void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& kernels, const KernelInfo& all) {
   const CopyTotals copies = copies_of(trace);
-  fmt::print("Trace {}: {} kernel{}, {} cop{} to the device ({})", trace.name(), kernels.size(),
-             kernels.size() == 1 ? "" : "s", copies.to_device, copies.to_device == 1 ? "y" : "ies",
-             size_text(copies.to_device_bytes));
-  if (copies.to_host > 0)
-    fmt::print(", {} to the host ({})", copies.to_host, size_text(copies.to_host_bytes));
-  fmt::print("\n");
+  print_out("Trace {}: {} kernel{}, {} cop{} to the device ({})", trace.name(), kernels.size(),
+            kernels.size() == 1 ? "" : "s", copies.to_device, copies.to_device == 1 ? "y" : "ies",
+            size_text(copies.to_device_bytes));
+  if (copies.to_host > 0) print_out(", {} to the host ({})", copies.to_host, size_text(copies.to_host_bytes));
+  print_out("\n");
   if (!kernels.empty()) {
     const trace::KernelHeader& h = kernels.front().header;
-    fmt::print("Traced on sm_{} with tracer version {}{}\n", h.binary_version, h.tracer_version,
-               h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
+    print_out("Traced on sm_{} with tracer version {}{}\n", h.binary_version, h.tracer_version,
+              h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
   }
   print_kernels(kernels);
   print_mix(all);
@@ -258,7 +258,7 @@ void print_json(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
   Json& list = out["kernels"] = Json::array();
   for (const KernelInfo& k : kernels) list.push_back(kernel_json(k));
   out["total"] = contents_json(all);
-  fmt::print("{}\n", out.dump(2, ' ', false, Json::error_handler_t::replace));
+  print_out("{}\n", out.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace

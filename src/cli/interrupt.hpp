@@ -1,12 +1,17 @@
-// Ctrl-C and SIGTERM: the first ends the run at the next window's end, the second kills.
+// The signals that end a run early, with its results so far.
 #pragma once
 
 namespace lockstep::cli {
 
-/// Installs the handlers. A signal that the parent ignores (nohup) stays ignored.
+/// From now on the first of kEndingSignals (util/signals.hpp) makes interrupted() true, which ends a run at
+/// the next window's end. SIGINT and SIGTERM kill after that, the others are ignored: a terminal that is
+/// closed may send SIGHUP twice. A signal that the parent ignores (nohup) stays ignored.
 void catch_interrupts();
 
 /// Whether one has come.
 [[nodiscard]] bool interrupted();
+
+/// Which one, for the program that is to be told of it: SIGINT or, for all others, SIGTERM.
+[[nodiscard]] int signal_to_pass_on();
 
 }  // namespace lockstep::cli

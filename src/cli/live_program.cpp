@@ -29,8 +29,7 @@ gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
 std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock) {
   switch (word_) {
     case Word::kFile:
-      trace_.open_file({content_.begin(), content_.end()});
-      wire_.send(Word::kOpen, {});
+      file();
       return std::nullopt;
     case Word::kKernel:
       kernel();
@@ -50,13 +49,14 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
       }
       asked_ = true;  // what was asked for before is simulated first
       return news(Until::kTaken, false);
-    case Word::kStopped:
-      stopped_ = true;
+    case Word::kFailed: {
+      trace::ByteReader in(content_);
+      failed_ = cuda::decode_failed(in);
       return std::nullopt;
+    }
     case Word::kEnd:
       end();
       return news(Until::kTaken, true);  // what another program of the same script says is not heard
-    case Word::kOpen:
     case Word::kTime:
     case Word::kClocks:
       break;
@@ -68,10 +68,19 @@ gpu::Program::News LiveProgram::news(Until until, bool ended) {
   return {std::exchange(commands_, {}), until, ended};
 }
 
+void LiveProgram::file() {
+  const int descriptor = wire_.take_descriptor();
+  if (descriptor < 0) throw trace::BrokenBlock("no file comes with its name");
+  trace::ByteReader in(content_);
+  trace_.open_file(in.text(), descriptor);
+  trace_.finish(in.text(), 0);
+}
+
 void LiveProgram::kernel() {
   trace::ByteReader in(content_);
   const bool clocked = in.number(1, "a kernel's clocks") == 1;
   if (clocked) clocked_.insert(static_cast<std::uint32_t>(trace_.kernels().size()));
+  trace_.finish(trace_.name(), in.fixed(8));
   trace_.add(trace::decode_kernel(in));
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/recorder.hpp"
 #include "cuda/wire.hpp"
 #include "gpu/program.hpp"
 #include "trace/compact_feed.hpp"
@@ -27,14 +28,15 @@ class LiveProgram final : public gpu::Program {
 
   /// It said that its trace is complete.
   [[nodiscard]] bool ended_well() const { return ended_well_; }
-  /// It said that a kernel had no end within --max-cycles.
-  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// A kernel of it that has failed, the last one.
+  [[nodiscard]] const std::optional<cuda::FailedKernel>& failed() const { return failed_; }
   /// The simulation has ended: the program goes on without.
   void leave() { wire_.close(); }
 
  private:
   [[nodiscard]] std::optional<News> hear(const gpu::HostClock& clock);
   void command();
+  void file();
   void kernel();
   void end();
   [[nodiscard]] News news(host::HostQueue::Until until, bool ended);
@@ -49,7 +51,8 @@ class LiveProgram final : public gpu::Program {
   cuda::Word word_ = cuda::Word::kEnd;
   trace::Bytes content_;
   bool asked_ = false;  // word_ is a question that waits for its answer
-  bool ended_well_ = false, stopped_ = false;
+  bool ended_well_ = false;
+  std::optional<cuda::FailedKernel> failed_;
 };
 
 }  // namespace lockstep::cli

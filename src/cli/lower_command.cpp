@@ -12,6 +12,7 @@
 #include "lower/passes.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -34,7 +35,7 @@ unsigned parse_arch(const std::string& text) {
 }
 
 void print_code(const lower::Code& code) {
-  for (const auto& i : code.instructions()) fmt::print("    {:05x}  {}\n", i.pc, i.text);
+  for (const auto& i : code.instructions()) print_out("    {:05x}  {}\n", i.pc, i.text);
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ int run_lower(int argc, char** argv) {
     if (!program.functions[f].entry || !program.functions[f].has_body) continue;
     const exec::Executable kernel(image, f);
     const lower::Code code(kernel, arch, passes);
-    fmt::print("{}\t{}\t{}\n", kernel.name(), code.registers(), code.size());
+    print_out("{}\t{}\t{}\n", kernel.name(), code.registers(), code.size());
     if (values->count("code")) print_code(code);
   }
   return kDone;

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "util/console.hpp"
 #include "util/edit_distance.hpp"
 #include "util/error.hpp"
 
@@ -24,8 +25,8 @@ std::vector<std::string> option_names(const po::options_description& options) {
 void print_help(const Syntax& syntax) {
   std::ostringstream options;
   options << syntax.options;
-  fmt::print("Usage: lockstep {}\n\n{}\n\n{}", syntax.usage, syntax.summary, options.str());
-  if (!syntax.notes.empty()) fmt::print("\n{}\n", syntax.notes);
+  print_out("Usage: lockstep {}\n\n{}\n\n{}", syntax.usage, syntax.summary, options.str());
+  if (!syntax.notes.empty()) print_out("\n{}\n", syntax.notes);
 }
 
 po::variables_map parse_all(int argc, char** argv, const po::options_description& all,

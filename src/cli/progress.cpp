@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "stats/names.hpp"
 #include "stats/text.hpp"
@@ -14,7 +15,8 @@
 namespace lockstep::cli {
 namespace {
 
-constexpr auto kLogPeriod = std::chrono::seconds(10);
+using Milliseconds = std::chrono::milliseconds;
+constexpr Milliseconds kLogPeriod{10000}, kTerminalPeriod{200}, kFirst{1000};
 
 std::string time_left(double seconds) {
   const auto s = std::lround(std::min(seconds, 3.6e8));
@@ -53,6 +55,15 @@ std::string progress_line(const gpu::Progress& progress, double seconds, double 
   return line;
 }
 
+std::string execution_line(const cuda::Execution& execution, double rate) {
+  if (execution.launch == 0) return "the program runs, no kernel yet";
+  const std::string name = stats::short_name(execution.kernel, 28);
+  if (!execution.running) return fmt::format("the program runs, last kernel {} {}", execution.launch, name);
+  return fmt::format("executing kernel {} {}  CTA {}/{}  {} thread inst  {} thread inst/s", execution.launch,
+                     name, execution.ctas_done, execution.ctas,
+                     stats::scaled(static_cast<double>(execution.thread_instructions)), stats::scaled(rate));
+}
+
 ProgressPrinter::ProgressPrinter(std::FILE* out, std::vector<std::uint64_t> ctas_before)
     : out_(out), ctas_before_(std::move(ctas_before)) {
   const char* kind = std::getenv("TERM");
@@ -61,23 +72,36 @@ ProgressPrinter::ProgressPrinter(std::FILE* out, std::vector<std::uint64_t> ctas
 
 void ProgressPrinter::update(const gpu::Progress& progress) {
   const auto now = Clock::now();
-  if (!terminal_ && now - last_ < kLogPeriod) return;
+  if (progress.kernels_total == 0 || (!terminal_ && now - last_ < kLogPeriod)) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::string line = progress_line(progress, seconds, fraction_done(progress, ctas_before_));
+  show(progress_line(progress, seconds, fraction_done(progress, ctas_before_)));
+}
+
+void ProgressPrinter::update(const cuda::Execution& execution) {
+  const auto now = Clock::now();
+  if (now - start_ < kFirst || now - last_ < (terminal_ ? kTerminalPeriod : kLogPeriod)) return;
+  last_ = now;
+  const double seconds = std::chrono::duration<double>(now - std::exchange(executed_at_, now)).count();
+  const std::uint64_t before = std::exchange(executed_, execution.thread_instructions);
+  show(execution_line(execution, static_cast<double>(executed_ - before) / seconds));
+}
+
+void ProgressPrinter::show(std::string line) {
   if (terminal_) {
     line.resize(std::min(line.size(), terminal_columns(out_) - 1));
-    fmt::print(out_, "\r{}\033[K", line);
-    line_open_ = true;
+    line = "\r" + line + "\033[K";
   } else {
-    fmt::print(out_, "{}\n", line);
+    line += '\n';
   }
+  line_open_ = terminal_;
+  std::fputs(line.c_str(), out_);
   std::fflush(out_);
 }
 
 void ProgressPrinter::finish() {
   if (!line_open_) return;
-  fmt::print(out_, "\r\033[K");
+  std::fputs("\r\033[K", out_);
   std::fflush(out_);
   line_open_ = false;
 }

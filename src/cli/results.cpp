@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 
 #include "stats/files.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -72,7 +72,7 @@ void ResultFolder::update(const stats::RunReport& report, const Complete& comple
   try {
     write_partial(complete, "running");
   } catch (const UserError& e) {
-    if (!warned_) fmt::print(stderr, "lockstep: warning: {}; the run goes on\n", e.what());
+    if (!warned_) print_err("lockstep: warning: {}; the run goes on\n", e.what());
     warned_ = true;
   }
   const auto end = Clock::now();
@@ -84,7 +84,7 @@ void ResultFolder::abandon(const Complete& complete) noexcept {
   try {
     write_partial(complete, "error");
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "lockstep: warning: %s\n", e.what());
+    write_err(std::string("lockstep: warning: ") + e.what() + "\n");
   }
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -21,7 +22,10 @@
 #include "cli/run_options.hpp"
 #include "config/config.hpp"
 #include "stats/files.hpp"
+#include "stats/text.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
+#include "util/output_file.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -92,23 +96,23 @@ unsigned summary_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kInFile;
 }
 
-void print_end(const gpu::RunResult& result, const RunArguments& arguments) {
-  if (!result.dump.empty()) fmt::print(stderr, "{}\n", result.dump);
+/// `lost`: files that were asked for could not be written.
+void print_end(const gpu::RunResult& result, const RunArguments& arguments, bool lost) {
+  if (!result.dump.empty()) print_err("{}\n", result.dump);
   if (result.outcome == gpu::Outcome::kDeadlock) {
-    fmt::print(stderr,
-               "lockstep: error: deadlock at cycle {}: work is left and nothing can change any more{}\n",
-               result.report.total_cycles,
-               arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
+    print_err("lockstep: error: deadlock at cycle {}: work is left and nothing can change any more{}\n",
+              result.report.total_cycles,
+              arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
   }
   if (arguments.quiet) return;
-  fmt::print("{}", stats::to_text(result.report, result.host,
-                                  {.columns = summary_columns(), .all_launches = arguments.all_launches}));
+  print_out("{}", stats::to_text(result.report, result.host,
+                                 {.columns = summary_columns(), .all_launches = arguments.all_launches}));
   if (arguments.out.empty()) {
-    fmt::print("no files written; -o FOLDER keeps the results\n");
-  } else {
-    fmt::print("results in {}\n", arguments.out);
+    print_out("no files written; -o FOLDER keeps the results\n");
+  } else if (!lost) {
+    print_out("results in {}\n", arguments.out);
   }
-  std::fflush(stdout);
+  flush_out();
 }
 
 /// What became of the options of --accelsim-config.
@@ -120,16 +124,52 @@ void note_accelsim(const RunArguments& arguments) {
   }
   const AccelsimConfig& accelsim = *arguments.accelsim;
   if (!arguments.out.empty()) stats::write_file(file, accelsim.report);
-  if (!accelsim.unknown.empty()) fmt::print(stderr, "lockstep: warning: {}\n", accelsim.unknown);
+  if (!accelsim.unknown.empty()) print_err("lockstep: warning: {}\n", accelsim.unknown);
   if (arguments.quiet) return;
-  fmt::print("{} (see {})\n", accelsim.summary,
-             arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
+  print_out("{} (see {})\n", accelsim.summary,
+            arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
 }
 
-int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<std::uint64_t> before,
+int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrinter& progress,
              const std::function<gpu::RunResult()>& run, int argc, char** argv);
 
+/// Marks the kernel that the program has seen fail. It is not simulated: its counters are zero.
+void add_failed_kernel(stats::RunReport& report, const cuda::FailedKernel& failed) {
+  stats::KernelResult kernel;
+  kernel.name = failed.name;
+  kernel.id = failed.id;
+  kernel.grid = failed.grid;
+  kernel.block = failed.block;
+  kernel.start_cycle = report.total_cycles;
+  kernel.partial = true;
+  report.kernels.push_back(std::move(kernel));
+  report.remarks.push_back(fmt::format(
+      "kernel {} was not simulated: it failed after {} of {} CTAs and {} warp instructions: {}", failed.id,
+      failed.ctas, failed.grid.count(), stats::grouped(failed.instructions), failed.error));
+}
+
+/// The program did not come to its end, or not to that which it would have on a GPU.
+void note_end(stats::RunReport& report, const LiveProgram& program) {
+  const auto& failed = program.failed();
+  if (failed) add_failed_kernel(report, *failed);
+  if (report.kernels.empty()) return;
+  report.partial = true;
+  report.partial_reason = failed && !failed->limit.empty() ? failed->limit : "program";
+}
+
 }  // namespace
+
+void check_outputs(const RunArguments& arguments) {
+  const auto check = [](const std::string& file) {
+    if (!file.empty()) (void)OutputFile(file);
+  };
+  if (!arguments.out.empty()) {
+    stats::make_folder(arguments.out);
+    check(arguments.out + "/config.ini");
+  }
+  check(arguments.timeline);
+  check(arguments.work_log);
+}
 
 int run_run(int argc, char** argv) {
   auto arguments = parse_run(argc, argv);
@@ -141,40 +181,53 @@ int run_run(int argc, char** argv) {
 int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
   check_kernels(*trace, arguments.options.kernels);
+  ProgressPrinter progress(stderr, ctas_before(*trace, arguments.options.kernels));
   return simulate(
-      arguments, *trace, ctas_before(*trace, arguments.options.kernels),
-      [&] { return gpu::simulate(*trace, arguments.options); }, argc, argv);
+      arguments, *trace, progress, [&] { return gpu::simulate(*trace, arguments.options); }, argc, argv);
 }
 
-int simulate_program(RunArguments& arguments, LiveProgram& program, const std::function<void()>& simulated,
-                     int argc, char** argv) {
+int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,
+                     const std::function<void()>& simulated, int argc, char** argv) {
   const auto run = [&] {
     gpu::RunResult result = gpu::simulate(program, arguments.options);
     simulated();
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
-    const bool whole = program.ended_well() && !program.stopped();
+    const bool whole = program.ended_well() && !program.failed();
     if (whole && result.outcome == gpu::Outcome::kDone && !result.report.managed)
       gpu::check_memory_is_managed(program.trace(), arguments.options.managed);
-    if (result.outcome == gpu::Outcome::kDone && !whole && !result.report.kernels.empty()) {
-      result.report.partial = true;
-      result.report.partial_reason = program.stopped() ? "max-cycles" : "program";
-    }
+    if (result.outcome == gpu::Outcome::kDone && !whole) note_end(result.report, program);
     return result;
   };
-  return simulate(arguments, program.trace(), {}, run, argc, argv);
+  return simulate(arguments, program.trace(), progress, run, argc, argv);
 }
 
 namespace {
 
-int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<std::uint64_t> before,
+/// The files and the summary, which is printed where files cannot be written, too.
+void deliver(const gpu::RunResult& result, const RunArguments& arguments, ResultFolder& folder,
+             const sim::WorkLog& work_log, AccelsimPrinter* blocks) {
+  std::exception_ptr lost;
+  try {
+    folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
+    if (!arguments.timeline.empty()) stats::write_file(arguments.timeline, result.timeline);
+    if (!arguments.work_log.empty()) stats::write_file(arguments.work_log, work_log.text());
+  } catch (const UserError&) {
+    lost = std::current_exception();
+  }
+  if (blocks != nullptr) blocks->finish(result.report);
+  print_end(result, arguments, lost != nullptr);
+  if (lost) std::rethrow_exception(lost);
+}
+
+int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrinter& progress,
              const std::function<gpu::RunResult()>& run, int argc, char** argv) {
+  check_outputs(arguments);
   const auto start = std::chrono::steady_clock::now();
   gpu::RunOptions& options = arguments.options;
   ResultFolder folder(arguments.out, config::to_ini(options.config));
   note_accelsim(arguments);
   std::optional<AccelsimPrinter> blocks;
   if (arguments.accelsim_stats) blocks.emplace(options.config);
-  ProgressPrinter progress(stderr, std::move(before));
   const auto finish = [&](stats::RunReport& report, stats::HostReport& host) {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     complete(report, trace, arguments);
@@ -191,7 +244,9 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<
   }
   sim::WorkLog work_log;
   if (!arguments.work_log.empty()) options.work_log = &work_log;
-  options.interrupted = interrupted;
+  const bool for_nothing =
+      arguments.out.empty() && arguments.timeline.empty();  // where standard output is lost
+  options.interrupted = [for_nothing] { return interrupted() || (for_nothing && lost_output() != 0); };
   catch_interrupts();
   gpu::RunResult result;
   try {
@@ -202,16 +257,12 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, std::vector<
     throw;
   }
   progress.finish();
-  if (trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
-    fmt::print(stderr, "{}", kNoKernels);
+  if (result.report.kernels.empty() && trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
+    print_err("{}", kNoKernels);
     return kDone;
   }
   finish(result.report, result.host);
-  folder.finish(result.report, result.host, result.outcome == gpu::Outcome::kDeadlock ? result.dump : "");
-  if (!arguments.timeline.empty()) stats::write_file(arguments.timeline, result.timeline);
-  if (blocks) blocks->finish(result.report);
-  if (options.work_log) stats::write_file(arguments.work_log, work_log.text());
-  print_end(result, arguments);
+  deliver(result, arguments, folder, work_log, blocks ? &*blocks : nullptr);
   return exit_code(result.outcome);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/host.hpp"
 #include "cli/options.hpp"
 #include "config/config.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -26,9 +27,7 @@ Syntax run_syntax() {
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
-      "byte of stats.json. Exit codes: 0 done, 2 bad usage or input, 3 deadlock, 4 --check found errors, "
-      "130\n"
-      "interrupted.";
+      "byte of stats.json. `lockstep --help` lists the exit codes.";
   return syntax;
 }
 gpu::Schedule parse_schedule(const std::string& text) {
@@ -45,14 +44,14 @@ unsigned choose_threads(const po::variables_map& values) {
   }
 #ifndef _OPENMP
   if (threads > 1) {
-    if (values.count("threads")) fmt::print(stderr, "lockstep: warning: built without OpenMP: one thread\n");
+    if (values.count("threads")) print_err("lockstep: warning: built without OpenMP: one thread\n");
     threads = 1;
   }
 #endif
   const unsigned cores = affinity_cores();
   if (threads > cores) {
-    fmt::print(stderr, "lockstep: warning: {} threads on {} core{}: slower than {}\n", threads, cores,
-               cores == 1 ? "" : "s", cores);
+    print_err("lockstep: warning: {} threads on {} core{}: slower than {}\n", threads, cores,
+              cores == 1 ? "" : "s", cores);
   }
   return threads;
 }
@@ -72,6 +71,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   if (values.count("managed")) options.managed = gpu::parse_managed(values["managed"].as<std::string>());
   if (values.count("gpu-memory"))
     options.managed.memory = gpu::parse_gpu_memory(values["gpu-memory"].as<std::string>());
+  gpu::check(options.managed);
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
   return options;
@@ -92,6 +92,8 @@ void add_run_options(po::options_description& options) {
       "timeline", text(),
       "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
       "max-cycles", text(), "stop after this many core cycles")(
+      "max-instructions", text(),
+      "stop a program's kernel when its kernels have executed this many warp instructions in all")(
       "interval", text(), "a time series with a row every so many core cycles")(
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
@@ -137,6 +139,9 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   if (arguments.script.empty() && arguments.check.checks.any())
     throw UserError(
         "--check: a trace holds no values; expected a PTX file with --launch, or `lockstep exec`");
+  if (arguments.script.empty() && arguments.max_instructions > 0)
+    throw UserError(
+        "--max-instructions: a trace has been executed already; expected --launch SCRIPT with it");
   return arguments;
 }
 
@@ -153,6 +158,9 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   if (arguments.out.empty())
     refuse_idle(values, command, {"interval"},
                 "without --out: its series is written to FOLDER/intervals.csv");
+  if (values.count("max-instructions"))
+    arguments.max_instructions =
+        parse_number("--max-instructions", values["max-instructions"].as<std::string>(), 1, kAny);
   arguments.strict = values.count("strict") > 0;
   arguments.quiet = values.count("quiet") > 0;
   arguments.all_launches = values.count("all-launches") > 0;

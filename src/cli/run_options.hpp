@@ -27,7 +27,9 @@ struct RunArguments {
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
   bool all_launches = false;  // the summary has a row for each launch
-  CheckArguments check;  // of a program or launch script
+  CheckArguments check;       // of a program or launch script
+  std::uint64_t max_instructions =
+      0;  // warp instructions that the kernels of a program may execute; 0: no limit
   gpu::RunOptions options;
 };
 
@@ -44,6 +46,10 @@ void add_run_options(boost::program_options::options_description& options);
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
 
+/// Makes the folder for results, and throws UserError where one of the files that are asked for could not be
+/// written: before a long run, not after it.
+void check_outputs(const RunArguments& arguments);
+
 /// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and
 /// `argv` are for the record in host.json.
 [[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv);
@@ -57,9 +63,10 @@ inline constexpr const char* kNoKernels =
     "lockstep: the program launched no kernel, or one failed: nothing to simulate\n";
 
 class LiveProgram;
+class ProgressPrinter;
 /// Likewise, the commands of a program that is running. `simulated` is called when nothing more will be
 /// simulated, to wait for the program's end; results are printed and written after that.
-[[nodiscard]] int simulate_program(RunArguments& arguments, LiveProgram& program,
+[[nodiscard]] int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,
                                    const std::function<void()>& simulated, int argc, char** argv);
 
 }  // namespace lockstep::cli

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cuda/script_player.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -38,10 +39,10 @@ int run_script(int argc, char** argv) {
   const cuda::LaunchScript script = cuda::read_launch_script(text_of(file), file);
   const std::string text = text_of(ptx);
   cuda::Runtime& runtime = cuda::Runtime::instance();
-  runtime.trace_name = std::filesystem::path(ptx).filename().string();
+  runtime.set_trace_name(std::filesystem::path(ptx).filename().string());
   try {
     const int code = cuda::play_script(script, text, ptx, runtime);
-    std::fflush(stdout);
+    flush_out();
     return code;
   } catch (...) {
     runtime.sticky = cuda::Status::kErrorUnknown;  // the trace is not complete

@@ -5,6 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "stats/descriptors.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -21,13 +22,13 @@ int run_stats(int argc, char** argv) {
   if (!values) return kDone;
   if (values->count("markdown")) {
     refuse_idle(*values, "stats", {"explain"}, "with --markdown, the page on all statistics");
-    fmt::print("{}", stats::markdown());
+    print_out("{}", stats::markdown());
     return kDone;
   }
   const std::string prefix = (*values)["explain"].as<std::string>();
   const std::string text = stats::explain(prefix);
   if (text.empty()) throw UserError(fmt::format("stats: no statistic's name starts with '{}'", prefix));
-  fmt::print("{}", text);
+  print_out("{}", text);
   return kDone;
 }
 

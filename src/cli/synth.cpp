@@ -8,6 +8,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cli {
@@ -17,9 +18,9 @@ namespace {
 constexpr const char* kUsage = "synth KIND [options]";
 
 void print_kinds() {
-  fmt::print("Usage: lockstep {}\n\nWrites a synthetic trace folder.\n\nKinds:\n", kUsage);
-  for (const synth::Kind* kind : synth::kinds()) fmt::print("  {:<10} {}\n", kind->name, kind->summary);
-  fmt::print("\n  lockstep synth KIND --help   the options of a kind\n");
+  print_out("Usage: lockstep {}\n\nWrites a synthetic trace folder.\n\nKinds:\n", kUsage);
+  for (const synth::Kind* kind : synth::kinds()) print_out("  {:<10} {}\n", kind->name, kind->summary);
+  print_out("\n  lockstep synth KIND --help   the options of a kind\n");
 }
 
 std::string help_of(const synth::OptionSpec& option) {
@@ -60,7 +61,7 @@ int run_synth(int argc, char** argv) {
   const std::string out = (*values)["out"].as<std::string>();
   if (out.empty()) throw UserError("synth: --out: the folder's name is empty");
   synth::synthesize(kind.name, given, out);
-  fmt::print("{} trace written to {}\n", kind.name, out);
+  print_out("{} trace written to {}\n", kind.name, out);
   return kDone;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "exec/fault.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -12,7 +13,7 @@ namespace lockstep::cuda {
 namespace {
 thread_local Status last_error = Status::kSuccess;
 
-void tell(const std::string& what) { fmt::print(stderr, "lockstep: {}\n", what); }
+void tell(const std::string& what) { print_err("lockstep: {}\n", what); }
 }  // namespace
 
 int finish(Status status) noexcept {

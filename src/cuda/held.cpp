@@ -15,6 +15,7 @@
 #include "cuda/held_work.hpp"
 #include "cuda/interrupt.hpp"
 #include "cuda/runtime.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
@@ -187,8 +188,8 @@ void Runtime::pause(unsigned round) {
   const std::string name = work ? work->run->source.kernel->name : "";
   const auto where = [&] { return work && work->run->grid ? work->run->grid->dump() : std::string(); };
   if (round == kLong)
-    fmt::print(stderr, "lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
-               where());
+    print_err("lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
+              where());
   const KernelRuns runs;
   mutex.unlock();
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(20us * (round + 1), 1ms));
@@ -210,11 +211,10 @@ void Runtime::drop_held() {
   try {
     go_on();
   } catch (const std::exception& e) {
-    fmt::print(stderr, "lockstep: {}\n", e.what());
+    print_err("lockstep: {}\n", e.what());
   }
   if (const Work* const work = waiting_kernel())
-    fmt::print(
-        stderr,
+    print_err(
         "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
         "{} operations in all, are left out\n",
         work->run->source.kernel->name, held_.all.size());

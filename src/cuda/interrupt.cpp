@@ -6,6 +6,9 @@
 
 #include <cstdio>
 
+#include "util/console.hpp"
+#include "util/signals.hpp"
+
 namespace lockstep::cuda {
 
 namespace {
@@ -28,7 +31,7 @@ extern "C" void on_signal(int number) {
 }  // namespace
 
 void watch_interrupts() {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : kEndingSignals) {
     struct sigaction now {};
     ::sigaction(number, nullptr, &now);
     if (now.sa_handler != SIG_DFL) continue;
@@ -49,7 +52,7 @@ KernelRuns::~KernelRuns() {
 }
 
 void end_interrupted(const std::string& name, const std::string& dump) {
-  fmt::print(stderr, "lockstep: stopped in kernel {}; its warps stand at\n{}", name, dump);
+  print_err("lockstep: stopped in kernel {}; its warps stand at\n{}", name, dump);
   std::fflush(nullptr);
   die(which);
   ::_exit(1);

@@ -6,7 +6,7 @@
 
 namespace lockstep::cuda {
 
-/// SIGINT and SIGTERM end the process, as ever; during a kernel only after its executor has seen
+/// kEndingSignals end the process, as ever; during a kernel only after its executor has seen
 /// interrupt_flag(). Signals for which the program has a handler, or which it ignores, are left alone.
 void watch_interrupts();
 [[nodiscard]] const std::atomic<bool>* interrupt_flag();

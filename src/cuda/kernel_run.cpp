@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "cuda/runtime.hpp"
 #include "exec/executable.hpp"
 #include "exec/fault.hpp"
+#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
@@ -22,24 +24,27 @@ namespace {
 /// Runs `body`, which runs the grid. Where it is interrupted or there is no end to be seen: says where it
 /// stands. False: it waits.
 template <class Body>
-bool guarded(const exec::Grid& grid, const std::string& name, Body&& body) {
+bool guarded(const KernelRun& run, LaunchMonitor& monitor, Body&& body) {
+  const exec::Grid& grid = *run.grid;
+  const std::string& name = run.source.kernel->name;
   const KernelRuns runs;
+  const LaunchMonitor::Scope scope(monitor, name, run.launch.id, grid.ctas(), run.recording.cta);
   try {
     if (body()) return true;
     if (!grid.waits()) end_interrupted(name, grid.dump());
     return false;
   } catch (const exec::DeviceFault& fault) {
     if (fault.kind() == exec::FaultKind::kInstructionLimit)
-      fmt::print(stderr, "lockstep: kernel {} has no end within --max-cycles; its warps stand at\n{}", name,
-                 grid.dump());
+      print_err("lockstep: kernel {} has no end within --{}; its warps stand at\n{}", name, run.limit,
+                first_lines(grid.dump()));
     throw;
   }
 }
 
 /// From the run's next CTA on.
-bool run_grid(KernelRun& run) {
+bool run_grid(KernelRun& run, LaunchMonitor& monitor) {
   exec::Grid& grid = *run.grid;
-  return guarded(grid, run.source.kernel->name, [&] {
+  return guarded(run, monitor, [&] {
     std::uint64_t& cta = run.recording.cta;
     if (cta == 0 && run.awaited.empty() && grid.run_at_once()) return true;
     for (; cta < grid.ctas(); ++cta)
@@ -49,11 +54,41 @@ bool run_grid(KernelRun& run) {
 }
 
 /// What more than so many cycles take to issue, and so many again for what machine code does without.
-std::uint64_t instruction_limit(const Settings& settings, std::uint64_t ctas) {
+std::uint64_t instructions_of_cycles(const Settings& settings, std::uint64_t ctas) {
   constexpr std::uint64_t kSlack = 4;
-  if (settings.max_cycles == 0) return ~std::uint64_t{0};
   const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);
   return settings.max_cycles * settings.gpu.sm.subcores * sms * kSlack;
+}
+
+/// The stricter one of --max-cycles and --max-instructions, of which `executed` are used up.
+void bound(KernelRun& run, const Settings& settings, std::uint64_t executed) {
+  std::uint64_t& limit = run.options.max_instructions;
+  if (settings.max_cycles > 0) {
+    limit = instructions_of_cycles(settings, run.launch.grid.count());
+    run.limit = "max-cycles";
+  }
+  if (settings.max_instructions == 0) return;
+  const std::uint64_t left = settings.max_instructions - std::min(settings.max_instructions, executed);
+  if (left > limit) return;
+  limit = left;
+  run.limit = "max-instructions";
+}
+
+/// For the report, in which nothing depends on folders or on where the system puts memory.
+FailedKernel failed_kernel(const KernelRun& run, const exec::DeviceFault& fault) {
+  FailedKernel failed;
+  failed.name = run.source.kernel->name;
+  failed.grid = run.launch.grid;
+  failed.block = run.launch.block;
+  const exec::FaultSite& at = fault.site();
+  failed.error = fmt::format("{}, line {} of {}, CTA ({},{},{}), thread ({},{},{}) [{}]",
+                             status_text(fault_status(fault.kind())), at.line,
+                             std::filesystem::path(at.module).filename().string(), at.cta.x, at.cta.y,
+                             at.cta.z, at.thread.x, at.thread.y, at.thread.z, at.instruction);
+  if (fault.kind() == exec::FaultKind::kInstructionLimit) failed.limit = run.limit;
+  failed.ctas = run.recording.cta;
+  if (run.grid) failed.instructions = run.grid->counts().warp_instructions;
+  return failed;
 }
 
 bool reads_clock(const exec::Executable& kernel) {
@@ -91,7 +126,8 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   options.checker = checker_.get();
   options.children = &run->children;
   options.interrupt = interrupt_flag();
-  options.max_instructions = instruction_limit(settings, launch.grid.count());
+  options.observer = &monitor_;
+  bound(*run, settings, executed_);
   options.may_wait = may_wait;
   return run;
 }
@@ -106,6 +142,7 @@ bool Runtime::run_kernel(KernelRun& run, const StreamState& stream) {
     return false;
   }
   ticks_ += run.grid->counts().warp_instructions;
+  executed_ += run.grid->counts().warp_instructions;
   run.grid.reset();  // its memory is free for what follows
   if (!run.children.empty()) run_children(run.children, run.source, stream);
   return true;
@@ -114,12 +151,12 @@ bool Runtime::run_kernel(KernelRun& run, const StreamState& stream) {
 bool Runtime::execute(KernelRun& run, const StreamState& stream) {
   if (!recorder_) {
     if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
-    return run_grid(run);
+    return run_grid(run, monitor_);
   }
   try {
     return execute_recorded(run, stream);
   } catch (const exec::DeviceFault& fault) {
-    if (fault.kind() == exec::FaultKind::kInstructionLimit) recorder_->tell_stopped();
+    recorder_->tell_failed(failed_kernel(run, fault));
     throw;
   }
 }
@@ -133,8 +170,7 @@ bool Runtime::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.local_base = exec::kLocalWindow;
   if (recorder_->live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
   if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
-  return guarded(*run.grid, l.kernel->name,
-                 [&] { return recorder_->kernel(*run.grid, l, run.header, run.recording); });
+  return guarded(run, monitor_, [&] { return recorder_->kernel(*run.grid, l, run.header, run.recording); });
 }
 
 /// Once in a process of its own, for the trace; then, simulated, here with the times at which it read its
@@ -159,13 +195,13 @@ bool Runtime::execute_clocked(KernelRun& run, const StreamState& stream) {
     }
   }
   run.grid.emplace(run.launch, memory, options);
-  (void)run_grid(run);
+  (void)run_grid(run, monitor_);
   if (reads && reads->differed() && clock_warnings_.insert(run.header.name).second)
-    fmt::print(stderr,
-               "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
-               "that counts "
-               "executed instructions\n",
-               run.header.name);
+    print_err(
+        "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
+        "that counts "
+        "executed instructions\n",
+        run.header.name);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cuda/operation.hpp"
@@ -19,6 +20,7 @@ struct KernelRun {
   KernelLaunch source;
   exec::Launch launch;
   exec::RunOptions options;
+  std::string limit;  // the option that options.max_instructions comes from, without dashes; empty: none
   std::vector<exec::ChildLaunch> children;
   trace::KernelHeader header;
   std::optional<exec::Grid> grid;          // nothing: not begun

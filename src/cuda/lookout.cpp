@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "util/console.hpp"
+
 namespace lockstep::cuda {
 
 namespace {
@@ -58,8 +60,7 @@ void Lookout::look(const std::shared_ptr<State>& state) {
     const std::uint64_t now = state->calls;
     quiet = now == seen && state->inside == 0 ? quiet + 1 : 0;
     if (quiet == kLooks) {
-      fmt::print(
-          stderr,
+      print_err(
           "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA call "
           "for {} seconds; it goes on in the next call that waits or asks, such as cudaStreamQuery\n",
           state->kernel, kPatience.count());

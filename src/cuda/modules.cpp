@@ -9,6 +9,7 @@
 #include "cuda/error.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -138,7 +139,7 @@ const std::map<std::string, CubinKernel>& Module::machine_code() {
       if (const FatbinImage* cubin = choose_cubin(images, arch_))
         machine_code_->merge(read_cubin(std::as_bytes(std::span(cubin->bytes)), name_));
     } catch (const UserError& e) {
-      fmt::print(stderr, "lockstep: {}; registers are estimated\n", e.what());
+      print_err("lockstep: {}; registers are estimated\n", e.what());
     }
   }
   return *machine_code_;

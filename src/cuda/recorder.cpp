@@ -63,11 +63,7 @@ class Replayed final : public exec::CtaSink {
 }  // namespace
 
 Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire)
-    : file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)) {
-  if (!wire_) return;
-  const std::string& file = file_.temporary();
-  wire_->send(Word::kFile, {file.begin(), file.end()});
-}
+    : path_(path), file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)) {}
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
   static const lower::Passes passes = read_passes();
@@ -134,14 +130,13 @@ void Recorder::copy_to_host(std::uint32_t stream, Address from, std::uint64_t by
   log_.add(stream, {Kind::kStreamCopyToHost, from, bytes});
 }
 
-void Recorder::finish(const std::string& name) {
+void Recorder::finish() {
   tell(false);  // what the host did last
-  await_open();
   const std::uint64_t hash = file_.hash();
-  if (kernels_ > 0) file_.finish(name, hash, log_.commands());
+  if (kernels_ > 0) file_.finish(name_, hash, log_.commands());
   if (!wire_) return;
   trace::Bytes content;
-  trace::put_text(content, name);
+  trace::put_text(content, name_);
   trace::put_fixed(content, hash, 8);
   wire_->send(Word::kEnd, content);
   wire_->close();

@@ -27,11 +27,26 @@ struct KernelRecording {
   trace::CompactFile::Unfinished file;
 };
 
+/// A kernel that has ended with an error.
+struct FailedKernel {
+  std::string name;  // mangled
+  Dim3 grid, block;
+  std::uint64_t id = 0;                      // as in the trace: from 1
+  std::uint64_t ctas = 0, instructions = 0;  // that had ended; warp instructions executed
+  std::string error;                         // what has happened, and where
+  std::string limit;                         // the option that has stopped it, without dashes; empty: none
+};
+void encode_failed(const FailedKernel& kernel, trace::Bytes& to);
+/// Throws trace::BrokenBlock.
+[[nodiscard]] FailedKernel decode_failed(trace::ByteReader& in);
+
 class Recorder {
  public:
   /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
   /// may be null.
   Recorder(const std::string& path, std::unique_ptr<Wire> wire);
+  /// The trace's, which the simulation hears with the first kernel or command.
+  void set_name(const std::string& name) { name_ = name; }
 
   /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
   /// interrupted, or it waits; `recording`, like `header`, is to be given again when it goes on.
@@ -57,21 +72,16 @@ class Recorder {
   /// After tell() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not known.
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> ask_clocks();
 
-  /// Tells the simulation that a kernel had no end within --max-cycles.
-  void tell_stopped();
+  /// Tells the simulation of a kernel that has failed, and gives it its number.
+  void tell_failed(FailedKernel kernel);
 
   /// Does nothing where no kernel was launched: a trace needs one.
-  void finish(const std::string& name);
+  void finish();
 
  private:
   static const lower::Code& code_of(const Kernel& kernel, unsigned arch);
 
-  /// Until the simulation has opened the file it must keep its name, and nothing else is answered. The
-  /// program goes on meanwhile: to make the machine takes as long as a short kernel.
-  void await_open();
-
-  trace::CompactFile file_;
-  trace::ChunkTeam team_;
+  void open_wire();
   void add_kernel(const trace::KernelHeader& header);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header, KernelRecording& recording);
@@ -79,8 +89,11 @@ class Recorder {
   [[nodiscard]] bool write_at_once(exec::Grid& grid, const lower::Code& code,
                                    const trace::KernelHeader& header);
 
+  std::string path_, name_;
+  trace::CompactFile file_;
+  trace::ChunkTeam team_;
   std::unique_ptr<Wire> wire_;
-  bool opened_ = false;
+  bool opened_ = false;              // the simulation knows the file
   std::size_t told_ = 0;             // commands
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
   StreamLog log_;

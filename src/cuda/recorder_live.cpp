@@ -79,14 +79,24 @@ Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, 
   return Rehearsal::kDone;
 }
 
+void Recorder::open_wire() {
+  if (std::exchange(opened_, true)) return;
+  trace::Bytes content;
+  trace::put_text(content, path_);
+  trace::put_text(content, name_);
+  wire_->send(Word::kFile, content, file_.descriptor());
+}
+
 void Recorder::tell(bool ordered) {
   const auto& commands = log_.commands();
   if (!wire_ || told_ == commands.size()) return;
+  open_wire();
   for (; told_ < commands.size(); ++told_) {
     const trace::Command& c = commands[told_];
     trace::Bytes content;
     if (c.kind == trace::Command::Kind::kKernel) {
       trace::put_varint(content, clocked_.count(c.kernel));
+      trace::put_fixed(content, file_.hash(), 8);
       trace::encode_kernel(file_.kernel(c.kernel), content);
       wire_->send(Word::kKernel, content);
       content.clear();
@@ -102,19 +112,36 @@ void Recorder::tell(bool ordered) {
   }
 }
 
-void Recorder::tell_stopped() {
-  if (wire_) wire_->send(Word::kStopped, {});
+void Recorder::tell_failed(FailedKernel kernel) {
+  if (!wire_) return;
+  open_wire();
+  kernel.id = kernels_ + std::uint64_t{1};
+  trace::Bytes content;
+  encode_failed(kernel, content);
+  wire_->send(Word::kFailed, content);
 }
 
-void Recorder::await_open() {
-  if (!wire_ || std::exchange(opened_, true)) return;
-  Word word{};
-  trace::Bytes content;
-  if (!wire_->receive(word, content)) wire_->close();
+void encode_failed(const FailedKernel& kernel, trace::Bytes& to) {
+  trace::put_varint(to, kernel.id);
+  for (const Dim3& d : {kernel.grid, kernel.block})
+    for (const std::uint32_t size : {d.x, d.y, d.z}) trace::put_varint(to, size);
+  trace::put_varint(to, kernel.ctas);
+  trace::put_varint(to, kernel.instructions);
+  for (const std::string& text : {kernel.name, kernel.error, kernel.limit}) trace::put_text(to, text);
+}
+
+FailedKernel decode_failed(trace::ByteReader& in) {
+  FailedKernel kernel;
+  kernel.id = in.varint();
+  for (Dim3* const d : {&kernel.grid, &kernel.block})
+    for (std::uint32_t* const size : {&d->x, &d->y, &d->z}) *size = static_cast<std::uint32_t>(in.varint());
+  kernel.ctas = in.varint();
+  kernel.instructions = in.varint();
+  for (std::string* const text : {&kernel.name, &kernel.error, &kernel.limit}) *text = in.text();
+  return kernel;
 }
 
 Recorder::Answer Recorder::ask(std::uint32_t event) {
-  await_open();
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskEvent, number(event)) || !wire_->receive(word, content)) return {};
@@ -124,7 +151,6 @@ Recorder::Answer Recorder::ask(std::uint32_t event) {
 }
 
 std::vector<std::vector<std::uint64_t>> Recorder::ask_clocks() {
-  await_open();
   Word word{};
   trace::Bytes content;
   if (!wire_->send(Word::kAskClocks, number(kernels_ - 1)) || !wire_->receive(word, content)) return {};

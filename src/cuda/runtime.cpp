@@ -9,6 +9,7 @@
 
 #include "cuda/interrupt.hpp"
 #include "cuda/launch.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -26,12 +27,14 @@ auto& owned(Map& map, void* handle, Status otherwise) {
 
 }  // namespace
 
-Runtime::Runtime(Settings s) : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes) {
+Runtime::Runtime(Settings s)
+    : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes), execution_(settings.execution) {
   watch_interrupts();
   if (settings.checks.any()) checker_ = std::make_unique<exec::Checker>(settings.checks, memory);
   if (settings.trace.empty()) return;
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket));
+  set_trace_name(program_invocation_short_name);
 }
 
 Runtime& Runtime::instance() {
@@ -45,12 +48,16 @@ Runtime& Runtime::instance() {
       });
       return made;
     } catch (const std::exception& e) {
-      fmt::print(stderr, "lockstep: error: {}\n", e.what());
+      print_err("lockstep: error: {}\n", e.what());
       std::fflush(nullptr);
       _exit(2);
     }
   }();
   return *runtime;
+}
+
+void Runtime::set_trace_name(const std::string& name) {
+  if (recorder_) recorder_->set_name(name);
 }
 
 StreamState& Runtime::stream(abi::Stream handle) {
@@ -272,12 +279,12 @@ KernelLaunch Runtime::prepare(const void* function, KernelLaunch launch, void** 
 }
 
 void Runtime::warn_once(const std::string& text) {
-  if (warned_.insert(text).second) fmt::print(stderr, "lockstep: warning: {}\n", text);
+  if (warned_.insert(text).second) print_err("lockstep: warning: {}\n", text);
 }
 
 void Runtime::warn_unsupported(const char* function) {
   if (unsupported_.insert(function).second)
-    fmt::print(stderr, "lockstep: {} is not supported: cudaErrorNotSupported\n", function);
+    print_err("lockstep: {} is not supported: cudaErrorNotSupported\n", function);
 }
 
 void Runtime::report() {
@@ -289,12 +296,10 @@ void Runtime::report() {
   }
   if (sticky == Status::kSuccess) drop_held();
   if (sticky == Status::kSuccess) note_host_accesses();
-  if (recorder_ && sticky == Status::kSuccess)
-    recorder_->finish(trace_name.empty() ? program_invocation_short_name : trace_name);
+  if (recorder_ && sticky == Status::kSuccess) recorder_->finish();
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;
-  if (!names.empty())
-    fmt::print(stderr, "lockstep: the program called functions that are not supported:{}\n", names);
+  if (!names.empty()) print_err("lockstep: the program called functions that are not supported:{}\n", names);
 }
 
 }  // namespace lockstep::cuda

@@ -14,10 +14,12 @@
 #include "cuda/abi.hpp"
 #include "cuda/array.hpp"
 #include "cuda/error.hpp"
+#include "cuda/execution_page.hpp"
 #include "cuda/graph.hpp"
 #include "cuda/graph_memory.hpp"
 #include "cuda/held_work.hpp"
 #include "cuda/host_pages.hpp"
+#include "cuda/launch_monitor.hpp"
 #include "cuda/lookout.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
@@ -80,7 +82,6 @@ class Runtime {
   std::recursive_mutex mutex;
   Lookout lookout;
   Settings settings;
-  std::string trace_name;  // empty: the process's
   exec::DeviceMemory memory;
   VirtualMemory virtual_memory{memory};
   exec::TextureTable textures;
@@ -89,6 +90,8 @@ class Runtime {
   Pools pools;
   Status sticky = Status::kSuccess;  // after a fault every call fails with it until cudaDeviceReset
 
+  /// Before the first call of the program; else the trace is called after the process.
+  void set_trace_name(const std::string& name);
   /// Memory of its own. Throws ApiError(MemoryAllocation).
   [[nodiscard]] Address allocate(std::uint64_t bytes, exec::MemoryKind kind);
   /// False where no allocation begins there.
@@ -196,6 +199,8 @@ class Runtime {
   std::unique_ptr<exec::Checker> checker_;            // nothing: nothing is checked
   std::uint64_t saved_findings_ = ~std::uint64_t{0};  // errors and warnings
   std::unique_ptr<Recorder> recorder_;
+  SharedPage execution_;
+  LaunchMonitor monitor_{execution_.page()};
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
   PreferredHost preferred_host_;
@@ -206,6 +211,7 @@ class Runtime {
   std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize
   std::size_t stack_bytes_ = 64 << 10;  // of called functions; cudaLimitStackSize raises it
   std::uint64_t launches_ = 0;
+  std::uint64_t executed_ = 0;  // warp instructions, for Settings::max_instructions
   std::set<std::string> unsupported_, warned_;
 };
 

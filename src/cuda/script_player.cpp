@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cuda/launch.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -136,19 +137,19 @@ class Player {
     }
     if (wrong == 0) return;
     failed_ = true;
-    fmt::print("{}:{}: {} of {} elements of {} are not as expected; first element {}: {} instead of {}\n",
-               script_.file, line_, wrong, count, e.buffer, first,
-               real_of(place.address + first * unit, e.data.type),
-               real_of(expected.data() + first * unit, e.data.type));
+    print_out("{}:{}: {} of {} elements of {} are not as expected; first element {}: {} instead of {}\n",
+              script_.file, line_, wrong, count, e.buffer, first,
+              real_of(place.address + first * unit, e.data.type),
+              real_of(expected.data() + first * unit, e.data.type));
   }
 
   void perform(const ScriptPrint& p) {
     runtime_.wait_all();
     const Place place = at(p.buffer, p.offset);
-    fmt::print("{}:", p.buffer);
+    print_out("{}:", p.buffer);
     for (std::uint64_t i = 0; i < p.count; ++i)
-      fmt::print(" {}", real_of(place.address + i * bytes_of(p.type), p.type));
-    fmt::print("\n");
+      print_out(" {}", real_of(place.address + i * bytes_of(p.type), p.type));
+    print_out("\n");
   }
 
   static bool same(const std::byte* found, const std::byte* wanted, const ScriptExpect& e) {

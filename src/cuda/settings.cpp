@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -10,6 +12,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
+#include "util/console.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -33,12 +36,16 @@ bool claim() {
   const int descriptor = number<int>(kClaimVariable, variable);
   const bool mine = ::read(descriptor, &one, sizeof one) == sizeof one;
   if (!mine)
-    fmt::print(
-        stderr,
+    print_err(
         "lockstep: process {} is executed but not simulated: an earlier process of this program is, and "
         "one can be\n",
         ::getpid());
   return mine;
+}
+
+/// The system sends SIGTERM to this process when `parent` ends, if that has started it itself.
+void end_with(pid_t parent) {
+  if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 }  // namespace
@@ -62,8 +69,14 @@ Settings read_settings() {
                       " is not set: start the program with `lockstep exec --check`");
     settings.findings = folder;
   }
+  if (const char* instructions = std::getenv(kMaxInstructionsVariable))
+    settings.max_instructions = number<std::uint64_t>(kMaxInstructionsVariable, instructions);
+  if (const char* parent = std::getenv(kParentVariable)) end_with(number<pid_t>(kParentVariable, parent));
   const char* trace = std::getenv(kTraceVariable);
-  if (trace == nullptr || !claim()) return settings;
+  if (trace != nullptr && !claim()) return settings;
+  if (const char* page = std::getenv(kExecutionVariable))
+    settings.execution = number<int>(kExecutionVariable, page);
+  if (trace == nullptr) return settings;
   settings.trace = trace;
   if (const char* socket = std::getenv(kSocketVariable)) {
     settings.socket = number<int>(kSocketVariable, socket);

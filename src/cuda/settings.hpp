@@ -19,6 +19,16 @@ inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 /// Simulated core cycles after which nobody wants more; not set: no limit.
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
+/// Warp instructions that the process may execute in all; not set: no limit.
+inline constexpr const char* kMaxInstructionsVariable = "LOCKSTEP_CUDA_MAX_INSTRUCTIONS";
+
+/// File descriptor of an ExecutionPage (execution_page.hpp); not set: nobody looks.
+inline constexpr const char* kExecutionVariable = "LOCKSTEP_CUDA_EXECUTION";
+
+/// Process number of `lockstep exec`: a program that it has started itself ends with it, even where it is
+/// killed. Not set: it goes on.
+inline constexpr const char* kParentVariable = "LOCKSTEP_CUDA_PARENT";
+
 /// File descriptor from which one process can read once (an eventfd semaphore): that process is recorded,
 /// others that the program starts are only executed. Not set: this process is recorded.
 inline constexpr const char* kClaimVariable = "LOCKSTEP_CUDA_CLAIM";
@@ -34,9 +44,11 @@ inline constexpr const char* kFindingsVariable = "LOCKSTEP_CUDA_FINDINGS";
 
 struct Settings {
   config::GpuConfig gpu;
-  std::string trace;             // path; empty: nothing is recorded
-  int socket = -1;               // -1: none
-  std::uint64_t max_cycles = 0;  // 0: no limit
+  std::string trace;                   // path; empty: nothing is recorded
+  int socket = -1;                     // -1: none
+  std::uint64_t max_cycles = 0;        // 0: no limit
+  std::uint64_t max_instructions = 0;  // 0: no limit
+  int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
   exec::Checks checks;
   std::string findings;  // a folder, where anything is checked

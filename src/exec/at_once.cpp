@@ -67,6 +67,7 @@ void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::
     for (std::uint64_t index = first; index < ctas && !failed; index += threads) {
       cta.start(part.machine, index, sink ? &record : nullptr);
       if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
+      part.machine.tell_observer(1, [] { return std::string(); });
       if (sink && !failed) sink->take(first, record, failed);
     }
     if (sink && !failed) sink->end(first, failed);
@@ -127,6 +128,7 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
     for (const auto& part : parts) part->accesses.apply();
     return counts;
   }
+  if (machine.options.observer) machine.options.observer->restarted();
   machine.kernel.note_dependent();
   for (const auto& part : parts) part->accesses.undo();
   return std::nullopt;

@@ -75,12 +75,21 @@ bool Cta::finish_round() {
     round_.tired |= turn == Turn::kTired;
     round_.further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
     round_.further |= phases_ != phases;  // somebody who spins will get further
+    if (machine_->observer_waits()) tell_observer();
     if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
       return false;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions) break;
   }
   next_ = 0;
   return true;
+}
+
+void Cta::tell_observer() const {
+  machine_->tell_observer(0, [this] {
+    std::string text;
+    dump(text);
+    return text;
+  });
 }
 
 bool Cta::release(Warp::Hold hold) {

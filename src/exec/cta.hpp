@@ -87,6 +87,7 @@ class Cta {
     bool further = false, spinning = false, tired = false;
   };
   bool finish_round();
+  void tell_observer() const;
   bool release(Warp::Hold hold);
   [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t instructions) const;
 

@@ -274,6 +274,7 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
       return false;
     }
   }
+  s.machine.tell_observer(1, [] { return std::string(); });
   if (record) std::swap(*record, slot.record);
   s.resting.push_back(std::move(s.started.at(index)));
   s.started.erase(index);

@@ -65,6 +65,24 @@ struct AwaitedWord {
   std::uint64_t bits = 0;
 };
 
+struct RunCounts {
+  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+};
+
+/// Hears how a launch gets on from the threads that execute it, which call it at the same time.
+class LaunchObserver {
+ public:
+  virtual ~LaunchObserver() = default;
+  /// A thread calls this after kSteps of its warp instructions (at the end of a warp's turn, so somewhat
+  /// later) and after each of its CTAs. `executed`, `ctas`: since its last call. `dump` gives Cta::dump() of
+  /// the CTA that it is executing.
+  virtual void executed(const RunCounts& executed, std::uint64_t ctas,
+                        const std::function<std::string()>& dump) = 0;
+  /// What has been executed at once was in vain: the CTAs run one by one, from the first on.
+  virtual void restarted() = 0;
+  static constexpr std::uint64_t kSteps = 1 << 20;
+};
+
 struct RunOptions {
   const TextureTable* textures = nullptr;
   ClockSource clock;
@@ -82,10 +100,7 @@ struct RunOptions {
   bool may_wait = false;       // see Grid::waits()
   Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
-};
-
-struct RunCounts {
-  std::uint64_t warp_instructions = 0, thread_instructions = 0;
+  LaunchObserver* observer = nullptr;
 };
 
 /// Gets what CTAs that run at once executed.

@@ -15,6 +15,14 @@ Dim3 Machine::thread_id(std::uint32_t linear) const {
   return {linear % b.x, linear / b.x % b.y, linear / b.x / b.y};
 }
 
+void Machine::tell_observer(std::uint64_t ctas, const std::function<std::string()>& dump) {
+  if (options.observer == nullptr) return;
+  const RunCounts executed{counts.warp_instructions - observed.warp_instructions,
+                           counts.thread_instructions - observed.thread_instructions};
+  observed = counts;
+  options.observer->executed(executed, ctas, dump);
+}
+
 void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,
                     Address address, const std::string& detail) const {
   FaultSite site;

@@ -33,6 +33,7 @@ struct Machine {
   Address workspace = 0;           // of a cooperative launch
   std::uint32_t shared_bytes = 0;  // of a CTA, static and dynamic, in whole units
   RunCounts counts;
+  RunCounts observed;             // of `counts`, what the observer knows
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
   LaunchCheck* check = nullptr;   // hears of all that CTAs do; nothing: nobody asks
@@ -43,6 +44,13 @@ struct Machine {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> last_errors;
   std::uint64_t handles = 0;
   Watch watch;
+
+  [[nodiscard]] bool observer_waits() const {
+    return options.observer != nullptr &&
+           counts.warp_instructions - observed.warp_instructions >= LaunchObserver::kSteps;
+  }
+  /// Tells the observer, if there is one.
+  void tell_observer(std::uint64_t ctas, const std::function<std::string()>& dump);
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;

@@ -131,11 +131,18 @@ ManagedMemory parse_gpu_memory(std::string_view text) {
   return memory;
 }
 
+void check(const ManagedOptions& options) {
+  const ManagedMemory& memory = options.memory;
+  if (options.kind == ManagedOptions::Kind::kAll && memory.millionths > 0)
+    throw UserError("--gpu-memory: a factor needs a footprint; --managed all has none, give a size");
+  if (options.kind == ManagedOptions::Kind::kNone && (memory.bytes > 0 || memory.millionths > 0))
+    throw UserError("--gpu-memory: with --managed none there is no managed memory");
+}
+
 void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions& options) {
   if (options.memory.bytes == 0 && options.memory.millionths == 0) return;
-  const bool none = options.kind == ManagedOptions::Kind::kNone;
-  throw UserError(fmt::format("run: --gpu-memory: {} has no managed memory{}", trace.name(),
-                              none ? " with --managed none" : "; name some with --managed"));
+  throw UserError(
+      fmt::format("--gpu-memory: {} has no managed memory; name some with --managed", trace.name()));
 }
 
 void manage(uvm::AddressSpace& space, const trace::Command& command) {
@@ -155,10 +162,10 @@ uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptio
   if (options.kind == Kind::kTrace)
     for (const trace::Command& c : trace.commands())
       if (c.kind == trace::Command::Kind::kManage) manage(space, c);
+  check(options);
   if (ranges.empty() && space.empty()) check_memory_is_managed(trace, options);
   if (options.kind == Kind::kCopies && ranges.empty())
-    throw UserError(
-        fmt::format("run: --managed memcpy: trace {} copies nothing to the device", trace.name()));
+    throw UserError(fmt::format("--managed memcpy: trace {} copies nothing to the device", trace.name()));
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t i = 0; i < ranges.size();) {
     auto [first, end] = ranges[i++];
@@ -179,8 +186,7 @@ std::uint64_t share_of(const uvm::AddressSpace& space, const ManagedMemory& memo
 std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
                              std::uint64_t capacity) {
   const ManagedMemory& memory = options.memory;
-  if (memory.millionths > 0 && options.kind == ManagedOptions::Kind::kAll)
-    throw UserError("run: --gpu-memory: a factor needs a footprint; --managed all has none, give a size");
+  check(options);
   if (grows(options)) return 1;
   std::uint64_t bytes = memory.bytes ? memory.bytes : capacity;
   if (memory.millionths > 0) bytes = share_of(space, memory);

@@ -49,6 +49,10 @@ void manage(uvm::AddressSpace& space, const trace::Command& command);
 /// managed. Throws UserError where nothing is managed although something was asked for.
 [[nodiscard]] uvm::AddressSpace managed_space(const trace::TraceSet& trace, const ManagedOptions& options);
 
+/// Throws UserError where the options can hold for no trace: a share of no known footprint, memory for
+/// nothing.
+void check(const ManagedOptions& options);
+
 /// Nothing is managed: throws UserError where an amount of memory is given for it.
 void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions& options);
 

@@ -7,11 +7,11 @@
 
 namespace lockstep::stats {
 
-/// Makes the folder and those above it. Throws UserError.
+/// Makes the folder and those above it. Throws UserError, as OutputFile does.
 void make_folder(const std::string& directory);
 
-/// Writes to a temporary name beside `path`, syncs it and renames it over `path`: whatever happens, `path` is
-/// the old file or the new one. Throws UserError naming the file; no temporary file stays then.
+/// As OutputFile, synced to the disk: whatever happens, `path` is the old file or the new one. Throws
+/// UserError naming the file.
 void write_file(const std::string& path, std::string_view content);
 
 struct NamedContent {

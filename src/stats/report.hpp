@@ -72,8 +72,8 @@ struct RunReport {
   std::uint64_t core_khz = 0;
   Cycle total_cycles = 0;
   bool partial = false;
-  std::string partial_reason;  // "interrupted", "max-cycles", "deadlock", "disk full", "program" (it did not
-                               // end well), or empty
+  std::string partial_reason;  // "interrupted", "max-cycles", "max-instructions", "deadlock", "program" (it
+                               // did not end well), "running", "error", or empty
   std::vector<KernelResult> kernels;  // in completion order, ties by list order
   std::vector<CopyResult> copies;
   std::vector<IntervalSample> intervals;

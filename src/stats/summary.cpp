@@ -67,8 +67,11 @@ std::string speed_line(const HostReport& host) {
 std::string warnings(const RunReport& report) {
   std::string text;
   if (report.partial) {
-    text += fmt::format("PARTIAL RESULTS: {}; kernels marked * did not end\n",
-                        report.partial_reason.empty() ? "the run was cut short" : report.partial_reason);
+    const bool marked =
+        std::any_of(report.kernels.begin(), report.kernels.end(), [](const auto& k) { return k.partial; });
+    text += fmt::format("PARTIAL RESULTS: {}{}\n",
+                        report.partial_reason.empty() ? "the run was cut short" : report.partial_reason,
+                        marked ? "; kernels marked * did not end" : "");
   }
   if (!report.unknown_opcodes.empty()) {
     text += "unknown opcodes, timed as their class's default:";

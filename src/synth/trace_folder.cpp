@@ -4,10 +4,12 @@
 
 #include <bit>
 #include <charconv>
+#include <exception>
 #include <filesystem>
-#include <fstream>
+#include <ostream>
+#include <streambuf>
 
-#include "util/error.hpp"
+#include "util/output_file.hpp"
 
 namespace lockstep::synth {
 namespace {
@@ -149,19 +151,55 @@ void WarpText::emit(const Line& line) {
   ++lines_;
 }
 
+namespace {
+
+/// To an output file, without a buffer of its own. Streams lose exceptions: check() throws the first one.
+class FileBuffer final : public std::streambuf {
+ public:
+  explicit FileBuffer(const std::string& path) : file_(path) {}
+  void check() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+  void commit() {
+    check();
+    file_.commit();
+  }
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (error_) return 0;
+    try {
+      file_.append(text, static_cast<std::size_t>(size));
+      return size;
+    } catch (const std::exception&) {
+      error_ = std::current_exception();
+      return 0;
+    }
+  }
+  int_type overflow(int_type c) override {
+    const char one = traits_type::to_char_type(c);
+    return xsputn(&one, 1) == 1 ? c : traits_type::eof();
+  }
+
+ private:
+  OutputFile file_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
 struct KernelFile::Output {
-  std::string path, buffer;
-  std::ofstream file;
+  explicit Output(const std::string& path) : file(path) {}
+  std::string buffer;
+  FileBuffer file;
+  std::ostream sink{&file};
   std::unique_ptr<std::ostream> stream;
 };
 
 KernelFile::KernelFile(const std::string& path, const trace::KernelHeader& header, const Dialect& dialect)
-    : header_(header), output_(std::make_unique<Output>()) {
+    : header_(header), output_(std::make_unique<Output>(path)) {
   warp_.dialect_ = dialect;
-  output_->path = path;
-  output_->file.open(path, std::ios::binary | std::ios::trunc);
-  if (!output_->file) throw UserError(fmt::format("{}: cannot be written", path));
-  output_->stream = compressed(dialect.compression, output_->file);
+  output_->stream = compressed(dialect.compression, output_->sink);
   put(header_text(header_, dialect));
 }
 
@@ -173,7 +211,7 @@ void KernelFile::put(std::string_view text) {
   buffer += text;
   if (buffer.size() < kFlushBytes) return;
   output_->stream->write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-  if (!output_->file) throw UserError(fmt::format("{}: cannot be written (disk full?)", output_->path));
+  output_->file.check();
   buffer.clear();
 }
 
@@ -211,15 +249,14 @@ void KernelFile::close() {
   out.stream->write(out.buffer.data(), static_cast<std::streamsize>(out.buffer.size()));
   out.buffer.clear();
   out.stream.reset();
-  out.file.close();
-  if (!out.file) throw UserError(fmt::format("{}: cannot be written (disk full?)", out.path));
+  out.file.commit();
 }
 
 TraceFolder::TraceFolder(std::string directory, const Dialect& dialect)
     : directory_(std::move(directory)), dialect_(dialect) {
   std::error_code error;
   std::filesystem::create_directories(directory_, error);
-  if (error) throw UserError(fmt::format("{}: cannot be made: {}", directory_, error.message()));
+  if (error) fail_output(directory_, "cannot make the folder", error.value());
 }
 
 void TraceFolder::copy_to_device(Address address, std::uint64_t bytes) {
@@ -239,10 +276,9 @@ KernelFile TraceFolder::kernel(trace::KernelHeader header) {
 
 void TraceFolder::close() {
   const std::string path = (std::filesystem::path(directory_) / "kernelslist.g").string();
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << list_;
-  file.close();
-  if (!file) throw UserError(fmt::format("{}: cannot be written", path));
+  OutputFile file(path);
+  file.append(list_);
+  file.commit();
 }
 
 }  // namespace lockstep::synth

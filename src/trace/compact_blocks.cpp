@@ -51,19 +51,13 @@ BlockScratch::BlockScratch() : context_(ZSTD_createDCtx()) {
 }
 BlockScratch::~BlockScratch() { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(context_)); }
 
-BlockReader::BlockReader(std::string path, Growing) : path_(std::move(path)) {
+BlockReader::BlockReader(std::string path, int descriptor) : path_(std::move(path)), fd_(descriptor) {
   constexpr std::uint64_t kUnknownSize = std::uint64_t{1} << 62;
-  open();
   size_ = kUnknownSize;
 }
 
-void BlockReader::open() {
-  fd_ = open_to_read(path_.c_str());
+BlockReader::BlockReader(std::string path) : path_(std::move(path)), fd_(open_to_read(path_.c_str())) {
   if (fd_ < 0) throw InputError(path_, 0, fmt::format("cannot open the file: {}", std::strerror(errno)));
-}
-
-BlockReader::BlockReader(std::string path) : path_(std::move(path)) {
-  open();
   try {
     open_and_check();
   } catch (...) {
@@ -171,43 +165,19 @@ void BlockPacker::pack(BlockKind kind, const Bytes& raw, Bytes& stored) {
 }
 
 BlockWriter::BlockWriter(std::string path, int level)
-    : path_(std::move(path)), temporary_(path_ + ".XXXXXX"), packer_(level) {
-  struct stat info {};
-  const bool there = ::stat(path_.c_str(), &info) == 0;
-  errno = EISDIR;
-  if (!there || S_ISREG(info.st_mode)) fd_ = ::mkstemp(temporary_.data());
-  if (fd_ < 0) fail("cannot be made");
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  (void)::fchmod(fd_, there ? info.st_mode & 0777 : 0666 & ~mask);
+    : file_(std::move(path), OutputFile::Target::kRegular), packer_(level) {
   Bytes head(std::begin(kMagic), std::end(kMagic));
   put_fixed(head, kCompactVersion, 4);
   append(head);
 }
 
-BlockWriter::~BlockWriter() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
-}
-
-void BlockWriter::fail(const char* what) const {
-  throw UserError(fmt::format("{}: {}: {}", path_, what, std::strerror(errno)));
-}
-
 void BlockWriter::resize(std::uint64_t size) {
-  const auto end = static_cast<off_t>(size);
-  if (::ftruncate(fd_, end) != 0 || ::lseek(fd_, end, SEEK_SET) < 0) fail("cannot be written");
+  file_.resize(size);
   size_ = size;
 }
 
 void BlockWriter::append(const Bytes& bytes) {
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t put = ::write(fd_, bytes.data() + done, bytes.size() - done);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) fail("cannot be written");
-    done += static_cast<std::size_t>(put);
-  }
+  file_.append(bytes.data(), bytes.size());
   size_ += bytes.size();
 }
 
@@ -215,7 +185,7 @@ std::uint64_t BlockWriter::write(BlockKind kind, const Bytes& raw) {
   try {
     packer_.pack(kind, raw, stored_);
   } catch (const UserError& error) {
-    throw UserError(fmt::format("{}: {}", path_, error.what()));
+    throw UserError(fmt::format("{}: {}", file_.path(), error.what()));
   }
   return write_packed(stored_);
 }
@@ -232,12 +202,7 @@ void BlockWriter::finish(std::uint64_t directory) {
   put_fixed(tail, checksum(tail.data(), 8, {}), 4);
   tail.insert(tail.end(), std::begin(kEndMagic), std::end(kEndMagic));
   append(tail);
-  if (::close(std::exchange(fd_, -1)) != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary_.c_str());
-    errno = error;
-    fail("cannot be written");
-  }
+  file_.commit();
 }
 
 }  // namespace lockstep::trace

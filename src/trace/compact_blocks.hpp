@@ -6,6 +6,7 @@
 #include <string>
 
 #include "trace/compact_bytes.hpp"
+#include "util/output_file.hpp"
 
 namespace lockstep::trace {
 
@@ -37,9 +38,8 @@ class BlockReader {
   /// Checks magic, version and trailer. Throws InputError.
   explicit BlockReader(std::string path);
   /// Of a file that is still being written, without trailer and directory: blocks may be read once they are
-  /// there.
-  struct Growing {};
-  BlockReader(std::string path, Growing);
+  /// there. Takes the open file over; `path` is what messages call it.
+  BlockReader(std::string path, int descriptor);
   ~BlockReader();
   BlockReader(const BlockReader&) = delete;
   BlockReader& operator=(const BlockReader&) = delete;
@@ -53,7 +53,6 @@ class BlockReader {
   [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;
 
  private:
-  void open();
   void read_at(std::uint64_t offset, std::uint8_t* out, std::size_t size) const;
   void open_and_check();
 
@@ -78,13 +77,11 @@ class BlockPacker {
   void* context_;
 };
 
-/// Writes a compact trace beside its final name, which it takes on only when everything is there.
+/// Writes a compact trace, which takes its name only when everything is there (OutputFile).
 class BlockWriter {
  public:
   /// `level`: Zstandard's, 1 to 22. Throws UserError when the file cannot be made.
   BlockWriter(std::string path, int level);
-  /// Without finish() before it: removes what was written.
-  ~BlockWriter();
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
 
@@ -92,22 +89,20 @@ class BlockWriter {
   std::uint64_t write(BlockKind kind, const Bytes& raw);
   /// The same with what a BlockPacker made of it.
   std::uint64_t write_packed(const Bytes& stored);
-  /// Appends the trailer that points at the directory block, and renames the file.
+  /// Appends the trailer that points at the directory block, and gives the file its name.
   void finish(std::uint64_t directory);
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Where the file is until it is finished.
-  [[nodiscard]] const std::string& temporary() const { return temporary_; }
+  /// For who reads along.
+  [[nodiscard]] int descriptor() const { return file_.descriptor(); }
   /// The file ends at `size`: what follows is dropped; what comes before is this writer's, or another
   /// process has written it through the same open file.
   void resize(std::uint64_t size);
 
  private:
   void append(const Bytes& bytes);
-  [[noreturn]] void fail(const char* what) const;
 
-  std::string path_, temporary_;
+  OutputFile file_;
   BlockPacker packer_;
-  int fd_ = -1;
   std::uint64_t size_ = 0;
   Bytes stored_;
 };

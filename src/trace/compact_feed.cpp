@@ -39,7 +39,7 @@ struct Scratch {
 /// An opened file, shared by the set and the feeds that it opened.
 struct OpenFile {
   explicit OpenFile(const std::string& path) : blocks(path) {}
-  OpenFile(const std::string& path, BlockReader::Growing growing) : blocks(path, growing) {}
+  OpenFile(const std::string& path, int descriptor) : blocks(path, descriptor) {}
   /// Runs `work` on the block at `offset`; what is broken in it becomes an InputError that says where.
   template <typename Work>
   void with_place(std::uint64_t offset, const Work& work) const {
@@ -301,8 +301,8 @@ struct GrowingTrace::File {
 GrowingTrace::GrowingTrace(bool strict) : file_(std::make_shared<File>()), strict_(strict) {}
 GrowingTrace::~GrowingTrace() = default;
 
-void GrowingTrace::open_file(const std::string& path) {
-  file_->open = std::make_shared<const OpenFile>(path, BlockReader::Growing{});
+void GrowingTrace::open_file(const std::string& path, int descriptor) {
+  file_->open = std::make_shared<const OpenFile>(path, descriptor);
 }
 
 void GrowingTrace::add(KernelEntry kernel) {

@@ -20,10 +20,12 @@ class GrowingTrace final : public TraceSet {
   /// `strict`: as OpenOptions.
   explicit GrowingTrace(bool strict);
   ~GrowingTrace() override;
-  /// Before the first kernel: CompactFile::temporary(). Throws InputError.
-  void open_file(const std::string& path);
+  /// Before the first kernel: takes over a descriptor of CompactFile::descriptor()'s file; `path` is what
+  /// messages call it.
+  void open_file(const std::string& path, int descriptor);
   /// Serial with open(); others may go on reading kernels that they have opened.
   void add(KernelEntry kernel);
+  /// Name and hash of what is there so far.
   void finish(std::string name, std::uint64_t hash);
   /// Stays where it is.
   [[nodiscard]] const KernelEntry& entry(std::uint32_t index) const;

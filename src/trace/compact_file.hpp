@@ -74,8 +74,8 @@ class CompactFile {
            std::vector<std::string> remarks);
   void finish(std::string name, std::uint64_t hash, std::vector<Command> commands);
 
-  /// The file until it is finished, for who reads along (GrowingTrace).
-  [[nodiscard]] const std::string& temporary() const { return file_.temporary(); }
+  /// The file, for who reads along (GrowingTrace).
+  [[nodiscard]] int descriptor() const { return file_.descriptor(); }
   /// Kernels whose end() was called have all their blocks in the file.
   [[nodiscard]] const KernelEntry& kernel(std::uint32_t index) const { return directory_.kernels[index]; }
   /// For a process that was forked to write one kernel: what it did, and the same in the process it was

@@ -1,5 +1,6 @@
 #include "trace/temporary_file.hpp"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,8 +17,10 @@ TemporaryFile::TemporaryFile() {
   std::error_code error;
   folder_ = std::filesystem::temp_directory_path(error).string();
   if (error) folder_ = P_tmpdir;
-  std::string name = folder_ + "/lockstep-XXXXXX";
-  fd_ = ::mkstemp(name.data());
+  fd_ = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return;
+  std::string name = folder_ + "/lockstep-XXXXXX";  // the file system has no unnamed files
+  fd_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (fd_ < 0) fail("create");
   ::unlink(name.c_str());
 }

@@ -14,6 +14,13 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Output that is lost because the system cannot take it, such as on a full disk: the program prints `what()`
+/// and exits with code 4.
+class OutputError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// Bad content of a file. `what()` reads "FILE:LINE: MESSAGE", or "FILE: MESSAGE" where line is 0.
 /// MESSAGE says what was found and what was expected.
 class InputError : public UserError {

@@ -75,6 +75,21 @@ TEST_CASE("the progress line has kernel, CTAs, cycles, speed and time left") {
   CHECK(progress_line(progress, 7200, 0.5).find("2:00:00 left") != std::string::npos);
 }
 
+TEST_CASE("a line says what a program executes, and how fast") {
+  cuda::Execution execution;
+  CHECK(execution_line(execution, 0) == "the program runs, no kernel yet");
+  execution.kernel = "_Z9vectorAddPKfS0_Pfi";
+  execution.launch = 3;
+  execution.running = true;
+  execution.ctas = 64;
+  execution.ctas_done = 5;
+  execution.thread_instructions = 1'200'000'000;
+  CHECK(execution_line(execution, 230e6) ==
+        "executing kernel 3 vectorAdd  CTA 5/64  1.20G thread inst  230M thread inst/s");
+  execution.running = false;
+  CHECK(execution_line(execution, 0) == "the program runs, last kernel 3 vectorAdd");
+}
+
 TEST_CASE("progress updates one line on a terminal and clears it") {
   int master = -1, slave = -1;
   if (openpty(&master, &slave, nullptr, nullptr, nullptr) != 0) return;  // no terminals on this machine
@@ -105,7 +120,13 @@ TEST_CASE("progress in a log waits ten seconds before its first line") {
   const Folder folder;
   std::FILE* out = std::fopen((folder / "log").c_str(), "w");
   ProgressPrinter printer(out, {0, 10});
-  for (int i = 0; i < 1000; ++i) printer.update({});
+  gpu::Progress progress;
+  progress.kernels_total = 1;
+  cuda::Execution execution;
+  for (int i = 0; i < 1000; ++i) {
+    printer.update(progress);
+    printer.update(execution);
+  }
   printer.finish();
   std::fclose(out);
   CHECK(slurp(folder / "log").empty());

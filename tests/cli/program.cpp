@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,8 +41,8 @@ std::string temporary_name(const char* what) {
   setenv("ASAN_OPTIONS", options.c_str(), 1);
   if (!launch.folder.empty() && chdir(launch.folder.c_str()) != 0) _exit(126);
   dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-  dup2(open(out.c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);
-  dup2(open(err.c_str(), O_WRONLY | O_TRUNC), STDERR_FILENO);
+  dup2(open((launch.out.empty() ? out : launch.out).c_str(), O_WRONLY | O_TRUNC), STDOUT_FILENO);
+  dup2(open((launch.err.empty() ? err : launch.err).c_str(), O_WRONLY | O_TRUNC), STDERR_FILENO);
   if (launch.file_limit > 0) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{launch.file_limit, launch.file_limit};
@@ -95,6 +96,32 @@ Program::~Program() {
 }
 
 void Program::send(int signal) const { kill(pid_, signal); }
+
+bool Program::writes(const std::string& folder, std::uintmax_t bytes) const {
+  namespace fs = std::filesystem;
+  using namespace std::chrono_literals;
+  const auto open_files = [&](const fs::path& process) {
+    std::error_code gone;
+    for (const auto& file : fs::directory_iterator(process / "fd", gone)) {
+      const std::string name = fs::read_symlink(file.path(), gone).string();
+      struct stat info {};
+      if (name.starts_with(folder + "/") && stat(file.path().c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+          static_cast<std::uintmax_t>(info.st_size) >= bytes)
+        return true;
+    }
+    return false;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + 30s;
+  const fs::path self = fmt::format("/proc/{}", pid_);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (open_files(self)) return true;
+    std::istringstream children(slurp(self / "task" / std::to_string(pid_) / "children"));
+    for (std::string child; children >> child;)
+      if (open_files("/proc/" + child)) return true;
+    std::this_thread::sleep_for(2ms);
+  }
+  return false;
+}
 
 Finished Program::wait() {
   using namespace std::chrono_literals;

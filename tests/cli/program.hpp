@@ -21,6 +21,7 @@ struct Launch {
   std::string folder{};                                            // working directory; empty = the test's
   std::uint64_t file_limit = 0;  // files cannot grow beyond it, as on a full disk; 0 = none
   std::string program = LOCKSTEP_BINARY;
+  std::string out{}, err{};  // files or devices for its output in place of Finished's; empty: Finished has it
 };
 
 /// A program that runs in the background. SLURM's and OpenMP's variables are not passed on to it.
@@ -31,6 +32,9 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program();
   void send(int signal) const;
+  /// Waits until it, or a program that it has started, has an open file of at least so many bytes in
+  /// `folder`, with a name or without. False: half a minute has passed.
+  [[nodiscard]] bool writes(const std::string& folder, std::uintmax_t bytes) const;
   /// Waits for its end; fails the test after five minutes.
   Finished wait();
 

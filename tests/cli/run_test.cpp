@@ -261,20 +261,20 @@ TEST_CASE("a full disk is an error, not a broken file") {
   REQUIRE(config + 1000 < stats);
   const Finished at_end =
       run(Launch{.arguments = {"run", folder / "t", "-o", folder / "out"}, .file_limit = stats - 500});
-  CHECK(at_end.code == 2);
-  CHECK_THAT(at_end.err, Catch::Contains("cannot write"));
+  CHECK(at_end.code == 4);
+  CHECK_THAT(at_end.err, Catch::Contains("cannot be written"));
   const std::string left = slurp(folder / "out/stats.json");  // none, or of a moment during the run
   if (!left.empty()) CHECK(Json::parse(left)["partial"] == true);
   const Finished at_start =
       run(Launch{.arguments = {"run", folder / "t", "-o", folder / "none"}, .file_limit = config - 1});
-  CHECK(at_start.code == 2);
-  CHECK_THAT(at_start.err, Catch::Contains("none/config.ini: cannot write"));
+  CHECK(at_start.code == 4);
+  CHECK_THAT(at_start.err, Catch::Contains("none/config.ini: cannot be written"));
 }
 
 TEST_CASE("an interrupted run keeps what it has, marked partial") {
   const Folder folder;
   write_trace(folder / "t", kLong);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
     Program program(
         {.arguments = {"run", folder / "t", "--no-skip", "-o", folder / "out", "--threads", "1"}});
     wait_for_file(folder / "out/config.ini");

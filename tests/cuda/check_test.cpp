@@ -46,7 +46,7 @@ TEST_CASE("--check: a clean program says so, its output and results are what the
 TEST_CASE("--check: an error is reported with its place, in check.json and by the exit code") {
   const Folder folder;
   const Finished found = play("39992", {"--check", "memory", "-o", folder / "out"});
-  CHECK(found.code == 4);
+  CHECK(found.code == 5);
   CHECK_THAT(found.err, Contains("write out of bounds of 4 bytes, global memory") &&
                             Contains("in kernel add(float const*, float const*, float*, int)") &&
                             Contains("vector_add.ptx:") && Contains("thread (14,0,0) of CTA (39,0,0)") &&

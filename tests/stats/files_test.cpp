@@ -62,7 +62,7 @@ TEST_CASE("a full disk leaves the old file, no temporary one, and one clear erro
     }
   }
   CHECK(message.find(folder / "a") != std::string::npos);
-  CHECK(message.find("cannot write") != std::string::npos);
+  CHECK(message.find("cannot be written") != std::string::npos);
   CHECK(read_file(folder / "a") == "old");
   CHECK(files_in(folder.path()) == 1);
 }
@@ -96,7 +96,8 @@ TEST_CASE("paths that cannot be written are named") {
   const TempFolder folder;
   write_file(folder / "file", "");
   CHECK_THROWS_WITH(make_folder(folder / "file"), Catch::Contains("file: cannot make the folder"));
-  CHECK_THROWS_WITH(write_file(folder / "none/x", ""), Catch::Contains("none/x: cannot write: No such file"));
+  CHECK_THROWS_WITH(write_file(folder / "none/x", ""),
+                    Catch::Contains("none/x: cannot be written: No such file"));
   CHECK_THROWS_WITH(read_file(folder / "none"), Catch::Contains("none: cannot open: No such file"));
   CHECK_THROWS_WITH(read_file(folder.path()), Catch::Contains("cannot read: Is a directory"));
   CHECK_NOTHROW(remove_file(folder / "none"));

@@ -65,7 +65,7 @@ TEST_CASE("defaults lie within their own ranges and names are unique") {
 TEST_CASE("folders that cannot be written are one clear error") {
   TemporaryFolder folder;
   CHECK_THROWS_WITH(synthesize("chain", {}, "/proc/nowhere/t"),
-                    Catch::Contains("/proc/nowhere/t: cannot be made"));
+                    Catch::Contains("/proc/nowhere/t: cannot make the folder"));
   std::filesystem::create_directories(folder / "t/kernel-1.traceg");
   CHECK_THROWS_WITH(synthesize("chain", {}, folder / "t"),
                     Catch::Contains("kernel-1.traceg: cannot be written"));

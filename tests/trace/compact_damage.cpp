@@ -242,5 +242,5 @@ TEST_CASE("A conversion that fails leaves nothing behind and what was there alon
   const auto good = open_trace(dir.write("kernel-1.traceg", text));
   CHECK_THROWS_AS(write_compact(*good, (dir.path / "no" / "t.lst").string()), UserError);
   CHECK_THROWS_WITH(write_compact(*good, dir.path.string()),
-                    Catch::Contains("cannot be made: Is a directory"));
+                    Catch::Contains("cannot be written: Is a directory"));
 }

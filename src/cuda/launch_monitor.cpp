@@ -1,0 +1,59 @@
+#include "cuda/launch_monitor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lockstep::cuda {
+
+std::string first_lines(const std::string& dump) {
+  constexpr std::ptrdiff_t kLines = 8;
+  const auto all = std::count(dump.begin(), dump.end(), '\n');
+  if (all <= kLines) return dump;
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i < kLines; ++i) end = dump.find('\n', end) + 1;
+  return dump.substr(0, end) + fmt::format("  and {} more warps\n", all - kLines);
+}
+
+LaunchMonitor::Scope::Scope(LaunchMonitor& monitor, const std::string& kernel, std::uint64_t launch,
+                            std::uint64_t ctas, std::uint64_t ctas_done)
+    : monitor_(monitor) {
+  monitor.page_.begin(kernel, launch, ctas, ctas_done);
+  const std::scoped_lock lock(monitor.mutex_);
+  monitor.kernel_ = kernel;
+  monitor.instructions_ = 0;
+  monitor.ended_ = ctas_done;
+  monitor.since_ = Clock::now();
+  monitor.wait_ = monitor.patience_;
+}
+
+void LaunchMonitor::executed(const exec::RunCounts& executed, std::uint64_t ctas,
+                             const std::function<std::string()>& dump) {
+  page_.add(executed.warp_instructions, executed.thread_instructions, ctas);
+  if (ctas != 0) return;
+  const std::scoped_lock lock(mutex_);
+  instructions_ += executed.warp_instructions;
+  look(dump);
+}
+
+/// The clock is read once in a million instructions.
+void LaunchMonitor::look(const std::function<std::string()>& dump) {
+  const auto now = Clock::now();
+  if (const std::uint64_t ended = page_.ctas_done(); ended != ended_) {
+    ended_ = ended;
+    since_ = now;
+    wait_ = patience_;
+    instructions_ = 0;
+    return;
+  }
+  if (now - since_ < wait_) return;
+  wait_ *= 2;
+  say_(
+      fmt::format("lockstep: kernel {}: no CTA has ended for {} seconds and {:.1f} million warp "
+                  "instructions; if the kernel "
+                  "has no end, --max-instructions stops it; its warps stand at\n{}",
+                  kernel_, std::chrono::duration_cast<std::chrono::seconds>(now - since_).count(),
+                  static_cast<double>(instructions_) * 1e-6, first_lines(dump())));
+}
+
+}  // namespace lockstep::cuda
