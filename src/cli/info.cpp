@@ -170,6 +170,27 @@ void print_memory(const KernelInfo& all) {
       "  Shared addresses are those within one CTA, local ones those within one thread.\n");
 }
 
+/// Where the trace says them: those that execute most.
+void print_lines(const KernelInfo& all) {
+  if (all.by_line.empty()) return;
+  constexpr std::size_t kShown = 12;
+  using Line = std::pair<std::pair<std::string, std::uint32_t>, Counts>;
+  std::vector<Line> lines(all.by_line.begin(), all.by_line.end());
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.second.warp > b.second.warp; });
+  fmt::print("\nLines of the source\n");
+  Table table({"line", "warp inst", "share", "thread inst"}, false);
+  for (std::size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
+    const auto& [line, counts] = lines[i];
+    const std::string_view file = std::string_view(line.first).substr(line.first.rfind('/') + 1);
+    table.row({fmt::format("{}{}{}", file, file.empty() ? "line " : ":", line.second), thousands(counts.warp),
+               fmt::format("{:.1f} %", percent(counts.warp, all.total.warp)), thousands(counts.thread)});
+  }
+  table.print();
+  if (lines.size() > kShown)
+    fmt::print("  and {} more lines; --json has all.\n", thousands(lines.size() - kShown));
+}
+
 void print_doubts(const KernelInfo& all) {
   if (!all.unknown.empty()) {
     print_out("\nOpcodes not modelled (taken as the class that their name suggests)\n");
@@ -196,6 +217,7 @@ void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
   print_kernels(kernels);
   print_mix(all);
   print_memory(all);
+  print_lines(all);
   print_doubts(all);
 }
 
@@ -224,6 +246,12 @@ Json contents_json(const KernelInfo& k) {
         {"touched_bytes", use.sectors * kSectorBytes}};
   }
   out["tensor_macs"] = k.tensor_macs;
+  if (!k.by_line.empty()) {
+    Json& lines = out["source_lines"] = Json::array();
+    for (const auto& [line, counts] : k.by_line)
+      lines.push_back(
+          {{"file", line.first}, {"line", line.second}, {"warp", counts.warp}, {"thread", counts.thread}});
+  }
   out["unknown_opcodes"] = k.unknown;
   out["remarks"] = k.remarks;
   return out;

@@ -74,13 +74,16 @@ class Scanner {
     }
   }
 
-  /// Spreads the counts by static instruction over classes and opcodes.
-  void finish() {
+  /// Spreads the counts by static instruction over classes, opcodes and lines of the source.
+  void finish(const trace::CtaFeed& feed) {
     for (std::uint32_t i = 0; i < per_inst_.size(); ++i) {
       const trace::StaticInst& inst = table_[i];
       info_.total += per_inst_[i];
       info_.by_class[static_cast<std::size_t>(inst.op_class)] += per_inst_[i];
       if (per_inst_[i].warp == 0) continue;
+      const trace::TracedInstruction traced = feed.traced(i);
+      if (traced.source_line != 0)
+        info_.by_line[{std::string(traced.source_file), traced.source_line}] += per_inst_[i];
       info_.by_opcode[inst.mnemonic.data()] += per_inst_[i];
       info_.opcodes_by_class[static_cast<std::size_t>(inst.op_class)][inst.mnemonic.data()] +=
           per_inst_[i].warp;
@@ -215,6 +218,7 @@ void KernelInfo::merge(const KernelInfo& other) {
   for (std::size_t i = 0; i < kInfoSpaces; ++i) spaces[i].merge(other.spaces[i]);
   tensor_macs += other.tensor_macs;
   static_instructions += other.static_instructions;
+  for (const auto& [line, counts] : other.by_line) by_line[line] += counts;
   for (const auto& [name, count] : other.unknown) unknown[name] += count;
   for (const std::string& remark : other.remarks) {
     const auto at = std::lower_bound(remarks.begin(), remarks.end(), remark);
@@ -237,7 +241,7 @@ KernelInfo scan_kernel(const trace::TraceSet& trace, std::uint32_t kernel, unsig
       feed->release(cta);
     }
   }
-  scanner.finish();
+  scanner.finish(*feed);
   for (const auto& [name, count] : feed->notes().unknown_opcodes) info.unknown[name] += count;
   info.remarks = feed->notes().remarks;
   return info;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "trace/kernel_trace.hpp"
@@ -64,6 +65,8 @@ struct KernelInfo {
   std::array<SpaceUse, kInfoSpaces> spaces;
   std::uint64_t tensor_macs = 0;
   std::uint32_t static_instructions = 0;
+  std::map<std::pair<std::string, std::uint32_t>, Counts>
+      by_line;                                   // of the source: file ("" where none is named), line
   std::map<std::string, std::uint64_t> unknown;  // opcodes that are not in the table
   std::vector<std::string> remarks;              // sorted, each once
   void merge(const KernelInfo& other);

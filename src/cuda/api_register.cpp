@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cuda/api.hpp"
+#include "cuda/loaded_fatbin.hpp"
 
 namespace lockstep::cuda {
 
@@ -21,20 +22,14 @@ struct Wrapper {
 };
 static_assert(sizeof(Wrapper) == 24);
 
-std::span<const std::byte> whole_fatbin(const std::byte* data) {
-  const std::uint64_t bytes =
-      fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes>(data, kFatbinHeaderBytes));
-  return {data, bytes};
-}
-
 std::vector<std::span<const std::byte>> fatbins_of(const Wrapper& wrapper) {
   require(wrapper.magic == kWrapperMagic, Status::kErrorInvalidKernelImage);
   std::vector<std::span<const std::byte>> fatbins;
   if (wrapper.version == kLinkedVersion && wrapper.prelinked != nullptr) {
     for (auto* next = static_cast<const std::byte* const*>(wrapper.prelinked); *next != nullptr; ++next)
-      fatbins.push_back(whole_fatbin(*next));
+      fatbins.push_back(loaded_fatbin(*next));
   }
-  if (fatbins.empty()) fatbins.push_back(whole_fatbin(wrapper.data));
+  if (fatbins.empty()) fatbins.push_back(loaded_fatbin(wrapper.data));
   return fatbins;
 }
 

@@ -36,34 +36,24 @@ int create(void** context, unsigned flags, int device) {
   });
 }
 
-/// cuda.h: enum CUresult, what the functions here give.
 struct ResultName {
   int number;
   const char* name;
 };
-constexpr ResultName kResultNames[] = {{0, "CUDA_SUCCESS"},
-                                       {1, "CUDA_ERROR_INVALID_VALUE"},
-                                       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-                                       {3, "CUDA_ERROR_NOT_INITIALIZED"},
-                                       {100, "CUDA_ERROR_NO_DEVICE"},
-                                       {101, "CUDA_ERROR_INVALID_DEVICE"},
-                                       {200, "CUDA_ERROR_INVALID_IMAGE"},
-                                       {201, "CUDA_ERROR_INVALID_CONTEXT"},
-                                       {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-                                       {218, "CUDA_ERROR_INVALID_PTX"},
-                                       {301, "CUDA_ERROR_FILE_NOT_FOUND"},
-                                       {400, "CUDA_ERROR_INVALID_HANDLE"},
-                                       {500, "CUDA_ERROR_NOT_FOUND"},
-                                       {600, "CUDA_ERROR_NOT_READY"},
-                                       {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-                                       {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
-                                       {710, "CUDA_ERROR_ASSERT"},
-                                       {715, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
-                                       {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
-                                       {719, "CUDA_ERROR_LAUNCH_FAILED"},
-                                       {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
-                                       {801, "CUDA_ERROR_NOT_SUPPORTED"},
-                                       {999, "CUDA_ERROR_UNKNOWN"}};
+constexpr ResultName kResultNames[] = {
+#define X(number, name) {number, #name},
+#include "cuda/driver_results.inc"
+#undef X
+};
+
+/// Two of the driver's results are not the runtime's. Nothing here gives them; the texts are cuda.h's in
+/// short.
+const char* result_text(const ResultName& row) {
+  constexpr int kContextAlreadyCurrent = 202, kKeyRotation = 916;
+  if (row.number == kContextAlreadyCurrent) return "context already current";
+  if (row.number == kKeyRotation) return "an error happened during the key rotation sequence";
+  return status_text(static_cast<Status>(row.number));
+}
 
 int name_of(int result, const char** text, const auto& words) {
   if (text == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
@@ -108,8 +98,7 @@ LOCKSTEP_CUDA_API cuGetErrorName(int result, const char** text) {
   return name_of(result, text, [](const ResultName& row) { return row.name; });
 }
 LOCKSTEP_CUDA_API cuGetErrorString(int result, const char** text) {
-  return name_of(result, text,
-                 [](const ResultName& row) { return status_text(static_cast<Status>(row.number)); });
+  return name_of(result, text, result_text);
 }
 
 LOCKSTEP_CUDA_API cuDeviceGetCount(int* count) {

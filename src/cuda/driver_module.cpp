@@ -6,6 +6,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/fatbin.hpp"
+#include "cuda/loaded_fatbin.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
@@ -35,8 +36,7 @@ std::span<const std::byte> whole_fatbin(const void* image) {
     std::memcpy(&data, static_cast<const std::byte*>(image) + 8, sizeof data);
     image = data;
   }
-  const auto* data = static_cast<const std::byte*>(image);
-  return {data, fatbin_bytes(std::span<const std::byte, kFatbinHeaderBytes>(data, kFatbinHeaderBytes))};
+  return loaded_fatbin(image);
 }
 
 std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
@@ -48,8 +48,9 @@ std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
   if (begins_with(image, kFatbinMagic) || begins_with(image, kWrapperMagic))
     return std::make_unique<Module>("module", std::vector{whole_fatbin(image)}, rt.settings.gpu.gpu.arch,
                                     rt.memory);
-  return std::make_unique<Module>("module", std::vector<std::string>{static_cast<const char*>(image)},
-                                  rt.memory);
+  const auto* const text = static_cast<const char*>(image);
+  return std::make_unique<Module>(
+      "module", std::vector<std::string>{std::string(text, strnlen(text, readable_bytes(text)))}, rt.memory);
 }
 
 /// The image need not live on: it is read at once.

@@ -10,14 +10,14 @@ namespace lockstep::cuda {
 
 /// cudaError_t: an int in the ABI.
 enum class Status : int {
-#define X(number, name) k##name = (number),
-#include "cuda/error_table.inc"
+#define X(number, name, text) k##name = (number),
+#include "exec/error_table.inc"
 #undef X
 };
 
 /// "cudaErrorInvalidValue"; "unrecognized error code" for numbers outside the table.
 [[nodiscard]] const char* status_name(Status status);
-/// The name in plain words: "invalid value".
+/// CUDA's text: "invalid argument"; "unrecognized error code" for numbers outside the table.
 [[nodiscard]] const char* status_text(Status status);
 
 /// What the host sees of a fault of the device program.

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cuda/lowering_choice.hpp"
+#include "exec/executable.hpp"
+#include "lower/code.hpp"
 
 namespace lockstep::cuda {
 
@@ -92,11 +94,35 @@ bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const tr
   return false;
 }
 
+namespace {
+
+/// A machine instruction as traces say it, with the line of the source that its PTX comes from.
+trace::TracedInstruction traced_of(const exec::Executable& kernel, const lower::MachineInstruction& i) {
+  trace::TracedInstruction traced{i.pc, i.text, i.immediate, {}, 0};
+  if (i.operation == lower::kNoOperation) return traced;
+  const ptx::SourceLine& source = kernel.instruction(i.operation).source;
+  const auto& files = kernel.program().modules[kernel.function_of(i.operation).source->module].files;
+  traced.source_line = source.line;
+  if (source.line != 0 && source.file < files.size()) traced.source_file = files[source.file];
+  return traced;
+}
+
+bool has_lines(const exec::Executable& kernel) {
+  return std::ranges::any_of(kernel.functions(), [](const exec::FunctionCode& f) {
+    return std::ranges::any_of(f.source->instructions,
+                               [](const ptx::Instruction& i) { return i.source.line != 0; });
+  });
+}
+
+}  // namespace
+
 bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                             KernelRecording& recording) {
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);
   trace::KernelHeader numbered = header;
   numbered.id = kernels_ + std::uint64_t{1};
+  const exec::Executable& kernel = launch.kernel->executable();
+  numbered.line_info = has_lines(kernel);
   bool all = false;
   if (recording.replayer) {
     file_.resume(std::move(recording.file), numbered.id);
@@ -116,10 +142,7 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
   const auto& instructions = code.instructions();
   file_.end(
       static_cast<std::uint32_t>(instructions.size()),
-      [&](std::uint32_t i) {
-        return trace::TracedInstruction{instructions[i].pc, instructions[i].text, instructions[i].immediate};
-      },
-      remarks_of(*launch.kernel, code));
+      [&](std::uint32_t i) { return traced_of(kernel, instructions[i]); }, remarks_of(*launch.kernel, code));
   return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "exec/check/launch_check.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace lockstep::exec {
 
@@ -156,9 +157,10 @@ void Cta::dump(std::string& out) const {
     if (warps_[w].done()) continue;
     const ptx::Instruction& at = machine_->kernel.instruction(warps_[w].standing().pc);
     const auto& function = *machine_->kernel.function_of(warps_[w].standing().pc).source;
-    out += fmt::format("  CTA ({},{},{}) warp {}: {}:{} [{}]\n", id.x, id.y, id.z, w,
-                       machine_->kernel.program().modules[function.module].name, at.place.line,
-                       ptx::print(at.form));
+    const ptx::ModuleInfo& module = machine_->kernel.program().modules[function.module];
+    const std::string source = ptx::source_text(at.source, function, module.files);
+    out += fmt::format("  CTA ({},{},{}) warp {}: {}:{}{} [{}]\n", id.x, id.y, id.z, w, module.name,
+                       at.place.line, source.empty() ? "" : " (" + source + ")", ptx::print(at.form));
   }
 }
 

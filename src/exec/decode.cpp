@@ -6,6 +6,7 @@
 
 #include "ptx/liveness.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/source_lines.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::exec {
@@ -14,6 +15,22 @@ namespace {
 
 constexpr std::uint32_t kUnplaced = ~0u;
 constexpr std::uint32_t kDynamicSharedAlign = 16;  // at least, as nvcc declares it
+
+/// Instructions that PTX documents with {!}: the others could read the predicate as it is only.
+bool takes_negated(ptx::Opcode op) {
+  switch (op) {
+    case ptx::Opcode::kBar:
+    case ptx::Opcode::kBarrier:
+    case ptx::Opcode::kLop3:
+    case ptx::Opcode::kSet:
+    case ptx::Opcode::kSetp:
+    case ptx::Opcode::kVote:
+    case ptx::Opcode::kWgmma:
+      return true;
+    default:
+      return false;
+  }
+}
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t to) {
   return static_cast<std::uint32_t>((value + to - 1) / to * to);
@@ -55,7 +72,15 @@ Decoder::Decoder(Executable& out, std::uint32_t entry)
 void Decoder::fail(const std::string& message) const {
   const std::string& file = program_.modules[function_->module].name;
   if (!inst_) throw InputError(file, function_->place.line, fmt::format("{}: {}", function_->name, message));
-  throw InputError(file, inst_->place.line, fmt::format("{}: {}", ptx::print(inst_->form), message));
+  throw InputError(file, inst_->place.line,
+                   fmt::format("{}{}: {}", source_prefix(), ptx::print(inst_->form), message));
+}
+
+/// "vector_add.cu:12: " where the PTX says of which line the instruction is.
+std::string Decoder::source_prefix() const {
+  const std::string text =
+      ptx::source_text(inst_->source, *function_, program_.modules[function_->module].files);
+  return text.empty() ? text : text + ": ";
 }
 
 void Decoder::run() {
@@ -231,6 +256,8 @@ void Decoder::decode_function(std::uint32_t index) {
 }
 
 void Decoder::decode(const Inst& inst, Operation& op) {
+  if (!takes_negated(inst.op()) && std::ranges::any_of(inst.operands, &Op::negated))
+    fail("a negated predicate is not supported here");
   if (decode_memory_group(inst, op) || decode_async_group(inst, op) || decode_texture_group(inst, op) ||
       decode_control_group(inst, op))
     return;
@@ -243,7 +270,8 @@ std::optional<LaneOp> Decoder::lane_op(const Inst& inst) const {
   try {
     return select_lane_op(inst, named ? ptx::bits(function_->registers[first->reg].type) : 0);
   } catch (const FormError& error) {
-    throw InputError(program_.modules[function_->module].name, error.line(), error.message());
+    throw InputError(program_.modules[function_->module].name, error.line(),
+                     source_prefix() + error.message());
   }
 }
 

@@ -116,6 +116,7 @@ class Decoder {
   std::vector<Slot> place_slots(const Op& operand, const TextureForm& form, Operation& op);
 
   [[noreturn]] void fail(const std::string& message) const;
+  [[nodiscard]] std::string source_prefix() const;
 
   Executable& out_;
   const ptx::Program& program_;

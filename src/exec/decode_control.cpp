@@ -27,7 +27,7 @@ constexpr DeviceRuntime kDeviceRuntime[] = {
     {"GetLastError", Runtime::kTakeError, 0},
     {"PeekAtLastError", Runtime::kPeekError, 0},
     {"GetErrorString", Runtime::kErrorText, 1},
-    {"GetErrorName", Runtime::kErrorText, 1},
+    {"GetErrorName", Runtime::kErrorName, 1},
     {"Malloc", Runtime::kDeviceMalloc, 2},
     {"Free", Runtime::kDeviceFree, 1},
     {"StreamCreateWithFlags", Runtime::kCreateHandle, 2},

@@ -29,9 +29,10 @@ const char* text(FaultKind kind) {
 }
 
 std::string message(FaultKind kind, const FaultSite& site, const std::string& detail) {
-  std::string line = fmt::format("{}:{}: {} in kernel {}, CTA ({},{},{}), thread ({},{},{})", site.module,
-                                 site.line, text(kind), site.kernel, site.cta.x, site.cta.y, site.cta.z,
-                                 site.thread.x, site.thread.y, site.thread.z);
+  std::string line =
+      fmt::format("{}:{}{}: {} in kernel {}, CTA ({},{},{}), thread ({},{},{})", site.module, site.line,
+                  site.source.empty() ? "" : " (" + site.source + ")", text(kind), site.kernel, site.cta.x,
+                  site.cta.y, site.cta.z, site.thread.x, site.thread.y, site.thread.z);
   if (kind == FaultKind::kIllegalAddress || kind == FaultKind::kMisalignedAddress)
     line += fmt::format(", address {:#x}", site.address);
   if (!detail.empty()) line += ": " + detail;

@@ -20,10 +20,12 @@ enum class FaultKind : std::uint8_t {
   kInstructionLimit,  // RunOptions::max_instructions
 };
 
-/// Where a fault happened. `line` counts in the PTX text of `module`, from 1.
+/// Where a fault happened. `line` counts in the PTX text of `module`, from 1; `source` is the line of the
+/// program's source (ptx::source_text), where the PTX says it.
 struct FaultSite {
   std::string kernel, module;
   std::uint32_t line = 0;
+  std::string source;
   std::string instruction;  // as PTX text
   Dim3 cta{0, 0, 0}, thread{0, 0, 0};
   Address address = 0;  // of the access, for the kinds that have one

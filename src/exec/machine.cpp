@@ -1,6 +1,7 @@
 #include "exec/machine.hpp"
 
 #include "ptx/printer.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace lockstep::exec {
 
@@ -28,7 +29,10 @@ void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std
   FaultSite site;
   const ptx::Instruction& instruction = kernel.instruction(operation);
   site.kernel = kernel.name();
-  site.module = kernel.program().modules[kernel.function_of(operation).source->module].name;
+  const ptx::Function& function = *kernel.function_of(operation).source;
+  const ptx::ModuleInfo& module = kernel.program().modules[function.module];
+  site.module = module.name;
+  site.source = ptx::source_text(instruction.source, function, module.files);
   site.line = instruction.place.line;
   site.instruction = ptx::print(instruction.form);
   site.cta = cta_id(cta);

@@ -255,6 +255,7 @@ enum class Runtime : std::uint8_t {
   kTakeError,
   kPeekError,
   kErrorText,
+  kErrorName,
   kDeviceMalloc,
   kDeviceFree,
   kCreateHandle,

@@ -224,7 +224,7 @@ class Warp {
   void add_child(ChildLaunch child);
   std::uint32_t note_error(std::uint32_t lane, std::uint32_t error);
   [[nodiscard]] std::uint32_t last_error(std::uint32_t lane, bool take);
-  [[nodiscard]] Address error_text(std::uint32_t error);
+  [[nodiscard]] Address device_text(const char* text);
   void put_result(std::uint32_t lane, Address to, std::uint64_t value, std::uint32_t bytes);
 
   // warp_stack.cpp: local memory of alloca

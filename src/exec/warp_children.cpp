@@ -1,11 +1,10 @@
 // Dynamic parallelism: the device runtime's functions that launch kernels and what goes with them (names and
 // arguments: CUDA 13's cuda_device_runtime_api.h).
-#include <fmt/format.h>
-
 #include <bit>
 #include <cstring>
 
 #include "exec/cta.hpp"
+#include "exec/error_text.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
@@ -108,11 +107,12 @@ std::uint32_t Warp::last_error(std::uint32_t l, bool take) {
   return error;
 }
 
-Address Warp::error_text(std::uint32_t error) {
-  const std::string text = error == kSuccess ? "no error" : fmt::format("error {}", error);
-  const Address at_byte = machine_->heap->allocate(text.size() + 1);
-  if (at_byte != 0) std::memcpy(reinterpret_cast<void*>(at_byte), text.c_str(), text.size() + 1);
-  machine_->memory.wrote(at_byte, text.size() + 1);
+/// A text of the host in the device's heap.
+Address Warp::device_text(const char* text) {
+  const std::size_t bytes = std::strlen(text) + 1;
+  const Address at_byte = machine_->heap->allocate(bytes);
+  if (at_byte != 0) std::memcpy(reinterpret_cast<void*>(at_byte), text, bytes);
+  machine_->memory.wrote(at_byte, bytes);
   return at_byte;
 }
 
@@ -140,7 +140,9 @@ std::uint64_t Warp::device_runtime(const CallSite& site, std::uint32_t l) {
     case Runtime::kPeekError:
       return last_error(l, site.runtime == Runtime::kTakeError);
     case Runtime::kErrorText:
-      return error_text(static_cast<std::uint32_t>(value(0)));
+      return device_text(error_text(static_cast<int>(value(0))));
+    case Runtime::kErrorName:
+      return device_text(error_name(static_cast<int>(value(0))));
     case Runtime::kDeviceMalloc: {
       const Address given = machine_->heap->allocate(value(1));
       put_result(l, value(0), given, 8);

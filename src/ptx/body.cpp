@@ -4,6 +4,7 @@
 
 #include "ptx/declarations.hpp"
 #include "ptx/functions.hpp"
+#include "ptx/operand_rules.hpp"
 
 namespace lockstep::ptx {
 namespace {
@@ -93,7 +94,7 @@ void BodyParser::finish(Place end) {
   Instruction ret;
   ret.form.op = Opcode::kRet;
   ret.place = end;
-  ret.source = source_;
+  ret.source = source_.line(function_.callers);
   function_.instructions.push_back(std::move(ret));
 }
 
@@ -161,25 +162,32 @@ void BodyParser::variables() {
   }
 }
 
+SourceLines::Position BodyParser::position() {
+  constexpr std::uint64_t kLimit = 0xffffffff;
+  SourceLines::Position at;
+  at.file = state_.file(lexer_.expect_integer("a file's number", kLimit));
+  at.line = static_cast<std::uint32_t>(lexer_.expect_integer("a line", kLimit));
+  at.column = static_cast<std::uint32_t>(lexer_.expect_integer("a column", kLimit));
+  return at;
+}
+
 /// ".loc 1 12 5", ".loc 1 12 5, function_name NAME+4, inlined_at 1 20 3"
 void BodyParser::location() {
-  constexpr std::uint64_t kLimit = 0xffffffff;
   lexer_.advance();
-  source_.file = state_.file(lexer_.expect_integer("a file's number", kLimit));
-  source_.line = static_cast<std::uint32_t>(lexer_.expect_integer("a line", kLimit));
-  lexer_.expect_integer("a column", kLimit);
+  const SourceLines::Position at = position();
+  std::optional<SourceLines::Position> caller;
   while (lexer_.accept(",")) {
     const Token word = lexer_.expect(TokenKind::kIdentifier, "function_name or inlined_at");
     if (word.text == "function_name") {
       lexer_.expect(TokenKind::kIdentifier, "a label");
-      if (lexer_.accept("+")) lexer_.expect_integer("an offset", kLimit);
+      if (lexer_.accept("+")) lexer_.expect_integer("an offset", 0xffffffff);
     } else if (word.text == "inlined_at") {
-      for (const char* const part : {"a file's number", "a line", "a column"})
-        lexer_.expect_integer(part, kLimit);
+      caller = position();
     } else {
       lexer_.fail(word.place, "found " + quote(word.text) + "; expected function_name or inlined_at");
     }
   }
+  source_.locate(at, caller);
 }
 
 void BodyParser::label(const Token& name) {
@@ -258,7 +266,7 @@ void BodyParser::prototype(std::string_view name) {
 void BodyParser::instruction() {
   Instruction instruction;
   instruction.place = lexer_.token().place;
-  instruction.source = source_;
+  instruction.source = source_.line(function_.callers);
   if (lexer_.accept("@")) {
     Guard guard;
     guard.negated = lexer_.accept("!");
@@ -272,35 +280,30 @@ void BodyParser::instruction() {
     case Opcode::kBra:
       branch(instruction);
       break;
-    case Opcode::kBrx:
-      indexed_branch(instruction);
-      break;
     case Opcode::kCall:
       call(instruction);
       break;
     default:
       plain(instruction);
   }
-  lexer_.expect(";");
+  if (!lexer_.token().is(";")) lexer_.unexpected("',' or ';'");
+  check_operands(instruction.form, scratch_, lexer_, instruction.place);
+  lexer_.advance();
   instruction.operands.assign(std::make_move_iterator(scratch_.begin()),
                               std::make_move_iterator(scratch_.end()));
   function_.instructions.push_back(std::move(instruction));
 }
 
 void BodyParser::plain(Instruction& instruction) {
-  if (!lexer_.token().is(";")) {
-    do {
-      if (scratch_.size() == kMaxOperands) lexer_.fail("more than 32 operands");
-      scratch_.push_back(operands_.operand());
-      if (lexer_.token().is_dotted("unified")) {  // "[a].unified"
-        add_word(instruction.form, "unified", lexer_, lexer_.token().place);
-        lexer_.advance();
-      }
-    } while (lexer_.accept(","));
-  }
-  if (!lexer_.token().is(";")) lexer_.unexpected("',' or ';'");
-  if (scratch_.size() < destination_count(instruction.form))
-    lexer_.fail(instruction.place, fmt::format("{} has too few operands", name(instruction.op())));
+  if (lexer_.token().is(";")) return;
+  do {
+    if (scratch_.size() == kMaxOperands) lexer_.fail("more than 32 operands");
+    scratch_.push_back(operands_.operand());
+    if (lexer_.token().is_dotted("unified")) {  // "[a].unified"
+      add_word(instruction.form, "unified", lexer_, lexer_.token().place);
+      lexer_.advance();
+    }
+  } while (lexer_.accept(","));
 }
 
 void BodyParser::branch(Instruction&) {
@@ -308,14 +311,6 @@ void BodyParser::branch(Instruction&) {
   Operand target;
   target.kind = OperandKind::kLabel;
   scratch_.push_back(target);
-}
-
-void BodyParser::indexed_branch(Instruction& instruction) {
-  plain(instruction);
-  if (scratch_.size() != 2 || scratch_[0].kind != OperandKind::kRegister ||
-      scratch_[1].kind != OperandKind::kBranchTable)
-    lexer_.fail(instruction.place,
-                "brx.idx takes a register and the name of a .branchtargets list before it");
 }
 
 /// "call (r), f, (a, b), p;" with each of results, arguments and prototype left out where there is none.

@@ -7,6 +7,7 @@
 #include "ptx/operands.hpp"
 #include "ptx/parse_state.hpp"
 #include "ptx/scopes.hpp"
+#include "ptx/source_lines.hpp"
 
 namespace lockstep::ptx {
 
@@ -35,13 +36,13 @@ class BodyParser {
   void registers();
   void variables();
   void location();
+  SourceLines::Position position();
   void label(const Token& name);
   void branch_table(std::string_view name);
   void call_table(std::string_view name);
   void prototype(std::string_view name);
   void instruction();
   void branch(Instruction& instruction);
-  void indexed_branch(Instruction& instruction);
   void call(Instruction& instruction);
   void plain(Instruction& instruction);
   void declare(const Token& name, const Binding& binding);
@@ -57,7 +58,7 @@ class BodyParser {
   std::vector<LabelUse> uses_;       // not resolved yet
   std::vector<std::size_t> use_marks_;
   std::vector<Operand> scratch_;
-  SourceLine source_;
+  SourceLines source_;
 };
 
 }  // namespace lockstep::ptx

@@ -126,6 +126,8 @@ struct Function {
   std::vector<BranchTable> branch_tables;
   std::vector<CallTable> call_tables;
   std::vector<Prototype> prototypes;
+  std::vector<SourceLine>
+      callers;  // lines at which inlined functions are called, each once; a line's own caller is before it
   Directives directives;
   Place place;
   std::uint32_t module = 0;  // Program::modules it came from

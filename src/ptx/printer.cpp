@@ -238,6 +238,19 @@ class Printer {
     text_ += "}\n";
   }
 
+  /// Callers come first, the outermost before all: columns are not kept, so what a line was before is no
+  /// matter.
+  void location(const SourceLine& line, const Function& f) {
+    if (line.caller == 0) {
+      fmt::format_to(out(), "  .loc {} {} 0\n", line.file + 1, line.line);
+      return;
+    }
+    const SourceLine& caller = f.callers[line.caller - 1];
+    location(caller, f);
+    fmt::format_to(out(), "  .loc {} {} 0, inlined_at {} {} 0\n", line.file + 1, line.line, caller.file + 1,
+                   caller.line);
+  }
+
   void statements(const Function& f) {
     StatementPrinter statement(module_, &f, text_);
     std::size_t label = 0;
@@ -246,8 +259,7 @@ class Printer {
       for (; label < f.labels.size() && f.labels[label].instruction == i; ++label)
         fmt::format_to(out(), "{}:\n", f.labels[label].name);
       const Instruction& next = f.instructions[i];
-      if (!(next.source == source))
-        fmt::format_to(out(), "  .loc {} {} 0\n", next.source.file + 1, next.source.line);
+      if (!(next.source == source)) location(next.source, f);
       source = next.source;
       text_ += "  ";
       statement.instruction(next);

@@ -82,9 +82,9 @@ void BlockReader::open_and_check() {
   std::uint8_t head[kFileHeader], tail[kTrailer];
   read_at(0, head, sizeof head);
   if (!std::equal(std::begin(kMagic), std::end(kMagic), head)) fail(0, "this is no compact trace");
-  if (const auto version = get_fixed(head + 8, 4); version != kCompactVersion) {
-    fail(8, fmt::format("format version {}; expected {}", version, kCompactVersion));
-  }
+  version_ = static_cast<std::uint32_t>(get_fixed(head + 8, 4));
+  if (version_ < kPlainVersion || version_ > kCompactVersion)
+    fail(8, fmt::format("format version {}; expected {} to {}", version_, kPlainVersion, kCompactVersion));
   read_at(size_ - kTrailer, tail, sizeof tail);
   if (!std::equal(std::begin(kEndMagic), std::end(kEndMagic), tail + 12)) {
     fail(size_ - kTrailer, "no trailer; expected one at the file's end (is it cut short?)");
@@ -167,7 +167,7 @@ void BlockPacker::pack(BlockKind kind, const Bytes& raw, Bytes& stored) {
 BlockWriter::BlockWriter(std::string path, int level)
     : file_(std::move(path), OutputFile::Target::kRegular), packer_(level) {
   Bytes head(std::begin(kMagic), std::end(kMagic));
-  put_fixed(head, kCompactVersion, 4);
+  put_fixed(head, kPlainVersion, 4);
   append(head);
 }
 
@@ -196,7 +196,11 @@ std::uint64_t BlockWriter::write_packed(const Bytes& stored) {
   return offset;
 }
 
-void BlockWriter::finish(std::uint64_t directory) {
+void BlockWriter::finish(std::uint64_t directory, std::uint32_t version) {
+  Bytes field;
+  put_fixed(field, version, 4);
+  if (::pwrite(fd_, field.data(), field.size(), sizeof kMagic) != static_cast<ssize_t>(field.size()))
+    fail("cannot be written");
   Bytes tail;
   put_fixed(tail, directory, 8);
   put_fixed(tail, checksum(tail.data(), 8, {}), 4);

@@ -12,7 +12,8 @@ namespace lockstep::trace {
 
 enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 
-inline constexpr std::uint32_t kCompactVersion = 1;
+/// Version 2: instruction tables may say lines of the source. Files without them are written as version 1.
+inline constexpr std::uint32_t kPlainVersion = 1, kCompactVersion = 2;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.
@@ -48,6 +49,7 @@ class BlockReader {
   [[nodiscard]] std::span<const std::uint8_t> read(std::uint64_t offset, BlockKind kind,
                                                    BlockScratch& scratch) const;
   [[nodiscard]] std::uint64_t directory() const { return directory_; }
+  [[nodiscard]] std::uint32_t version() const { return version_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Throws InputError naming the file and the block's offset.
   [[noreturn]] void fail(std::uint64_t offset, const std::string& message) const;
@@ -59,6 +61,7 @@ class BlockReader {
   std::string path_;
   int fd_ = -1;
   std::uint64_t size_ = 0, directory_ = 0;
+  std::uint32_t version_ = kCompactVersion;
 };
 
 /// A compressor: makes blocks as they stand in a file. One for each thread that does.
@@ -89,8 +92,9 @@ class BlockWriter {
   std::uint64_t write(BlockKind kind, const Bytes& raw);
   /// The same with what a BlockPacker made of it.
   std::uint64_t write_packed(const Bytes& stored);
-  /// Appends the trailer that points at the directory block, and gives the file its name.
-  void finish(std::uint64_t directory);
+  /// Appends the trailer that points at the directory block, and gives the file its name. `version`: of the
+  /// format.
+  void finish(std::uint64_t directory, std::uint32_t version);
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// For who reads along.
   [[nodiscard]] int descriptor() const { return file_.descriptor(); }

@@ -38,6 +38,9 @@ void encode_command(const Command& command, Bytes& out);
 /// `kernels`, `events`: how many there are before it. Throws BrokenBlock.
 [[nodiscard]] Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events);
 
+/// Whether a kernel's instruction table may say lines of the source.
+[[nodiscard]] bool says_lines(const CompactDirectory& directory);
+
 void encode_directory(const CompactDirectory& directory, Bytes& out);
 /// Throws BrokenBlock.
 [[nodiscard]] CompactDirectory decode_directory(std::span<const std::uint8_t> bytes);
@@ -47,11 +50,15 @@ struct TracedTable {
   struct Entry {
     std::uint32_t pc = 0, text = 0;  // index of texts
     std::int64_t immediate = 0;
+    std::uint32_t file = 0,
+                  line = 0;  // of the source: 1 + index of files (0: not said); 0 where there is none
   };
   std::vector<std::string> texts;  // each once
+  std::vector<std::string> files;  // likewise
   std::vector<Entry> entries;
   [[nodiscard]] TracedInstruction operator[](std::uint32_t i) const {
-    return {entries[i].pc, texts[entries[i].text], entries[i].immediate};
+    const Entry& e = entries[i];
+    return {e.pc, texts[e.text], e.immediate, e.file == 0 ? std::string_view() : files[e.file - 1], e.line};
   }
 };
 

@@ -101,7 +101,7 @@ class CtaDecoder {
   LaneMask live_ = 0;           // lanes of the warp that have a thread
 
   // The line being read.
-  std::uint32_t pc_ = 0;
+  std::uint32_t pc_ = 0, source_line_ = 0;
   LaneMask mask_ = 0;
   AddressForm form_ = AddressForm::kNone;
   std::uint64_t function_ = 0;

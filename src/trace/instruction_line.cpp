@@ -75,8 +75,10 @@ const char* CtaDecoder::leading_fields(const char* p) {
     p = skip_blanks(end);
   }
   if (context_.layout.line_info) {
-    const char* const end = scan_decimal(p, ignored);
+    std::uint64_t line = 0;
+    const char* const end = scan_decimal(p, line);
     if (end == nullptr || !ends_token(*end)) expected("a source line number", p);
+    source_line_ = line >> 32 == 0 ? static_cast<std::uint32_t>(line) : 0;
     p = skip_blanks(end);
   }
   return p;
@@ -162,6 +164,7 @@ std::uint32_t CtaDecoder::add_instruction(InstructionKey key) {
   entry.has_addresses = inst.has_addresses;
   entry.known = inst.known;
   entry.call = call_kind(opcode);
+  entry.source_line = source_line_;
   out_.fresh_insts.push_back(inst);
   return out_.known + out_.fresh.add(key, entry);
 }

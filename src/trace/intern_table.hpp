@@ -24,7 +24,8 @@ struct InternedInstruction {
   std::int64_t immediate = 0;
   std::uint32_t pc = 0;
   std::uint32_t text_offset = 0, text_length = 0;
-  bool uses_immediate = false;  // another immediate makes another instruction
+  std::uint32_t source_line = 0;  // of its first record
+  bool uses_immediate = false;    // another immediate makes another instruction
   bool has_addresses = false;
   bool known = true;
   CallKind call = CallKind::kNone;

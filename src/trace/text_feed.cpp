@@ -52,7 +52,7 @@ class TextFeed final : public CtaFeed {
   [[nodiscard]] const StaticTable& instructions() const override { return table_; }
   [[nodiscard]] TracedInstruction traced(std::uint32_t i) const override {
     const InstructionKey key = interned_.key(i);
-    return {table_[i].pc, key.text, key.immediate};
+    return {table_[i].pc, key.text, key.immediate, {}, interned_[i].source_line};
   }
   [[nodiscard]] const TraceNotes& notes() const override { return notes_; }
 

@@ -69,6 +69,20 @@ TEST_CASE("a footprint is the set of touched sectors and lines") {
   CHECK(top.sectors() == 1);
 }
 
+TEST_CASE("instructions are counted by the line of the source where the trace says it") {
+  const std::map<std::string, std::string> lined{{"ctas", "6"}, {"tracer-version", "5"}, {"line-info", "1"}};
+  const KernelInfo k = scan_synthetic("streaming", lined);
+  Counts sum;
+  for (const auto& [line, counts] : k.by_line) {
+    CHECK(line.first == "");  // the tracer names no file
+    CHECK(line.second > 0);
+    sum += counts;
+  }
+  CHECK(sum.warp == k.total.warp);
+  CHECK(sum.thread == k.total.thread);
+  CHECK(scan_synthetic("streaming", {{"ctas", "6"}}).by_line.empty());
+}
+
 TEST_CASE("streaming: every line once, every count by formula") {
   const std::uint64_t threads = 6 * 256, warps = threads / 32;
   const KernelInfo k = scan_synthetic("streaming", {{"ctas", "6"}});

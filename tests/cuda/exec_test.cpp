@@ -1,5 +1,6 @@
 // `lockstep exec` on a real process: results, exit codes, and the same statistics whatever the threads.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -69,6 +70,45 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
   const Finished unsupported = execute({"--functional"}, "unsupported");
   CHECK(unsupported.out == "801\nPASS\n");
   CHECK(unsupported.err.find("cudaGraphDebugDotPrint is not supported") != std::string::npos);
+}
+
+TEST_CASE(
+    "what nvcc -lineinfo leaves: faults name the line of the source, and the record keeps it for info") {
+  const Folder folder;
+  std::string ptx = slurp(kPtx);
+  const auto insert = [&](const std::string& before, const std::string& text) {
+    const std::size_t at = ptx.find(before);
+    REQUIRE(at != std::string::npos);
+    ptx.insert(at, text);
+  };
+  insert("cvta.to.global.u64 \t%rd4", ".loc 1 12 5\n\t");
+  insert("add.f32", ".loc 2 3 9, function_name $L__info0, inlined_at 1 12 5\n\t");
+  ptx +=
+      "\n.file 1 \"/home/me/vector_add.cu\"\n.file 2 \"/home/me/sum.cuh\"\n.section .debug_str { $L__info0: "
+      ".b8 95, 0 }\n";
+  std::ofstream(folder / "lines.ptx") << ptx;
+  const Finished null =
+      run({"exec", "--functional", "--", LOCKSTEP_CUDA_PROGRAM, folder / "lines.ptx", "null"});
+  CHECK(null.code == 5);
+  CHECK(null.err.find(" (vector_add.cu:12): illegal address in kernel _Z3addPKfS0_Pfi") != std::string::npos);
+  CHECK(run({"record", folder / "add.lst", "--", LOCKSTEP_CUDA_PROGRAM, folder / "lines.ptx"}).code == 0);
+  const auto info = nlohmann::json::parse(run({"info", folder / "add.lst", "--json"}).out);
+  // 313 warps get behind the branch (10,000 elements); one FADD in each, of all 10,000 threads.
+  const auto& lines = info["total"]["source_lines"];
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0]["file"] == "/home/me/sum.cuh");
+  CHECK(lines[0]["line"] == 3);
+  CHECK(lines[1]["file"] == "/home/me/vector_add.cu");
+  CHECK(lines[1]["line"] == 12);
+  CHECK(lines[1]["warp"] >= 313 * 2);  // the loads
+  CHECK(run({"info", folder / "add.lst"}).out.find("  vector_add.cu:12 ") != std::string::npos);
+  // A timing run of both is the same.
+  CHECK(run({"record", folder / "plain.lst", "--", LOCKSTEP_CUDA_PROGRAM, kPtx}).code == 0);
+  const auto cycles = [&](const std::string& trace) {
+    CHECK(run({"run", folder / trace, "-q", "-o", folder / (trace + ".out")}).code == 0);
+    return nlohmann::json::parse(slurp(folder / (trace + ".out/stats.json")))["kernels"];
+  };
+  CHECK(cycles("add.lst") == cycles("plain.lst"));
 }
 
 TEST_CASE("a program of the driver API: modules, launches, linking, graphs with conditions and memory") {

@@ -1,5 +1,7 @@
 // Graphs, device properties, error texts: against values of the CUDA documentation.
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <map>
 #include <string>
 
 #include "config/config.hpp"
@@ -10,6 +12,13 @@
 
 using namespace lockstep;
 using namespace lockstep::cuda;
+
+extern "C" {
+const char* cudaGetErrorName(int status);
+const char* cudaGetErrorString(int status);
+int cuGetErrorName(int result, const char** text);
+int cuGetErrorString(int result, const char** text);
+}
 
 TEST_CASE("a graph's nodes come after what they depend on, otherwise as added") {
   Graph graph;
@@ -75,8 +84,59 @@ TEST_CASE("result codes have the runtime's names") {
   CHECK(static_cast<int>(Status::kErrorIllegalAddress) == 700);
   CHECK(static_cast<int>(Status::kErrorNotSupported) == 801);
   CHECK(std::string(status_name(Status::kErrorIllegalAddress)) == "cudaErrorIllegalAddress");
-  CHECK(std::string(status_text(Status::kErrorIllegalAddress)) == "illegal address");
   CHECK(std::string(status_name(static_cast<Status>(12345))) == "unrecognized error code");
+}
+
+namespace {
+
+/// Rows of a file of tests/cuda/data by their number; the other fields as one text.
+std::map<int, std::string> rows_of(const char* name) {
+  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/" + name);
+  std::map<int, std::string> rows;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t tab = line.find('\t');
+    if (line[0] != '#') rows[std::stoi(line)] = line.substr(tab + 1);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("names and texts of result codes are those that NVIDIA's runtime gives") {
+  const auto rows = rows_of("error_texts.tsv");
+  REQUIRE(rows.size() > 100);
+  for (int number = 0; number < 11000; ++number) {
+    const auto row = rows.find(number);
+    const std::string expected =
+        row != rows.end() ? row->second : "unrecognized error code\tunrecognized error code";
+    const std::string name = cudaGetErrorName(number), text = cudaGetErrorString(number);
+    if (name + "\t" + text != expected)
+      FAIL(number << ": " << name << ", " << text << "; expected " << expected);
+  }
+}
+
+TEST_CASE("the driver's result codes have the names of cuda.h and the runtime's texts") {
+  const auto rows = rows_of("driver_results.tsv"), runtime = rows_of("error_texts.tsv");
+  REQUIRE(rows.size() > 90);
+  for (int number = 0; number < 11000; ++number) {
+    INFO(number);
+    const char *name = nullptr, *text = nullptr;
+    const auto row = rows.find(number);
+    const int result = row != rows.end() ? 0 : 1;  // CUDA_ERROR_INVALID_VALUE
+    if (cuGetErrorName(number, &name) != result || cuGetErrorString(number, &text) != result)
+      FAIL("the result");
+    if (row == rows.end()) {
+      if (name != nullptr || text != nullptr) FAIL("a text of a number that the driver does not have");
+      continue;
+    }
+    CHECK(name == row->second);
+    const auto same = runtime.find(number);
+    if (same != runtime.end()) CHECK(text == same->second.substr(same->second.find('\t') + 1));
+  }
+  const char* text = nullptr;
+  CHECK(cuGetErrorString(700, &text) == 0);
+  CHECK(std::string(text) == "an illegal memory access was encountered");
+  CHECK(cuGetErrorName(1, nullptr) == 1);
 }
 
 TEST_CASE("the device's part of the runtime is left out of a program: the executor has it") {

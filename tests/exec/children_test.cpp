@@ -130,5 +130,30 @@ TEST_CASE("launches that cannot be are the thread's last error") {
   CHECK(children.empty());
 }
 
+TEST_CASE("a kernel's cudaGetErrorString and cudaGetErrorName give CUDA's texts") {
+  Device device(R"(
+.extern .func (.param .b64 r) __cudaCDP2GetErrorString(.param .b32 error);
+.extern .func (.param .b64 r) __cudaCDP2GetErrorName(.param .b32 error);
+.visible .entry run(.param .u64 out) {
+  .reg .b64 to, text, word;
+  ld.param.u64 to, [out];
+  { .param .b32 p; .param .b64 pr; st.param.b32 [p], 719;
+    call (pr), __cudaCDP2GetErrorString, (p); ld.param.b64 text, [pr]; }
+  ld.u64 word, [text]; st.global.u64 [to], word;
+  ld.u64 word, [text+8]; st.global.u64 [to+8], word;
+  ld.u64 word, [text+16]; st.global.u64 [to+16], word;
+  { .param .b32 p; .param .b64 pr; st.param.b32 [p], 1;
+    call (pr), __cudaCDP2GetErrorName, (p); ld.param.b64 text, [pr]; }
+  ld.u64 word, [text]; st.global.u64 [to+24], word;
+  ld.u64 word, [text+8]; st.global.u64 [to+32], word;
+  ret;
+})");
+  const Address out = device.zeros<char>(40);
+  device.run("run", {1, 1, 1}, {1, 1, 1}, Arguments(out));
+  const std::vector<char> bytes = device.read<char>(out, 40);
+  CHECK(std::string(bytes.data(), 24) == "unspecified launch failu");
+  CHECK(std::string(bytes.data() + 24, 16) == "cudaErrorInvalid");
+}
+
 }  // namespace
 }  // namespace lockstep::exec::test

@@ -181,6 +181,36 @@ TEST_CASE("forms that are not supported are reported before a launch, with file 
   }
 }
 
+TEST_CASE("faults and errors before the launch name the line of the source where the PTX says it") {
+  const std::string lines = ".file 1 \"/home/me/vector_add.cu\"\n.file 2 \"/home/me/load.cuh\"\n";
+  Device device(lines + R"(
+.visible .entry reads() {
+  .reg .b64 %d; .reg .b32 %r;
+  .loc 1 12 5
+  mov.u64 %d, 0;
+  .loc 2 3 9, inlined_at 1 13 7
+  ld.global.u32 %r, [%d];
+  ret;
+}
+.visible .entry unsupported() {
+  .loc 1 40 2
+  tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
+  ret;
+})");
+  try {
+    device.run("reads", {1, 1, 1}, {1, 1, 1}, Arguments());
+    FAIL("no fault");
+  } catch (const DeviceFault& fault) {
+    CHECK(fault.site().line == 11);
+    CHECK(fault.site().source == "load.cuh:3, inlined at vector_add.cu:13");
+    CHECK(std::string(fault.what())
+              .starts_with(
+                  "test.ptx:11 (load.cuh:3, inlined at vector_add.cu:13): illegal address in kernel reads,"));
+  }
+  CHECK_THROWS_WITH(device.kernel("unsupported"),
+                    Catch::StartsWith("test.ptx:16: vector_add.cu:40: tcgen05."));
+}
+
 TEST_CASE("trap ends the launch") {
   Device device(".visible .entry stop() {\n  trap;\n  ret;\n}");
   try {

@@ -254,7 +254,7 @@ TEST_CASE("ptx flow: what instructions read and write") {
   check("add.s32 %r1, %r2, %r2;", {"%r2"}, {"%r1"});
   check("@!%p1 mov.b32 %r1, %r2;", {"%p1", "%r2", "%r1"}, {"%r1"});
   check("ld.global.v2.b32 {%r1, %r2}, [%d1+4];", {"%d1"}, {"%r1", "%r2"});
-  check("st.shared.v2.b32 [%r3], {%r1, _};", {"%r3", "%r1"}, {});
+  check("st.shared.v2.b32 [%r3], {%r1, %r2};", {"%r3", "%r1", "%r2"}, {});
   check("setp.lt.and.s32 %p1|%p2, %r1, %r2, !%p3;", {"%r1", "%r2", "%p3"}, {"%p1", "%p2"});
   check("red.global.add.u32 [%d1], %r1;", {"%d1", "%r1"}, {});
   check("atom.global.cas.b32 %r1, [%d1], %r2, %r3;", {"%d1", "%r2", "%r3"}, {"%r1"});

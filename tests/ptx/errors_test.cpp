@@ -91,7 +91,20 @@ TEST_CASE("ptx errors: place, token and what was expected") {
   CHECK(in_kernel("ld.global.u32 %r1, [%tid.x];").find("cannot be an address") != std::string::npos);
   CHECK(in_kernel("call %d1, (%r1);").find("needs a .callprototype") != std::string::npos);
   CHECK(in_kernel("brx.idx %r1, %r2;").find(".branchtargets") != std::string::npos);
-  CHECK(in_kernel("add.s32;") == "bad.ptx:8: column 1: add has too few operands");
+  CHECK(in_kernel("add.s32;") ==
+        "bad.ptx:8: column 1: add.s32 has 0 operands; expected register, value, value");
+  CHECK(
+      in_kernel("@%p2 wgmma.sync.aligned ;") ==
+      "bad.ptx:8: column 1: wgmma.sync.aligned has 0 operands; expected registers, values, value, predicate, "
+      "constant, constant");
+  CHECK(in_kernel("st.global.v2.u32 [%d1], %r1;") ==
+        "bad.ptx:8: column 1: operand 2 of st.global.v2.u32 is a register; expected {2 values}");
+  CHECK(in_kernel("st.global.v2.u32 [%d1], {%r1, _};") ==
+        "bad.ptx:8: column 1: operand 2 of st.global.v2.u32 is a vector of 2 with '_'; expected {2 values}");
+  CHECK(in_kernel("add.s32 5, %r1, %r2;") ==
+        "bad.ptx:8: column 1: operand 1 of add.s32 is a constant; expected register");
+  CHECK(in_kernel("bar.sync 0, 32, 5;") ==
+        "bad.ptx:8: column 1: bar.sync has 3 operands; expected value, value (may be left out)");
   CHECK(in_kernel("/* no end") == "bad.ptx:8: column 1: this comment does not end");
   CHECK(in_kernel(".pragma \"no end\n;") == "bad.ptx:8: column 9: this string does not end on its line");
   CHECK(in_kernel("mov.u32 %r1, \x01;") == "bad.ptx:8: column 14: '?' begins no PTX token");

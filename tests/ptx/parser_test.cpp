@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ptx/printer.hpp"
+#include "ptx/source_lines.hpp"
 #include "tests/ptx/support.hpp"
 
 namespace lockstep::ptx {
@@ -268,6 +269,47 @@ TEST_CASE("ptx parser: debug directives") {
   CHECK(k.instructions[0].source.line == 11);
   CHECK(m.files[k.instructions[1].source.file] == "a.cu");
   CHECK(k.instructions[1].source.line == 20);
+}
+
+// What nvcc 13 -lineinfo writes for a kernel that calls outer(), which calls helper(), both inlined.
+TEST_CASE("ptx parser: lines of inlined functions know where they were called") {
+  const std::string text = module_text(R"(
+    .entry k() { .reg .b32 r;
+      .loc 1 8 3
+      mov.u32 r, 1;
+      .loc 1 9 5
+      .loc 2 4 3, function_name $L0, inlined_at 1 9 5
+      .loc 2 2 73, function_name $L1, inlined_at 2 4 3
+      mov.u32 r, 2;
+      mov.u32 r, 3;
+      .loc 2 4 3, function_name $L0, inlined_at 1 9 5
+      mov.u32 r, 4;
+      .loc 1 9 5
+      mov.u32 r, 5;
+      .loc 2 4 3, inlined_at 1 20 1
+      mov.u32 r, 6;
+      ret; }
+    .file 1 "/home/me/a.cu"
+    .file 2 "b.cuh"
+    .section .debug_str { $L0: .b8 95, 0
+ $L1: .b8 95, 0 })");
+  const Module m = parse(text, "test.ptx");
+  const Function& k = m.functions[0];
+  const auto source = [&](std::size_t i) { return source_text(k.instructions[i].source, k, m.files); };
+  CHECK(source(0) == "a.cu:8");
+  CHECK(source(1) == "b.cuh:2, inlined at b.cuh:4, inlined at a.cu:9");
+  CHECK(source(2) == source(1));
+  CHECK(source(3) == "b.cuh:4, inlined at a.cu:9");
+  CHECK(source(4) == "a.cu:9");
+  CHECK(source(5) == "b.cuh:4, inlined at a.cu:20");
+  CHECK(k.callers.size() == 3);
+  CHECK(difference(parse(print(m), "printed"), m) == "");
+  CHECK(source_text({}, k, m.files) == "");
+  // One that is its own caller ends somewhere.
+  const Module loop = parse(
+      module_text(".entry k() { .loc 1 1 1, inlined_at 1 1 1 .loc 1 1 1, inlined_at 1 1 1 ret; }"), "loop");
+  CHECK(source_text(loop.functions[0].instructions[0].source, loop.functions[0], loop.files)
+            .starts_with("?:1, inlined at ?:1"));
 }
 
 TEST_CASE("ptx parser: a zero byte ends the text") {

@@ -37,6 +37,7 @@ std::string difference(const Function& a, const Function& b) {
     return "labels";
   if (a.prototypes != b.prototypes) return "prototypes";
   if (a.directives != b.directives) return "directives";
+  if (a.callers != b.callers) return "callers";
   return same_list(a.instructions, b.instructions) ? "" : "instructions";
 }
 

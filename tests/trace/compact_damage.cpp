@@ -163,7 +163,10 @@ TEST_CASE("Versions, kinds and sizes that cannot be are refused") {
   ByHand hand;
   std::string other = hand.file();
   other[8] = 2;
-  CHECK_THAT(error(other), Catch::EndsWith("t.lst: compact trace, byte 8: format version 2; expected 1"));
+  CHECK_THAT(error(other), Catch::EndsWith("byte 8: format version 2 without line information; expected 1"));
+  other[8] = 3;
+  CHECK_THAT(error(other),
+             Catch::EndsWith("t.lst: compact trace, byte 8: format version 3; expected 1 to 2"));
   hand.chunk_said = 0xffffffff;
   CHECK_THAT(error(hand.file()),
              Catch::Contains("byte 12: block of 4294967295 bytes decompressed; expected at most"));
@@ -200,7 +203,14 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
   ChunkEncoder encoder;
   encoder.encode({feed->header(), 0}, ctas, chunk);
   encode_table(
-      feed->instructions().size(), [&](std::uint32_t i) { return feed->traced(i); }, table);
+      feed->instructions().size(),
+      [&](std::uint32_t i) {
+        TracedInstruction traced = feed->traced(i);
+        traced.source_line = 10 + i % 3;
+        traced.source_file = i % 4 == 0 ? "a.cu" : i % 4 == 1 ? "b.cuh" : "";
+        return traced;
+      },
+      table);
   encode_directory({"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}}}}, directory);
   ChunkDecoder decoder;
   Random random(5);

@@ -87,6 +87,8 @@ inline void require_same_kernel(CtaFeed& a, CtaFeed& b) {
     REQUIRE(same_instruction(a.instructions()[i], b.instructions()[i]));
     REQUIRE(a.traced(i).text == b.traced(i).text);
     REQUIRE(a.traced(i).immediate == b.traced(i).immediate);
+    REQUIRE(a.traced(i).source_line == b.traced(i).source_line);
+    REQUIRE(a.traced(i).source_file == b.traced(i).source_file);
   }
   REQUIRE(a.notes().unknown_opcodes == b.notes().unknown_opcodes);
   REQUIRE(a.notes().remarks == b.notes().remarks);
