@@ -135,8 +135,6 @@ void note_warm_l2(stats::RunReport& report, const config::GpuConfig& config) {
   std::sort(report.remarks.begin(), report.remarks.end());
 }
 
-}  // namespace
-
 /// What a run simulates: a trace, or a program that makes it meanwhile.
 struct Input {
   const trace::TraceSet& trace;

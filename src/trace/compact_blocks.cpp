@@ -199,8 +199,7 @@ std::uint64_t BlockWriter::write_packed(const Bytes& stored) {
 void BlockWriter::finish(std::uint64_t directory, std::uint32_t version) {
   Bytes field;
   put_fixed(field, version, 4);
-  if (::pwrite(fd_, field.data(), field.size(), sizeof kMagic) != static_cast<ssize_t>(field.size()))
-    fail("cannot be written");
+  file_.overwrite(sizeof kMagic, field.data(), field.size());
   Bytes tail;
   put_fixed(tail, directory, 8);
   put_fixed(tail, checksum(tail.data(), 8, {}), 4);

@@ -149,6 +149,11 @@ void OutputFile::append(const void* data, std::size_t bytes) {
   }
 }
 
+void OutputFile::overwrite(std::uint64_t offset, const void* data, std::size_t bytes) {
+  const ssize_t wrote = ::pwrite(fd_, data, bytes, static_cast<off_t>(offset));
+  if (wrote != static_cast<ssize_t>(bytes)) fail(wrote < 0 ? errno : ENOSPC);
+}
+
 void OutputFile::resize(std::uint64_t bytes) {
   const auto end = static_cast<off_t>(bytes);
   if (::ftruncate(fd_, end) != 0 || ::lseek(fd_, end, SEEK_SET) < 0) fail(errno);

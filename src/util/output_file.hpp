@@ -30,6 +30,8 @@ class OutputFile {
 
   void append(const void* data, std::size_t bytes);
   void append(std::string_view text) { append(text.data(), text.size()); }
+  /// Replaces bytes that were appended before. Not for devices and pipes.
+  void overwrite(std::uint64_t offset, const void* data, std::size_t bytes);
   /// The file ends at `bytes`, and the next append() continues there. Not for devices and pipes.
   void resize(std::uint64_t bytes);
   /// What is on the disk then: kData the content, kName the file's name, too, which then survive a power cut.
