@@ -280,8 +280,8 @@ inline Result run(Program& program, const config::GpuConfig& config = small_gpu(
   } copy_engine;
   engine.add(sm, sim::DomainKind::kSm);
   engine.add(memory, sim::DomainKind::kMemory);
-  engine.add(launcher, sim::DomainKind::kOther);
   engine.add(copy_engine, sim::DomainKind::kOther);
+  engine.add(launcher, sim::DomainKind::kOther);  // in the host's place
   fabric.register_with(engine);
   Stopper stopper(launcher, 2 * ctas, o.limit);
   engine.run(stopper);
