@@ -159,7 +159,7 @@ TEST_CASE("a full disk under -o is an error and leaves nothing half-written") {
   const Finished converted = run({"convert", kTrace, folder / "disk/a.lst"});
   const Finished synth = run({"synth", "mixed", "--out", folder / "disk/t"});
   for (const auto& entry : fs::recursive_directory_iterator(folder / "disk"))
-    CHECK(entry.path().string().find("tmp") == std::string::npos);
+    CHECK(entry.path().filename().string().find("tmp") == std::string::npos);
   CHECK(!fs::exists(folder / "disk/out/stats.json"));
   CHECK(!fs::exists(folder / "disk/t/kernelslist.g"));
   umount((folder / "disk").c_str());
@@ -309,7 +309,9 @@ TEST_CASE("a line on the terminal shows what a program executes") {
   fcntl(master, F_SETFL, O_NONBLOCK);
   const Folder folder;
   write_endless(folder);
+  char text[4096];
   for (const bool functional : {false, true}) {
+    while (read(master, text, sizeof text) > 0) continue;  // what the program before has left
     Launch launch;
     launch.arguments = {"run", folder / "endless.ptx", "--launch", folder / "endless.launch"};
     if (functional)
@@ -324,7 +326,6 @@ TEST_CASE("a line on the terminal shows what a program executes") {
       return line != std::string::npos && shown.find("thread inst/s", line) != std::string::npos;
     };
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    char text[4096];
     while (!complete() && std::chrono::steady_clock::now() < deadline) {
       const auto length = read(master, text, sizeof text);
       if (length > 0) shown.append(text, static_cast<std::size_t>(length));

@@ -97,6 +97,21 @@ Program::~Program() {
 
 void Program::send(int signal) const { kill(pid_, signal); }
 
+namespace {
+
+/// Whether a process may write to what its descriptor stands for.
+bool is_for_writing(const std::filesystem::path& process, const std::filesystem::path& descriptor) {
+  std::istringstream lines(slurp(process / "fdinfo" / descriptor));
+  for (std::string word; lines >> word;)
+    if (word == "flags:") {
+      lines >> word;
+      return (std::stoul(word, nullptr, 8) & O_ACCMODE) != O_RDONLY;
+    }
+  return false;
+}
+
+}  // namespace
+
 bool Program::writes(const std::string& folder, std::uintmax_t bytes) const {
   namespace fs = std::filesystem;
   using namespace std::chrono_literals;
@@ -105,7 +120,8 @@ bool Program::writes(const std::string& folder, std::uintmax_t bytes) const {
     for (const auto& file : fs::directory_iterator(process / "fd", gone)) {
       const std::string name = fs::read_symlink(file.path(), gone).string();
       struct stat info {};
-      if (name.starts_with(folder + "/") && stat(file.path().c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+      if (name.starts_with(folder + "/") && is_for_writing(process, file.path().filename()) &&
+          stat(file.path().c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
           static_cast<std::uintmax_t>(info.st_size) >= bytes)
         return true;
     }

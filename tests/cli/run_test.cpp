@@ -59,12 +59,13 @@ TEST_CASE("a run writes its files and a summary") {
 TEST_CASE("what differs from the product is named, and a resolved configuration says the same") {
   const Folder folder;
   write_trace(folder / "t", {});
-  REQUIRE(run({"run", folder / "t", "-o", folder / "a", "--set", "sm.scheduler=lrr", "--set", "l1.ways=8"})
+  REQUIRE(run({"run", folder / "t", "-o", folder / "a", "--set", "sm.scheduler=lrr", "--set", "l1.ways=8",
+               "--set", "launch.latency_ns=5000"})
               .code == 0);
   const Json overrides = stats_of(folder / "a")["overrides"];
   CHECK(overrides["sm.scheduler"] == "lrr");
   CHECK(overrides["l1.ways"] == "8");
-  CHECK(overrides.size() == 2);
+  CHECK(overrides.size() == 3);
   REQUIRE(run({"run", folder / "t", "-o", folder / "b", "-c", folder / "a/config.ini"}).code == 0);
   CHECK(slurp(folder / "a/stats.json") == slurp(folder / "b/stats.json"));
   REQUIRE(run({"run", folder / "t", "-o", folder / "c"}).code == 0);
