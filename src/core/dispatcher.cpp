@@ -97,7 +97,7 @@ Cycle Dispatcher::slot_free_from(Cycle now) const {
   if (free_slot(now) >= 0) return now;
   Cycle next = kNever;
   for (const Slot& slot : slots_)
-    if (slot.state == SlotState::kFinished && slot.cut >= now) next = std::min(next, slot.cut);
+    if (slot.state == SlotState::kFinished && slot.cut > now) next = std::min(next, slot.cut);
   return next;
 }
 

@@ -201,14 +201,14 @@ TEST_CASE("faults and errors before the launch name the line of the source where
     device.run("reads", {1, 1, 1}, {1, 1, 1}, Arguments());
     FAIL("no fault");
   } catch (const DeviceFault& fault) {
-    CHECK(fault.site().line == 11);
+    CHECK(fault.site().line == 12);
     CHECK(fault.site().source == "load.cuh:3, inlined at vector_add.cu:13");
     CHECK(std::string(fault.what())
               .starts_with(
-                  "test.ptx:11 (load.cuh:3, inlined at vector_add.cu:13): illegal address in kernel reads,"));
+                  "test.ptx:12 (load.cuh:3, inlined at vector_add.cu:13): illegal address in kernel reads,"));
   }
   CHECK_THROWS_WITH(device.kernel("unsupported"),
-                    Catch::StartsWith("test.ptx:16: vector_add.cu:40: tcgen05."));
+                    Catch::StartsWith("test.ptx:17: vector_add.cu:40: tcgen05."));
 }
 
 TEST_CASE("trap ends the launch") {

@@ -184,7 +184,12 @@ collect() {
   done
 }
 
-(($# >= 3)) || fail "usage: batch.sh pending|given-up|task|collect|check LIST RESULTS [...]"
+usage="usage: batch.sh pending|given-up|task|collect|check LIST RESULTS [...]"
+[[ ${1:-} != --help ]] || { echo "$usage"; exit 0; }
+(($# >= 3)) || fail "$usage"
+for number in "${@:4}"; do
+  [[ $number =~ ^[0-9]+$ ]] || fail "found '$number', expected a line number"
+done
 [[ $limit =~ ^[1-9][0-9]*$ ]] || fail "LOCKSTEP_ATTEMPTS: found '$limit', expected a number from 1 on"
 list=$2 results=$3
 case $1 in
