@@ -258,6 +258,7 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
   }
   progress.finish();
   if (result.report.kernels.empty() && trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
+    if (interrupted()) return kInterrupted;  // before the program's first kernel was known
     print_err("{}", kNoKernels);
     return kDone;
   }
