@@ -15,7 +15,7 @@ std::map<std::string, std::string> overrides(const GpuConfig& config) {
   if (std::none_of(products().begin(), products().end(), has_its_name)) return changed;
   const GpuConfig product = resolve(config.gpu.name);
   for (const Parameter& p : schema())
-    if (value_text(p, config) != value_text(p, product)) changed.emplace(p.key, value_with_unit(p, config));
+    if (!same_value(p, config, product)) changed.emplace(p.key, value_with_unit(p, config));
   return changed;
 }
 

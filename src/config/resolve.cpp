@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <mutex>
 
 #include "config/checks.hpp"
 #include "config/config.hpp"
@@ -143,25 +144,39 @@ const Origins& default_origins() {
   return origins;
 }
 
-void apply(Resolved& to, const Assignment& a, Origin::Kind kind) {
+/// Returns the canonical key.
+std::string apply(GpuConfig& to, const Assignment& a) {
   try {
-    const std::string key = set_key(to.config, a.key, a.value);
-    to.origins[key] = {kind, fmt::format("{}:{}", a.file, a.line), a.note};
+    return set_key(to, a.key, a.value);
   } catch (const UserError& e) {
     throw InputError(a.file, a.line, e.what());
   }
 }
 
-void apply_override(Resolved& to, const std::string& option) {
+std::string apply_override(GpuConfig& to, const std::string& option) {
   const std::size_t equals = option.find('=');
   try {
     if (equals == std::string::npos) throw UserError("expected KEY=VALUE");
     const std::string_view key = trimmed(std::string_view(option).substr(0, equals));
-    const std::string name = set_key(to.config, key, std::string_view(option).substr(equals + 1));
-    to.origins[name] = {Origin::Kind::kOption, "--set", ""};
+    return set_key(to, key, std::string_view(option).substr(equals + 1));
   } catch (const UserError& e) {
     throw UserError(fmt::format("--set '{}': {}", printable(option), e.what()));
   }
+}
+
+GpuConfig from_files(const std::string& name_or_file) {
+  GpuConfig config;
+  for (const Assignment& a : load_all(name_or_file)) apply(config, a);
+  return config;
+}
+
+/// Read once in a process: a run asks for its product several times, and small runs are short.
+GpuConfig product_config(const std::string& name) {
+  static std::mutex mutex;
+  static std::map<std::string, GpuConfig> known;
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(name);
+  return found != known.end() ? found->second : known.emplace(name, from_files(name)).first->second;
 }
 
 void check(const Resolved& resolved) {
@@ -187,20 +202,28 @@ std::vector<std::string> product_names() {
 Resolved resolve_with_origins(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                               const std::vector<std::string>& overrides) {
   Resolved resolved{{}, default_origins()};
-  for (const Assignment& a : load_all(name_or_file)) apply(resolved, a, Origin::Kind::kFile);
-  for (const Assignment& a : assignments) apply(resolved, a, Origin::Kind::kAssignment);
-  for (const std::string& option : overrides) apply_override(resolved, option);
+  const auto set = [&resolved](const Assignment& a, Origin::Kind kind) {
+    resolved.origins[apply(resolved.config, a)] = {kind, fmt::format("{}:{}", a.file, a.line), a.note};
+  };
+  for (const Assignment& a : load_all(name_or_file)) set(a, Origin::Kind::kFile);
+  for (const Assignment& a : assignments) set(a, Origin::Kind::kAssignment);
+  for (const std::string& option : overrides)
+    resolved.origins[apply_override(resolved.config, option)] = {Origin::Kind::kOption, "--set", ""};
   check(resolved);
   return resolved;
 }
 
 GpuConfig resolve(const std::string& name_or_file, const std::vector<std::string>& overrides) {
-  return resolve_with_origins(name_or_file, {}, overrides).config;
+  return resolve(name_or_file, {}, overrides);
 }
 
 GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                   const std::vector<std::string>& overrides) {
-  return resolve_with_origins(name_or_file, assignments, overrides).config;
+  GpuConfig config = is_product(name_or_file) ? product_config(name_or_file) : from_files(name_or_file);
+  for (const Assignment& a : assignments) apply(config, a);
+  for (const std::string& option : overrides) apply_override(config, option);
+  if (!first_inconsistency(config)) return config;
+  return resolve_with_origins(name_or_file, assignments, overrides).config;  // which throws, with the origins
 }
 
 std::string to_ini(const GpuConfig& config) {

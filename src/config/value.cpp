@@ -246,6 +246,11 @@ std::string value_text(const Parameter& p, const GpuConfig& config) {
   return "";
 }
 
+bool same_value(const Parameter& p, const GpuConfig& a, const GpuConfig& b) {
+  if (p.type == Type::kList || p.type == Type::kText) return value_text(p, a) == value_text(p, b);
+  return p.binding.get(a) == p.binding.get(b);
+}
+
 std::string value_with_unit(const Parameter& p, const GpuConfig& config) {
   const MeasureInfo& measure = info(p.measure);
   const std::string value = value_text(p, config);

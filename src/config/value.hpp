@@ -17,6 +17,8 @@ void set_value(const Parameter& parameter, GpuConfig& config, std::string_view t
 
 /// The value in its one canonical form, without unit: "1380000", "true", "fma,fma2", "0,8,16".
 [[nodiscard]] std::string value_text(const Parameter& parameter, const GpuConfig& config);
+/// Whether two configurations have one value of the parameter.
+[[nodiscard]] bool same_value(const Parameter& parameter, const GpuConfig& a, const GpuConfig& b);
 
 /// The canonical value with its unit, which set_value() reads back: "1380000 kHz".
 [[nodiscard]] std::string value_with_unit(const Parameter& parameter, const GpuConfig& config);
