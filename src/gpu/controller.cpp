@@ -18,6 +18,7 @@ constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 const char* copy_kind(const host::HostCommand& command) {
   if (command.kind == host::HostCommand::Kind::kFill) return "fill";
   if (command.kind == host::HostCommand::Kind::kDeviceCopy) return "device_to_device";
+  if (command.kind == host::HostCommand::Kind::kPeerCopy) return "peer_to_peer";
   return is_copy_to_device(command) ? "host_to_device" : "device_to_host";
 }
 
@@ -64,6 +65,7 @@ Time Controller::boundary(Time now) {
 
 void Controller::manage() {
   if (gmmu_) system_->device(0).manage(plan_->managed);
+  system_->place(plan_->apertures);
 }
 
 bool Controller::any_active() const {
@@ -122,6 +124,7 @@ void Controller::close_finished(Time now) {
     ledger.collect_late(due, result_.report.unattributed);
     for (const auto& kernel : due) {
       batch.push_back({system_->clock(d).to_time.ceil(kernel.end), kernel.command, ledger.close(kernel)});
+      batch.back().result.device = d;
       feeds_->close(d, kernel.slot);
     }
     // The next kernel starts after this cut (Dispatcher).
@@ -146,8 +149,8 @@ void Controller::note_copies() {
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
     const host::Host::Copied& copy = copied[copies_noted_];
     const host::HostCommand& command = host_->command(copy.command);
-    result_.report.copies.push_back(
-        {copy_kind(command), command.address, command.bytes, copy.start, copy.end - copy.start});
+    result_.report.copies.push_back({copy_kind(command), command.address, command.bytes, copy.start,
+                                     copy.end - copy.start, command.device});
     last_end_ = std::max(last_end_, system_->clock(command.device).to_time.ceil(copy.end));
   }
 }
