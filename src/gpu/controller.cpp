@@ -216,12 +216,15 @@ void Controller::finish(Time now, Outcome outcome) {
   if (outcome == Outcome::kDone) left_over_ = system_->busy_domains();
   if (report.partial) settle(now);
   for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    const std::size_t whole = report.kernels.size();
     if (report.partial) ledgers_[d].add_partial(system_->cycle(d, now), report.kernels);
+    for (std::size_t i = whole; i < report.kernels.size(); ++i) report.kernels[i].device = d;
     ledgers_[d].collect_rest(report.unattributed);
   }
   if (const auto rest = take_interval(); options_->interval && any(rest))
     report.intervals.push_back({report.total_cycles, rest});
   refresh_notes();
+  if (report.system) report.system->links = system_->links();
   if (gmmu_) report_managed();
 }
 

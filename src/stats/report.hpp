@@ -83,7 +83,8 @@ struct ManagedReport {
   std::vector<Sample> residency;  // with a time series, at its samples
 };
 
-/// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
+/// Everything that stats.json says. Cycles of a kernel or copy are those of its device. Nothing here depends
+/// on paths, threads, windows or dates.
 struct RunReport {
   std::string version;                           // of the program
   std::string gpu;                               // configuration's name
@@ -107,6 +108,11 @@ struct RunReport {
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 };
 
+/// The core clock of the device that ran it.
+[[nodiscard]] inline std::uint64_t khz_of(const RunReport& report, std::uint16_t device) {
+  return report.system ? report.system->devices.at(device).core_khz : report.core_khz;
+}
+
 /// What depends on the host: host.json only.
 struct HostReport {
   unsigned threads = 1;
@@ -129,9 +135,10 @@ struct HostReport {
   std::string date, host, command;
 };
 
-/// stats.json: schema 1. Byte-identical for equal reports.
+/// stats.json: schema 1; of several devices schema 2, which says the device of kernels and copies, and
+/// "system". Byte-identical for equal reports.
 [[nodiscard]] std::string to_json(const RunReport& report);
-/// stats.csv: header and a row a kernel.
+/// stats.csv: header and a row a kernel; of several devices with a column "device" at the end.
 [[nodiscard]] std::string to_csv(const RunReport& report);
 /// intervals.csv: a row an interval.
 [[nodiscard]] std::string intervals_csv(const RunReport& report);
