@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kUnplaced = ~0u;
 constexpr std::uint32_t kDynamicSharedAlign = 16;  // at least, as nvcc declares it
 
-/// Instructions that PTX documents with {!}: the others could read the predicate as it is only.
+/// Instructions that PTX documents with {!} or {-}: the others could read the operand as it is only.
 bool takes_negated(ptx::Opcode op) {
   switch (op) {
     case ptx::Opcode::kBar:
@@ -24,6 +24,7 @@ bool takes_negated(ptx::Opcode op) {
     case ptx::Opcode::kLop3:
     case ptx::Opcode::kSet:
     case ptx::Opcode::kSetp:
+    case ptx::Opcode::kVmad:
     case ptx::Opcode::kVote:
     case ptx::Opcode::kWgmma:
       return true;
