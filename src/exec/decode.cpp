@@ -33,6 +33,17 @@ bool takes_negated(ptx::Opcode op) {
   }
 }
 
+/// The only registers of two slots: what copies them would reach behind a narrower operand.
+bool has_narrow_operand(const ptx::Instruction& inst, const ptx::Function& function) {
+  const bool moves_128 =
+      inst.op() == ptx::Opcode::kMov &&
+      std::ranges::any_of(inst.form.types, [](ptx::Type t) { return ptx::bits(t) == 128; });
+  return moves_128 && std::ranges::any_of(inst.operands, [&](const ptx::Operand& o) {
+           if (o.kind == ptx::OperandKind::kVector || o.kind == ptx::OperandKind::kSink) return false;
+           return o.kind != ptx::OperandKind::kRegister || ptx::bits(function.registers[o.reg].type) != 128;
+         });
+}
+
 std::uint32_t round_up(std::uint64_t value, std::uint64_t to) {
   return static_cast<std::uint32_t>((value + to - 1) / to * to);
 }
@@ -279,6 +290,7 @@ std::optional<LaneOp> Decoder::lane_op(const Inst& inst) const {
 void Decoder::decode_lane(const Inst& inst, Operation& op) {
   const auto lane = lane_op(inst);
   if (!lane) fail("this instruction is not supported");
+  if (has_narrow_operand(inst, *function_)) fail("expected registers of .b128");
   const unsigned written = ptx::destination_count(inst.form);
   std::vector<Slot> destinations, sources;
   for (std::size_t i = 0; i < inst.operands.size(); ++i)
