@@ -188,7 +188,9 @@ std::uint64_t Controller::activity() const {
 void Controller::watch(Time now) {
   const Cycle cycle = system_->cycle(0, now);
   if (cycle == grid_) grid_ += kGrid;
-  if (engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
+  // A kernel that is complete has its cut still to come: exhausted() judges what is left behind that.
+  const bool all_closed = std::ranges::all_of(ledgers_, &KernelLedger::all_closed);
+  if (all_closed && engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
   collect_active(now);
   const std::uint64_t current = activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
