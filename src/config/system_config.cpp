@@ -194,6 +194,7 @@ class SystemReader {
     if (ends.size() != 2)
       throw UserError(fmt::format("found '{}', expected two nodes, such as gpu0.gpu1 or all.SWITCH",
                                   printable(std::string_view(a.key).substr(6))));
+    if (ends[0] == ends[1] && ends[0] != "all") throw UserError("a link from a node to itself");
     const auto [kind, count] = name_and_count(a.value, "LINK");
     const auto found = std::ranges::find(to_->kinds, kind, &LinkKind::name);
     if (found == to_->kinds.end())
@@ -203,8 +204,7 @@ class SystemReader {
     for (const std::uint32_t from : nodes(ends[0]))
       for (const std::uint32_t to : nodes(ends[1])) {
         const bool both = ends[0] == ends[1];
-        if (from == to && !both) throw UserError("a link from a node to itself");
-        if (both && from >= to) continue;
+        if (both ? from >= to : from == to) continue;
         if (!pairs_.insert(std::minmax(from, to)).second)
           throw UserError("two nodes are linked twice; expected one line with their number of links");
         to_->edges.push_back({from, to, index, count});
