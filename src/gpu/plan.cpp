@@ -85,6 +85,9 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
       return To::kFill;
     case From::kDeviceCopy:
       return To::kDeviceCopy;
+    case From::kPeerCopy:
+      return To::kPeerCopy;
+    case From::kPlace:
     case From::kManage:
     case From::kRelease:
     case From::kAdvise:

@@ -30,6 +30,7 @@ struct HostCommand {
     kNotice,       // to managed memory: nothing waits for it
     kFill,
     kDeviceCopy,
+    kPeerCopy,
   } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
@@ -38,6 +39,7 @@ struct HostCommand {
   std::uint32_t event = 0;   // the event's record, counted from 0
   uvm::Order order = {};     // kOrder, kStreamOrder, kNotice; index is not used
   std::uint16_t device = 0;  // which carries it out; not of the host's waits
+  Address source = 0;        // kPeerCopy: what is read; the device's own
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
   using Kind = HostCommand::Kind;

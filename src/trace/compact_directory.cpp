@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/compact_blocks.hpp"
 #include "trace/compact_chunk.hpp"
 
 namespace lockstep::trace {
@@ -115,7 +116,8 @@ bool has_memory(Command::Kind kind) {
 }
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
-  return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) || kind >= Kind::kDeviceAccess;
+  return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) ||
+         (kind >= Kind::kDeviceAccess && kind != Kind::kPlace);
 }
 bool has_place(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -129,11 +131,27 @@ bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
 }
 
+/// Added to the kind of a command that is another device's than the first.
+constexpr std::uint64_t kOnDevice = 32;
+static_assert(Command::kKinds <= kOnDevice);
+
+void decode_kind(ByteReader& in, Command& command) {
+  const std::uint64_t kind = in.number(kOnDevice + Command::kKinds - 1, "the kind of a command");
+  if (kind % kOnDevice >= Command::kKinds)
+    throw BrokenBlock("the kind of a command is " + std::to_string(kind) + "; expected one below " +
+                      std::to_string(Command::kKinds) + ", or " + std::to_string(kOnDevice) + " more");
+  command.kind = static_cast<Command::Kind>(kind % kOnDevice);
+  if (kind >= kOnDevice)
+    command.device =
+        static_cast<std::uint16_t>(in.number(Command::kMaxDevices - 1u, "the device of a command"));
+}
+
 }  // namespace
 
 void encode_command(const Command& command, Bytes& out) {
   using Kind = Command::Kind;
-  put_varint(out, static_cast<std::uint64_t>(command.kind));
+  put_varint(out, static_cast<std::uint64_t>(command.kind) + (command.device != 0 ? kOnDevice : 0));
+  if (command.device != 0) put_varint(out, command.device);
   if (command.kind == Kind::kKernel) put_varint(out, command.kernel);
   if (has_memory(command.kind)) {
     put_varint(out, command.address);
@@ -144,13 +162,14 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
+  if (command.kind == Kind::kPeerCopy) put_varint(out, command.source);
 }
 
 Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
   using Kind = Command::Kind;
   constexpr std::uint64_t kMaxAdvice = 6;
   Command command;
-  command.kind = static_cast<Kind>(in.number(Command::kKinds - 1, "the kind of a command"));
+  decode_kind(in, command);
   if (command.kind == Kind::kKernel) {
     if (kernels == 0) throw BrokenBlock("a command names a kernel before there is one");
     command.kernel = static_cast<std::uint32_t>(in.number(kernels - 1, "the kernel of a command"));
@@ -168,11 +187,23 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
     if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");
     command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
   }
+  if (command.kind == Kind::kPeerCopy) command.source = in.varint();
   return command;
 }
 
-bool says_lines(const CompactDirectory& directory) {
-  return std::ranges::any_of(directory.kernels, [](const KernelEntry& k) { return k.header.line_info; });
+std::uint16_t devices_of(const std::vector<Command>& commands) {
+  std::uint16_t most = 0;
+  for (const Command& command : commands) most = std::max(most, command.device);
+  return static_cast<std::uint16_t>(most + 1);
+}
+
+std::uint32_t version_of(const CompactDirectory& directory) {
+  const auto says_devices = [](const Command& c) {
+    return c.device != 0 || c.kind == Command::Kind::kPeerCopy || c.kind == Command::Kind::kPlace;
+  };
+  const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
+  if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;
+  return std::ranges::any_of(directory.kernels, says_lines) ? kLineVersion : kPlainVersion;
 }
 
 void encode_directory(const CompactDirectory& directory, Bytes& out) {

@@ -38,8 +38,8 @@ void encode_command(const Command& command, Bytes& out);
 /// `kernels`, `events`: how many there are before it. Throws BrokenBlock.
 [[nodiscard]] Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events);
 
-/// Whether a kernel's instruction table may say lines of the source.
-[[nodiscard]] bool says_lines(const CompactDirectory& directory);
+/// The lowest version of the format that says what the directory does.
+[[nodiscard]] std::uint32_t version_of(const CompactDirectory& directory);
 
 void encode_directory(const CompactDirectory& directory, Bytes& out);
 /// Throws BrokenBlock.

@@ -273,9 +273,9 @@ class CompactTraceSet final : public TraceSet {
           decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch)));
     });
     for (const KernelEntry& kernel : directory_->kernels) kernels_.push_back(kernel.header);
-    if (blocks.version() != kPlainVersion && !says_lines(*directory_))
-      blocks.fail(8, fmt::format("format version {} without line information; expected {}", blocks.version(),
-                                 kPlainVersion));
+    if (blocks.version() != version_of(*directory_))
+      blocks.fail(8, fmt::format("format version {}; expected {} for what the directory says",
+                                 blocks.version(), version_of(*directory_)));
   }
   [[nodiscard]] const std::string& name() const override { return directory_->name; }
   [[nodiscard]] std::uint64_t content_hash() const override { return directory_->hash; }

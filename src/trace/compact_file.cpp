@@ -87,8 +87,7 @@ void CompactFile::finish(std::string name, std::uint64_t hash, std::vector<Comma
   directory_.hash = hash;
   directory_.commands = std::move(commands);
   encode_directory(directory_, raw_);
-  file_.finish(file_.write(BlockKind::kDirectory, raw_),
-               says_lines(directory_) ? kCompactVersion : kPlainVersion);
+  file_.finish(file_.write(BlockKind::kDirectory, raw_), version_of(directory_));
 }
 
 Bytes CompactFile::last_kernel() const {

@@ -74,6 +74,54 @@ Command parse_wait(const TextStream& stream, std::string_view line, const WaitVe
   return command;
 }
 
+bool is_hexadecimal(std::string_view field, Address& value) {
+  return scan_hex(field.data(), value) == field.data() + field.size();
+}
+
+/// "Device,N": who carries out what follows.
+std::uint16_t parse_device(const TextStream& stream, std::string_view line) {
+  std::string_view rest = line;
+  cut_field(rest);
+  std::uint64_t device = 0;
+  if (!is_decimal(rest, device) || device >= Command::kMaxDevices)
+    stream.fail(fmt::format("found {}; expected 'Device,N' with N from 0 to {}", shown(line),
+                            Command::kMaxDevices - 1));
+  return static_cast<std::uint16_t>(device);
+}
+
+/// "MemcpyPeer,TO,FROM,BYTES,STREAM"
+Command parse_peer_copy(const TextStream& stream, std::string_view line) {
+  const auto commas = std::count(line.begin(), line.end(), ',');
+  std::string_view rest = line;
+  cut_field(rest);
+  Command command;
+  command.kind = Command::Kind::kPeerCopy;
+  if (commas != 4 || !is_hexadecimal(cut_field(rest), command.address) ||
+      !is_hexadecimal(cut_field(rest), command.source) || !is_decimal(cut_field(rest), command.bytes) ||
+      !is_decimal(cut_field(rest), command.stream))
+    stream.fail(
+        fmt::format("found {}; expected 'MemcpyPeer,TO,FROM,BYTES,STREAM' with two hexadecimal addresses "
+                    "and two decimal numbers",
+                    shown(line)));
+  return command;
+}
+
+/// "Place,ADDRESS,BYTES"
+Command parse_place(const TextStream& stream, std::string_view line) {
+  const auto commas = std::count(line.begin(), line.end(), ',');
+  std::string_view rest = line;
+  cut_field(rest);
+  Command command;
+  command.kind = Command::Kind::kPlace;
+  if (commas != 2 || !is_hexadecimal(cut_field(rest), command.address) ||
+      !is_decimal(cut_field(rest), command.bytes))
+    stream.fail(
+        fmt::format("found {}; expected 'Place,ADDRESS,BYTES' with a hexadecimal address and a decimal "
+                    "count",
+                    shown(line)));
+  return command;
+}
+
 bool names_trace_file(std::string_view line) {
   for (const std::string_view end : {".xz", ".gz", ".zst"}) {
     if (line.ends_with(end)) line.remove_suffix(end.size());
@@ -85,15 +133,25 @@ void parse_line(const TextStream& stream, std::string_view line, KernelList& lis
   const std::string_view verb = trim(line.substr(0, line.find(',')));
   const auto* const wait = std::find_if(std::begin(kWaitVerbs), std::end(kWaitVerbs),
                                         [&](const WaitVerb& w) { return w.verb == verb; });
+  const auto add = [&list](Command command) {
+    command.device = list.device;
+    list.commands.push_back(command);
+  };
   if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
-    list.commands.push_back(parse_copy(stream, line, verb == "MemcpyHtoD"));
+    add(parse_copy(stream, line, verb == "MemcpyHtoD"));
+  } else if (verb == "MemcpyPeer") {
+    add(parse_peer_copy(stream, line));
+  } else if (verb == "Place") {
+    add(parse_place(stream, line));
+  } else if (verb == "Device") {
+    list.device = parse_device(stream, line);
   } else if (wait != std::end(kWaitVerbs)) {
-    list.commands.push_back(parse_wait(stream, line, *wait, list.events));
+    add(parse_wait(stream, line, *wait, list.events));
     if (wait->kind == Command::Kind::kEventRecord) ++list.events;
   } else if (line.starts_with("kernel") || names_trace_file(line)) {
     Command command;
     command.kernel = static_cast<std::uint32_t>(list.files.size());
-    list.commands.push_back(command);
+    add(command);
     list.files.emplace_back(line);
     list.lines.push_back(stream.line_number());
   } else {

@@ -15,6 +15,7 @@ struct KernelList {
   std::vector<std::string> files;    // as written in the list
   std::vector<std::uint64_t> lines;  // where each file is named
   std::uint64_t events = 0;          // recorded
+  std::uint16_t device = 0;          // of the commands that follow
   std::vector<std::string> remarks;  // commands that are not modelled, each once
 };
 

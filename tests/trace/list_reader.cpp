@@ -1,7 +1,7 @@
 // Kernel lists, folders and single files through open_trace.
 #include <sys/stat.h>
 
-#include "reader_support.hpp"
+#include "compact_support.hpp"
 
 using namespace lockstep;
 using namespace lockstep::trace;
@@ -78,6 +78,41 @@ TEST_CASE("A list with streams, events and waits; what is wrong in it is said wi
   CHECK_THROWS_WITH(open("EventRecord,0\nStreamWait,0,0,1\n"),
                     Catch::Matchers::Contains("expected 'StreamWait,"));
   CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,x\n"), Catch::Matchers::Contains("',STREAM' or nothing"));
+}
+
+TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong in it is said with its line") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg", named("one"));
+  const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
+  const std::string list =
+      "Place,0x10,8\nkernel-1.traceg\nDevice,3\nPlace,0x200,4096\nkernel-1.traceg\n"
+      "MemcpyPeer,0x200,0x10,64,7\nEventRecord,7\nDevice,0\nMemcpyHtoD,0x10,8,3\nWait\n";
+  const auto check = [](const TraceSet& set) {
+    using Kind = Command::Kind;
+    const auto& c = set.commands();
+    REQUIRE(c.size() == 8);
+    CHECK((c[0].kind == Kind::kPlace && c[0].address == 0x10 && c[0].bytes == 8 && c[0].device == 0));
+    CHECK((c[1].kind == Kind::kKernel && c[1].device == 0));
+    CHECK((c[2].kind == Kind::kPlace && c[2].address == 0x200 && c[2].bytes == 4096 && c[2].device == 3));
+    CHECK((c[3].kind == Kind::kKernel && c[3].kernel == 1 && c[3].device == 3));
+    CHECK((c[4].kind == Kind::kPeerCopy && c[4].address == 0x200 && c[4].source == 0x10 && c[4].bytes == 64));
+    CHECK((c[4].stream == 7 && c[4].device == 3));
+    CHECK((c[5].kind == Kind::kEventRecord && c[5].device == 3));
+    CHECK((c[6].kind == Kind::kStreamCopyToDevice && c[6].device == 0));
+    CHECK(devices_of(c) == 4);
+  };
+  const auto set = open(list);
+  check(*set);
+  const std::string compact = (dir.path / "t.lst").string();
+  write_compact(*set, compact, {});
+  check(*open_trace(compact));
+  CHECK(slurp(compact)[8] == 3);
+  CHECK_THROWS_WITH(open("kernel-1.traceg\nDevice,64\n"),
+                    Catch::Matchers::Contains(
+                        "kernelslist.g:2: found 'Device,64'; expected 'Device,N' with N from 0 to 63"));
+  CHECK_THROWS_WITH(open("MemcpyPeer,0x10,0x20,8\n"),
+                    Catch::Matchers::Contains("expected 'MemcpyPeer,TO,FROM,BYTES,STREAM'"));
+  CHECK_THROWS_WITH(open("Place,16\n"), Catch::Matchers::Contains("expected 'Place,ADDRESS,BYTES'"));
 }
 
 TEST_CASE("Paths: trailing slash, no slash, the list itself, one kernel, dots") {
