@@ -20,6 +20,7 @@
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
+#include "exec/address_space.hpp"
 #include "lower/passes.hpp"
 #include "stats/files.hpp"
 #include "util/console.hpp"
@@ -85,6 +86,21 @@ void pass_code_options(const po::variables_map& values) {
   if (values.count("without")) without = values["without"].as<std::vector<std::string>>();
   (void)lower::all_but(without);  // names that do not exist
   setenv(cuda::kWithoutVariable, cuda::to_text(without).c_str(), 1);
+}
+
+void add_gpus_option(Syntax& syntax) {
+  syntax.options.add_options()("gpus", po::value<std::string>()->default_value("1"),
+                               "GPUs that the program sees, 1 to 16, all of the configured kind");
+}
+
+/// Several GPUs are executed and recorded; `timed`: they would be simulated as well.
+unsigned gpus_of(const po::variables_map& values, bool timed) {
+  const auto gpus =
+      static_cast<unsigned>(parse_number("--gpus", values["gpus"].as<std::string>(), 1, exec::kMostDevices));
+  if (gpus > 1 && timed)
+    throw UserError(
+        fmt::format("--gpus {}: several GPUs are not simulated yet; expected --functional", gpus));
+  return gpus;
 }
 
 /// The file with the configuration that the program's process reads.
@@ -206,6 +222,7 @@ int run_exec(int argc, char** argv) {
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
+  add_gpus_option(syntax);
   add_code_options(syntax);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
@@ -228,6 +245,7 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
+  start.gpus = gpus_of(*values, !functional);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }
@@ -253,6 +271,7 @@ int run_record(int argc, char** argv) {
       "max-instructions", po::value<std::string>(),
       "stop a kernel when the program's kernels have executed this many warp instructions in all")(
       "quiet,q", "no progress");
+  add_gpus_option(syntax);
   add_code_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
@@ -266,6 +285,7 @@ int run_record(int argc, char** argv) {
   const TemporaryFolder folder;
   Start start;
   start.command = parts.command;
+  start.gpus = gpus_of(*values, false);
   if (values->count("launch")) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());
