@@ -27,9 +27,9 @@ int main(int argc, char** argv) {
       CHECK(cudaMemcpyPeerAsync(inbox[next] + step * chunk, next,
                                 data[rank] + sent_chunk(rank, step, ranks) * chunk, rank, bytes, streams[rank]));
     }
+    const Marks sent(streams);
     for (int rank = 0; rank < ranks; ++rank) {
-      const int before = (rank + ranks - 1) % ranks;
-      order(before, streams[before], streams[rank]);
+      sent.wait(streams[rank], (rank + ranks - 1) % ranks);
       float* const to = data[rank] + sent_chunk(rank, step + 1, ranks) * chunk;
       const float* const from = inbox[rank] + step * chunk;
       CHECK(cudaSetDevice(rank));

@@ -34,15 +34,28 @@ inline cudaStream_t stream_on(int gpu) {
   return stream;
 }
 
-/// Work that `to` gets from now on comes after what `from`, a stream of `gpu`, has.
-inline void order(int gpu, cudaStream_t from, cudaStream_t to) {
-  cudaEvent_t event = nullptr;
-  CHECK(cudaSetDevice(gpu));
-  CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
-  CHECK(cudaEventRecord(event, from));
-  CHECK(cudaStreamWaitEvent(to, event, 0));
-  CHECK(cudaEventDestroy(event));
-}
+/// An event for each GPU, behind all that its stream has.
+class Marks {
+ public:
+  explicit Marks(const std::vector<cudaStream_t>& streams) : events_(streams.size()) {
+    for (std::size_t gpu = 0; gpu < streams.size(); ++gpu) {
+      CHECK(cudaSetDevice(static_cast<int>(gpu)));
+      CHECK(cudaEventCreateWithFlags(&events_[gpu], cudaEventDisableTiming));
+      CHECK(cudaEventRecord(events_[gpu], streams[gpu]));
+    }
+  }
+  ~Marks() {
+    for (const cudaEvent_t event : events_) CHECK(cudaEventDestroy(event));
+  }
+  Marks(const Marks&) = delete;
+  Marks& operator=(const Marks&) = delete;
+
+  /// What `stream` gets from now on comes after what that GPU's stream had.
+  void wait(cudaStream_t stream, int gpu) const { CHECK(cudaStreamWaitEvent(stream, events_[gpu], 0)); }
+
+ private:
+  std::vector<cudaEvent_t> events_;
+};
 
 inline void synchronize(int gpus) {
   for (int gpu = 0; gpu < gpus; ++gpu) {

@@ -59,9 +59,10 @@ int main(int argc, char** argv) {
                                                                           columns);
       CHECK(cudaGetLastError());
     }
+    const Marks stored(streams);
     for (int gpu = 0; gpu + 1 < gpus; ++gpu) {
-      order(gpu, streams[gpu], streams[gpu + 1]);
-      order(gpu + 1, streams[gpu + 1], streams[gpu]);
+      stored.wait(streams[gpu + 1], gpu);
+      stored.wait(streams[gpu], gpu + 1);
     }
     now.swap(next);
   }
