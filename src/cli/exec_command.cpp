@@ -76,8 +76,8 @@ void refuse_timing_options(const po::variables_map& values) {
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
 }
 
-/// To the runtime in the program's process.
-void pass_code_options(const po::variables_map& values) {
+/// To the runtime in the program's process. Returns the kernels whose registers are given.
+std::vector<std::string> pass_code_options(const po::variables_map& values) {
   std::vector<std::string> kernels;
   if (values.count("regs")) kernels = values["regs"].as<std::vector<std::string>>();
   const auto choice = cuda::make_register_choice(values["registers"].as<std::string>(), kernels);
@@ -86,6 +86,9 @@ void pass_code_options(const po::variables_map& values) {
   if (values.count("without")) without = values["without"].as<std::vector<std::string>>();
   (void)lower::all_but(without);  // names that do not exist
   setenv(cuda::kWithoutVariable, cuda::to_text(without).c_str(), 1);
+  std::vector<std::string> names;
+  for (const auto& [name, number] : choice.kernels) names.push_back(name);
+  return names;
 }
 
 void add_gpus_option(Syntax& syntax) {
@@ -236,10 +239,11 @@ int run_exec(int argc, char** argv) {
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("exec", parts.command);
-  pass_code_options(*values);
+  auto register_names = pass_code_options(*values);
   const bool functional = values->count("functional") > 0;
   if (functional) refuse_timing_options(*values);
   RunArguments arguments = run_arguments("exec", *values);
+  arguments.register_names = std::move(register_names);
   const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
@@ -277,7 +281,7 @@ int run_record(int argc, char** argv) {
   const auto values = parse(parts.options, argv, syntax);
   if (!values) return kDone;
   need_command("record", parts.command);
-  pass_code_options(*values);
+  const auto register_names = pass_code_options(*values);
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
@@ -298,7 +302,11 @@ int run_record(int argc, char** argv) {
     start.max_instructions =
         parse_number("--max-instructions", (*values)["max-instructions"].as<std::string>(), 1,
                      std::numeric_limits<std::uint64_t>::max());
-  return execute(arguments, std::move(start), folder.path()).code;
+  const std::string trace = start.trace;
+  const int code = execute(arguments, std::move(start), folder.path()).code;
+  if (code == kDone && !register_names.empty())
+    check_register_names(*trace::open_trace(trace), register_names);
+  return code;
 }
 
 }  // namespace lockstep::cli

@@ -171,6 +171,17 @@ void check_outputs(const RunArguments& arguments) {
   check(arguments.work_log);
 }
 
+void check_register_names(const trace::TraceSet& trace, const std::vector<std::string>& names) {
+  const auto& kernels = trace.kernels();
+  for (const std::string& name : names) {
+    if (std::ranges::any_of(kernels, [&](const auto& kernel) { return kernel.name == name; })) continue;
+    throw UserError(
+        fmt::format("--regs: the program launched no kernel '{}'; expected its mangled name, as `lockstep "
+                    "lower` prints it",
+                    name));
+  }
+}
+
 int run_run(int argc, char** argv) {
   auto arguments = parse_run(argc, argv);
   if (!arguments) return kDone;
@@ -181,6 +192,7 @@ int run_run(int argc, char** argv) {
 int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
   check_kernels(*trace, arguments.options.kernels);
+  check_register_names(*trace, arguments.register_names);
   ProgressPrinter progress(stderr, ctas_before(*trace, arguments.options.kernels));
   return simulate(
       arguments, *trace, progress, [&] { return gpu::simulate(*trace, arguments.options); }, argc, argv);
@@ -191,8 +203,10 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrin
   const auto run = [&] {
     gpu::RunResult result = gpu::simulate(program, arguments.options);
     simulated();
-    if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
     const bool whole = program.ended_well() && !program.failed();
+    if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
+    if (result.outcome == gpu::Outcome::kDone && whole)
+      check_register_names(program.trace(), arguments.register_names);
     if (whole && result.outcome == gpu::Outcome::kDone && !result.report.managed)
       gpu::check_memory_is_managed(program.trace(), arguments.options.managed);
     if (result.outcome == gpu::Outcome::kDone && !whole) note_end(result.report, program);

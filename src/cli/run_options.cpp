@@ -77,11 +77,29 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   return options;
 }
 
+/// One device, or a system of several.
+void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
+                    const std::vector<std::string>& overrides) {
+  const auto& name = values["config"].as<std::string>();
+  std::uint32_t count = 0;
+  if (values.count("gpus"))
+    count = static_cast<std::uint32_t>(
+        parse_number("--gpus", values["gpus"].as<std::string>(), 1, config::kMaxDevices));
+  config::SystemConfig system =
+      config::means_system(name)
+          ? config::resolve_system(name, count, overrides)
+          : config::unlinked_system(config::resolve(name, overrides), std::max(count, 1u));
+  options.config = system.devices.front();
+  if (system.devices.size() > 1) options.system = std::move(system);
+}
+
 }  // namespace
 
 void add_run_options(po::options_description& options) {
   auto text = [] { return po::value<std::string>(); };
-  options.add_options()("config,c", text()->default_value("v100"), "GPU: a product's name or an INI file")(
+  options.add_options()("config,c", text()->default_value("v100"),
+                        "GPU: a product's name or an INI file; or a system's")(
+      "gpus", text(), "several devices: so many of the GPU, without links, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
@@ -180,8 +198,12 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   const auto& product = values["config"];
   arguments.accelsim = accelsim_config(values, product.defaulted() ? "" : product.as<std::string>(),
                                        overrides, arguments.strict);
-  arguments.options.config = arguments.accelsim ? arguments.accelsim->resolved.config
-                                                : config::resolve(product.as<std::string>(), overrides);
+  if (arguments.accelsim) {
+    refuse_idle(values, command, {"gpus"}, "with --accelsim-config, which describes one GPU");
+    arguments.options.config = arguments.accelsim->resolved.config;
+  } else {
+    choose_machine(arguments.options, values, overrides);
+  }
   return arguments;
 }
 

@@ -26,8 +26,9 @@ struct RunArguments {
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
-  bool all_launches = false;  // the summary has a row for each launch
-  CheckArguments check;       // of a program or launch script
+  bool all_launches = false;                // the summary has a row for each launch
+  CheckArguments check;                     // of a program or launch script
+  std::vector<std::string> register_names;  // kernels of a program whose registers are given (--regs)
   std::uint64_t max_instructions =
       0;  // warp instructions that the kernels of a program may execute; 0: no limit
   gpu::RunOptions options;
@@ -64,8 +65,10 @@ inline constexpr const char* kNoKernels =
 
 class LiveProgram;
 class ProgressPrinter;
-/// Likewise, the commands of a program that is running. `simulated` is called when nothing more will be
-/// simulated, to wait for the program's end; results are printed and written after that.
+/// Throws UserError where --regs names a kernel that the trace of the program does not have.
+void check_register_names(const trace::TraceSet& trace, const std::vector<std::string>& names);
+/// As simulate_trace(), the commands of a program that is running. `simulated` is called when nothing more
+/// will be simulated, to wait for the program's end; results are printed and written after that.
 [[nodiscard]] int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,
                                    const std::function<void()>& simulated, int argc, char** argv);
 

@@ -1,5 +1,6 @@
 # Writes OUTPUT, a C++ file with the texts of INPUTS (INI files, separated by |), read by products.cpp.
-# cmake -DOUTPUT=... -DINPUTS=a.ini|b.ini -P embed.cmake
+# FUNCTION returns them.
+# cmake -DOUTPUT=... -DINPUTS=a.ini|b.ini -DFUNCTION=... -P embed.cmake
 string(REPLACE "|" ";" INPUTS "${INPUTS}")
 set(entries "")
 foreach(input IN LISTS INPUTS)
@@ -17,7 +18,7 @@ foreach(input IN LISTS INPUTS)
   endwhile()
   string(APPEND entries "    {\"${name}\",${literal}},\n")
 endforeach()
-file(WRITE ${OUTPUT} "// Generated from configs/*.ini.
+file(WRITE ${OUTPUT} "// Generated from INI files.
 #include \"config/products.hpp\"
 
 namespace lockstep::config {
@@ -25,6 +26,6 @@ namespace {
 constexpr EmbeddedIni kInis[] = {
 ${entries}};
 }  // namespace
-std::span<const EmbeddedIni> embedded_inis() { return kInis; }
+std::span<const EmbeddedIni> ${FUNCTION}() { return kInis; }
 }  // namespace lockstep::config
 ")

@@ -22,4 +22,8 @@ struct EmbeddedIni {
 /// All of configs/*.ini; the definition is generated at build time (build.cmake).
 [[nodiscard]] std::span<const EmbeddedIni> embedded_inis();
 
+/// Likewise of systems/NAME.ini.
+[[nodiscard]] std::span<const EmbeddedIni> embedded_system_inis();
+[[nodiscard]] std::optional<std::string_view> embedded_system(std::string_view name);
+
 }  // namespace lockstep::config

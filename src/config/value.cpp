@@ -199,6 +199,12 @@ std::string printable(std::string_view text) {
   return text.size() > kLongest ? out + "..." : out;
 }
 
+std::uint64_t number_of(const Parameter& p, std::string_view raw) {
+  const std::string_view text = trimmed(raw);
+  if (text.empty()) throw UserError(fmt::format("{} has no value; expected {}", p.key, expected_text(p)));
+  return parse_number(p, text, std::nullopt);
+}
+
 void set_value(const Parameter& p, GpuConfig& config, std::string_view raw,
                const std::optional<Suffix>& scale) {
   const std::string_view text = trimmed(raw);

@@ -1,6 +1,7 @@
 // Values between text and configuration.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ namespace lockstep::config {
 /// a place; the caller knows it) and leaves the configuration as it was.
 void set_value(const Parameter& parameter, GpuConfig& config, std::string_view text,
                const std::optional<Suffix>& scale = std::nullopt);
+
+/// The number that a user wrote for an integer parameter. Throws UserError, as set_value().
+[[nodiscard]] std::uint64_t number_of(const Parameter& parameter, std::string_view text);
 
 /// The value in its one canonical form, without unit: "1380000", "true", "fma,fma2", "0,8,16".
 [[nodiscard]] std::string value_text(const Parameter& parameter, const GpuConfig& config);

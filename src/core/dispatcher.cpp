@@ -86,7 +86,8 @@ void Dispatcher::complete(Cycle now, std::uint8_t index) {
 }
 
 void Dispatcher::send_copy(Cycle now, const icnt::CopyCommand& copy) {
-  fabric_->copy_command->send(0, 0, now + copy_command_cycles_, copy);
+  const std::uint32_t to = copy.path == icnt::CopyCommand::Path::kPeer ? 1 : 0;  // the peer port
+  fabric_->copy_command->send(0, to, now + copy_command_cycles_, copy);
 }
 
 void Dispatcher::send_order(Cycle now, const uvm::Order& order) {

@@ -42,7 +42,7 @@ class LsuPort {
     ++counters_[request.kernel].requests;
     counters_[request.kernel].flits += flits;
     kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
-    out_.push(now, map_->near_slice(request.line, half_), flits, request);
+    out_.push(now, map_->port(request.line, half_), flits, request);
   }
 
   /// Sends what may leave. A message's wait for a credit is booked to the kernel of the first one that

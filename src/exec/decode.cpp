@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kUnplaced = ~0u;
 constexpr std::uint32_t kDynamicSharedAlign = 16;  // at least, as nvcc declares it
 
-/// Instructions that PTX documents with {!}: the others could read the predicate as it is only.
+/// Instructions that PTX documents with {!} or {-}: the others could read the operand as it is only.
 bool takes_negated(ptx::Opcode op) {
   switch (op) {
     case ptx::Opcode::kBar:
@@ -24,12 +24,24 @@ bool takes_negated(ptx::Opcode op) {
     case ptx::Opcode::kLop3:
     case ptx::Opcode::kSet:
     case ptx::Opcode::kSetp:
+    case ptx::Opcode::kVmad:
     case ptx::Opcode::kVote:
     case ptx::Opcode::kWgmma:
       return true;
     default:
       return false;
   }
+}
+
+/// The only registers of two slots: what copies them would reach behind a narrower operand.
+bool has_narrow_operand(const ptx::Instruction& inst, const ptx::Function& function) {
+  const bool moves_128 =
+      inst.op() == ptx::Opcode::kMov &&
+      std::ranges::any_of(inst.form.types, [](ptx::Type t) { return ptx::bits(t) == 128; });
+  return moves_128 && std::ranges::any_of(inst.operands, [&](const ptx::Operand& o) {
+           if (o.kind == ptx::OperandKind::kVector || o.kind == ptx::OperandKind::kSink) return false;
+           return o.kind != ptx::OperandKind::kRegister || ptx::bits(function.registers[o.reg].type) != 128;
+         });
 }
 
 std::uint32_t round_up(std::uint64_t value, std::uint64_t to) {
@@ -278,6 +290,7 @@ std::optional<LaneOp> Decoder::lane_op(const Inst& inst) const {
 void Decoder::decode_lane(const Inst& inst, Operation& op) {
   const auto lane = lane_op(inst);
   if (!lane) fail("this instruction is not supported");
+  if (has_narrow_operand(inst, *function_)) fail("expected registers of .b128");
   const unsigned written = ptx::destination_count(inst.form);
   std::vector<Slot> destinations, sources;
   for (std::size_t i = 0; i < inst.operands.size(); ++i)

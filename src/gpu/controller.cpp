@@ -18,6 +18,7 @@ constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 const char* copy_kind(const host::HostCommand& command) {
   if (command.kind == host::HostCommand::Kind::kFill) return "fill";
   if (command.kind == host::HostCommand::Kind::kDeviceCopy) return "device_to_device";
+  if (command.kind == host::HostCommand::Kind::kPeerCopy) return "peer_to_peer";
   return is_copy_to_device(command) ? "host_to_device" : "device_to_host";
 }
 
@@ -64,6 +65,7 @@ Time Controller::boundary(Time now) {
 
 void Controller::manage() {
   if (gmmu_) system_->device(0).manage(plan_->managed);
+  system_->place(plan_->apertures);
 }
 
 bool Controller::any_active() const {
@@ -122,6 +124,7 @@ void Controller::close_finished(Time now) {
     ledger.collect_late(due, result_.report.unattributed);
     for (const auto& kernel : due) {
       batch.push_back({system_->clock(d).to_time.ceil(kernel.end), kernel.command, ledger.close(kernel)});
+      batch.back().result.device = d;
       feeds_->close(d, kernel.slot);
     }
     // The next kernel starts after this cut (Dispatcher).
@@ -146,8 +149,8 @@ void Controller::note_copies() {
   for (; copies_noted_ < copied.size(); ++copies_noted_) {
     const host::Host::Copied& copy = copied[copies_noted_];
     const host::HostCommand& command = host_->command(copy.command);
-    result_.report.copies.push_back(
-        {copy_kind(command), command.address, command.bytes, copy.start, copy.end - copy.start});
+    result_.report.copies.push_back({copy_kind(command), command.address, command.bytes, copy.start,
+                                     copy.end - copy.start, command.device});
     last_end_ = std::max(last_end_, system_->clock(command.device).to_time.ceil(copy.end));
   }
 }
@@ -185,7 +188,9 @@ std::uint64_t Controller::activity() const {
 void Controller::watch(Time now) {
   const Cycle cycle = system_->cycle(0, now);
   if (cycle == grid_) grid_ += kGrid;
-  if (engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
+  // A kernel that is complete has its cut still to come: exhausted() judges what is left behind that.
+  const bool all_closed = std::ranges::all_of(ledgers_, &KernelLedger::all_closed);
+  if (all_closed && engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
   collect_active(now);
   const std::uint64_t current = activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
@@ -213,12 +218,15 @@ void Controller::finish(Time now, Outcome outcome) {
   if (outcome == Outcome::kDone) left_over_ = system_->busy_domains();
   if (report.partial) settle(now);
   for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    const std::size_t whole = report.kernels.size();
     if (report.partial) ledgers_[d].add_partial(system_->cycle(d, now), report.kernels);
+    for (std::size_t i = whole; i < report.kernels.size(); ++i) report.kernels[i].device = d;
     ledgers_[d].collect_rest(report.unattributed);
   }
   if (const auto rest = take_interval(); options_->interval && any(rest))
     report.intervals.push_back({report.total_cycles, rest});
   refresh_notes();
+  if (report.system) report.system->links = system_->links();
   if (gmmu_) report_managed();
 }
 

@@ -7,11 +7,11 @@
 
 namespace lockstep::gpu {
 
-Device::Device(sim::Engine& engine, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-               const Builder& builder, bool skip)
+Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+               const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring)
     : config_(config),
       managed_(plan.managed),
-      fabric_(config_, engine.claim(icnt::numbering_of(config_).domains()), host, plan.manages),
+      fabric_(config_, first, host, plan.manages, apertures ? wiring.lanes : 0),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
       dispatcher_(config_, fabric_, kernels_),
@@ -19,10 +19,14 @@ Device::Device(sim::Engine& engine, sim::DomainId host, const config::GpuConfig&
   const uvm::AddressSpace* managed = plan.manages ? &managed_ : nullptr;
   if (managed)
     gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, copies_);
+  if (apertures) {
+    map_.join(*apertures, wiring.device, wiring.lanes);
+    peer_port_ = std::make_unique<core::PeerPort>(config_, fabric_, map_, copy_slot_, std::move(wiring));
+  }
   const icnt::Numbering& n = fabric_.numbering();
-  const Wiring wiring{config_, fabric_, map_, kernels_, skip, managed};
-  for (std::uint32_t i = 0; i < n.sms; ++i) sms_.push_back(builder.sm(wiring, i));
-  for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(wiring, i));
+  const Wiring parts{config_, fabric_, map_, kernels_, skip, managed};
+  for (std::uint32_t i = 0; i < n.sms; ++i) sms_.push_back(builder.sm(parts, i));
+  for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(parts, i));
 }
 
 void Device::attach(sim::Engine& engine, const sim::DomainClock& clock) {
@@ -33,6 +37,7 @@ void Device::attach(sim::Engine& engine, const sim::DomainClock& clock) {
     engine.place(n.partition(i), *partitions_[i].domain, sim::DomainKind::kMemory, clock);
   sim::Domain& copies = gmmu_ ? static_cast<sim::Domain&>(*gmmu_) : copies_;  // the GMMU's drives the copies
   engine.place(n.copy_engine(), copies, sim::DomainKind::kOther, clock);
+  if (peer_port_) engine.place(n.peer_port(), *peer_port_, sim::DomainKind::kOther, clock);
   fabric_.register_with(engine);
 }
 
@@ -50,6 +55,7 @@ void Device::settle(Cycle now) {
 void Device::collect(std::uint8_t slot, stats::KernelCounters& total) {
   for (const Part& part : sms_) part.counters->take_counters(slot, total);
   for (const Part& part : partitions_) part.counters->take_counters(slot, total);
+  if (peer_port_) peer_port_->take_counters(slot, total);
 }
 
 void Device::empty_caches() {
@@ -60,6 +66,7 @@ void Device::empty_caches() {
 void Device::collect_copies(stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(copy_slot_, total);
   copies_.take_counters(copy_slot_, total);
+  if (peer_port_) peer_port_->take_counters(copy_slot_, total);
 }
 
 uvm::RunCounters Device::managed_counters() {
@@ -72,7 +79,7 @@ uvm::RunCounters Device::managed_counters() {
 bool Device::quiescent() const {
   const auto idle = [](const Part& part) { return part.counters->quiescent(); };
   return dispatcher_.quiescent() && copies_.quiescent() && (!gmmu_ || gmmu_->quiescent()) &&
-         std::all_of(sms_.begin(), sms_.end(), idle) &&
+         (!peer_port_ || peer_port_->quiescent()) && std::all_of(sms_.begin(), sms_.end(), idle) &&
          std::all_of(partitions_.begin(), partitions_.end(), idle);
 }
 
@@ -86,6 +93,7 @@ void Device::for_each_busy(F&& f) const {
   if (!dispatcher_.quiescent()) f(dispatcher_, std::string("dispatcher"));
   if (!copies_.quiescent()) f(copies_, std::string("copy engine"));
   if (gmmu_ && !gmmu_->quiescent()) f(*gmmu_, std::string("GMMU"));
+  if (peer_port_ && !peer_port_->quiescent()) f(*peer_port_, std::string("peer port"));
 }
 
 std::vector<std::string> Device::busy_domains() const {

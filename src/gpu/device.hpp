@@ -12,6 +12,7 @@
 #include "core/dispatcher.hpp"
 #include "core/gmmu_domain.hpp"
 #include "core/kernel_slot.hpp"
+#include "core/peer_port.hpp"
 #include "gpu/plan.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
@@ -55,9 +56,13 @@ struct Builder {
 /// everything else has a domain of its own.
 class Device {
  public:
-  /// Claims the ids of its domains from the engine; `host`: the id of the host's domain.
-  Device(sim::Engine& engine, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-         const Builder& builder, bool skip);
+  /// `first`: of the ids of its domains, which the engine has been asked for; `host`: the host's domain.
+  Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+         const Builder& builder, bool skip)
+      : Device(first, host, config, plan, builder, skip, nullptr, {}) {}
+  /// Of several: whose memory is where, and how it is connected to the others.
+  Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+         const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
@@ -71,6 +76,8 @@ class Device {
   [[nodiscard]] const core::Dispatcher& dispatcher() const { return dispatcher_; }
   /// Null without managed memory.
   [[nodiscard]] core::GmmuDomain* gmmu() { return gmmu_.get(); }
+  /// Precondition: it is one of several devices.
+  [[nodiscard]] const core::PeerPort& peer_port() const { return *peer_port_; }
 
   // Between windows; all walks in the order of the domains.
   /// Managed memory has grown to `space`. A command takes at least a window to reach whom it concerns.
@@ -104,6 +111,7 @@ class Device {
   core::Dispatcher dispatcher_;
   core::CopyEngine copies_;
   std::unique_ptr<core::GmmuDomain> gmmu_;
+  std::unique_ptr<core::PeerPort> peer_port_;  // of several devices
 };
 
 /// The longest window of a device (icnt::Fabric::longest_window), 0 when a channel has no latency. Windows

@@ -113,19 +113,42 @@ uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
 
 }  // namespace
 
-Planner::Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
+Planner::Planner(const config::SystemConfig& system, IdRanges selection, const Plan& plan,
                  const ManagedOptions& managed)
-    : config_(&config),
+    : system_(&system),
+      routes_(system.routes()),
       selection_(std::move(selection)),
       plan_(&plan),
       managed_(&plan.managed),
       moves_pages_(managed.kind == ManagedOptions::Kind::kTrace) {
   if (grows(managed)) memory_ = managed.memory;
+  const bool any =
+      managed.kind != ManagedOptions::Kind::kNone && managed.kind != ManagedOptions::Kind::kTrace;
+  if (any && system.devices.size() > 1)
+    throw UserError("managed memory is not simulated with several devices yet; expected --managed none");
+}
+
+void Planner::check_device(const trace::Command& c) const {
+  if (c.device >= system_->devices.size())
+    throw UserError(fmt::format(
+        "the trace has work of device {}, and {} has {}; expected a system of so many "
+        "devices (-c SYSTEM) or --gpus {}",
+        c.device, system_->name,
+        system_->devices.size() == 1 ? "one device" : fmt::format("{} devices", system_->devices.size()),
+        c.device + 1));
+  if (c.kind == trace::Command::Kind::kManage && system_->devices.size() > 1)
+    throw UserError("the trace has managed memory, which is not simulated with several devices yet");
 }
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
+  check_device(c);
+  if (c.kind == Kind::kPlace) return false;
+  if (c.kind == Kind::kPeerCopy) {
+    add_peer_copy(c, out);
+    return true;
+  }
   if (c.kind == Kind::kManage) {
     if (memory_.millionths > 0) enlarge_memory(c, out);
     return false;
@@ -133,31 +156,52 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   if (const auto order = managed_order(c)) {
     if (uvm::pages_in(*managed_, order->address, order->bytes).empty()) return false;
     out.push_back(order_command(*order));
-    if (c.kind == Kind::kStreamPrefetch) put_in_stream(c.stream, out.back());
+    if (c.kind == Kind::kStreamPrefetch) put_in_stream(c, out.back());
     return false;
   }
   if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
   if (c.kind == Kind::kDeviceAccess) return false;
   if (c.kind == Kind::kKernel && !selected(header->id, selection_)) return false;
   host::HostCommand& command = out.emplace_back();
-  command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}};
+  command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}, c.device};
   const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
   if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
-    command.stream = dense(header != nullptr ? header->stream : c.stream);
+    command.stream = dense(c.device, header != nullptr ? header->stream : c.stream);
   }
   // cudaDeviceSynchronize; waits for a stream, an event or a copy move nothing in UVMSmart either.
-  if (c.kind == Kind::kWait && config_->uvm.synchronise_copies && plan_->manages)
+  if (c.kind == Kind::kWait && system_->devices[0].uvm.synchronise_copies && plan_->manages)
     out.push_back(order_command({uvm::Order::Kind::kSynchronise}));
   return true;
 }
 
-std::uint32_t Planner::dense(std::uint64_t stream) {
-  return streams_.try_emplace(stream, static_cast<std::uint32_t>(streams_.size())).first->second;
+/// From the device whose memory is read. Where no link leads to the other one it goes through the host's
+/// memory: from the device, then to the other one. (CUDA lets pieces of the two overlap.)
+void Planner::add_peer_copy(const trace::Command& c, std::vector<host::HostCommand>& out) {
+  using Kind = host::HostCommand::Kind;
+  const std::uint16_t from = plan_->apertures.owner(c.source, c.device);
+  const std::uint16_t to = plan_->apertures.owner(c.address, c.device);
+  for (const std::uint16_t device : {from, to})
+    if (device >= system_->devices.size())
+      throw UserError(fmt::format("a copy names memory of device {}; expected one of the {} devices", device,
+                                  system_->devices.size()));
+  const std::uint32_t stream = dense(c.device, c.stream);
+  if (from == to) {
+    out.push_back({Kind::kDeviceCopy, stream, 0, c.address, c.bytes, 0, {}, from});
+  } else if (routes_[from][to] != config::SystemConfig::kNoEdge) {
+    out.push_back({Kind::kPeerCopy, stream, 0, c.address, c.bytes, 0, {}, from, c.source});
+  } else {
+    out.push_back({Kind::kStreamCopyToHost, stream, 0, c.source, c.bytes, 0, {}, from});
+    out.push_back({Kind::kStreamCopyToDevice, stream, 0, c.address, c.bytes, 0, {}, to});
+  }
 }
 
-void Planner::put_in_stream(std::uint64_t stream, host::HostCommand& order) {
+std::uint32_t Planner::dense(std::uint16_t device, std::uint64_t stream) {
+  return streams_.try_emplace({device, stream}, static_cast<std::uint32_t>(streams_.size())).first->second;
+}
+
+void Planner::put_in_stream(const trace::Command& command, host::HostCommand& order) {
   order.kind = host::HostCommand::Kind::kStreamOrder;
-  order.stream = dense(stream);
+  order.stream = dense(command.device, command.stream);
 }
 
 /// The share of what is allocated now.
@@ -176,7 +220,7 @@ void Planner::add_host_access(const trace::Command& copy, std::vector<host::Host
   if (copy.kind == trace::Command::Kind::kCopyToDevice || copy.kind == trace::Command::Kind::kCopyToHost) {
     out.emplace_back().kind = host::HostCommand::Kind::kWait;
   } else {
-    put_in_stream(copy.stream, command);
+    put_in_stream(copy, command);
   }
   out.push_back(command);
 }
@@ -188,31 +232,34 @@ void Planner::add_device_access(const trace::Command& c, std::vector<host::HostC
   const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
   host::HostCommand command =
       order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
-  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c.stream, command);
+  if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c, command);
   out.push_back(command);
 }
 
-core::LaunchPlan Planner::launch(const trace::KernelHeader& header) {
+core::LaunchPlan Planner::launch(const trace::KernelHeader& header, std::uint16_t device) {
+  const config::GpuConfig& config = system_->devices[device];
   if (header.grid.count() == 0 || header.block.count() == 0)
     throw UserError(fmt::format("kernel {} ({}) has an empty grid or block", header.id, header.name));
-  if (header.binary_version != 0 && header.binary_version != config_->gpu.arch)
-    remarks_.insert(other_architecture(header, *config_));
+  if (header.binary_version != 0 && header.binary_version != config.gpu.arch)
+    remarks_.insert(other_architecture(header, config));
   const std::uint64_t room = rooms_.try_emplace(header.name, rooms_.size()).first->second % kCodeRooms;
-  return {&header, core::occupancy(*config_, header), kCodeBase + room * kCodeStride, header.grid.count()};
+  return {&header, core::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
 }
 
-Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, const IdRanges& selection,
+Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system, const IdRanges& selection,
                const ManagedOptions& managed) {
   check_selection(trace, selection);
   Plan plan;
   plan.managed = managed_space(trace, managed);
   plan.manages = !plan.managed.empty();
-  if (plan.manages) plan.managed_frames = managed_frames(plan.managed, managed, config.dram.capacity_bytes);
-  std::set<std::uint32_t> planned;  // a list may name a kernel twice
-  Planner planner(config, selection, plan, managed);
+  if (plan.manages)
+    plan.managed_frames = managed_frames(plan.managed, managed, system.devices[0].dram.capacity_bytes);
+  std::set<std::pair<std::uint16_t, std::uint32_t>> planned;  // a list may name a kernel twice
+  Planner planner(system, selection, plan, managed);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
+    if (c.kind == trace::Command::Kind::kPlace) plan.apertures.place(c.address, c.bytes, c.device);
     if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
         !uvm::pages_in(plan.managed, c.address, c.bytes).empty()) {
       planner.add_host_access(c, plan.commands);
@@ -221,8 +268,8 @@ Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config, co
     if (!planner.add(c, is_kernel ? &trace.kernels()[c.kernel] : nullptr, plan.commands) || !is_kernel)
       continue;
     ++plan.kernel_commands;
-    if (planned.insert(c.kernel).second)
-      plan.kernels.push_back({0, c.kernel, planner.launch(trace.kernels()[c.kernel])});
+    if (planned.insert({c.device, c.kernel}).second)
+      plan.kernels.push_back({c.device, c.kernel, planner.launch(trace.kernels()[c.kernel], c.device)});
   }
   plan.streams = planner.streams();
   remarks.insert(planner.remarks().begin(), planner.remarks().end());

@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "config/gpu_config.hpp"
+#include "config/system_config.hpp"
 #include "core/dispatcher.hpp"
 #include "gpu/managed.hpp"
 #include "host/host_queue.hpp"
+#include "mem/apertures.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::gpu {
@@ -34,6 +35,7 @@ struct Plan {
   bool manages = false;              // there is managed memory, or may be: the machine has a GMMU
   bool needs_gmmu = false;           // there is after all, and the machine has none: the run must begin anew
   uvm::AddressSpace managed;         // grows while a program runs
+  mem::Apertures apertures;          // whose memory is where, of several devices; grows while a program runs
   std::uint64_t managed_frames = 0;  // pages of the device for it, when the run begins
   std::vector<std::string> remarks;  // sorted: kernels of another architecture
 };
@@ -41,10 +43,10 @@ struct Plan {
 /// Makes a plan command by command.
 class Planner {
  public:
-  /// `config` and `plan` must outlive it; of the plan it reads what is managed. `selection`: kernels with
-  /// other ids are left out; empty: none is. With managed memory that the program has (kTrace) the device's
-  /// copies touch it as its kernels do.
-  Planner(const config::GpuConfig& config, IdRanges selection, const Plan& plan,
+  /// `system` and `plan` must outlive it; of the plan it reads what is managed and whose memory is where.
+  /// `selection`: kernels with other ids are left out; empty: none is. With managed memory that the program
+  /// has (kTrace) the device's copies touch it as its kernels do.
+  Planner(const config::SystemConfig& system, IdRanges selection, const Plan& plan,
           const ManagedOptions& managed);
 
   /// Appends what the host does. `header`: of a kernel's command. False: the command is left out, or became
@@ -53,35 +55,40 @@ class Planner {
            std::vector<host::HostCommand>& out);
   /// A copy to or from memory that the program would have managed: the host's own write or read of it.
   void add_host_access(const trace::Command& copy, std::vector<host::HostCommand>& out);
-  /// To be made once for each kernel that runs; `header` must outlive it. Throws UserError where the kernel
-  /// does not fit an SM.
-  [[nodiscard]] core::LaunchPlan launch(const trace::KernelHeader& header);
+  /// To be made once for each kernel that runs and each device that it runs on; `header` must outlive it.
+  /// Throws UserError where the kernel does not fit an SM.
+  [[nodiscard]] core::LaunchPlan launch(const trace::KernelHeader& header, std::uint16_t device);
   [[nodiscard]] std::uint32_t streams() const { return static_cast<std::uint32_t>(streams_.size()); }
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
  private:
-  [[nodiscard]] std::uint32_t dense(std::uint64_t stream);
+  void check_device(const trace::Command& command) const;
+  [[nodiscard]] std::uint32_t dense(std::uint16_t device, std::uint64_t stream);
+  void add_peer_copy(const trace::Command& command, std::vector<host::HostCommand>& out);
   void enlarge_memory(const trace::Command& command, std::vector<host::HostCommand>& out);
-  void put_in_stream(std::uint64_t stream, host::HostCommand& order);
+  void put_in_stream(const trace::Command& command, host::HostCommand& order);
   void add_device_access(const trace::Command& command, std::vector<host::HostCommand>& out);
 
-  const config::GpuConfig* config_;
+  const config::SystemConfig* system_;
+  std::vector<std::vector<std::uint32_t>> routes_;
   IdRanges selection_;
   const Plan* plan_;
   const uvm::AddressSpace* managed_;  // the plan's
   bool moves_pages_;
   ManagedMemory memory_;         // a share where it grows with the program's allocations, else nothing
   uvm::AddressSpace allocated_;  // by the program so far, where that counts
-  std::map<std::uint64_t, std::uint32_t> streams_;           // dense numbers
+  std::map<std::pair<std::uint16_t, std::uint64_t>, std::uint32_t>
+      streams_;                                              // dense numbers, by device and stream
   std::map<std::string, std::uint64_t, std::less<>> rooms_;  // of code, by kernel name
   std::set<std::string> remarks_;
 };
 
-/// Throws UserError: a range of ids that names no kernel, a kernel that does not fit an SM.
-/// With ManagedOptions::Kind::kCopies a copy to or from managed memory becomes the host's own write or read
-/// of it. With kTrace, where the program had it managed, the device's copy engine accesses it: what is absent
-/// comes first. Else copies are as in the trace and move no pages.
-[[nodiscard]] Plan make_plan(const trace::TraceSet& trace, const config::GpuConfig& config,
+/// Throws UserError: a range of ids that names no kernel, a kernel that does not fit an SM, work of a device
+/// that the system does not have, managed memory of several devices. With ManagedOptions::Kind::kCopies a
+/// copy to or from managed memory becomes the host's own write or read of it. With kTrace, where the program
+/// had it managed, the device's copy engine accesses it: what is absent comes first. Else copies are as in
+/// the trace and move no pages.
+[[nodiscard]] Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
                              const IdRanges& selection, const ManagedOptions& managed = {});
 
 }  // namespace lockstep::gpu

@@ -7,13 +7,13 @@ const Program::News& ProgramLog::listen(const HostClock& clock) {
   return news_[heard_++];
 }
 
-ProgramSource::ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options,
-                             Plan& plan, host::Host& host)
+ProgramSource::ProgramSource(ProgramLog& program, const config::SystemConfig& system,
+                             const RunOptions& options, Plan& plan, host::Host& host)
     : program_(&program),
       listens_(options.managed.kind == ManagedOptions::Kind::kTrace),
       plan_(&plan),
       host_(&host),
-      planner_(config, options.kernels, plan, options.managed) {}
+      planner_(system, options.kernels, plan, options.managed) {}
 
 void ProgramSource::more(host::HostQueue& queue) {
   const Program::News& news = program_->listen(HostClock(*host_));
@@ -33,12 +33,13 @@ void ProgramSource::more(host::HostQueue& queue) {
 void ProgramSource::add(const trace::Command& c, std::vector<host::HostCommand>& commands) {
   if (c.kind == trace::Command::Kind::kManage && listens_)
     manage(plan_->managed, c);  // the machine learns of it at the end of the window
+  if (c.kind == trace::Command::Kind::kPlace) plan_->apertures.place(c.address, c.bytes, c.device);
   const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
   const trace::KernelHeader* header = is_kernel ? &program_->program().header(c.kernel) : nullptr;
   const bool runs = planner_.add(c, header, commands);
   if (!is_kernel) return;
   if (!runs) return;
-  core::LaunchPlan launch = planner_.launch(*header);
+  core::LaunchPlan launch = planner_.launch(*header, c.device);
   launch.log_clocks = program_->program().asks_clocks(c.kernel);
   host_->dispatcher(commands.back().device).set_plan(c.kernel, launch);
   ++plan_->kernel_commands;

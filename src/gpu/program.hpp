@@ -77,8 +77,8 @@ class ProgramLog {
 class ProgramSource final : public host::HostSource {
  public:
   /// All must outlive it; `plan` counts on. options.managed: kTrace or kNone, and no share of the footprint.
-  ProgramSource(ProgramLog& program, const config::GpuConfig& config, const RunOptions& options, Plan& plan,
-                host::Host& host);
+  ProgramSource(ProgramLog& program, const config::SystemConfig& system, const RunOptions& options,
+                Plan& plan, host::Host& host);
   void more(host::HostQueue& queue) override;
 
  private:

@@ -59,7 +59,8 @@ void check_limits(const config::GpuConfig& config) {
   if (config.host.bytes_per_second == 0) throw UserError("host.bytes_per_second is 0");
 }
 
-stats::RunReport empty_report(const trace::TraceSet& trace, const config::GpuConfig& config) {
+stats::RunReport empty_report(const trace::TraceSet& trace, const config::SystemConfig& system) {
+  const config::GpuConfig& config = system.devices[0];
   stats::RunReport report;
   report.gpu = config.gpu.name;
   report.overrides = config::overrides(config);
@@ -68,6 +69,10 @@ stats::RunReport empty_report(const trace::TraceSet& trace, const config::GpuCon
   report.trace_hash = trace.content_hash();
   report.core_khz = config.clock.core_khz;
   report.partial = true;  // until the end
+  if (system.devices.size() == 1) return report;
+  report.system.emplace().name = system.name;
+  for (const config::GpuConfig& device : system.devices)
+    report.system->devices.push_back({device.gpu.name, config::hash(device), device.clock.core_khz});
   return report;
 }
 
@@ -142,18 +147,18 @@ struct Input {
   bool manages = false;  // the program has managed memory
 };
 
-Plan plan_for(const Input& input, const RunOptions& options, std::span<config::GpuConfig> devices) {
+Plan plan_for(const Input& input, const RunOptions& options, config::SystemConfig& system) {
   if (input.program) {
     Plan plan;
     plan.manages = input.manages;
     if (plan.manages)
       plan.managed_frames =
-          managed_frames(plan.managed, options.managed, devices.front().dram.capacity_bytes);
+          managed_frames(plan.managed, options.managed, system.devices[0].dram.capacity_bytes);
     return plan;
   }
-  Plan plan = make_plan(input.trace, devices.front(), options.kernels, options.managed);
+  Plan plan = make_plan(input.trace, system, options.kernels, options.managed);
   // Slots are taken in turn, so a run uses no more than it has kernels; every domain has counters for each.
-  for (config::GpuConfig& device : devices)
+  for (config::GpuConfig& device : system.devices)
     device.launch.max_kernels = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(plan.kernel_commands, 1, device.launch.max_kernels));
   return plan;
@@ -164,12 +169,13 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
                                  const TestHooks& hooks) {
   const auto wall_start = Clock::now();
   const double cpu_start = cpu_seconds();
-  std::vector<config::GpuConfig> devices{options.config};
-  devices.insert(devices.end(), options.further.begin(), options.further.end());
-  for (const config::GpuConfig& device : devices) check_limits(device);
-  Plan plan = plan_for(input, options, devices);
+  const config::SystemConfig asked =
+      options.system ? *options.system : config::unlinked_system(options.config, 1);
+  for (const config::GpuConfig& device : asked.devices) check_limits(device);
+  config::SystemConfig machine = asked;
+  Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
-  System system(engine, devices, plan, builder, options.skip);
+  System system(engine, machine, plan, builder, options.skip);
   SystemWindow longest = window_limit(system);
   if (hooks.late_copies) {
     system.device(0).dispatcher().allow_late_copies();
@@ -178,19 +184,19 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   engine.set_window(choose_window(options, system, longest));
   std::optional<ProgramSource> source;
   if (input.program) {
-    source.emplace(*input.program, devices.front(), options, plan, system.host());
+    source.emplace(*input.program, machine, options, plan, system.host());
     system.host().set_source(*source);
   }
   FeedSet feeds(input.trace, system);
   engine.set_tasks(feeds);
-  Controller controller(options, plan, system, feeds, engine, empty_report(input.trace, options.config));
+  Controller controller(options, plan, system, feeds, engine, empty_report(input.trace, asked));
   engine.run(controller);
   if (plan.needs_gmmu) return std::nullopt;
 
   RunResult result = controller.result();
   result.report.trace_name = input.trace.name();  // a program's is known at its end
   result.report.trace_hash = input.trace.content_hash();
-  note_warm_l2(result.report, options.config);
+  note_warm_l2(result.report, asked.devices[0]);
   result.host = host_report(options, engine, result.report);
   result.host.seconds_kernels = controller.kernel_seconds();
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "config/system_config.hpp"
 #include "gpu/managed.hpp"
 #include "sim/work_log.hpp"
 #include "stats/report.hpp"
@@ -29,8 +30,8 @@ struct Progress {
 
 /// None of threads, schedule, window, skip and shuffle changes a byte of the report.
 struct RunOptions {
-  config::GpuConfig config;                // of the GPU; of device 0 where there are several
-  std::vector<config::GpuConfig> further;  // devices 1, 2, ...
+  config::GpuConfig config;                    // of the GPU; not looked at where there is a system
+  std::optional<config::SystemConfig> system;  // of several devices
   unsigned threads = 1;
   Schedule schedule = Schedule::kDynamic;
   Cycle window = 0;                      // core cycles; 0 = the machine's own; more than that is a UserError

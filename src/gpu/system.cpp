@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace lockstep::gpu {
 namespace {
@@ -15,14 +16,30 @@ std::uint64_t time_base(std::span<const config::GpuConfig> devices) {
 
 }  // namespace
 
-System::System(sim::Engine& engine, std::span<const config::GpuConfig> devices, const Plan& plan,
+System::System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan,
                const Builder& builder, bool skip)
-    : base_khz_(time_base(devices)), host_(plan.commands, plan.streams, devices.front().host.copy_mode) {
+    : base_khz_(time_base(config.devices)),
+      host_(plan.commands, plan.streams, config.devices.front().host.copy_mode),
+      apertures_(plan.apertures) {
+  const std::uint32_t lanes = config.devices.size() > 1 ? config.port_lanes : 0;
   const sim::DomainId host = engine.claim(1);
   engine.place(host, host_, sim::DomainKind::kOther);
-  for (const config::GpuConfig& config : devices) {
-    const sim::DomainClock& clock = clocks_.emplace_back(base_khz_, config.clock.core_khz);
-    devices_.push_back(std::make_unique<Device>(engine, host, config, plan, builder, skip));
+  std::vector<sim::DomainId> first, ports;
+  for (const config::GpuConfig& device : config.devices) {
+    icnt::Numbering numbering = icnt::numbering_of(device, lanes);
+    numbering.first = first.emplace_back(engine.claim(numbering.domains()));
+    ports.push_back(numbering.peer_port());
+  }
+  if (lanes > 0) {
+    links_ = std::make_unique<Links>(engine, config, ports, base_khz_);
+    links_->attach(engine);
+  }
+  for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
+    const config::GpuConfig& device = config.devices[d];
+    const sim::DomainClock& clock = clocks_.emplace_back(base_khz_, device.clock.core_khz);
+    devices_.push_back(links_ ? std::make_unique<Device>(first[d], host, device, plan, builder, skip,
+                                                         &apertures_, links_->wiring(d))
+                              : std::make_unique<Device>(first[d], host, device, plan, builder, skip));
     devices_.back()->attach(engine, clock);
     host_.add_device(devices_.back()->dispatcher(), clock);
   }
@@ -31,8 +48,9 @@ System::System(sim::Engine& engine, std::span<const config::GpuConfig> devices, 
 }
 
 bool System::quiescent() const {
-  return host_.quiescent() && std::all_of(devices_.begin(), devices_.end(),
-                                          [](const auto& device) { return device->quiescent(); });
+  return host_.quiescent() && (!links_ || links_->quiescent()) &&
+         std::all_of(devices_.begin(), devices_.end(),
+                     [](const auto& device) { return device->quiescent(); });
 }
 
 std::string System::busy_domains() const {
@@ -53,7 +71,14 @@ std::string System::dump() const {
     if (devices_.size() > 1 && !device.empty()) text += fmt::format("device {}:\n", d);
     text += device;
   }
+  if (links_) links_->dump(text);
   return text;
+}
+
+std::vector<stats::LinkResult> System::links() const {
+  if (!links_) return {};
+  return links_->results(
+      [this](std::uint16_t d) -> const core::PeerPort& { return devices_[d]->peer_port(); });
 }
 
 SystemWindow window_limit(System& system) {

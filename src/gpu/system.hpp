@@ -1,13 +1,14 @@
-// The host and the devices of one simulation.
+// The host, the devices and the links of one simulation.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "config/system_config.hpp"
 #include "gpu/device.hpp"
+#include "gpu/links.hpp"
 #include "gpu/plan.hpp"
 #include "host/host.hpp"
 #include "sim/engine.hpp"
@@ -18,10 +19,9 @@ namespace lockstep::gpu {
 /// core clock, a Time is a core cycle.
 class System {
  public:
-  /// A device for each configuration, with the numbers 0, 1, ... Claims ids from the engine, places all
-  /// domains and adds all networks.
-  System(sim::Engine& engine, std::span<const config::GpuConfig> devices, const Plan& plan,
-         const Builder& builder, bool skip);
+  /// Claims ids from the engine, places all domains and adds all networks.
+  System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan, const Builder& builder,
+         bool skip);
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
@@ -43,6 +43,12 @@ class System {
   }
 
   // Between windows.
+  /// Whose memory is where has become known up to `apertures`.
+  void place(const mem::Apertures& apertures) {
+    if (links_) apertures_ = apertures;
+  }
+  /// Both directions of every link; none with one device.
+  [[nodiscard]] std::vector<stats::LinkResult> links() const;
   [[nodiscard]] bool quiescent() const;
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;
@@ -54,6 +60,9 @@ class System {
   host::Host host_;
   std::vector<sim::DomainClock> clocks_;          // by device
   std::vector<std::unique_ptr<Device>> devices_;  // by number
+  // Of several devices.
+  mem::Apertures apertures_;
+  std::unique_ptr<Links> links_;
 };
 
 /// The longest window that all devices allow, as a Time, and the device's own limit and number.

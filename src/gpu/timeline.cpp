@@ -28,6 +28,7 @@ enum Row : std::uint64_t {
   kToHost,
   kHost,
   kWithin,
+  kBetween,
   kStreams
 };
 
@@ -61,20 +62,31 @@ class Writer {
  public:
   explicit Writer(std::uint64_t khz) : khz_(khz) {}
 
+  /// What follows happens on this device, whose clock is `khz`. Devices are processes of the format.
+  void device(std::uint16_t number, std::uint64_t khz) {
+    pid_ = number + 1u;
+    khz_ = khz;
+  }
+  void name_device(std::string_view name) {
+    open();
+    put("\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"args\":{{\"name\":{}}}}}", pid_,
+        stats::json_string(name));
+  }
+
   void row(std::uint64_t id, std::string_view name) {
     open();
-    put("\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":{},\"args\":{{\"name\":{}}}}}", id,
+    put("\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid_, id,
         stats::json_string(name));
   }
   void span(std::uint64_t row, std::string_view name, Cycle start, Cycle cycles, std::string_view args) {
     open();
-    put("\"name\":{},\"ph\":\"X\",\"pid\":1,\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
-        stats::json_string(name), row, microseconds(start), microseconds(cycles), args);
+    put("\"name\":{},\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
+        stats::json_string(name), pid_, row, microseconds(start), microseconds(cycles), args);
   }
   void instant(std::uint64_t row, std::string_view name, Cycle at, std::string_view args) {
     open();
-    put("\"name\":{},\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":{},\"ts\":{},\"args\":{{{}}}}}",
-        stats::json_string(name), row, microseconds(at), args);
+    put("\"name\":{},\"ph\":\"i\",\"s\":\"t\",\"pid\":{},\"tid\":{},\"ts\":{},\"args\":{{{}}}}}",
+        stats::json_string(name), pid_, row, microseconds(at), args);
   }
   std::string take() { return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + text_ + "\n]}\n"; }
 
@@ -90,12 +102,15 @@ class Writer {
   }
 
   std::uint64_t khz_;
+  unsigned pid_ = 1;
   std::string text_;
 };
 
-void put_kernels(Writer& out, const stats::RunReport& report) {
+/// Of one device.
+void put_kernels(Writer& out, const stats::RunReport& report, std::uint16_t device) {
   std::map<std::uint64_t, std::uint64_t> rows;
-  for (const stats::KernelResult& kernel : report.kernels) rows[kernel.stream] = 0;
+  for (const stats::KernelResult& kernel : report.kernels)
+    if (kernel.device == device) rows[kernel.stream] = 0;
   std::uint64_t next = kStreams;
   for (auto& [stream, row] : rows) {
     row = next++;
@@ -105,34 +120,48 @@ void put_kernels(Writer& out, const stats::RunReport& report) {
   std::vector<std::string> names;
   for (const stats::KernelResult& kernel : report.kernels) names.push_back(kernel.name);
   const auto labels = stats::labels_by_name(names, kNameWidth);
-  for (const stats::KernelResult& kernel : report.kernels)
+  for (const stats::KernelResult& kernel : report.kernels) {
+    if (kernel.device != device) continue;
     out.span(rows[kernel.stream], labels.at(kernel.name), kernel.start_cycle, kernel.cycles,
              fmt::format("\"id\":{},\"cycles\":{},\"name\":{}", kernel.id, kernel.cycles,
                          stats::json_string(kernel.name)));
+  }
 }
 
-void put_copies(Writer& out, const stats::RunReport& report) {
+/// Of one device.
+void put_copies(Writer& out, const stats::RunReport& report, std::uint16_t device) {
   const auto row_of = [](const stats::CopyResult& copy) {
+    if (copy.kind == "peer_to_peer") return kBetween;
     return copy.kind == "host_to_device" ? kCopiesIn : copy.kind == "device_to_host" ? kCopiesOut : kWithin;
   };
   const auto any = [&](Row row) {
-    return std::any_of(report.copies.begin(), report.copies.end(),
-                       [&](const stats::CopyResult& copy) { return row_of(copy) == row; });
+    return std::any_of(report.copies.begin(), report.copies.end(), [&](const stats::CopyResult& copy) {
+      return copy.device == device && row_of(copy) == row;
+    });
   };
   if (any(kCopiesIn)) out.row(kCopiesIn, "copies to the device");
   if (any(kCopiesOut)) out.row(kCopiesOut, "copies to the host");
   if (any(kWithin)) out.row(kWithin, "fills and copies within the device");
-  for (const stats::CopyResult& copy : report.copies)
+  if (any(kBetween)) out.row(kBetween, "copies to other devices");
+  for (const stats::CopyResult& copy : report.copies) {
+    if (copy.device != device) continue;
     out.span(row_of(copy), copy.kind, copy.start_cycle, copy.cycles,
              fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}", copy.address, copy.bytes));
+  }
 }
 
 }  // namespace
 
 std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events) {
   Writer out(std::max<std::uint64_t>(1, report.core_khz));
-  put_copies(out, report);
-  put_kernels(out, report);
+  const std::size_t devices = report.system ? report.system->devices.size() : 1;
+  for (std::uint16_t d = 0; d < devices; ++d) {
+    out.device(d, std::max<std::uint64_t>(1, stats::khz_of(report, d)));
+    if (report.system) out.name_device(fmt::format("device {}: {}", d, report.system->devices[d].gpu));
+    put_copies(out, report, d);
+    put_kernels(out, report, d);
+  }
+  out.device(0, std::max<std::uint64_t>(1, report.core_khz));
   if (report.managed) {
     out.row(kFaults, "far faults");
     out.row(kDriver, "driver");

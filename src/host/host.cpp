@@ -11,6 +11,7 @@ namespace {
 icnt::CopyCommand::Path path_of(HostCommand::Kind kind) {
   using Path = icnt::CopyCommand::Path;
   if (kind == HostCommand::Kind::kFill) return Path::kFill;
+  if (kind == HostCommand::Kind::kPeerCopy) return Path::kPeer;
   return kind == HostCommand::Kind::kDeviceCopy ? Path::kWithin : Path::kLink;
 }
 
@@ -73,7 +74,7 @@ void Host::start_copy(Time now, std::uint32_t index) {
     return device.dispatcher->send_order(device.cycle(now), order);
   }
   device.dispatcher->send_copy(device.cycle(now), {index, is_copy_to_device(command), command.address,
-                                                   command.bytes, path_of(command.kind)});
+                                                   command.bytes, path_of(command.kind), command.source});
 }
 
 void Host::launch_and_dispatch(std::uint16_t number, Time now) {

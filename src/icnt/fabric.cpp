@@ -20,15 +20,16 @@ std::unique_ptr<sim::Network<T>> network(const char* name, const std::vector<sim
 
 }  // namespace
 
-Numbering numbering_of(const config::GpuConfig& config) {
-  return {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition};
+Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes) {
+  return {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition, peer_lanes};
 }
 
 Fabric::Fabric(const config::GpuConfig& config, bool managed)
     : Fabric(config, 0, numbering_of(config).domains(), managed) {}
 
-Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed)
-    : config_(config), numbering_(numbering_of(config)) {
+Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed,
+               std::uint32_t peer_lanes)
+    : config_(config), numbering_(numbering_of(config, peer_lanes)) {
   numbering_.first = first;
   numbering_.host_id = host;
   const Numbering& n = numbering_;
@@ -37,16 +38,23 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
       ids(n.slices(), [&](std::uint32_t i) { return n.partition(i / n.slices_per_partition); });
   auto requesters = sms;
   requesters.push_back(n.copy_engine());
-  const std::vector<sim::DomainId> dispatcher{n.dispatcher()}, copies{n.copy_engine()};
+  auto responders = slices;
+  std::vector<sim::DomainId> copies{n.copy_engine()};
+  if (n.peer_lanes > 0) {
+    requesters.insert(requesters.end(), n.peer_lanes, n.peer_port());
+    responders.insert(responders.end(), n.peer_lanes, n.peer_port());
+    copies.push_back(n.peer_port());
+  }
+  const std::vector<sim::DomainId> dispatcher{n.dispatcher()};
 
   Cycle latency = add_edge("request (SM to L2 slice) and its credits",
                            core_cycles(config.icnt.request_latency), "crossbar, SM to L2 slice");
-  request = network<Request>("request", requesters, slices, latency);
-  request_credit = network<Credit>("request credit", slices, requesters, latency);
+  request = network<Request>("request", requesters, responders, latency);
+  request_credit = network<Credit>("request credit", responders, requesters, latency);
   latency = add_edge("reply (L2 slice to SM) and its credits", core_cycles(config.icnt.reply_latency),
                      "crossbar, L2 slice to SM");
-  reply = network<Reply>("reply", slices, requesters, latency);
-  reply_credit = network<Credit>("reply credit", requesters, slices, latency);
+  reply = network<Reply>("reply", responders, requesters, latency);
+  reply_credit = network<Credit>("reply credit", requesters, responders, latency);
   if (config.l2.halves > 1) {
     latency = add_edge("far request and reply (between L2 halves)", core_cycles(config.icnt.far_latency),
                        "link between the two L2 halves");

@@ -42,8 +42,10 @@ struct CopyCommand {
   enum class Path : std::uint8_t {
     kLink,
     kFill,
-    kWithin
-  } path = Path::kLink;  // not kLink: device memory only
+    kWithin,
+    kPeer
+  } path = Path::kLink;  // kFill, kWithin: the device's memory only
+  Address source = 0;    // kPeer: the device's own memory; `address` is another device's
 };
 struct CopyDone {
   std::uint32_t index = 0;
@@ -88,17 +90,19 @@ struct OrderDone {
 /// the host is a domain of its own, which drives the dispatchers of all devices.
 struct Numbering {
   std::uint32_t sms = 0, partitions = 0, slices_per_partition = 1;
+  std::uint32_t peer_lanes = 0;  // of the peer port, which is there where they are not 0
   sim::DomainId first = 0, host_id = 0;
   [[nodiscard]] std::uint32_t slices() const { return partitions * slices_per_partition; }
-  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + 1; }
+  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + (peer_lanes > 0 ? 2 : 1); }
   [[nodiscard]] sim::DomainId sm(std::uint32_t i) const { return first + i; }
   [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return first + sms + i; }
   [[nodiscard]] sim::DomainId copy_engine() const { return first + sms + partitions; }
+  [[nodiscard]] sim::DomainId peer_port() const { return first + sms + partitions + 1; }
   [[nodiscard]] sim::DomainId dispatcher() const { return host_id; }
   /// Where there is one: one domain with the copy engine, because they share the host link.
   [[nodiscard]] sim::DomainId gmmu() const { return copy_engine(); }
 };
-[[nodiscard]] Numbering numbering_of(const config::GpuConfig& config);
+[[nodiscard]] Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes = 0);
 
 /// One kind of channel, for `config --explain window`.
 struct Edge {
@@ -111,12 +115,17 @@ struct Edge {
 /// (partition * slices_per_partition + slice). Far requests: slice to slice, between L2 halves, on a network
 /// of their own so that requests never wait for requests; far replies likewise. Replies: sources are slices;
 /// destinations are SMs 0..S-1, then the copy engine (S).
+///
+/// Among several devices each lane of the peer port is one more source and one more destination of requests,
+/// and of replies: it takes requests for other devices' memory as a slice would, and asks the slices for what
+/// other devices want as an SM would.
 class Fabric {
  public:
   /// `managed`: with the channels of the GMMU. The ids are 0 and up, the host's after those of the device.
   explicit Fabric(const config::GpuConfig& config, bool managed = false);
-  /// `first`: of numbering_of(config).domains() ids for the device, `host`: that of the host.
-  Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed);
+  /// `first`: of numbering_of(config, peer_lanes).domains() ids for the device, `host`: that of the host.
+  Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed,
+         std::uint32_t peer_lanes = 0);
   void register_with(sim::Engine& engine);
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
@@ -124,6 +133,12 @@ class Fabric {
   [[nodiscard]] std::uint16_t reply_to_copy_engine() const {
     return static_cast<std::uint16_t>(numbering_.sms);
   }
+
+  /// A peer lane as a source of requests and a destination of replies, and as the other way round.
+  [[nodiscard]] std::uint16_t peer_requester(std::uint32_t lane) const {
+    return static_cast<std::uint16_t>(numbering_.sms + 1 + lane);
+  }
+  [[nodiscard]] std::uint32_t peer_responder(std::uint32_t lane) const { return numbering_.slices() + lane; }
 
   /// Specs of the ports; "own clock" is the core clock for SMs and the copy engine, the L2 clock for slices.
   [[nodiscard]] InjectionPort<Request>::Spec sm_request_port() const;
@@ -162,8 +177,8 @@ class Fabric {
   std::unique_ptr<sim::Network<Credit>> far_reply_credit;
   std::unique_ptr<sim::Network<LaunchCta>> launch;                        // source 0 is the dispatcher
   std::unique_ptr<sim::Network<CtaEvent>> cta_event;                      // destination 0 is the dispatcher
-  std::unique_ptr<sim::Network<CopyCommand>> copy_command;                // 0 -> 0
-  std::unique_ptr<sim::Network<CopyDone>> copy_done;                      // 0 -> 0
+  std::unique_ptr<sim::Network<CopyCommand>> copy_command;                // 0 -> 0, the peer port is 1
+  std::unique_ptr<sim::Network<CopyDone>> copy_done;                      // 0 and 1 -> 0
   std::unique_ptr<sim::Network<TranslationRequest>> translation_request;  // SM -> 0; null without GMMU
   std::unique_ptr<sim::Network<TranslationReply>> translation_reply;      // 0 -> SM
   std::unique_ptr<sim::Network<uvm::Order>> order;                        // 0 -> 0; null without GMMU

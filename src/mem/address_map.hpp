@@ -1,9 +1,10 @@
-// Which L2 slice is home to a line.
+// Where a line is asked for: its L2 slice, or the port to other devices.
 #pragma once
 
 #include <cstdint>
 
 #include "config/gpu_config.hpp"
+#include "mem/apertures.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
@@ -21,6 +22,24 @@ class AddressMap {
   /// is one half), else the slice of the same position in the requester's half, which caches the line for it.
   [[nodiscard]] std::uint32_t near_slice(Address line, std::uint32_t half) const;
 
+  /// Where an SM in L2 half `half` sends a request in the request network: its near slice, or where the line
+  /// is another device's memory, one of the lanes of the peer port, which come after the slices.
+  [[nodiscard]] std::uint32_t port(Address line, std::uint32_t half) const {
+    if (apertures_ != nullptr && apertures_->owner(line, device_) != device_) return slices_ + lane(line);
+    return near_slice(line, half);
+  }
+  /// Before the run: this device is number `device` among several, and has so many lanes to the others.
+  void join(const Apertures& apertures, std::uint16_t device, std::uint32_t lanes) {
+    apertures_ = &apertures;
+    device_ = device;
+    lanes_ = lanes;
+  }
+  [[nodiscard]] std::uint32_t lane(Address line) const {
+    return static_cast<std::uint32_t>(line / kLineBytes % lanes_);
+  }
+  /// Of a line, by the device that asks; precondition: join().
+  [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
+
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
   [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }
 
@@ -32,6 +51,9 @@ class AddressMap {
   [[nodiscard]] std::uint32_t rotation(std::uint64_t block) const;
 
   std::uint32_t slices_, halves_, sms_, sms_per_half_;
+  const Apertures* apertures_ = nullptr;  // null: all memory is this device's
+  std::uint16_t device_ = 0;
+  std::uint32_t lanes_ = 1;
 };
 
 }  // namespace lockstep::mem

@@ -296,6 +296,7 @@ void BodyParser::instruction() {
 
 void BodyParser::plain(Instruction& instruction) {
   if (lexer_.token().is(";")) return;
+  operands_.allow_negation(instruction.form.op == Opcode::kVmad);
   do {
     if (scratch_.size() == kMaxOperands) lexer_.fail("more than 32 operands");
     scratch_.push_back(operands_.operand());
@@ -304,6 +305,7 @@ void BodyParser::plain(Instruction& instruction) {
       lexer_.advance();
     }
   } while (lexer_.accept(","));
+  operands_.allow_negation(false);
 }
 
 void BodyParser::branch(Instruction&) {

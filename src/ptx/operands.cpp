@@ -209,7 +209,25 @@ Operand OperandParser::vector() {
   return operand;
 }
 
+/// Whether '-' and a register are next, and not a negative constant.
+bool OperandParser::at_negated_register() const {
+  if (!negation_ || !lexer_.token().is("-")) return false;
+  Lexer ahead = lexer_;
+  ahead.advance();
+  return ahead.token().kind == TokenKind::kIdentifier && !begins_constant(ahead);
+}
+
+Operand OperandParser::negated_register() {
+  lexer_.expect("-");
+  const Place at = lexer_.token().place;
+  Operand operand = named();
+  if (operand.kind != OperandKind::kRegister) lexer_.fail(at, "expected a register behind '-'");
+  operand.negated = true;
+  return operand;
+}
+
 Operand OperandParser::element() {
+  if (at_negated_register()) return negated_register();
   if (begins_constant(lexer_)) return immediate(parse_constant(lexer_));
   if (lexer_.token().kind == TokenKind::kIdentifier) return named();
   if (!lexer_.accept("!")) lexer_.unexpected("an operand");

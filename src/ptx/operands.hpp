@@ -17,10 +17,14 @@ class OperandParser {
   [[nodiscard]] Operand list();
   /// A predicate register, of a guard or behind '!'.
   [[nodiscard]] RegisterId predicate();
+  /// Whether the operands that follow may be registers behind '-', as those of vmad may.
+  void allow_negation(bool allowed) { negation_ = allowed; }
 
  private:
   Operand whole();    // without a pair
   Operand element();  // without braces and brackets
+  [[nodiscard]] bool at_negated_register() const;
+  Operand negated_register();
   Operand named();
   Operand vector();
   Operand address();
@@ -35,6 +39,7 @@ class OperandParser {
   ParseState& state_;
   Lexer& lexer_;
   FunctionNames& names_;
+  bool negation_ = false;
 };
 
 }  // namespace lockstep::ptx

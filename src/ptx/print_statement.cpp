@@ -82,7 +82,9 @@ void StatementPrinter::elements(const Operand& o, std::string_view open, std::st
 }
 
 void StatementPrinter::register_operand(const Operand& o) {
-  fmt::format_to(std::back_inserter(text_), "{}{}", o.negated ? "!" : "", function_->registers[o.reg].name);
+  const Register& reg = function_->registers[o.reg];
+  if (o.negated) text_ += reg.type == Type::kPred ? '!' : '-';
+  text_ += reg.name;
   if (o.selector.unit == Selector::Unit::kNone) return;
   text_ += o.selector.unit == Selector::Unit::kByte ? ".b" : ".h";
   for (unsigned i = 0; i < o.selector.count; ++i)

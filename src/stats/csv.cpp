@@ -38,15 +38,16 @@ std::string to_csv(const RunReport& report) {
   std::string text =
       "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
       "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
-      counter_names() + "\n";
+      counter_names() + (report.system ? ",device\n" : "\n");
   for (const KernelResult& k : report.kernels) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
-                        k.stream, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z,
-                        k.start_cycle, k.launch_cycles, k.cycles, cycles_to_ns(k.cycles, report.core_khz),
-                        cycles_to_ns(k.launch_cycles + k.cycles, report.core_khz),
-                        fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
-                        cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
-    text += counter_values(k.counters) + "\n";
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
+                    k.stream, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z, k.start_cycle,
+                    k.launch_cycles, k.cycles, cycles_to_ns(k.cycles, khz_of(report, k.device)),
+                    cycles_to_ns(k.launch_cycles + k.cycles, khz_of(report, k.device)),
+                    fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
+                    cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
+    text += counter_values(k.counters) + (report.system ? fmt::format(",{}\n", k.device) : "\n");
   }
   return text;
 }

@@ -63,11 +63,16 @@ void put_times(Writer& out, Cycle launch_cycles, Cycle cycles, std::uint64_t khz
           cycles_to_ns(cycles, khz), cycles_to_ns(launch_cycles + cycles, khz));
 }
 
-void put_kernel(Writer& out, const KernelResult& kernel, std::uint64_t khz) {
-  out.put("{{\"name\":{},\"id\":{},\"stream\":{},\"grid\":{},\"block\":{},\n     \"start_cycle\":{},",
-          json_string(kernel.name), kernel.id, kernel.stream, dimensions(kernel.grid),
-          dimensions(kernel.block), kernel.start_cycle);
-  put_times(out, kernel.launch_cycles, kernel.cycles, khz);
+void put_device(Writer& out, const RunReport& report, std::uint16_t device) {
+  if (report.system) out.put("\"device\":{},", device);
+}
+
+void put_kernel(Writer& out, const RunReport& report, const KernelResult& kernel) {
+  out.put("{{\"name\":{},\"id\":{},", json_string(kernel.name), kernel.id);
+  put_device(out, report, kernel.device);
+  out.put("\"stream\":{},\"grid\":{},\"block\":{},\n     \"start_cycle\":{},", kernel.stream,
+          dimensions(kernel.grid), dimensions(kernel.block), kernel.start_cycle);
+  put_times(out, kernel.launch_cycles, kernel.cycles, khz_of(report, kernel.device));
   put_counters(out, kernel.counters, kernel.cycles, idle_cycles(kernel));
   out.put(
       ",\n     \"occupancy\":{{\"ctas_per_sm\":{},\"limiter\":{},\"subcores\":{},\"warps_per_subcore\":{}}},",
@@ -81,15 +86,17 @@ void put_kernels_and_copies(Writer& out, const RunReport& report) {
   bool first = true;
   for (const KernelResult& kernel : report.kernels) {
     out.separate(first, "    ");
-    put_kernel(out, kernel, report.core_khz);
+    put_kernel(out, report, kernel);
   }
   out.put("],\n  \"copies\":[");
   first = true;
   for (const CopyResult& copy : report.copies) {
     out.separate(first, "    ");
-    out.put("{{\"kind\":{},\"address\":\"{}\",\"bytes\":{},\"start_cycle\":{},\"cycles\":{},\"time_ns\":{}}}",
-            json_string(copy.kind), hex16(copy.address), copy.bytes, copy.start_cycle, copy.cycles,
-            cycles_to_ns(copy.cycles, report.core_khz));
+    out.put("{{\"kind\":{},", json_string(copy.kind));
+    put_device(out, report, copy.device);
+    out.put("\"address\":\"{}\",\"bytes\":{},\"start_cycle\":{},\"cycles\":{},\"time_ns\":{}}}",
+            hex16(copy.address), copy.bytes, copy.start_cycle, copy.cycles,
+            cycles_to_ns(copy.cycles, khz_of(report, copy.device)));
   }
   out.put("],\n");
 }
@@ -167,6 +174,27 @@ void put_managed(Writer& out, const RunReport& report) {
   out.put("}}");
 }
 
+void put_system(Writer& out, const RunReport& report) {
+  if (!report.system) return;
+  out.put(",\n  \"system\":{{\"name\":{},\"devices\":[", json_string(report.system->name));
+  bool first = true;
+  for (const SystemReport::Device& device : report.system->devices) {
+    out.separate(first, "    ");
+    out.put("{{\"gpu\":{},\"config_hash\":\"{}\",\"core_khz\":{}}}", json_string(device.gpu),
+            hex16(device.config_hash), device.core_khz);
+  }
+  out.put("],\n   \"links\":[");
+  first = true;
+  for (const LinkResult& link : report.system->links) {
+    out.separate(first, "    ");
+    out.put("{{\"from\":{},\"to\":{},\"kind\":{},\"count\":{},\"bytes_per_second\":{},",
+            json_string(link.from), json_string(link.to), json_string(link.kind), link.count,
+            link.bytes_per_second);
+    out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{}}}", link.messages, link.bytes, link.data_bytes);
+  }
+  out.put("]}}");
+}
+
 void put_intervals(Writer& out, const RunReport& report) {
   if (report.intervals.empty()) return;
   out.put(",\n  \"intervals\":{{\"columns\":[\"end_cycle\"");
@@ -188,7 +216,7 @@ double per(double value, double base) { return base > 0 ? value / base : 0; }
 
 std::string to_json(const RunReport& report) {
   Writer out;
-  out.put("{{\n  \"schema\":1,\"version\":{},\"gpu\":{},\"config_hash\":\"{}\",\n",
+  out.put("{{\n  \"schema\":{},\"version\":{},\"gpu\":{},\"config_hash\":\"{}\",\n", report.system ? 2 : 1,
           json_string(report.version), json_string(report.gpu), hex16(report.config_hash));
   out.put("  \"trace\":{{\"name\":{},\"hash\":\"{}\"}},\n", json_string(report.trace_name),
           hex16(report.trace_hash));
@@ -197,6 +225,7 @@ std::string to_json(const RunReport& report) {
   put_overrides(out, report);
   put_remarks(out, report);
   put_managed(out, report);
+  put_system(out, report);
   put_intervals(out, report);
   out.put("\n}}\n");
   return out.take();

@@ -96,15 +96,17 @@ std::string launch_table(const RunReport& report, const std::vector<Group>& grou
   std::vector<std::string> names;
   for (const Group& group : groups) names.push_back(group.name);
   const auto labels = labels_by_name(names, width - 1);  // and the mark of a partial kernel
-  std::string text =
-      fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}  {}\n", "id", "kernel", width,
-                  "cycles", "time us", "IPC", "L1 %", "L2 %", "DRAM", "warps", "top stall");
+  std::string text = fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}  {}\n",
+                                 report.system ? "gpu/id" : "id", "kernel", width, "cycles", "time us", "IPC",
+                                 "L1 %", "L2 %", "DRAM", "warps", "top stall");
   text += fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}\n", "", "", width, "", "", "",
                       "hit", "hit", "GB/s", "/sub");
   for (const KernelResult& kernel : report.kernels) {
-    text += row_text({std::to_string(kernel.id), labels.at(kernel.name) + (kernel.partial ? "*" : ""),
-                      kernel.cycles, kernel.cycles * kernel.subcores, &kernel.counters},
-                     report.core_khz, width);
+    const std::string id =
+        report.system ? fmt::format("{}/{}", kernel.device, kernel.id) : std::to_string(kernel.id);
+    text += row_text({id, labels.at(kernel.name) + (kernel.partial ? "*" : ""), kernel.cycles,
+                      kernel.cycles * kernel.subcores, &kernel.counters},
+                     khz_of(report, kernel.device), width);
   }
   if (report.kernels.size() == 1) return text;
   const Totals sum = totals(report);

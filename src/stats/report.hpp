@@ -26,14 +26,36 @@ struct KernelResult {
   std::string occupancy_limiter;  // "warps", "registers", "shared", "ctas", "threads", "grid"
   std::uint64_t subcores = 0;     // sub-cores of the GPU: stalls sum to cycles * subcores
   bool partial = false;           // the run ended before it did
+  std::uint16_t device = 0;       // that ran it
   KernelCounters counters;
 };
 
 struct CopyResult {
-  std::string kind;  // "host_to_device", "device_to_host", "fill", "device_to_device"
+  std::string kind;  // "host_to_device", "device_to_host", "fill", "device_to_device",
+                     // "peer_to_peer" (from the device's memory to another one's)
   Address address = 0;
   std::uint64_t bytes = 0;
   Cycle start_cycle = 0, cycles = 0;
+  std::uint16_t device = 0;  // that carried it out; cycles are its own
+};
+
+/// One direction of a link between two devices or switches, whole run.
+struct LinkResult {
+  std::string from, to;  // "gpu0", a switch's name
+  std::string kind;
+  std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
+  std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
+};
+
+/// A system of several devices.
+struct SystemReport {
+  std::string name;
+  struct Device {
+    std::string gpu;
+    std::uint64_t config_hash = 0, core_khz = 0;
+  };
+  std::vector<Device> devices;
+  std::vector<LinkResult> links;
 };
 
 /// One sample of the time series; counters are the differences to the sample before.
@@ -61,7 +83,8 @@ struct ManagedReport {
   std::vector<Sample> residency;  // with a time series, at its samples
 };
 
-/// Everything that stats.json says. Nothing here depends on paths, threads, windows or dates.
+/// Everything that stats.json says. Cycles of a kernel or copy are those of its device. Nothing here depends
+/// on paths, threads, windows or dates.
 struct RunReport {
   std::string version;                           // of the program
   std::string gpu;                               // configuration's name
@@ -80,8 +103,15 @@ struct RunReport {
   KernelCounters unattributed;  // copies, and write-backs after the end of the kernel that wrote
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
   std::optional<ManagedReport> managed;
+  std::optional<SystemReport>
+      system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 };
+
+/// The core clock of the device that ran it.
+[[nodiscard]] inline std::uint64_t khz_of(const RunReport& report, std::uint16_t device) {
+  return report.system ? report.system->devices.at(device).core_khz : report.core_khz;
+}
 
 /// What depends on the host: host.json only.
 struct HostReport {
@@ -105,9 +135,10 @@ struct HostReport {
   std::string date, host, command;
 };
 
-/// stats.json: schema 1. Byte-identical for equal reports.
+/// stats.json: schema 1; of several devices schema 2, which says the device of kernels and copies, and
+/// "system". Byte-identical for equal reports.
 [[nodiscard]] std::string to_json(const RunReport& report);
-/// stats.csv: header and a row a kernel.
+/// stats.csv: header and a row a kernel; of several devices with a column "device" at the end.
 [[nodiscard]] std::string to_csv(const RunReport& report);
 /// intervals.csv: a row an interval.
 [[nodiscard]] std::string intervals_csv(const RunReport& report);

@@ -120,8 +120,9 @@ StoredRun load_run(const std::string& path) {
   const Json root = parse_file(run.file);
   if (!root.is_object()) throw InputError(run.file, 0, "found no object, expected a stats.json of lockstep");
   const Json& schema = need(run.file, root, "schema", Json::value_t::number_unsigned);
-  if (schema != 1u) {
-    throw InputError(run.file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
+  if (schema != 1u && schema != 2u) {
+    throw InputError(run.file, 0,
+                     fmt::format("found schema {}, this program reads schemas 1 and 2", schema.dump()));
   }
   run.gpu = text_of(root, "gpu");
   if (const auto found = root.find("overrides"); found != root.end() && found->is_object())

@@ -15,19 +15,44 @@ constexpr std::size_t kListed = 8;  // unknown opcodes and remarks
 
 std::string copies_line(const RunReport& report) {
   if (report.copies.empty()) return "";
-  std::uint64_t to_device = 0, to_host = 0, within = 0;
+  std::uint64_t to_device = 0, to_host = 0, within = 0, between = 0;
   Cycle cycles = 0;
   for (const CopyResult& copy : report.copies) {
     (copy.kind == "host_to_device"   ? to_device
      : copy.kind == "device_to_host" ? to_host
+     : copy.kind == "peer_to_peer"   ? between
                                      : within) += copy.bytes;
     cycles += copy.cycles;
   }
-  const std::string on_device =
+  std::string on_device =
       within ? fmt::format(", {}B within the device", scaled(static_cast<double>(within))) : "";
+  if (between) on_device += fmt::format(", {}B between devices", scaled(static_cast<double>(between)));
   return fmt::format("copies: {}, {}B to the device, {}B to the host{}, {} us\n",
                      grouped(report.copies.size()), scaled(static_cast<double>(to_device)),
                      scaled(static_cast<double>(to_host)), on_device, microseconds(cycles, report.core_khz));
+}
+
+/// The busiest links.
+std::string link_lines(const RunReport& report) {
+  if (!report.system) return "";
+  std::vector<LinkResult> links = report.system->links;
+  std::stable_sort(links.begin(), links.end(),
+                   [](const LinkResult& a, const LinkResult& b) { return a.bytes > b.bytes; });
+  std::string text;
+  const double seconds =
+      static_cast<double>(report.total_cycles) / (static_cast<double>(report.core_khz) * 1000);
+  for (std::size_t i = 0; i < std::min(kListed, links.size()) && links[i].bytes > 0; ++i) {
+    const LinkResult& link = links[i];
+    const double busy =
+        static_cast<double>(link.bytes) / static_cast<double>(link.bytes_per_second) / seconds;
+    text += fmt::format("link {} to {} ({} {}): {}B data, busy {:.1f} %\n", link.from, link.to, link.count,
+                        link.kind, scaled(static_cast<double>(link.data_bytes)), 100 * busy);
+  }
+  if (links.size() > kListed && links[kListed].bytes > 0)
+    text += fmt::format(
+        "and {} more links with traffic: stats.json has all\n",
+        std::count_if(links.begin() + kListed, links.end(), [](const auto& l) { return l.bytes > 0; }));
+  return text;
 }
 
 std::string managed_line(const RunReport& report) {
@@ -95,15 +120,19 @@ std::string warnings(const RunReport& report) {
 }  // namespace
 
 std::string to_text(const RunReport& report, const HostReport& host, const SummaryOptions& options) {
+  const std::string machine = report.system ? fmt::format("{}, {} devices: {}", report.system->name,
+                                                          report.system->devices.size(), report.gpu)
+                                            : report.gpu;
   std::string text =
       fmt::format("lockstep {}: {} ({}) on {} (configuration {}), core {} MHz\n", report.version,
-                  printable(report.trace_name), hex16(report.trace_hash), printable(report.gpu),
+                  printable(report.trace_name), hex16(report.trace_hash), printable(machine),
                   hex16(report.config_hash), fixed_ratio(report.core_khz, 1000, 0));
   text += overrides_line(report) + "\n";
   text += kernel_table(report, options) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + copies_line(report) + managed_line(report) + speed_line(host) + warnings(report);
+  return text + copies_line(report) + link_lines(report) + managed_line(report) + speed_line(host) +
+         warnings(report);
 }
 
 }  // namespace lockstep::stats

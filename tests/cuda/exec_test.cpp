@@ -128,6 +128,21 @@ TEST_CASE("a program of the driver API: modules, launches, linking, graphs with 
   CHECK(slurp(folder / "timed/stats.json").find("\"scale\"") != std::string::npos);
 }
 
+TEST_CASE("registers given for a kernel that is never launched are an error, not ignored") {
+  const Folder folder;
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const std::vector<std::vector<std::string>> commands = {
+      {"exec", "-q"}, {"exec", "-q", "--managed", "all"}, {"record", folder / "t.lst", "-q"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(),
+                   {"--regs", "wide=60", "--regs", "wid=60", "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
+    const Finished done = run(command);
+    INFO(command.front() << "\n" << done.err);
+    CHECK(done.code == 2);
+    CHECK(done.err.find("--regs: the program launched no kernel 'wid'") != std::string::npos);
+  }
+}
+
 TEST_CASE("memory pools, what a pointer and a stream are, and copies in batches, as the documentation says") {
   const Finished done = run({"exec", "--functional", "--", LOCKSTEP_POOLS_PROGRAM});
   CHECK(done.out == "PASS\n");

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/exec/support.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::exec::test {
 namespace {
@@ -52,6 +53,17 @@ TEST_CASE("vectors, sinks and 128 bits") {
   CHECK(cells[3] == cells[1]);
   CHECK(cells[4] == cells[1]);
   CHECK(cells[5] == cells[0]);
+}
+
+TEST_CASE("mov.b128 with a narrower operand is refused: it would reach behind its register") {
+  std::vector<std::uint64_t> cells{3, 4};
+  for (const char* code :
+       {"mov.b128 %rd4, %q1;", "mov.b128 %q1, %rd4;", "mov.b128 %r1, %q1;", "mov.b128 %q1, 5;",
+        "mov.b128 %rd4, {%rd5, %rd6};", "mov.b128 {%rd5, %rd6}, %rd4;"}) {
+    INFO(code);
+    CHECK_THROWS_AS(execute(code, cells), UserError);
+  }
+  CHECK(execute("ld.global.b128 %q0, [%rd1]; mov.b128 %q1, %q0; mov.b128 {_, %rd10}, %q1;", cells)[0] == 4);
 }
 
 TEST_CASE("every space by name and by generic address") {

@@ -238,6 +238,22 @@ TEST_CASE("a long copy is no deadlock") {
   CHECK(result.report.total_cycles == 40 + 125'000'000 + 50);
 }
 
+TEST_CASE("a limit between the last kernel's end and its cut is no deadlock") {
+  FakeTrace trace;
+  trace.launch(kernel(1, 4));
+  const Cycle end = gpu::run(trace, options_for(), fake_parts(always(100))).report.total_cycles;
+  int stopped = 0;
+  for (Cycle limit = end - 50; limit < end + 1000; ++limit) {
+    auto options = options_for();
+    options.max_cycles = limit;
+    const auto result = gpu::run(trace, options, fake_parts(always(100)));
+    INFO("limit " << limit << ", end " << end);
+    REQUIRE(result.outcome != gpu::Outcome::kDeadlock);
+    stopped += limit > end && result.outcome == gpu::Outcome::kMaxCycles;
+  }
+  CHECK(stopped > 0);
+}
+
 TEST_CASE("max_cycles and interruption leave partial kernels") {
   FakeTrace trace;
   fill(trace);

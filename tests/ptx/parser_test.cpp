@@ -105,6 +105,13 @@ TEST_CASE("ptx parser: operands") {
   const Instruction video = parse_one("vadd.s32.u32.s32 %r1, %r2.b3, %r3.h1;");
   CHECK(video.operands[1].selector == Selector{Selector::Unit::kByte, 1, {3}});
   CHECK(video.operands[2].selector == Selector{Selector::Unit::kHalf, 1, {1}});
+  const Instruction vmad = parse_one("vmad.s32.s32.s32 %r1, -%r2.b3, %r3, -1;");
+  CHECK(vmad.operands[1].negated);
+  CHECK(vmad.operands[1].selector == Selector{Selector::Unit::kByte, 1, {3}});
+  CHECK_FALSE(vmad.operands[2].negated);
+  CHECK(vmad.operands[3].kind == OperandKind::kImmediate);
+  CHECK_THROWS_AS(parse_one("vmad.s32.s32.s32 %r1, -_, %r3, %r4;"), ParseError);
+  CHECK_THROWS_AS(parse_one("add.s32 %r1, -%r2, %r3;"), ParseError);
   CHECK(parse_one("ld.global.nc.b32 %r1, [%d1].unified;").has(Mod::kUnified));
   const Instruction tex = parse_one("tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}];");
   REQUIRE(tex.operands[1].kind == OperandKind::kCoordinates);

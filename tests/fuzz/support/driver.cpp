@@ -99,7 +99,11 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const std::chrono::seconds limit(std::atoi(argv[1]));
   const std::vector<Bytes> seeds = read_seeds(argv[2]);
-  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(keep_input);
+  if (__sanitizer_set_death_callback != nullptr) {
+    __sanitizer_set_death_callback(keep_input);
+  } else {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE}) std::signal(signal, stop);
+  }
   for (const int signal : {SIGALRM, SIGABRT, SIGTRAP, SIGILL}) std::signal(signal, stop);
   std::mt19937_64 random(1);
   const auto start = std::chrono::steady_clock::now();

@@ -1,0 +1,74 @@
+// A system: devices, switches, and the links between them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+
+namespace lockstep::config {
+
+/// A kind of link. Both directions are alike and independent.
+struct LinkKind {
+  std::string name;
+  std::uint64_t bytes_per_second = 0;  // one direction
+  std::uint64_t latency_ps = 0;    // from a message's last byte on the wire to its arrival at the other end
+  std::uint32_t packet_bytes = 0;  // of data under one header, where data follow each other (copies)
+  std::uint32_t header_bytes = 0;  // of a packet
+  std::uint32_t store_bytes = 0;   // more, of a store's packet
+  std::uint32_t ack_bytes = 0;     // of an acknowledgement
+};
+
+/// `count` links side by side between two nodes, which carry messages as one of their summed bandwidth. Nodes
+/// are the devices 0, 1, ..., then the switches.
+struct LinkEdge {
+  std::uint32_t a = 0, b = 0;
+  std::uint32_t kind = 0;  // index into SystemConfig::kinds
+  std::uint32_t count = 1;
+};
+
+struct SystemConfig {
+  std::string name;
+  std::vector<GpuConfig> devices;
+  std::vector<std::string> switches;
+  std::vector<LinkKind> kinds;
+  std::vector<LinkEdge> edges;
+  // The port of each device between its crossbar and its links.
+  std::uint32_t port_lanes = 4;         // ports of the crossbar
+  std::uint32_t port_lane_bytes = 128;  // that each takes in a crossbar cycle
+  std::uint32_t port_accesses = 4096;   // of SMs to other devices, under way at most
+  std::uint32_t copy_lines = 4096;      // of one copy to another device, under way at most
+
+  [[nodiscard]] std::uint32_t nodes() const {
+    return static_cast<std::uint32_t>(devices.size() + switches.size());
+  }
+  /// For each node and device, the edge over which a message to that device leaves the node: the first one of
+  /// a shortest way. Devices pass nothing on. kNoEdge where there is no way, and of a device to itself.
+  static constexpr std::uint32_t kNoEdge = 0xffffffff;
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> routes() const;
+};
+
+struct SystemProduct {
+  std::string_view name, title;
+};
+/// The registry: to add a system, write systems/NAME.ini and add a line in system_products.cpp.
+[[nodiscard]] std::span<const SystemProduct> systems();
+[[nodiscard]] bool is_system(std::string_view name);
+
+/// `name_or_file`: a system's name, or an INI file with a [system] section. `devices`: only the first so
+/// many; 0: all. `overrides`: of every device, as resolve()'s. Throws UserError / InputError.
+[[nodiscard]] SystemConfig resolve_system(const std::string& name_or_file, std::uint32_t devices = 0,
+                                          const std::vector<std::string>& overrides = {});
+/// Whether the name or file means a system and not a device: a system's name, or a file that has a [system].
+[[nodiscard]] bool means_system(const std::string& name_or_file);
+/// `count` devices of one product, without links.
+[[nodiscard]] SystemConfig unlinked_system(const GpuConfig& device, std::uint32_t count);
+
+/// The most devices of a system.
+inline constexpr std::uint32_t kMaxDevices = 16;
+
+}  // namespace lockstep::config

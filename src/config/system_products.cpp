@@ -1,0 +1,30 @@
+#include <algorithm>
+
+#include "config/products.hpp"
+#include "config/system_config.hpp"
+
+namespace lockstep::config {
+namespace {
+
+constexpr SystemProduct kSystems[] = {
+    {"dgx_a100", "DGX A100: 8 A100, 12 links of NVLink 3 each to NVSwitches"},
+    {"hgx_a100_4", "HGX A100 4-GPU: 4 A100, 4 links of NVLink 3 between any two"},
+    {"dgx1_v100", "DGX-1: 8 V100 SXM2, hybrid cube mesh of NVLink 2"},
+    {"pcie_4", "4 A100 in PCIe 4.0 x16 slots of two switches"},
+};
+
+}  // namespace
+
+std::span<const SystemProduct> systems() { return kSystems; }
+
+bool is_system(std::string_view name) {
+  return std::ranges::any_of(kSystems, [&](const SystemProduct& s) { return s.name == name; });
+}
+
+std::optional<std::string_view> embedded_system(std::string_view name) {
+  for (const EmbeddedIni& ini : embedded_system_inis())
+    if (ini.name == name) return ini.text;
+  return std::nullopt;
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,72 @@
+#include "core/peer_copies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lockstep::core {
+namespace {
+
+/// Those that [begin, begin + bytes) of one line touches.
+SectorMask sectors_of(Address begin, std::uint64_t bytes) {
+  const unsigned first = sector_in_line(begin), last = sector_in_line(begin + bytes - 1);
+  return static_cast<SectorMask>((2u << last) - (1u << first));
+}
+
+}  // namespace
+
+void PeerCopies::add(const icnt::CopyCommand& command, std::uint16_t to, Cycle asked) {
+  lanes_[to].jobs.push_back({command, asked});
+}
+
+bool PeerCopies::has_line() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [this](const Lane& lane) { return may_read(lane); });
+}
+
+std::optional<PeerCopies::Line> PeerCopies::next_line() {
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    turn_ = turn_ + 1 >= lanes_.size() ? 0 : turn_ + 1;
+    Lane& lane = lanes_[turn_];
+    if (!may_read(lane)) continue;
+    const icnt::CopyCommand& copy = lane.jobs.front().command;
+    const Address source = copy.source + lane.read;
+    const std::uint64_t bytes = std::min(copy.bytes - lane.read, line_of(source) + kLineBytes - source);
+    const Line line{static_cast<std::uint16_t>(turn_), line_of(source), line_of(copy.address + lane.read),
+                    sectors_of(source, bytes)};
+    lane.read += bytes;
+    ++lane.out;
+    return line;
+  }
+  return std::nullopt;
+}
+
+std::optional<icnt::CopyDone> PeerCopies::written(std::uint16_t to, Cycle now) {
+  Lane& lane = lanes_[to];
+  --lane.out;
+  if (lane.out > 0 || lane.read < lane.jobs.front().command.bytes) return std::nullopt;
+  const Job& job = lane.jobs.front();
+  const icnt::CopyDone done{job.command.index, std::max(job.asked, lane.free_since), now};
+  lane.free_since = now;
+  lane.jobs.pop_front();
+  lane.read = 0;
+  return done;
+}
+
+bool PeerCopies::idle() const {
+  return std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.jobs.empty(); });
+}
+
+void PeerCopies::dump(std::string& out) const {
+  for (std::size_t to = 0; to < lanes_.size(); ++to) {
+    const Lane& lane = lanes_[to];
+    if (lane.jobs.empty()) continue;
+    fmt::format_to(
+        std::back_inserter(out),
+        "  copy to device {}, command {}: {} of {} bytes read, {} lines under way, {} copies behind it\n", to,
+        lane.jobs.front().command.index, lane.read, lane.jobs.front().command.bytes, lane.out,
+        lane.jobs.size() - 1);
+  }
+}
+
+}  // namespace lockstep::core

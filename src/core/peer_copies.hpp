@@ -1,0 +1,58 @@
+// Copies from a device's memory to that of others.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "icnt/fabric.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::core {
+
+/// A copy is read line by line from the device's own L2, and written to the other device's as the lines come.
+/// One copy at a time to each device, up to `lines` of its lines under way; copies to different devices run
+/// side by side. The destination is taken to lie in its lines as the source does in its own.
+class PeerCopies {
+ public:
+  PeerCopies(std::size_t devices, std::uint32_t lines) : lanes_(devices), lines_(lines) {}
+
+  struct Line {
+    std::uint16_t to = 0;  // device
+    Address source = 0, destination = 0;
+    SectorMask sectors = 0;
+  };
+
+  /// `now`: when it arrives; its reported time begins at `asked`.
+  void add(const icnt::CopyCommand& command, std::uint16_t to, Cycle asked);
+  /// The next line to be read, of the devices in turn; nothing when none may be.
+  [[nodiscard]] std::optional<Line> next_line();
+  [[nodiscard]] bool has_line() const;
+  /// A line has been written: its copy's end, where it was the last. `now`: the time.
+  [[nodiscard]] std::optional<icnt::CopyDone> written(std::uint16_t to, Cycle now);
+  [[nodiscard]] bool idle() const;
+  void dump(std::string& out) const;
+
+ private:
+  struct Job {
+    icnt::CopyCommand command;
+    Cycle asked = 0;
+  };
+  struct Lane {
+    std::deque<Job> jobs;    // the first one runs
+    std::uint64_t read = 0;  // bytes of it that are asked for
+    std::uint32_t out = 0;   // lines under way
+    Cycle free_since = 0;
+  };
+  [[nodiscard]] bool may_read(const Lane& lane) const {
+    return !lane.jobs.empty() && lane.read < lane.jobs.front().command.bytes && lane.out < lines_;
+  }
+
+  std::vector<Lane> lanes_;  // by device
+  std::uint32_t lines_;
+  std::size_t turn_ = 0;
+};
+
+}  // namespace lockstep::core

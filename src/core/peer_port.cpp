@@ -1,0 +1,253 @@
+#include "core/peer_port.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "util/bits.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::core {
+
+PeerPort::Lane::Lane(icnt::Fabric& fabric, std::uint32_t lane)
+    : asked(*fabric.request, *fabric.request_credit, fabric.peer_responder(lane),
+            fabric.slice_request_eject()),
+      answers(*fabric.reply, *fabric.reply_credit, fabric.peer_responder(lane), fabric.slice_reply_port()),
+      served(*fabric.request, *fabric.request_credit, fabric.peer_requester(lane), fabric.sm_request_port()),
+      answered(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane), fabric.sm_reply_eject()) {}
+
+PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+                   std::uint8_t kernel, PeerWiring wiring)
+    : fabric_(&fabric),
+      map_(&map),
+      wiring_(std::move(wiring)),
+      kernel_(kernel),
+      command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
+      data_cycles_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
+      core_to_l2_(config.clock.core_khz, config.clock.l2_khz),
+      l2_to_core_(config.clock.l2_khz, config.clock.core_khz),
+      commands_(sim::inbox_span(command_cycles_)),
+      inbox_(wiring_.span),
+      copies_(wiring_.wire_to.size(), wiring_.copy_lines),
+      counters_(kernel + 1u) {
+  for (std::uint32_t i = 0; i < wiring_.lanes; ++i) lanes_.emplace_back(fabric, i);
+}
+
+Cycle PeerPort::advance(Cycle from, Cycle to) {
+  commands_.gather(*fabric_->copy_command, 1, from);
+  inbox_.gather(*wiring_.network, wiring_.device, from);
+  const Cycle edge = core_to_l2_.ceil(from);
+  for (Lane& lane : lanes_) {
+    lane.asked.gather(edge);
+    lane.answers.gather(edge);
+    lane.served.gather(from);
+    lane.answered.gather(from);
+  }
+  Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
+  while (now < to) {
+    tick(now);
+    now = next_event(now);
+  }
+  return std::max(now, to);
+}
+
+void PeerPort::tick(Cycle now) {
+  take_commands(now);  // 1. copies that the host wants
+  take_messages(now);  // 2. what has come over the links
+  for (Cycle edge = core_to_l2_.ceil(now); edge < core_to_l2_.ceil(now + 1); ++edge)
+    for (Lane& lane : lanes_) exchange_with_sms(lane, edge);  // 3. outward
+  read_for_copies();
+  for (Lane& lane : lanes_) exchange_with_slices(lane, now);  // 4. inward
+  for (link::Wire& wire : wiring_.wires) wire.tick(now);      // 5. the links
+}
+
+void PeerPort::take_commands(Cycle now) {
+  commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
+    copies_.add(copy, map_->owner(copy.address), now - command_cycles_);
+  });
+}
+
+void PeerPort::take_messages(Cycle now) {
+  inbox_.drain(now, [&](std::uint32_t, const link::Message& message) {
+    if (message.answer) return take_answer(now, message.access);
+    icnt::Request request = message.access;
+    const std::uint32_t lane = map_->lane(request.line);
+    request.tag = served_.add({message.from, request.tag, false, {}, request.sectors});
+    request.reply_to = fabric_->peer_requester(lane);
+    request.kernel = kernel_;
+    lanes_[lane].to_serve.push_back(request);
+  });
+}
+
+/// To whom it was that asked.
+void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
+  Asked& asked = asked_.at(answer.tag);
+  const bool partial = icnt::is_read(asked.request.kind);
+  asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~answer.sectors : 0);
+  if (asked.copy) {
+    if (const auto done = copies_.written(asked.to, now + data_cycles_))
+      fabric_->copy_done->send(1, 0, done->end, *done);
+    --copy_lines_asked_;
+  } else {
+    const icnt::Request& r = asked.request;
+    lanes_[map_->lane(r.line)].to_answer.push_back(
+        {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel}});
+  }
+  if (asked.request.sectors == 0) asked_.free(answer.tag);
+}
+
+/// Requests in, answers out: what a slice would do.
+void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
+  lane.asked.tick(
+      edge, may_ask(),
+      [&](const icnt::Request& r) { return flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0); },
+      [&](const icnt::Request& r) { accept(r); });
+  for (; !lane.to_answer.empty() && !lane.answers.full(); lane.to_answer.pop_front()) {
+    const Answer& answer = lane.to_answer.front();
+    const unsigned sectors =
+        icnt::answer_carries_data(answer.reply.kind) ? bit_count(answer.reply.sectors) : 0;
+    lane.answers.push(edge, answer.to, flits(sectors), answer.reply);
+    stats::IcntCounters& counters = counters_[answer.reply.kernel];
+    ++counters.replies;
+    counters.flits += flits(sectors);
+  }
+  lane.answers.tick(edge);
+  counters_[kernel_].stall_cycles += lane.answers.take_stall_cycles();
+}
+
+void PeerPort::accept(const icnt::Request& request) {
+  const std::uint16_t owner = map_->owner(request.line);
+  ask(owner, {request, false, owner}, request.line);
+}
+
+void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
+  link::Message message;
+  message.access = asked.request;
+  message.access.line = line;
+  message.access.tag = asked_.add(asked);
+  send(to, kRequests, message);
+}
+
+void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
+  const std::uint32_t wire = wiring_.wire_to[to];
+  if (wire == PeerWiring::kNoWire)
+    throw UserError(fmt::format("device {} accesses the memory of device {}, and no link leads there",
+                                wiring_.device, to));
+  message.from = wiring_.device;
+  message.to = to;
+  message.answer = queue == kAnswers;
+  const link::Framing& framing = wiring_.framing[wire];
+  const icnt::Request& access = message.access;
+  message.bytes = message.answer ? framing.answer(access.kind, access.sectors)
+                                 : framing.request(access.kind, access.sectors);
+  wiring_.wires[wire].push(queue, message);
+}
+
+/// Requests out, answers in: what an SM would do.
+void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
+  lane.answered.tick(
+      now, true,
+      [&](const icnt::Reply& r) {
+        return flits(icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0);
+      },
+      [&](const icnt::Reply& r) { accept_local(r); });
+  stats::IcntCounters& counters = counters_[kernel_];
+  for (; !lane.to_serve.empty() && !lane.served.full(); lane.to_serve.pop_front()) {
+    const icnt::Request& r = lane.to_serve.front();
+    lane.served.push(now, map_->home_slice(r.line),
+                     flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0), r);
+    ++counters.requests;
+  }
+  lane.served.tick(now);
+  counters.flits += lane.served.take_flits();
+  counters.stall_cycles += lane.served.take_stall_cycles();
+}
+
+void PeerPort::accept_local(const icnt::Reply& reply) {
+  Served& served = served_.at(reply.tag);
+  served.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? served.missing & ~reply.sectors : 0);
+  if (!served.copy) {
+    link::Message message;
+    message.access.line = reply.line;
+    message.access.kind = reply.kind;
+    message.access.sectors = reply.sectors;
+    message.access.tag = served.tag;
+    send(served.device, kAnswers, message);
+  } else if (served.missing == 0) {
+    const PeerCopies::Line& line = served.line;
+    Asked asked{{}, true, line.to};
+    asked.request.kind = icnt::AccessKind::kCopy;
+    asked.request.sectors = line.sectors;
+    for (unsigned s = 0; s < kSectorsPerLine; ++s)
+      if (line.sectors >> s & 1) asked.request.bytes[s] = 0xffffffff;
+    ++copy_lines_asked_;
+    ask(line.to, asked, line.destination);
+  }
+  if (served.missing == 0) served_.free(reply.tag);
+}
+
+/// As many as the lanes have room for.
+void PeerPort::read_for_copies() {
+  while (copies_.has_line()) {
+    std::size_t waiting = 0;
+    for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
+    if (waiting >= lanes_.size()) return;
+    const PeerCopies::Line line = *copies_.next_line();
+    const std::uint32_t lane = map_->lane(line.source);
+    icnt::Request request;
+    request.line = line.source;
+    request.kind = icnt::AccessKind::kCopyRead;
+    request.sectors = line.sectors;
+    request.kernel = kernel_;
+    request.reply_to = fabric_->peer_requester(lane);
+    request.tag = served_.add({line.to, 0, true, line, line.sectors});
+    lanes_[lane].to_serve.push_back(request);
+  }
+}
+
+/// After `now`.
+Cycle PeerPort::next_event(Cycle now) const {
+  Cycle next = std::min(commands_.next_arrival(), inbox_.next_arrival());
+  const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
+  for (const Lane& lane : lanes_) {
+    next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
+    const Cycle l2 = std::min(lane.asked.next_event(edge, may_ask()), lane.answers.next_event(edge));
+    next = std::min(next, l2_to_core_.floor(l2));
+    if (!lane.to_answer.empty() && !lane.answers.full()) return now + 1;
+    if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
+  }
+  if (copies_.has_line()) {
+    std::size_t waiting = 0;
+    for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
+    if (waiting < lanes_.size()) return now + 1;
+  }
+  for (const link::Wire& wire : wiring_.wires) next = std::min(next, wire.next_event(now));
+  return std::max(next, now + 1);
+}
+
+void PeerPort::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
+  if (kernel < counters_.size()) stats::add(total.icnt, std::exchange(counters_[kernel], {}));
+}
+
+bool PeerPort::quiescent() const {
+  const auto idle = [](const Lane& lane) {
+    return lane.asked.pending() == 0 && lane.answers.empty() && lane.served.empty() &&
+           lane.answered.pending() == 0 && lane.to_serve.empty() && lane.to_answer.empty() &&
+           lane.served.credits_missing() == 0 && lane.answers.credits_missing() == 0;
+  };
+  const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };
+  return commands_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 && served_.used() == 0 &&
+         copies_.idle() && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
+         std::all_of(wiring_.wires.begin(), wiring_.wires.end(), sent);
+}
+
+void PeerPort::dump(std::string& out) const {
+  fmt::format_to(std::back_inserter(out),
+                 "peer port: {} accesses to other devices under way, {} for others\n", asked_.used(),
+                 served_.used());
+  copies_.dump(out);
+}
+
+}  // namespace lockstep::core

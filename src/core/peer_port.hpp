@@ -1,0 +1,122 @@
+// A device's port to the other devices of its system.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "config/gpu_config.hpp"
+#include "core/peer_copies.hpp"
+#include "core/slot_table.hpp"
+#include "icnt/fabric.hpp"
+#include "icnt/ports.hpp"
+#include "link/framing.hpp"
+#include "link/wire.hpp"
+#include "mem/address_map.hpp"
+#include "sim/domain.hpp"
+#include "sim/inbox.hpp"
+#include "stats/counter_source.hpp"
+
+namespace lockstep::core {
+
+/// How a device is connected to the others.
+struct PeerWiring {
+  static constexpr std::uint32_t kNoWire = 0xffffffff;
+  const link::Network* network = nullptr;
+  std::uint16_t device = 0;                   // its number: also its destination in the network
+  std::vector<link::Wire> wires;              // that it sends on, two queues each
+  std::vector<link::Framing> framing;         // of each wire
+  std::vector<std::uint32_t> wire_to;         // by device: index of the wire, kNoWire where none leads there
+  Cycle span = 64;                            // cycles that a message may be ahead
+  std::uint32_t lanes = 1, lane_bytes = 128;  // ports into the crossbar, and what each takes in an icnt cycle
+  std::uint32_t accesses = 4096;              // to other devices under way at most
+  std::uint32_t copy_lines = 8192;            // of one copy under way at most
+};
+
+/// Domain in core cycles; the part that takes requests from the crossbar works at the edges of the L2 clock.
+///
+/// Outward: takes requests of this device's SMs for lines of other devices, as their slice would, keeps them
+/// in a table, sends them over the wire that leads there and hands the answers back. Inward: asks the slices
+/// of this device for what others want, as an SM would, and sends the answers. Requests and answers have a
+/// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Copies:
+/// PeerCopies.
+///
+/// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
+class PeerPort final : public sim::Domain, public stats::CounterSource {
+ public:
+  PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+           std::uint8_t kernel, PeerWiring wiring);
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle) override {}
+  void dump(std::string& out) const override;
+  void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
+  [[nodiscard]] bool quiescent() const override;
+
+  [[nodiscard]] const std::vector<link::Wire>& wires() const { return wiring_.wires; }
+
+ private:
+  enum Queue : unsigned { kRequests, kAnswers };
+  /// Of this device, to another one.
+  struct Asked {
+    icnt::Request request;
+    bool copy = false;  // PeerCopies wants it
+    std::uint16_t to = 0;
+  };
+  /// Of the slices of this device: for another device, or a line of a copy to it.
+  struct Served {
+    std::uint16_t device = 0;
+    std::uint32_t tag = 0;  // the other device's
+    bool copy = false;
+    PeerCopies::Line line;
+    SectorMask missing = 0;
+  };
+  struct Answer {
+    std::uint16_t to = 0;  // in the reply network
+    icnt::Reply reply;
+  };
+  struct Lane {
+    Lane(icnt::Fabric& fabric, std::uint32_t lane);
+    icnt::EjectionPort<icnt::Request> asked;    // L2 edges
+    icnt::InjectionPort<icnt::Reply> answers;   // L2 edges
+    icnt::InjectionPort<icnt::Request> served;  // core edges
+    icnt::EjectionPort<icnt::Reply> answered;   // core edges
+    std::deque<icnt::Request> to_serve;
+    std::deque<Answer> to_answer;
+  };
+
+  void tick(Cycle now);
+  void take_commands(Cycle now);
+  void take_messages(Cycle now);
+  void take_answer(Cycle now, const icnt::Request& answer);
+  void exchange_with_sms(Lane& lane, Cycle edge);
+  void exchange_with_slices(Lane& lane, Cycle now);
+  void accept(const icnt::Request& request);
+  void accept_local(const icnt::Reply& reply);
+  void read_for_copies();
+  void ask(std::uint16_t to, const Asked& asked, Address line);
+  void send(std::uint16_t to, Queue queue, link::Message message);
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] std::uint32_t flits(unsigned sectors) const {
+    return icnt::Fabric::flits(sectors, wiring_.lane_bytes);
+  }
+  [[nodiscard]] bool may_ask() const { return asked_.used() < wiring_.accesses + copy_lines_asked_; }
+
+  icnt::Fabric* fabric_;
+  const mem::AddressMap* map_;
+  PeerWiring wiring_;
+  std::uint8_t kernel_;
+  Cycle command_cycles_, data_cycles_;
+  sim::ClockRatio core_to_l2_, l2_to_core_;
+  sim::Inbox<icnt::CopyCommand> commands_;
+  sim::Inbox<link::Message> inbox_;
+  std::deque<Lane> lanes_;  // a deque: ports stay where they are
+  SlotTable<Asked> asked_;
+  SlotTable<Served> served_;
+  std::size_t copy_lines_asked_ = 0;  // of asked_, those of copies
+  PeerCopies copies_;
+  std::vector<stats::IcntCounters> counters_;  // by kernel slot
+};
+
+}  // namespace lockstep::core

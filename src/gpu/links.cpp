@@ -1,0 +1,136 @@
+#include "gpu/links.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/inbox.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+constexpr std::uint64_t kLongestMessage = 512;  // bytes on a wire, headers included
+
+Cycle latency_cycles(const config::LinkKind& kind, std::uint64_t khz) {
+  return std::max<Cycle>(sim::cycles_of_ps(kind.latency_ps, khz), 1);
+}
+
+}  // namespace
+
+Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ports,
+             std::uint64_t base_khz)
+    : system_(system), base_khz_(base_khz), routes_(system.routes()), nodes_(ports) {
+  const auto switches = static_cast<std::uint32_t>(system.switches.size());
+  const sim::DomainId first = engine.claim(switches);
+  for (std::uint32_t s = 0; s < switches; ++s) nodes_.push_back(first + s);
+  Time shortest = kNever;
+  std::vector<sim::DomainId> senders;
+  for (std::uint32_t e = 0; e < system.edges.size(); ++e) {
+    const config::LinkEdge& edge = system.edges[e];
+    for (const auto& [from, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
+      const auto of_sender = std::ranges::count(ways_, from, &Way::from);
+      ways_.push_back({from, to, e, static_cast<std::uint32_t>(of_sender)});
+      senders.push_back(nodes_[from]);
+      const sim::ClockRatio to_time(clock_khz(from), base_khz_);
+      shortest = std::min(shortest, to_time.floor(latency_cycles(system.kinds[edge.kind], clock_khz(from))));
+    }
+  }
+  network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
+  for (std::uint32_t s = 0; s < switches; ++s) {
+    const auto node = static_cast<std::uint32_t>(ports.size()) + s;
+    switches_.push_back(std::make_unique<link::Switch>(
+        *network_, node, span(node), wires(node, static_cast<unsigned>(ways_.size())), wire_to(node)));
+  }
+}
+
+std::uint64_t Links::clock_khz(std::uint32_t node) const {
+  return system_.devices[node < system_.devices.size() ? node : 0].clock.core_khz;
+}
+
+Cycle Links::span(std::uint32_t node) const {
+  const std::uint64_t khz = clock_khz(node);
+  Cycle longest = 0;
+  for (const Way& way : ways_) {
+    if (way.to != node) continue;
+    const config::LinkEdge& edge = system_.edges[way.edge];
+    const config::LinkKind& kind = system_.kinds[edge.kind];
+    const sim::ClockRatio bytes(kind.bytes_per_second * edge.count, khz * 1000),
+        window(clock_khz(way.from), khz);
+    longest = std::max(
+        longest, latency_cycles(kind, khz) + bytes.ceil(kLongestMessage) + window.ceil(sim::kInboxWindow));
+  }
+  return longest + sim::kInboxWindow + 8;
+}
+
+std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
+  std::vector<link::Wire> found;
+  for (std::uint32_t w = 0; w < ways_.size(); ++w) {
+    const Way& way = ways_[w];
+    if (way.from != node) continue;
+    const config::LinkEdge& edge = system_.edges[way.edge];
+    const config::LinkKind& kind = system_.kinds[edge.kind];
+    const std::uint64_t khz = clock_khz(node);
+    found.emplace_back(*network_, w, way.to, queues,
+                       link::WireSpec{kind.bytes_per_second * edge.count, latency_cycles(kind, khz), khz,
+                                      clock_khz(way.to)});
+  }
+  return found;
+}
+
+std::vector<std::uint32_t> Links::wire_to(std::uint32_t node) const {
+  std::vector<std::uint32_t> found(system_.devices.size(), core::PeerWiring::kNoWire);
+  for (std::size_t target = 0; target < found.size(); ++target)
+    for (const Way& way : ways_)
+      if (way.from == node && way.edge == routes_[node][target]) found[target] = way.index;
+  return found;
+}
+
+core::PeerWiring Links::wiring(std::uint16_t device) {
+  core::PeerWiring wiring;
+  wiring.network = network_.get();
+  wiring.device = device;
+  wiring.wires = wires(device, 2);
+  for (const Way& way : ways_) {
+    if (way.from != device) continue;
+    const config::LinkKind& kind = system_.kinds[system_.edges[way.edge].kind];
+    wiring.framing.push_back({kind.packet_bytes, kind.header_bytes, kind.store_bytes, kind.ack_bytes});
+  }
+  wiring.wire_to = wire_to(device);
+  wiring.span = span(device);
+  wiring.lanes = system_.port_lanes;
+  wiring.lane_bytes = system_.port_lane_bytes;
+  wiring.accesses = system_.port_accesses;
+  wiring.copy_lines = system_.copy_lines;
+  return wiring;
+}
+
+void Links::attach(sim::Engine& engine) {
+  const sim::DomainClock clock(base_khz_, clock_khz(0));
+  for (std::size_t s = 0; s < switches_.size(); ++s)
+    engine.place(nodes_[system_.devices.size() + s], *switches_[s], sim::DomainKind::kOther, clock);
+  engine.add(*network_);
+}
+
+bool Links::quiescent() const {
+  return std::ranges::all_of(switches_, [](const auto& s) { return s->quiescent(); });
+}
+
+void Links::dump(std::string& out) const {
+  for (const auto& s : switches_)
+    if (!s->quiescent()) s->dump(out);
+}
+
+std::string Links::name(std::uint32_t node) const {
+  const std::size_t devices = system_.devices.size();
+  return node < devices ? fmt::format("gpu{}", node) : system_.switches[node - devices];
+}
+
+stats::LinkResult Links::result(const Way& way, const link::Wire& wire) const {
+  const config::LinkEdge& edge = system_.edges[way.edge];
+  const config::LinkKind& kind = system_.kinds[edge.kind];
+  const link::Wire::Counters& c = wire.counters();
+  return {name(way.from), name(way.to), kind.name,   edge.count, kind.bytes_per_second * edge.count,
+          c.messages,     c.bytes,      c.data_bytes};
+}
+
+}  // namespace lockstep::gpu
