@@ -20,7 +20,6 @@
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
-#include "exec/address_space.hpp"
 #include "lower/passes.hpp"
 #include "stats/files.hpp"
 #include "util/console.hpp"
@@ -91,15 +90,11 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   return names;
 }
 
-void add_gpus_option(Syntax& syntax) {
-  syntax.options.add_options()("gpus", po::value<std::string>()->default_value("1"),
-                               "GPUs that the program sees, 1 to 16, all of the configured kind");
-}
-
-/// Several GPUs are executed and recorded; `timed`: they would be simulated as well.
-unsigned gpus_of(const po::variables_map& values, bool timed) {
-  const auto gpus =
-      static_cast<unsigned>(parse_number("--gpus", values["gpus"].as<std::string>(), 1, exec::kMostDevices));
+/// GPUs that the program sees: those of the run's machine. Several are executed and recorded; `timed`: they
+/// would be simulated as well.
+unsigned gpus_of(const RunArguments& arguments, bool timed) {
+  const auto& system = arguments.options.system;
+  const auto gpus = system ? static_cast<unsigned>(system->devices.size()) : 1;
   if (gpus > 1 && timed)
     throw UserError(
         fmt::format("--gpus {}: several GPUs are not simulated yet; expected --functional", gpus));
@@ -225,7 +220,6 @@ int run_exec(int argc, char** argv) {
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
-  add_gpus_option(syntax);
   add_code_options(syntax);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
@@ -249,7 +243,7 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(*values, !functional);
+  start.gpus = gpus_of(arguments, !functional);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }
@@ -268,14 +262,14 @@ int run_record(int argc, char** argv) {
       "Runs a CUDA program without a GPU and writes what its kernels executed as a compact trace.";
   syntax.positionals = {"OUT"};
   syntax.options.add_options()("config,c", po::value<std::string>()->default_value("v100"),
-                               "GPU that the program sees: a product's name or an INI file")(
+                               "GPU that the program sees: a product's name or an INI file; or a system's")(
+      "gpus", po::value<std::string>(), "several of the GPU, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")(
       "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script")(
       "max-instructions", po::value<std::string>(),
       "stop a kernel when the program's kernels have executed this many warp instructions in all")(
       "quiet,q", "no progress");
-  add_gpus_option(syntax);
   add_code_options(syntax);
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, syntax);
@@ -285,11 +279,11 @@ int run_record(int argc, char** argv) {
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
-  arguments.options.config = config::resolve((*values)["config"].as<std::string>(), overrides);
+  choose_machine(arguments.options, *values, overrides);
   const TemporaryFolder folder;
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(*values, false);
+  start.gpus = gpus_of(arguments, false);
   if (values->count("launch")) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());

@@ -1,8 +1,14 @@
 // Stream-ordered allocation and its pools, and hints for managed memory.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "cuda/api.hpp"
+
+extern "C" int cudaMemPrefetchAsync(const void*, std::size_t, lockstep::cuda::abi::MemLocation,
+                                    std::uintptr_t, lockstep::cuda::abi::Stream);
 
 namespace lockstep::cuda {
 
@@ -36,15 +42,27 @@ int free_async(void* pointer, abi::Stream stream) {
     if (pointer != nullptr) rt.submit(stream, FreeMemory{pointer});
   });
 }
-/// Whether a place is the host: cudaMemLocation of CUDA 13 (types from 1 on: device, host, NUMA nodes of the
-/// host), or CUDA 12's device number in the same register, -1 for the host.
-bool is_host(const Runtime& rt, abi::MemLocation place) {
-  constexpr int kDevice = 1, kLastHost = 4;
-  require(place.type >= -1 && place.type <= std::max(kLastHost, rt.devices() - 1),
-          Status::kErrorInvalidDevice);
-  return place.type == -1 || (place.type > kDevice && place.type <= kLastHost);
+/// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
+/// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
+bool is_cuda_12(abi::MemLocation place) {
+  static const bool library = [] {
+    Dl_info here{};
+    const bool found = dladdr(reinterpret_cast<void*>(&cudaMemPrefetchAsync), &here) != 0;
+    return found && std::string_view(here.dli_fname).ends_with(".so.12");
+  }();
+  return library || place.type <= 0;
 }
-bool is_cuda_12(abi::MemLocation place) { return place.type <= 0; }
+/// Whether a place is the host. Throws ApiError(InvalidDevice).
+bool is_host(Runtime& rt, abi::MemLocation place) {
+  constexpr int kDevice = 1, kLastHost = 4;
+  if (is_cuda_12(place)) {
+    if (place.type != -1) (void)rt.device(place.type);
+    return place.type == -1;
+  }
+  require(place.type <= kLastHost, Status::kErrorInvalidDevice);
+  if (place.type == kDevice) (void)rt.device(place.id);
+  return place.type > kDevice;
+}
 
 /// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
 void check_managed(Runtime& rt, const void* pointer, std::size_t bytes) {

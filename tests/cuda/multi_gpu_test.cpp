@@ -16,9 +16,10 @@ namespace {
 
 const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multi_gpu.ptx";
 
-Finished execute(const std::string& which, const std::string& gpus, std::vector<std::string> options = {}) {
+Finished execute(const std::string& which, const std::string& gpus, std::vector<std::string> options = {},
+                 const std::string& ptx = kPtx) {
   options.insert(options.begin(), {"exec", "--functional", "--gpus", gpus});
-  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), kPtx, which})
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), ptx, which})
     options.push_back(word);
   return run(std::move(options));
 }
@@ -58,6 +59,13 @@ TEST_CASE("several GPUs: error codes, memory, variables, copies and waiting kern
     for (int d = 0; d < 16; ++d) lines += "0 20 \n";
     return lines;
   }());
+}
+
+TEST_CASE("several GPUs: a ring all-reduce by stores to peers and flags is right for every number of them") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/multi_gpu/ptx/allreduce_peer.ptx";
+  for (const char* gpus : {"1", "2", "3", "8"})
+    for (const char* threads : {"1", "4"})
+      CHECK(execute("ring", gpus, {"--threads", threads}, ptx).out == "0 0 \n");
 }
 
 TEST_CASE("several GPUs: a fault says which device executed and whose memory it was") {

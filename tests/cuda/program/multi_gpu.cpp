@@ -67,6 +67,7 @@ constexpr unsigned kNonBlocking = 1;
 void put() {}
 void bump() {}
 void meet() {}
+void all_reduce() {}
 int own_symbol = 0;
 void* common_pointer = nullptr;
 
@@ -236,6 +237,46 @@ int barrier(bool threads) {
   return 0;
 }
 
+/// The kernel of examples/multi_gpu/allreduce_peer.cu, one on each device: element i of device r is r + i.
+int ring() {
+  const int all = devices(), chunk = 64, ctas = 4, n = all * chunk;
+  struct Rank {
+    unsigned *data, *inbox, *flags;
+  };
+  std::vector<Rank> ranks;
+  std::vector<float> values(static_cast<std::size_t>(n));
+  const auto bytes = values.size() * sizeof(float);
+  for (int d = 0; d < all; ++d) {
+    ranks.push_back({words(d, values.size()), words(d, 2 * values.size()), words(d)});
+    for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(d + i);
+    cudaMemcpy(ranks.back().data, values.data(), bytes, kDefault);
+    cudaDeviceEnablePeerAccess((d + 1) % all, 0);
+  }
+  int failed = 0, wrong = 0;
+  for (int d = 0; d < all; ++d) {
+    Rank &own = ranks[static_cast<std::size_t>(d)], &next = ranks[static_cast<std::size_t>((d + 1) % all)];
+    void* args[] = {&own.data,
+                    &own.inbox,
+                    &next.inbox,
+                    &own.flags,
+                    &next.flags,
+                    &d,
+                    const_cast<int*>(&all),
+                    const_cast<int*>(&chunk)};
+    cudaSetDevice(d);
+    failed += launch(&all_reduce, static_cast<unsigned>(ctas), 32, args);
+  }
+  for (int d = 0; d < all; ++d) {
+    cudaSetDevice(d);
+    failed += cudaDeviceSynchronize();
+    cudaMemcpy(values.data(), ranks[static_cast<std::size_t>(d)].data, bytes, kDefault);
+    for (int i = 0; i < n; ++i)  // the sum of r + i over all r
+      wrong += values[static_cast<std::size_t>(i)] != static_cast<float>(all * (all - 1) / 2 + all * i);
+  }
+  say({failed, wrong});
+  return 0;
+}
+
 /// Memory of pools follows what is set for the pool, not peer access.
 int pools() {
   void *memory = nullptr, *pool = nullptr;
@@ -306,6 +347,7 @@ int main(int argc, char** argv) {
   register_kernel(handle, &put, "put");
   register_kernel(handle, &bump, "bump");
   register_kernel(handle, &meet, "meet");
+  register_kernel(handle, &all_reduce, "_Z10all_reducePfPKfS_PVKiPViiii");
   __cudaRegisterVar(handle, &own_symbol, nullptr, "own", 0, 4, 0, 0);
   __cudaRegisterManagedVar(handle, &common_pointer, nullptr, "common", 0, 4, 0, 0);
   __cudaRegisterFatBinaryEnd(handle);
@@ -316,6 +358,7 @@ int main(int argc, char** argv) {
   if (which == "copies") return copies();
   if (which == "barrier") return barrier(false);
   if (which == "threads") return barrier(true);
+  if (which == "ring") return ring();
   if (which == "pools") return pools();
   if (which == "mapped") return mapped();
   if (which == "contexts") return contexts();
