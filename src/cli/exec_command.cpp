@@ -90,6 +90,17 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   return names;
 }
 
+/// GPUs that the program sees: those of the run's machine. Several are executed and recorded; `timed`: they
+/// would be simulated as well.
+unsigned gpus_of(const RunArguments& arguments, bool timed) {
+  const auto& system = arguments.options.system;
+  const auto gpus = system ? static_cast<unsigned>(system->devices.size()) : 1;
+  if (gpus > 1 && timed)
+    throw UserError(
+        fmt::format("--gpus {}: several GPUs are not simulated yet; expected --functional", gpus));
+  return gpus;
+}
+
 /// The file with the configuration that the program's process reads.
 std::string write_config(const RunArguments& arguments, const std::string& folder) {
   std::string config = folder + "/config.ini";
@@ -232,6 +243,7 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
+  start.gpus = gpus_of(arguments, !functional);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }
@@ -250,7 +262,8 @@ int run_record(int argc, char** argv) {
       "Runs a CUDA program without a GPU and writes what its kernels executed as a compact trace.";
   syntax.positionals = {"OUT"};
   syntax.options.add_options()("config,c", po::value<std::string>()->default_value("v100"),
-                               "GPU that the program sees: a product's name or an INI file")(
+                               "GPU that the program sees: a product's name or an INI file; or a system's")(
+      "gpus", po::value<std::string>(), "several of the GPU, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")(
       "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script")(
@@ -266,10 +279,11 @@ int run_record(int argc, char** argv) {
   RunArguments arguments;
   std::vector<std::string> overrides;
   if (values->count("set")) overrides = (*values)["set"].as<std::vector<std::string>>();
-  arguments.options.config = config::resolve((*values)["config"].as<std::string>(), overrides);
+  choose_machine(arguments.options, *values, overrides);
   const TemporaryFolder folder;
   Start start;
   start.command = parts.command;
+  start.gpus = gpus_of(arguments, false);
   if (values->count("launch")) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());

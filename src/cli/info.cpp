@@ -8,6 +8,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/host.hpp"
+#include "cli/info_devices.hpp"
 #include "cli/info_scan.hpp"
 #include "cli/options.hpp"
 #include "stats/names.hpp"
@@ -113,6 +114,23 @@ void print_kernels(const std::vector<KernelInfo>& kernels) {
             kWarpSize);
 }
 
+void print_devices(const std::vector<DeviceInfo>& devices) {
+  if (devices.size() < 2) return;
+  print_out("\nDevices\n");
+  Table table({"device", "kernels", "copies in", "copies to host", "copies to devices"}, true);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const DeviceInfo& device = devices[d];
+    std::string peers;
+    for (std::size_t to = 0; to < devices.size(); ++to)
+      if (device.peer_bytes_to[to] > 0)
+        peers +=
+            fmt::format("{}{} to {}", peers.empty() ? "" : ", ", size_text(device.peer_bytes_to[to]), to);
+    table.row({std::to_string(d), std::to_string(device.kernels), size_text(device.to_device_bytes),
+               size_text(device.to_host_bytes), peers.empty() ? "none" : peers});
+  }
+  table.print();
+}
+
 /// The most frequent base opcodes of a class.
 std::string opcodes_of(const KernelInfo& all, std::size_t op_class) {
   std::vector<std::pair<std::uint64_t, std::string>> found;
@@ -214,6 +232,7 @@ void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
     print_out("Traced on sm_{} with tracer version {}{}\n", h.binary_version, h.tracer_version,
               h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
   }
+  print_devices(devices_info(trace.commands()));
   print_kernels(kernels);
   print_mix(all);
   print_memory(all);
@@ -283,6 +302,15 @@ void print_json(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
                    {"to_device_bytes", copies.to_device_bytes},
                    {"to_host", copies.to_host},
                    {"to_host_bytes", copies.to_host_bytes}};
+  if (const auto devices = devices_info(trace.commands()); devices.size() > 1) {
+    Json& list = out["devices"] = Json::array();
+    for (const DeviceInfo& d : devices)
+      list.push_back({{"kernels", d.kernels},
+                      {"to_device_bytes", d.to_device_bytes},
+                      {"to_host_bytes", d.to_host_bytes},
+                      {"peer_copies", d.peer_copies},
+                      {"peer_bytes_to", d.peer_bytes_to}});
+  }
   Json& list = out["kernels"] = Json::array();
   for (const KernelInfo& k : kernels) list.push_back(kernel_json(k));
   out["total"] = contents_json(all);

@@ -77,7 +77,8 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   return options;
 }
 
-/// One device, or a system of several.
+}  // namespace
+
 void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
                     const std::vector<std::string>& overrides) {
   const auto& name = values["config"].as<std::string>();
@@ -92,8 +93,6 @@ void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
   options.config = system.devices.front();
   if (system.devices.size() > 1) options.system = std::move(system);
 }
-
-}  // namespace
 
 void add_run_options(po::options_description& options) {
   auto text = [] { return po::value<std::string>(); };

@@ -37,6 +37,10 @@ struct RunArguments {
 /// Ranges of kernel ids: "3", "3,7-9". Throws UserError.
 [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> parse_kernels(std::string_view text);
 
+/// --config, --gpus: one device, or a system of several. `overrides`: of --set. Throws UserError.
+void choose_machine(gpu::RunOptions& options, const boost::program_options::variables_map& values,
+                    const std::vector<std::string>& overrides);
+
 /// The options of a simulation, which `run` and `exec` share.
 void add_run_options(boost::program_options::options_description& options);
 /// `command`: "run" or "exec", for errors. Throws UserError.

@@ -45,7 +45,7 @@ int run_script(int argc, char** argv) {
     flush_out();
     return code;
   } catch (...) {
-    runtime.sticky = cuda::Status::kErrorUnknown;  // the trace is not complete
+    runtime.device().sticky = cuda::Status::kErrorUnknown;  // the trace is not complete
     throw;
   }
 }

@@ -21,7 +21,7 @@ int finish(Status status) noexcept {
   return static_cast<int>(status);
 }
 
-int finish_exception(Runtime* runtime) noexcept {
+int finish_exception() noexcept {
   try {
     throw;
   } catch (const ApiError& e) {
@@ -29,9 +29,7 @@ int finish_exception(Runtime* runtime) noexcept {
     return finish(e.status());
   } catch (const exec::DeviceFault& e) {
     tell(e.what());
-    const Status status = fault_status(e.kind());
-    if (runtime != nullptr) runtime->sticky = status;
-    return finish(status);
+    return finish(fault_status(e.kind()));
   } catch (const std::bad_alloc&) {
     return finish(Status::kErrorMemoryAllocation);
   } catch (const std::exception& e) {

@@ -11,12 +11,13 @@ namespace lockstep::cuda {
 int finish(Status status) noexcept;
 /// The result of the exception that is being handled: tells the user what ApiError, DeviceFault and UserError
 /// have to say.
-int finish_exception(Runtime* runtime) noexcept;
+int finish_exception() noexcept;
 
 Status peek_last_error();
 Status take_last_error();
 
-/// Runs `body(runtime)` alone in the process. Exceptions become results; after a fault nothing runs any more.
+/// Runs `body(runtime)` alone in the process. Exceptions become results; after a fault nothing runs any more
+/// on the thread's device.
 template <class Body>
 int api(Body&& body) noexcept {
   Runtime* runtime = nullptr;
@@ -24,11 +25,11 @@ int api(Body&& body) noexcept {
     runtime = &Runtime::instance();
     const Lookout::Call call(runtime->lookout);
     const std::scoped_lock lock(runtime->mutex);
-    if (runtime->sticky != Status::kSuccess) return finish(runtime->sticky);
+    if (const Status sticky = runtime->device().sticky; sticky != Status::kSuccess) return finish(sticky);
     body(*runtime);
     return static_cast<int>(Status::kSuccess);
   } catch (...) {
-    return finish_exception(runtime);
+    return finish_exception();
   }
 }
 

@@ -75,18 +75,12 @@ LOCKSTEP_CUDA_API cudaMemcpyBatchAsync(void* const* to, const void* const* from,
   return api([&](Runtime& rt) {
     require(to != nullptr && from != nullptr && bytes != nullptr && count > 0);
     require(attributes != nullptr && begins != nullptr && begins[0] == 0);
-    require(attribute_count > 0 && attribute_count <= count && rt.stream(s).number != 0);
+    require(attribute_count > 0 && attribute_count <= count && !rt.stream(s).is_default);
     for (std::size_t i = 0; i < count; ++i) {
       const int result = copy_1d(to[i], from[i], bytes[i], abi::kDefault, s);
       require(result == 0, static_cast<Status>(result));
     }
   });
-}
-LOCKSTEP_CUDA_API cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t n) {
-  return copy_1d(to, from, n, abi::kDeviceToDevice, nullptr);
-}
-LOCKSTEP_CUDA_API cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t n, abi::Stream s) {
-  return copy_1d(to, from, n, abi::kDeviceToDevice, s);
 }
 
 LOCKSTEP_CUDA_API cudaMemcpy2D(void* to, std::size_t tp, const void* from, std::size_t fp, std::size_t w,

@@ -1,6 +1,9 @@
-// The device: there is one, with the number 0.
+// Devices, from number 0 on: all of one kind.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "cuda/api.hpp"
@@ -9,35 +12,41 @@
 namespace lockstep::cuda {
 
 namespace {
-constexpr const char* kBusId = "0000:01:00.0";
 
-void only_device(int device) { require(device == 0, Status::kErrorInvalidDevice); }
+std::string bus_id(unsigned device) { return fmt::format("0000:{:02x}:00.0", device + 1); }
 
-/// enum cudaLimit: stack, printf FIFO, malloc heap, sync depth, pending launches, L2 fetch, persisting L2.
-constexpr std::size_t kLimits = 7;
-std::size_t limits[kLimits] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+/// What only names the thread's device is possible after a fault, too.
+template <class Body>
+int any_state(Body&& body) noexcept {
+  try {
+    Runtime& runtime = Runtime::instance();
+    const std::scoped_lock lock(runtime.mutex);
+    body(runtime);
+    return static_cast<int>(Status::kSuccess);
+  } catch (...) {
+    return finish_exception();
+  }
+}
+
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaGetDeviceCount(int* count) {
-  return api([&](Runtime&) {
+  return api([&](Runtime& rt) {
     require(count != nullptr);
-    *count = 1;
+    *count = rt.devices();
   });
 }
 LOCKSTEP_CUDA_API cudaGetDevice(int* device) {
-  return api([&](Runtime&) {
+  return any_state([&](Runtime&) {
     require(device != nullptr);
-    *device = 0;
+    *device = static_cast<int>(current_device());
   });
 }
 LOCKSTEP_CUDA_API cudaSetDevice(int device) {
-  return api([&](Runtime&) {
-    only_device(device);
-    make_context_current();
-  });
+  return any_state([&](Runtime& rt) { set_current_device(rt.device(device).number()); });
 }
 LOCKSTEP_CUDA_API cudaInitDevice(int device, unsigned, unsigned) {
-  return api([&](Runtime&) { only_device(device); });
+  return api([&](Runtime& rt) { (void)rt.device(device); });
 }
 LOCKSTEP_CUDA_API cudaChooseDevice(int* device, const abi::DeviceProp* wanted) {
   return api([&](Runtime&) {
@@ -46,23 +55,21 @@ LOCKSTEP_CUDA_API cudaChooseDevice(int* device, const abi::DeviceProp* wanted) {
   });
 }
 LOCKSTEP_CUDA_API cudaSetValidDevices(int* devices, int count) {
-  return api([&](Runtime&) {
+  return api([&](Runtime& rt) {
     require(count == 0 || devices != nullptr);
-    for (int i = 0; i < count; ++i) only_device(devices[i]);
+    for (int i = 0; i < count; ++i) (void)rt.device(devices[i]);
   });
 }
 LOCKSTEP_CUDA_API cudaGetDeviceProperties(abi::DeviceProp* properties, int device) {
   return api([&](Runtime& rt) {
     require(properties != nullptr);
-    only_device(device);
-    *properties = device_properties(rt.settings.gpu);
+    *properties = device_properties(rt.settings.gpu, rt.device(device).number());
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    only_device(device);
-    const auto found = device_attribute(rt.settings.gpu, attribute);
+    const auto found = device_attribute(rt.settings.gpu, attribute, rt.device(device).number());
     require(found.has_value());
     *value = *found;
   });
@@ -86,17 +93,12 @@ LOCKSTEP_CUDA_API cudaGetDeviceFlags(unsigned* flags) {
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetLimit(int limit, std::size_t value) {
-  return api([&](Runtime& rt) {
-    require(limit >= 0 && static_cast<std::size_t>(limit) < kLimits, Status::kErrorUnsupportedLimit);
-    limits[limit] = value;
-    rt.set_limit(limit, value);
-  });
+  return api([&](Runtime& rt) { rt.device().set_limit(limit, value); });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetLimit(std::size_t* value, int limit) {
-  return api([&](Runtime&) {
+  return api([&](Runtime& rt) {
     require(value != nullptr);
-    require(limit >= 0 && static_cast<std::size_t>(limit) < kLimits, Status::kErrorUnsupportedLimit);
-    *value = limits[limit];
+    *value = rt.device().limit(limit);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetCacheConfig(int* preference) {
@@ -111,16 +113,19 @@ LOCKSTEP_CUDA_API cudaDeviceSetCacheConfig(int preference) {
   return api([&](Runtime&) { require(preference >= 0 && preference <= 3); });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
-  return api([&](Runtime&) {
-    require(text != nullptr && bytes > static_cast<int>(std::strlen(kBusId)));
-    only_device(device);
-    std::memcpy(text, kBusId, std::strlen(kBusId) + 1);
+  return api([&](Runtime& rt) {
+    const std::string id = bus_id(rt.device(device).number());
+    require(text != nullptr && bytes > static_cast<int>(id.size()));
+    std::memcpy(text, id.c_str(), id.size() + 1);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  return api([&](Runtime&) {
-    require(device != nullptr && text != nullptr && std::string_view(text) == kBusId);
-    *device = 0;
+  return api([&](Runtime& rt) {
+    require(device != nullptr && text != nullptr);
+    int found = 0;
+    while (found < rt.devices() && text != bus_id(static_cast<unsigned>(found))) ++found;
+    require(found < rt.devices());
+    *device = found;
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
@@ -128,20 +133,6 @@ LOCKSTEP_CUDA_API cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
     if (least != nullptr) *least = 0;
     if (greatest != nullptr) *greatest = -5;
   });
-}
-LOCKSTEP_CUDA_API cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  return api([&](Runtime&) {
-    require(can != nullptr);
-    only_device(device);
-    only_device(peer);
-    *can = 0;
-  });
-}
-LOCKSTEP_CUDA_API cudaDeviceEnablePeerAccess(int, unsigned) {
-  return api([](Runtime&) { throw ApiError(Status::kErrorInvalidDevice); });
-}
-LOCKSTEP_CUDA_API cudaDeviceDisablePeerAccess(int) {
-  return api([](Runtime&) { throw ApiError(Status::kErrorPeerAccessNotEnabled); });
 }
 LOCKSTEP_CUDA_API cudaCtxResetPersistingL2Cache() {
   return api([](Runtime&) {});  // access policies have no effect, see cudaStreamSetAttribute

@@ -44,10 +44,12 @@ int launch(void* exec, abi::Stream stream) {
             Status::kErrorStreamCaptureUnsupported);
     if (launched.frees_at_launch)
       launched.graph->for_each_allocation(
-          [&](const GraphAllocation& memory) { (void)rt.graph_memory.end_use(memory.address()); });
+          [&](const GraphAllocation& memory) { (void)rt.end_graph_use(memory.address()); });
     for (const auto& condition : launched.graph->conditions)
       if (condition->assigned_at_launch) condition->set(condition->initial_value);
     const StreamState& state = rt.stream(stream);
+    if (state.device != launched.graph->device)
+      throw ApiError(Status::kErrorNotSupported, "a graph of another device than its stream's");
     const auto check = [&, choices = launched.graph->has_choices()] {
       if (choices && rt.is_held(state))
         throw ApiError(Status::kErrorNotSupported,

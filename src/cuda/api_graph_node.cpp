@@ -132,25 +132,22 @@ LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {
 
 LOCKSTEP_CUDA_API cudaDeviceGetGraphMemAttribute(int device, int attribute, std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    require(device == 0, Status::kErrorInvalidDevice);
+    GraphMemory& memory = rt.device(device).graph_memory;
     require(value != nullptr && attribute >= kUsed && attribute <= kReservedHigh);
-    const auto& f = rt.graph_memory.footprint();
+    const auto& f = memory.footprint();
     const std::uint64_t values[] = {f.used, f.used_high, f.reserved, f.reserved_high};
     *value = values[attribute];
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetGraphMemAttribute(int device, int attribute, const std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    require(device == 0, Status::kErrorInvalidDevice);
+    GraphMemory& memory = rt.device(device).graph_memory;
     require(value != nullptr && *value == 0 && (attribute == kUsedHigh || attribute == kReservedHigh));
-    rt.graph_memory.reset_high(attribute == kUsedHigh);
+    memory.reset_high(attribute == kUsedHigh);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGraphMemTrim(int device) {
-  return api([&](Runtime& rt) {
-    require(device == 0, Status::kErrorInvalidDevice);
-    rt.graph_memory.trim();
-  });
+  return api([&](Runtime& rt) { rt.device(device).graph_memory.trim(); });
 }
 
 }  // namespace lockstep::cuda

@@ -25,10 +25,13 @@ void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds
   make_context_current();
   if (pointer == nullptr) return;
   const auto address = reinterpret_cast<Address>(pointer);
-  if (rt.graph_memory.end_use(address)) return;
+  if (rt.end_graph_use(address)) return;
   const auto found = rt.memory.find(address);
   require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
-  rt.wait_held();  // the device's, as every work may name it
+  if (found->kind == MemoryKind::kDevice)
+    rt.wait_held(found->device);  // as every work there may name it
+  else
+    rt.wait_held();
   require(rt.release(address));
 }
 
@@ -120,7 +123,8 @@ LOCKSTEP_CUDA_API cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
   return api([&](Runtime& rt) {
     require(free_bytes != nullptr && total != nullptr);
     *total = rt.memory.capacity();
-    *free_bytes = *total - std::min<std::size_t>(*total, rt.memory.mapped_bytes(MemoryKind::kDevice));
+    *free_bytes =
+        *total - std::min<std::size_t>(*total, rt.memory.mapped_bytes(MemoryKind::kDevice, current_device()));
   });
 }
 
@@ -140,6 +144,7 @@ LOCKSTEP_CUDA_API cudaPointerGetAttributes(abi::PointerAttributes* attributes, c
       attributes->hostPointer = plain;
       return;
     }
+    attributes->device = static_cast<int>(found->device);
     attributes->devicePointer = plain;
     attributes->hostPointer = found->kind == MemoryKind::kDevice ? nullptr : plain;
     attributes->type = found->kind == MemoryKind::kDevice    ? kDevice

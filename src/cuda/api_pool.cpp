@@ -1,27 +1,34 @@
 // Stream-ordered allocation and its pools, and hints for managed memory.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "cuda/api.hpp"
+
+extern "C" int cudaMemPrefetchAsync(const void*, std::size_t, lockstep::cuda::abi::MemLocation,
+                                    std::uintptr_t, lockstep::cuda::abi::Stream);
 
 namespace lockstep::cuda {
 
 namespace {
 
-constexpr PoolPlace kDevicePool{};
-
 /// Where the stream is captured, a graph's allocation: it has no pool here.
 int malloc_async(void** pointer, std::size_t bytes, abi::Stream handle, void* from) {
   return api([&](Runtime& rt) {
     require(pointer != nullptr && bytes > 0);
-    Pool& pool = from != nullptr ? rt.pools.at(from) : rt.pools.current_of(kDevicePool);
+    const unsigned device = rt.stream(handle).device;
+    Pool& pool = from != nullptr ? rt.pools.at(from) : rt.pools.current_of(PoolPlace::on(device));
+    const OnDevice on(static_cast<unsigned>(pool.place.device));
     if (rt.stream(handle).capture != nullptr) {
-      auto memory = std::make_shared<const GraphAllocation>(rt.memory, bytes);
+      auto memory = std::make_shared<const GraphAllocation>(rt.memory, bytes, device);
       *pointer = reinterpret_cast<void*>(memory->address());
       return rt.submit(handle, AllocateMemory{std::move(memory)});
     }
     require(pool.has_room(bytes), Status::kErrorMemoryAllocation);
     const Address address = rt.allocate(bytes, pool.place.memory_kind());
+    rt.memory.reach_only(address, pool.reached_by());
     rt.pools.begin_use(pool, address, bytes);
     *pointer = reinterpret_cast<void*>(address);
   });
@@ -35,14 +42,27 @@ int free_async(void* pointer, abi::Stream stream) {
     if (pointer != nullptr) rt.submit(stream, FreeMemory{pointer});
   });
 }
-/// Whether a place is the host: cudaMemLocation of CUDA 13 (types from 1 on: device, host, NUMA nodes of the
-/// host), or CUDA 12's device number in the same register, -1 for the host. There is one device.
-bool is_host(abi::MemLocation place) {
-  constexpr int kDevice = 1, kLastHost = 4;
-  require(place.type >= -1 && place.type <= kLastHost, Status::kErrorInvalidDevice);
-  return place.type == -1 || place.type > kDevice;
+/// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
+/// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
+bool is_cuda_12(abi::MemLocation place) {
+  static const bool library = [] {
+    Dl_info here{};
+    const bool found = dladdr(reinterpret_cast<void*>(&cudaMemPrefetchAsync), &here) != 0;
+    return found && std::string_view(here.dli_fname).ends_with(".so.12");
+  }();
+  return library || place.type <= 0;
 }
-bool is_cuda_12(abi::MemLocation place) { return place.type <= 0; }
+/// Whether a place is the host. Throws ApiError(InvalidDevice).
+bool is_host(Runtime& rt, abi::MemLocation place) {
+  constexpr int kDevice = 1, kLastHost = 4;
+  if (is_cuda_12(place)) {
+    if (place.type != -1) (void)rt.device(place.type);
+    return place.type == -1;
+  }
+  require(place.type <= kLastHost, Status::kErrorInvalidDevice);
+  if (place.type == kDevice) (void)rt.device(place.id);
+  return place.type > kDevice;
+}
 
 /// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
 void check_managed(Runtime& rt, const void* pointer, std::size_t bytes) {
@@ -57,7 +77,7 @@ int prefetch(const void* pointer, std::size_t bytes, abi::MemLocation place, std
              abi::Stream fifth) {
   return api([&](Runtime& rt) {
     check_managed(rt, pointer, bytes);
-    const bool host = is_host(place);
+    const bool host = is_host(rt, place);
     require(is_cuda_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
     rt.submit(is_cuda_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth,
               PrefetchMemory{reinterpret_cast<Address>(pointer), bytes, host});
@@ -84,39 +104,36 @@ LOCKSTEP_CUDA_API cudaFreeAsync_ptsz(void* p, abi::Stream s) { return free_async
 LOCKSTEP_CUDA_API cudaDeviceGetDefaultMemPool(void** pool, int device) {
   return api([&](Runtime& rt) {
     require(pool != nullptr);
-    require(device == 0, Status::kErrorInvalidDevice);
-    *pool = &rt.pools.default_of(kDevicePool);
+    *pool = &rt.pools.default_of(PoolPlace::on(rt.device(device).number()));
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetMemPool(void** pool, int device) {
   return api([&](Runtime& rt) {
     require(pool != nullptr);
-    require(device == 0, Status::kErrorInvalidDevice);
-    *pool = &rt.pools.current_of(kDevicePool);
+    *pool = &rt.pools.current_of(PoolPlace::on(rt.device(device).number()));
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetMemPool(int device, void* pool) {
   return api([&](Runtime& rt) {
-    require(device == 0, Status::kErrorInvalidDevice);
-    rt.pools.set_current(kDevicePool, rt.pools.at(pool));
+    rt.pools.set_current(PoolPlace::on(rt.device(device).number()), rt.pools.at(pool));
   });
 }
 LOCKSTEP_CUDA_API cudaMemGetDefaultMemPool(void** pool, const abi::MemLocation* place, int kind) {
   return api([&](Runtime& rt) {
     require(pool != nullptr && place != nullptr);
-    *pool = &rt.pools.default_of(PoolPlace::of(*place, kind));
+    *pool = &rt.pools.default_of(PoolPlace::of(*place, kind, rt.devices()));
   });
 }
 LOCKSTEP_CUDA_API cudaMemGetMemPool(void** pool, const abi::MemLocation* place, int kind) {
   return api([&](Runtime& rt) {
     require(pool != nullptr && place != nullptr);
-    *pool = &rt.pools.current_of(PoolPlace::of(*place, kind));
+    *pool = &rt.pools.current_of(PoolPlace::of(*place, kind, rt.devices()));
   });
 }
 LOCKSTEP_CUDA_API cudaMemSetMemPool(const abi::MemLocation* place, int kind, void* pool) {
   return api([&](Runtime& rt) {
     require(place != nullptr);
-    rt.pools.set_current(PoolPlace::of(*place, kind), rt.pools.at(pool));
+    rt.pools.set_current(PoolPlace::of(*place, kind, rt.devices()), rt.pools.at(pool));
   });
 }
 
@@ -124,7 +141,8 @@ LOCKSTEP_CUDA_API cudaMemPoolCreate(void** pool, const abi::MemPoolProps* proper
   return api([&](Runtime& rt) {
     require(pool != nullptr && properties != nullptr);
     require(properties->handleTypes == 0, Status::kErrorNotSupported);  // for other processes
-    *pool = &rt.pools.create(PoolPlace::of(properties->location, properties->allocType), properties->maxSize);
+    *pool = &rt.pools.create(PoolPlace::of(properties->location, properties->allocType, rt.devices()),
+                             properties->maxSize);
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolDestroy(void* pool) {
@@ -145,7 +163,8 @@ LOCKSTEP_CUDA_API cudaMemPoolGetAttribute(void* pool, int attribute, void* value
     std::memcpy(value, &number, Pool::is_int(attribute) ? sizeof(int) : sizeof number);
   });
 }
-/// The device reaches every pool's memory; what is set is what cudaMemPoolGetAccess tells.
+/// A device reaches its own pools' memory and the host's in any case; what is set is what
+/// cudaMemPoolGetAccess tells.
 LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* handle, const abi::MemAccessDesc* access, std::size_t count) {
   return api([&](Runtime& rt) {
     Pool& pool = rt.pools.at(handle);
@@ -154,9 +173,9 @@ LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* handle, const abi::MemAccessDesc* a
       const auto [place, flags] = access[i];
       require(flags == 0 || flags == 1 || flags == Pool::kReadWrite);
       if (place.type != PoolPlace::kDevice) continue;
-      require(place.id == 0, Status::kErrorInvalidDevice);
-      pool.device_access = flags;
+      pool.set_access(rt.device(place.id).number(), flags);
     }
+    rt.pools.for_each_use(pool, [&](Address address) { rt.memory.reach_only(address, pool.reached_by()); });
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolGetAccess(int* flags, void* handle, const abi::MemLocation* place) {
@@ -164,9 +183,8 @@ LOCKSTEP_CUDA_API cudaMemPoolGetAccess(int* flags, void* handle, const abi::MemL
     const Pool& pool = rt.pools.at(handle);
     require(flags != nullptr && place != nullptr);
     const bool device = place->type == PoolPlace::kDevice;
-    require(!device || place->id == 0, Status::kErrorInvalidDevice);
     const bool host_reaches = pool.place.memory_kind() != exec::MemoryKind::kDevice;
-    *flags = device ? pool.device_access : host_reaches ? Pool::kReadWrite : 0;
+    *flags = device ? pool.access(rt.device(place->id).number()) : host_reaches ? Pool::kReadWrite : 0;
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t bytes) {
@@ -184,7 +202,7 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
   return api([&](Runtime& rt) {
     require(advice >= 1 && advice <= 6);
     check_managed(rt, p, n);
-    rt.advise(reinterpret_cast<Address>(p), n, advice, is_host(place));
+    rt.advise(reinterpret_cast<Address>(p), n, advice, is_host(rt, place));
   });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.

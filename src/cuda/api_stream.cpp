@@ -114,8 +114,7 @@ LOCKSTEP_CUDA_API cudaStreamGetId(abi::Stream s, unsigned long long* id) {
 LOCKSTEP_CUDA_API cudaStreamGetDevice(abi::Stream s, int* device) {
   return api([&](Runtime& rt) {
     require(device != nullptr);
-    (void)rt.stream(s);
-    *device = 0;
+    *device = static_cast<int>(rt.stream(s).device);
   });
 }
 LOCKSTEP_CUDA_API cudaStreamSetAttribute(abi::Stream s, int attribute, const void* value) {

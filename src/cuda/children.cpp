@@ -22,8 +22,9 @@ void Runtime::run_child(const exec::ChildLaunch& child, const KernelLaunch& pare
   using Kind = exec::ChildLaunch::Kind;
   if (child.kind != Kind::kKernel) {
     const bool fill = child.kind == Kind::kFill;
-    const bool reachable = memory.accessible(child.to, std::max<std::uint64_t>(child.bytes, 1)) &&
-                           (fill || memory.accessible(child.from, std::max<std::uint64_t>(child.bytes, 1)));
+    const exec::DeviceView view(memory, stream.device);
+    const bool reachable = view.accessible(child.to, std::max<std::uint64_t>(child.bytes, 1)) &&
+                           (fill || view.accessible(child.from, std::max<std::uint64_t>(child.bytes, 1)));
     if (!reachable) throw ApiError(Status::kErrorIllegalAddress);
     auto* const to = reinterpret_cast<void*>(child.to);
     if (fill) {

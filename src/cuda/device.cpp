@@ -1,5 +1,7 @@
 #include "cuda/device.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -81,11 +83,11 @@ SharedLimits shared_limits(const config::GpuConfig& c) {
   return {std::min(kStandardShared, most), most};
 }
 
-abi::DeviceProp device_properties(const config::GpuConfig& c) {
+abi::DeviceProp device_properties(const config::GpuConfig& c, unsigned device) {
   abi::DeviceProp p;
   std::memset(&p, 0, sizeof p);
   std::memcpy(p.name, c.gpu.name.data(), std::min(c.gpu.name.size(), sizeof p.name - 1));
-  std::memcpy(p.uuid, "lockstep-gpu-000", sizeof p.uuid);
+  std::memcpy(p.uuid, fmt::format("lockstep-gpu-{:03}", device).data(), sizeof p.uuid);
   p.totalGlobalMem = c.dram.capacity_bytes;
   p.sharedMemPerBlock = shared_limits(c).standard;
   p.regsPerBlock = as_int(c.sm.registers);
@@ -106,7 +108,7 @@ abi::DeviceProp device_properties(const config::GpuConfig& c) {
   p.maxBlocksPerMultiProcessor = as_int(c.sm.max_ctas);
   p.reservedSharedMemPerBlock = c.sm.shared_reserved;
   p.clusterLaunch = c.gpu.arch >= 90 ? 1 : 0;
-  p.pciBusID = 1;
+  p.pciBusID = static_cast<int>(device) + 1;
   set_limits(p);
   set_texture_limits(p);
   set_capabilities(p);

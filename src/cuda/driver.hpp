@@ -1,4 +1,4 @@
-// The driver API (cu...) on top of the runtime: contexts are names for the one device, modules and functions
+// The driver API (cu...) on top of the runtime: contexts are names for devices, modules and functions
 // the runtime's, result codes the same numbers but for a few. CUDA driver API 13, x86-64.
 #pragma once
 
@@ -10,9 +10,6 @@ using DevicePointer = unsigned long long;  // CUdeviceptr
 
 /// The driver's code of a result of the runtime.
 [[nodiscard]] int driver_result(int status);
-
-/// The calling thread's, else the device's primary one.
-[[nodiscard]] void* current_context();
 
 /// Runs `call()`, which gives a result of the runtime, without touching the thread's last runtime error.
 template <class Call>

@@ -10,14 +10,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-/// A context is nothing but its address: the device has one state.
-struct Context {
-  unsigned flags = 0;
-  unsigned users = 0;  // of the primary context
-};
-Context primary;
-thread_local std::vector<Context*> current;  // the calling thread's stack of contexts
-
 /// CUdevice_attribute: what only the driver tells. Stream memory operations, handles for other processes,
 /// compression, multicast: none of them is there.
 constexpr int kTextureGather = 44, kVirtualMemory = 102, kTensorMaps = 127;
@@ -25,14 +17,11 @@ constexpr int kNotThere[] = {92,  93,  94,  96,  103, 104, 105, 107, 110, 122,
                              123, 124, 128, 129, 132, 136, 137, 141, 145, 146};
 constexpr unsigned kTensorMapArch = 90;
 
-void only_device(int device) { require(device == 0, Status::kErrorInvalidDevice); }
-
 int create(void** context, unsigned flags, int device) {
-  return driver_api([&](Runtime&) {
+  return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    only_device(device);
-    current.push_back(new Context{flags, 0});
-    *context = current.back();
+    context_stack().push_back(new Context{rt.device(device).number(), flags, 0});
+    *context = context_stack().back();
   });
 }
 
@@ -68,10 +57,6 @@ int name_of(int result, const char** text, const auto& words) {
 
 }  // namespace
 
-void make_context_current() {
-  if (current.empty()) current.push_back(&primary);
-}
-
 // Where the driver counts otherwise (cuda.h): a launch's geometry is a value, a missing name is not found, a
 // function that is none is a bad handle.
 int driver_result(int status) {
@@ -105,16 +90,15 @@ LOCKSTEP_CUDA_API cuDeviceGetCount(int* count) {
   return driver([&] { return cudaGetDeviceCount(count); });
 }
 LOCKSTEP_CUDA_API cuDeviceGet(int* device, int ordinal) {
-  return driver_api([&](Runtime&) {
+  return driver_api([&](Runtime& rt) {
     require(device != nullptr);
-    only_device(ordinal);
-    *device = 0;
+    *device = static_cast<int>(rt.device(ordinal).number());
   });
 }
 LOCKSTEP_CUDA_API cuDeviceGetName(char* name, int bytes, int device) {
   return driver_api([&](Runtime& rt) {
     require(name != nullptr && bytes > 0);
-    only_device(device);
+    (void)rt.device(device);
     std::strncpy(name, device_properties(rt.settings.gpu).name, static_cast<std::size_t>(bytes) - 1);
     name[bytes - 1] = '\0';
   });
@@ -122,15 +106,14 @@ LOCKSTEP_CUDA_API cuDeviceGetName(char* name, int bytes, int device) {
 LOCKSTEP_CUDA_API cuDeviceGetUuid_v2(char* uuid, int device) {
   return driver_api([&](Runtime& rt) {
     require(uuid != nullptr);
-    only_device(device);
-    const auto properties = device_properties(rt.settings.gpu);
+    const auto properties = device_properties(rt.settings.gpu, rt.device(device).number());
     std::memcpy(uuid, properties.uuid, sizeof properties.uuid);
   });
 }
 LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   return driver_api([&](Runtime& rt) {
     require(bytes != nullptr);
-    only_device(device);
+    (void)rt.device(device);
     *bytes = rt.memory.capacity();
   });
 }
@@ -139,7 +122,7 @@ LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
   if (there || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
     return driver_api([&](Runtime& rt) {
       require(value != nullptr);
-      only_device(device);
+      (void)rt.device(device);
       *value = there && (attribute != kTensorMaps || rt.settings.gpu.gpu.arch >= kTensorMapArch);
     });
   return driver([&] { return cudaDeviceGetAttribute(value, attribute, device); });
@@ -147,48 +130,42 @@ LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
 LOCKSTEP_CUDA_API cuDeviceComputeCapability(int* major, int* minor, int device) {
   return driver_api([&](Runtime& rt) {
     require(major != nullptr && minor != nullptr);
-    only_device(device);
+    (void)rt.device(device);
     *major = static_cast<int>(rt.settings.gpu.gpu.arch / 10);
     *minor = static_cast<int>(rt.settings.gpu.gpu.arch % 10);
   });
-}
-LOCKSTEP_CUDA_API cuDeviceCanAccessPeer(int* can, int device, int peer) {
-  return driver([&] { return cudaDeviceCanAccessPeer(can, device, peer); });
 }
 LOCKSTEP_CUDA_API cuDeviceGetPCIBusId(char* text, int bytes, int device) {
   return driver([&] { return cudaDeviceGetPCIBusId(text, bytes, device); });
 }
 
-void* current_context() { return current.empty() ? &primary : current.back(); }
-
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxRetain(void** context, int device) {
-  return driver_api([&](Runtime&) {
+  return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    only_device(device);
+    Context& primary = primary_context(rt.device(device).number());
     ++primary.users;
     *context = &primary;
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxRelease_v2(int device) {
-  return driver_api([&](Runtime&) {
-    only_device(device);
+  return driver_api([&](Runtime& rt) {
+    Context& primary = primary_context(rt.device(device).number());
     if (primary.users > 0) --primary.users;
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
-  return device == 0 ? driver([] { return cudaDeviceReset(); })
-                     : static_cast<int>(Status::kErrorInvalidDevice);
-}
-LOCKSTEP_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
-  return driver_api([&](Runtime&) {
-    only_device(device);
-    primary.flags = flags;
+  return driver_api([&](Runtime& rt) {
+    const OnDevice on(rt.device(device).number());
+    rt.reset();
   });
 }
+LOCKSTEP_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
+  return driver_api([&](Runtime& rt) { primary_context(rt.device(device).number()).flags = flags; });
+}
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
-  return driver_api([&](Runtime&) {
+  return driver_api([&](Runtime& rt) {
     require(flags != nullptr && active != nullptr);
-    only_device(device);
+    const Context& primary = primary_context(rt.device(device).number());
     *flags = primary.flags;
     *active = primary.users > 0 ? 1 : 0;
   });
@@ -203,47 +180,47 @@ LOCKSTEP_CUDA_API cuCtxCreate_v4(void** context, const void*, unsigned flags, in
 LOCKSTEP_CUDA_API cuCtxDestroy_v2(void* context) {
   return driver_api([&](Runtime&) {
     auto* gone = static_cast<Context*>(context);
-    require(gone != nullptr && gone != &primary, Status::kErrorDeviceUninitialized);
-    std::erase(current, gone);
+    require(gone != nullptr && gone != &primary_context(gone->device), Status::kErrorDeviceUninitialized);
+    std::erase(context_stack(), gone);
     delete gone;
   });
 }
 LOCKSTEP_CUDA_API cuCtxPushCurrent_v2(void* context) {
   return driver_api([&](Runtime&) {
     require(context != nullptr);
-    current.push_back(static_cast<Context*>(context));
+    context_stack().push_back(static_cast<Context*>(context));
   });
 }
 LOCKSTEP_CUDA_API cuCtxPopCurrent_v2(void** context) {
   return driver_api([&](Runtime&) {
-    require(!current.empty(), Status::kErrorDeviceUninitialized);
-    if (context != nullptr) *context = current.back();
-    current.pop_back();
+    require(!context_stack().empty(), Status::kErrorDeviceUninitialized);
+    if (context != nullptr) *context = context_stack().back();
+    context_stack().pop_back();
   });
 }
 LOCKSTEP_CUDA_API cuCtxSetCurrent(void* context) {
   return driver_api([&](Runtime&) {
-    if (!current.empty()) current.pop_back();
-    if (context != nullptr) current.push_back(static_cast<Context*>(context));
+    if (!context_stack().empty()) context_stack().pop_back();
+    if (context != nullptr) context_stack().push_back(static_cast<Context*>(context));
   });
 }
 LOCKSTEP_CUDA_API cuCtxGetCurrent(void** context) {
   return driver_api([&](Runtime&) {
     require(context != nullptr);
-    *context = current.empty() ? nullptr : current.back();
+    *context = context_stack().empty() ? nullptr : context_stack().back();
   });
 }
 LOCKSTEP_CUDA_API cuCtxGetDevice(int* device) {
   return driver_api([&](Runtime&) {
     require(device != nullptr);
-    require(!current.empty(), Status::kErrorDeviceUninitialized);
-    *device = 0;
+    require(!context_stack().empty(), Status::kErrorDeviceUninitialized);
+    *device = static_cast<int>(current_device());
   });
 }
 LOCKSTEP_CUDA_API cuCtxGetFlags(unsigned* flags) {
   return driver_api([&](Runtime&) {
     require(flags != nullptr);
-    *flags = current.empty() ? primary.flags : current.back()->flags;
+    *flags = current_context().flags;
   });
 }
 LOCKSTEP_CUDA_API cuCtxSynchronize() {

@@ -72,7 +72,9 @@ Answer answer(Runtime& rt, int attribute, DevicePointer address) {
   if (!found) return {};
   switch (attribute) {
     case kContext:
-      return {number_of(current_context()), bytes};
+      return {
+          number_of(found->device == current_device() ? &current_context() : &primary_context(found->device)),
+          bytes};
     case kMemoryType:
       return {found->kind == MemoryKind::kHost ? kHost : kOnDevice, bytes};
     case kDevicePointer:
@@ -88,10 +90,12 @@ Answer answer(Runtime& rt, int attribute, DevicePointer address) {
       return {found->bytes, bytes};
     case kAccess:
       return {kReadWrite, bytes};
+    case kDevice:
+      return {found->device, bytes};
     case kPool:
       return {number_of(rt.pools.owner(found->begin)), bytes};
     default:
-      return {0, bytes};  // device 0, and what is not there
+      return {0, bytes};  // what is not there
   }
 }
 

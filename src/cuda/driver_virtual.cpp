@@ -13,10 +13,9 @@ struct AccessDescription {
 static_assert(sizeof(AccessDescription) == 12);
 constexpr int kDeviceLocation = 1, kReadWrite = 3;
 
-bool is_the_device(int location_type, int location) {
+unsigned device_of(Runtime& rt, int location_type, int location) {
   require(location_type == kDeviceLocation, Status::kErrorNotSupported);
-  require(location == 0, Status::kErrorInvalidDevice);
-  return true;
+  return rt.device(location).number();
 }
 
 }  // namespace
@@ -69,6 +68,7 @@ LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offse
   return driver_api([&](Runtime& rt) {
     require(flags == 0);
     rt.virtual_memory.map(p, bytes, offset, handle);
+    rt.note_place(rt.virtual_memory.owner(p), p, bytes);
   });
 }
 LOCKSTEP_CUDA_API cuMemUnmap(DevicePointer p, std::size_t bytes) {
@@ -83,16 +83,18 @@ LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const Acces
     require(descriptions != nullptr && count > 0);
     for (std::size_t i = 0; i < count; ++i) {
       const AccessDescription& d = descriptions[i];
-      require(is_the_device(d.location_type, d.location) && d.flags >= 0 && d.flags <= kReadWrite);
-      rt.wait_held();
-      rt.virtual_memory.set_access(p, bytes, d.flags != 0);
+      const unsigned device = device_of(rt, d.location_type, d.location);
+      require(d.flags >= 0 && d.flags <= kReadWrite);
+      rt.wait_held(device);
+      rt.virtual_memory.set_access(p, bytes, d.flags != 0, device);
     }
   });
 }
 LOCKSTEP_CUDA_API cuMemGetAccess(unsigned long long* flags, const int* location, DevicePointer p) {
   return driver_api([&](Runtime& rt) {
-    require(flags != nullptr && location != nullptr && is_the_device(location[0], location[1]));
-    *flags = rt.virtual_memory.accessible(p) ? kReadWrite : 0;
+    require(flags != nullptr && location != nullptr);
+    const unsigned device = device_of(rt, location[0], location[1]);
+    *flags = rt.virtual_memory.accessible(p, device) ? kReadWrite : 0;
   });
 }
 

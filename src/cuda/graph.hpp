@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "cuda/context.hpp"
 #include "cuda/operation.hpp"
 
 namespace lockstep::cuda {
@@ -15,7 +16,9 @@ struct Graph;
 /// of four bytes of device memory.
 struct GraphCondition {
   GraphCondition(exec::DeviceMemory& device, std::uint32_t initial, bool assign)
-      : memory(device, sizeof(std::uint32_t)), initial_value(initial), assigned_at_launch(assign) {}
+      : memory(device, sizeof(std::uint32_t), current_device()),
+        initial_value(initial),
+        assigned_at_launch(assign) {}
   GraphAllocation memory;
   std::uint32_t initial_value;
   bool assigned_at_launch;
@@ -54,6 +57,7 @@ struct GraphNode {
 
 /// Nodes have stable addresses: they are the program's handles.
 struct Graph {
+  unsigned device = current_device();  // on which its work is done
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const GraphCondition>> conditions;
 

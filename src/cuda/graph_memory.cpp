@@ -7,9 +7,10 @@
 
 namespace lockstep::cuda {
 
-GraphAllocation::GraphAllocation(exec::DeviceMemory& memory, std::uint64_t bytes)
+GraphAllocation::GraphAllocation(exec::DeviceMemory& memory, std::uint64_t bytes, unsigned device)
     : memory_(&memory), bytes_(bytes) {
-  const auto address = memory.allocate(bytes);
+  const auto address =
+      memory.allocate(bytes, exec::MemoryKind::kDevice, exec::DeviceMemory::kAlignment, device);
   if (!address) throw ApiError(Status::kErrorMemoryAllocation);
   address_ = *address;
 }

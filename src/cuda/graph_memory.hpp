@@ -16,7 +16,7 @@ namespace lockstep::cuda {
 class GraphAllocation {
  public:
   /// Throws ApiError(MemoryAllocation).
-  GraphAllocation(exec::DeviceMemory& memory, std::uint64_t bytes);
+  GraphAllocation(exec::DeviceMemory& memory, std::uint64_t bytes, unsigned device);
   ~GraphAllocation();
   GraphAllocation(const GraphAllocation&) = delete;
   GraphAllocation& operator=(const GraphAllocation&) = delete;

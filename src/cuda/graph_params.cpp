@@ -29,7 +29,7 @@ Operation host_operation(const HostNodeParams& p) {
 
 Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
   require(p.bytesize > 0);
-  auto memory = std::make_shared<const GraphAllocation>(rt.memory, p.bytesize);
+  auto memory = std::make_shared<const GraphAllocation>(rt.memory, p.bytesize, current_device());
   p.dptr = reinterpret_cast<void*>(memory->address());
   return AllocateMemory{std::move(memory)};
 }

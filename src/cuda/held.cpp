@@ -21,8 +21,8 @@ namespace lockstep::cuda {
 
 namespace {
 
-bool is_default(const StreamState& s) { return s.number == 0; }
-bool is_blocking(const StreamState& s) { return s.number != 0 && (s.flags & kStreamNonBlocking) == 0; }
+bool is_blocking(const StreamState& s) { return !s.is_default && (s.flags & kStreamNonBlocking) == 0; }
+std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device; }
 
 /// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile.
 bool read_own(Address from, void* to, std::size_t bytes) {
@@ -44,21 +44,26 @@ std::size_t span_of(const Copy& c) {
 void Held::add(const Work& work) {
   streams_.insert(work.stream);
   numbers_.insert(work.number);
-  default_ |= is_default(*work.stream);
-  blocking_ |= is_blocking(*work.stream);
+  devices_ |= bit_of(*work.stream);
+  if (work.stream->is_default) default_ |= bit_of(*work.stream);
+  if (is_blocking(*work.stream)) blocking_ |= bit_of(*work.stream);
 }
 
 bool Held::holds(const StreamState& s) const {
-  return streams_.count(&s) != 0 || (is_default(s) && blocking_) || (is_blocking(s) && default_);
+  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0) ||
+         (is_blocking(s) && (default_ & bit_of(s)) != 0);
 }
 
-bool Held::has(const StreamState& s) const { return streams_.count(&s) != 0 || (is_default(s) && blocking_); }
+bool Held::has(const StreamState& s) const {
+  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0);
+}
 
 bool Held::holds(const Work& work) const {
   return holds(*work.stream) || (work.after != 0 && numbers_.count(work.after) != 0);
 }
 
 void Runtime::issue(StreamState& stream, Operation operation) {
+  const OnDevice device(stream.device);
   Work work{&stream, std::move(operation), nullptr, 0, 0, 0, {}};
   if (const auto* wait = std::get_if<WaitEvent>(&work.operation)) {
     const EventState& e = event(wait->event);
@@ -174,6 +179,9 @@ void Runtime::wait_until(const std::function<bool()>& done) {
 void Runtime::wait_held() {
   wait_until([&] { return held_.all.empty(); });
 }
+void Runtime::wait_held(unsigned device) {
+  wait_until([&] { return !held_.held.has_device(device); });
+}
 
 const Work* Runtime::waiting_kernel() const {
   const auto found = std::ranges::find_if(held_.all, [](const Work& work) { return work.run != nullptr; });
@@ -198,26 +206,34 @@ void Runtime::pause(unsigned round) {
 }
 
 void Runtime::give_up(const Work& work) {
-  sticky = Status::kErrorLaunchTimeout;
+  DeviceState& device = *devices_[work.stream->device];
+  device.sticky = Status::kErrorLaunchTimeout;
   throw ApiError(
-      sticky,
+      device.sticky,
       fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
                   "thread waits for the kernel; its warps stand at\n{}",
                   work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string()));
 }
 
-/// At the end of the process, or of all that it has on the device.
-void Runtime::drop_held() {
+/// At the end of the process, or of all that it has on a device.
+void Runtime::drop_held(std::optional<unsigned> device) {
   try {
     go_on();
   } catch (const std::exception& e) {
     print_err("lockstep: {}\n", e.what());
   }
-  if (const Work* const work = waiting_kernel())
+  const auto dropped = [&](const Work& work) { return !device || work.stream->device == *device; };
+  const auto kernel =
+      std::ranges::find_if(held_.all, [&](const Work& work) { return work.run != nullptr && dropped(work); });
+  if (kernel != held_.all.end())
     print_err(
         "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
         "{} operations in all, are left out\n",
-        work->run->source.kernel->name, held_.all.size());
+        kernel->run->source.kernel->name, std::ranges::count_if(held_.all, dropped));
+  held_.all.remove_if(dropped);
+  held_.held = {};
+  for (const Work& work : held_.all) held_.held.add(work);
+  if (!held_.all.empty()) return;
   held_ = {};
   lookout.end();
   gone_streams_.clear();

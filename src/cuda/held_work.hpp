@@ -1,5 +1,5 @@
-// Work that cannot be done at the call that asks for it: a kernel that waits for a write of the host, and
-// what comes behind it in its stream.
+// Work that cannot be done at the call that asks for it: a kernel that waits for a write of the host or of
+// another kernel, and what comes behind it in its stream.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ struct Work {
   std::vector<std::byte> staged;   // what is copied, as it was at the call
 };
 
-/// What may not begin before some work: by its stream, by the order that the default stream makes (CUDA
-/// Runtime API, "Stream synchronization behavior", legacy default stream), by events.
+/// What may not begin before some work: by its stream, by the order that its device's default stream makes
+/// (CUDA Runtime API, "Stream synchronization behavior", legacy default stream), by events.
 class Held {
  public:
   void add(const Work& work);
@@ -34,13 +34,15 @@ class Held {
   [[nodiscard]] bool holds(const StreamState& stream) const;
   /// Has a wait for the stream any of it to wait for?
   [[nodiscard]] bool has(const StreamState& stream) const;
+  [[nodiscard]] bool has_device(unsigned device) const { return (devices_ >> device & 1) != 0; }
   /// Is the work of this number part of it?
   [[nodiscard]] bool holds(std::uint64_t number) const { return numbers_.count(number) != 0; }
 
  private:
   std::set<const StreamState*> streams_;
   std::set<std::uint64_t> numbers_;
-  bool default_ = false, blocking_ = false;  // some in the default stream, in blocking streams
+  // By device, a bit for each: has any; some in the default stream, in blocking streams.
+  std::uint32_t devices_ = 0, default_ = 0, blocking_ = 0;
 };
 
 /// In the order of the calls.

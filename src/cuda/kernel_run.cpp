@@ -112,13 +112,12 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   launch.parameters = l.parameters;
   launch.cooperative = l.cooperative;
   launch.id = ++launches_;
+  launch.device = current_device();
   exec::RunOptions& options = run->options;
   options.textures = &textures;
   options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-  options.stack_bytes = static_cast<std::uint32_t>(stack_bytes_);
-  if (!heap_)
-    heap_ = std::make_unique<exec::DeviceHeap>(memory, heap_bytes_);  // its size is fixed from now on
-  options.heap = heap_.get();
+  options.stack_bytes = static_cast<std::uint32_t>(device().stack_bytes());
+  options.heap = &device().heap();
   options.shared_unit = settings.gpu.sm.shared_unit;
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cuda/context.hpp"
 #include "cuda/error.hpp"
 #include "ptx/linker.hpp"
 #include "ptx/parser.hpp"
@@ -21,12 +22,13 @@ const ptx::Function& Kernel::function() const {
 }
 
 const exec::Executable& Kernel::executable() const {
-  if (!executable_) {
+  auto& executable = translated_[current_device()].executable;
+  if (!executable) {
     const ptx::Function& entry = function();
     const auto id = static_cast<std::uint32_t>(&entry - module->program().functions.data());
-    executable_ = std::make_unique<exec::Executable>(module->image(), id);
+    executable = std::make_unique<exec::Executable>(module->image(), id);
   }
-  return *executable_;
+  return *executable;
 }
 
 const CubinKernel* Kernel::machine_code() const {
@@ -36,9 +38,10 @@ const CubinKernel* Kernel::machine_code() const {
 }
 
 const lower::Code& Kernel::code(std::uint32_t arch, const lower::Passes& passes) const {
-  for (const auto& [made_by, code] : codes_)
+  auto& codes = translated_[current_device()].codes;
+  for (const auto& [made_by, code] : codes)
     if (made_by == passes) return *code;
-  return *codes_.emplace_back(passes, std::make_unique<lower::Code>(executable(), arch, passes)).second;
+  return *codes.emplace_back(passes, std::make_unique<lower::Code>(executable(), arch, passes)).second;
 }
 
 const FatbinImage* choose_cubin(std::span<const FatbinImage> images, std::uint32_t arch) {
@@ -121,13 +124,16 @@ std::vector<ptx::Module> Module::parse() const {
 }
 
 const exec::ProgramImage& Module::image() {
-  if (!image_) {
-    program_ = std::make_unique<ptx::Program>(ptx::link(parse()));
-    image_ = std::make_unique<exec::ProgramImage>(*program_, *memory_);
-    for (const auto& [host, variable_name] : managed)
-      if (const auto found = variable(variable_name)) *host = reinterpret_cast<void*>(found->address);
-  }
-  return *image_;
+  const unsigned device = current_device();
+  auto& image = images_[device];
+  if (image) return *image;
+  if (!program_) program_ = std::make_unique<ptx::Program>(ptx::link(parse()));
+  image = std::make_unique<exec::ProgramImage>(*program_, *memory_, device, first_);
+  if (first_ != nullptr) return *image;
+  first_ = image.get();
+  for (const auto& [host, variable_name] : managed)
+    if (const auto found = variable(variable_name)) *host = reinterpret_cast<void*>(found->address);
+  return *image;
 }
 
 const std::map<std::string, CubinKernel>& Module::machine_code() {
@@ -153,9 +159,9 @@ std::optional<DeviceVariable> Module::variable(const std::string& name) {
 }
 
 bool Module::owns(Address address) const {
-  if (!image_) return false;
-  for (std::uint32_t v = 0; v < program_->variables.size(); ++v)
-    if (image_->address(v) == address) return true;
+  for (const auto& [device, image] : images_)
+    for (std::uint32_t v = 0; image && v < program_->variables.size(); ++v)
+      if (image->address(v) == address) return true;
   return false;
 }
 
@@ -227,8 +233,8 @@ bool Modules::owns(Address address) const {
   return std::ranges::any_of(modules_, [address](const auto& module) { return module->owns(address); });
 }
 
-void Modules::reset() {
-  for (const auto& module : modules_) module->reset();
+void Modules::reset(unsigned device) {
+  for (const auto& module : modules_) module->reset(device);
 }
 
 }  // namespace lockstep::cuda

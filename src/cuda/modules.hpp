@@ -28,8 +28,8 @@ struct Kernel {
   int carveout = -1;                             // percent; -1 is the default
   bool large_clusters = false;                   // of more CTAs than every GPU can place
 
-  /// Translated at first use. Throws ApiError(InvalidDeviceFunction) when the PTX has no such kernel,
-  /// InputError when the kernel needs what the executor does not have.
+  /// Translated for the calling thread's device at first use there. Throws ApiError(InvalidDeviceFunction)
+  /// when the PTX has no such kernel, InputError when the kernel needs what the executor does not have.
   [[nodiscard]] const exec::Executable& executable() const;
   /// The PTX entry, without translating it.
   [[nodiscard]] const ptx::Function& function() const;
@@ -40,8 +40,11 @@ struct Kernel {
   [[nodiscard]] const lower::Code& code(std::uint32_t arch, const lower::Passes& passes = {}) const;
 
  private:
-  mutable std::unique_ptr<exec::Executable> executable_;
-  mutable std::vector<std::pair<lower::Passes, std::unique_ptr<lower::Code>>> codes_;
+  struct Translated {
+    std::unique_ptr<exec::Executable> executable;
+    std::vector<std::pair<lower::Passes, std::unique_ptr<lower::Code>>> codes;
+  };
+  mutable std::map<unsigned, Translated> translated_;  // by device
 };
 
 struct DeviceVariable {
@@ -49,7 +52,8 @@ struct DeviceVariable {
   std::uint64_t bytes = 0;
 };
 
-/// One registered fatbin or loaded image. Its PTX is parsed, linked and put into device memory at first use.
+/// One registered fatbin or loaded image. Its PTX is parsed, linked and put into a device's memory at its
+/// first use there. Each device has its own variables but for managed ones.
 class Module {
  public:
   /// `fatbins`: one, or with RDC those of all objects. `arch`: compute capability * 10 of the configured GPU.
@@ -58,10 +62,10 @@ class Module {
   /// PTX texts, which are linked.
   Module(std::string name, std::vector<std::string> ptx, exec::DeviceMemory& memory);
 
-  /// Loads it where that has not happened yet.
+  /// Loads it for the calling thread's device where that has not happened yet.
   [[nodiscard]] const exec::ProgramImage& image();
   [[nodiscard]] const ptx::Program& program() { return image().program(); }
-  /// Nothing where the PTX has no such variable.
+  /// The calling thread's device's. Nothing where the PTX has no such variable.
   [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name);
 
   [[nodiscard]] bool owns(Address address) const;
@@ -69,9 +73,10 @@ class Module {
   /// Resources of the kernels of its machine code, by name. Machine code that cannot be read is as none.
   [[nodiscard]] const std::map<std::string, CubinKernel>& machine_code();
 
-  /// Its variables back to their initial values.
-  void reset() {
-    if (image_) image_->initialise();
+  /// A device's variables back to their initial values.
+  void reset(unsigned device) {
+    if (const auto found = images_.find(device); found != images_.end() && found->second)
+      found->second->initialise();
   }
 
   std::vector<std::pair<void**, std::string>> managed;  // host pointers to set when the module is loaded
@@ -85,7 +90,8 @@ class Module {
   std::uint32_t arch_ = 0;
   exec::DeviceMemory* memory_;
   std::unique_ptr<ptx::Program> program_;
-  std::unique_ptr<exec::ProgramImage> image_;
+  std::map<unsigned, std::unique_ptr<exec::ProgramImage>> images_;  // by device
+  const exec::ProgramImage* first_ = nullptr;  // of them, which has the managed variables
   std::optional<std::map<std::string, CubinKernel>> machine_code_;
 };
 
@@ -115,8 +121,8 @@ class Modules {
   [[nodiscard]] DeviceVariable variable(const void* host) const;
   /// Whether a variable of a loaded module begins at `address`.
   [[nodiscard]] bool owns(Address address) const;
-  /// Variables of all loaded modules back to their initial values.
-  void reset();
+  /// A device's variables of all loaded modules back to their initial values.
+  void reset(unsigned device);
 
  private:
   struct HostVariable {

@@ -10,26 +10,27 @@ namespace {
 
 constexpr std::uint64_t kBytesPerTick = 128;
 
-bool in_arena(const std::byte* address) {
-  const auto a = reinterpret_cast<Address>(address);
-  return a >= exec::kArenaBase && a - exec::kArenaBase < exec::kMemoryKinds * exec::kRegionBytes;
+Address number_of(const std::byte* address) { return reinterpret_cast<Address>(address); }
+
+bool on_device(const exec::DeviceMemory& memory, const std::byte* address) {
+  return memory.in_arena(number_of(address)) &&
+         exec::DeviceMemory::kind_of(number_of(address)) != exec::MemoryKind::kHost;
 }
 
-bool on_device(const std::byte* address) {
-  const auto a = reinterpret_cast<Address>(address);
-  return in_arena(address) &&
-         (a - exec::kArenaBase) / exec::kRegionBytes != unsigned(exec::MemoryKind::kHost);
+bool is_managed(const exec::DeviceMemory& memory, const std::byte* address) {
+  return memory.in_arena(number_of(address)) &&
+         exec::DeviceMemory::kind_of(number_of(address)) == exec::MemoryKind::kManaged;
 }
 
-bool is_managed(const std::byte* address) {
-  const auto a = reinterpret_cast<Address>(address);
-  return in_arena(address) &&
-         (a - exec::kArenaBase) / exec::kRegionBytes == unsigned(exec::MemoryKind::kManaged);
+/// Between the memories of two devices?
+bool between_devices(const exec::DeviceMemory& memory, const Copy& c) {
+  const auto to = memory.owner(number_of(c.to.address)), from = memory.owner(number_of(c.from.address));
+  return to && from && *to != *from;
 }
 
 /// Device addresses must lie in mapped memory; a host address is the program's own affair.
 void check_range(const exec::DeviceMemory& memory, const std::byte* begin, std::uint64_t bytes) {
-  if (in_arena(begin) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
+  if (memory.in_arena(number_of(begin)) && !memory.accessible(reinterpret_cast<Address>(begin), bytes))
     throw ApiError(Status::kErrorInvalidValue);
 }
 
@@ -39,10 +40,11 @@ std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width, s
 }
 
 /// As the runtime: a side that the kind calls the device's must be one, e.g. to catch a host pointer there.
-void check_kind(const Copy& c) {
+void check_kind(const exec::DeviceMemory& memory, const Copy& c) {
   const bool to_device = c.kind == abi::kHostToDevice || c.kind == abi::kDeviceToDevice;
   const bool from_device = c.kind == abi::kDeviceToHost || c.kind == abi::kDeviceToDevice;
-  if ((to_device && !in_arena(c.to.address)) || (from_device && !in_arena(c.from.address)))
+  if ((to_device && !memory.in_arena(number_of(c.to.address))) ||
+      (from_device && !memory.in_arena(number_of(c.from.address))))
     throw ApiError(Status::kErrorInvalidValue);
 }
 
@@ -57,6 +59,7 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 /// What runs on the device reads and writes managed memory with all rights; the program's own accesses are
 /// watched in between. False: a kernel that waits; call again to go on.
 bool Runtime::perform(Work& work) {
+  const OnDevice device(work.stream->device);
   work.stream->asked = false;
   const bool works = std::holds_alternative<KernelLaunch>(work.operation) ||
                      std::holds_alternative<Copy>(work.operation) ||
@@ -76,6 +79,15 @@ bool Runtime::perform(Work& work) {
 }
 
 bool Runtime::to_device(Work& work) {
+  try {
+    return carry_out(work);
+  } catch (const exec::DeviceFault& fault) {
+    device().sticky = fault_status(fault.kind());
+    throw;
+  }
+}
+
+bool Runtime::carry_out(Work& work) {
   struct Visitor {
     Runtime& rt;
     Work& work;
@@ -100,11 +112,12 @@ bool Runtime::to_device(Work& work) {
         log->add(stream.number, {trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host});
       return true;
     }
-    bool operator()(const AllocateMemory& a) const { return rt.graph_memory.begin_use(a.memory), true; }
+    bool operator()(const AllocateMemory& a) const {
+      return rt.device().graph_memory.begin_use(a.memory), true;
+    }
     bool operator()(const FreeMemory& f) const {
       const auto address = reinterpret_cast<Address>(f.address);
-      if (!rt.graph_memory.end_use(address) && !rt.release(address))
-        throw ApiError(Status::kErrorInvalidValue);
+      if (!rt.end_graph_use(address) && !rt.release(address)) throw ApiError(Status::kErrorInvalidValue);
       return true;
     }
   };
@@ -166,7 +179,7 @@ void Runtime::record_managed(const trace::Command& command) {
 
 StreamLog* Runtime::enter(const StreamState& stream) {
   if (!recorder_) return nullptr;
-  recorder_->log().enter(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+  recorder_->log().enter(stream.number, (stream.flags & kStreamNonBlocking) == 0, stream.device);
   return &recorder_->log();
 }
 
@@ -174,7 +187,7 @@ StreamLog* Runtime::enter(const StreamState& stream) {
 /// location is the host, else by the device (CUDA C++ Programming Guide, "Memcpy()/Memset() behavior with
 /// managed memory"). The first byte stands for all (assumed).
 bool Runtime::host_touches(const std::byte* address, int kind, int naming_kind) const {
-  if (!is_managed(address)) return false;
+  if (!is_managed(memory, address)) return false;
   if (kind == abi::kDefault) return preferred_host_.contains(reinterpret_cast<Address>(address));
   return kind == abi::kHostToHost || kind == naming_kind;
 }
@@ -183,8 +196,8 @@ void Runtime::record_copy(const Copy& c, const StreamState& stream) {
   if (!recorder_) return;
   const bool host_writes = host_touches(c.to.address, c.kind, abi::kDeviceToHost),
              host_reads = host_touches(c.from.address, c.kind, abi::kHostToDevice);
-  const bool to_device = on_device(c.to.address) && !host_writes,
-             from_device = on_device(c.from.address) && !host_reads;
+  const bool to_device = on_device(memory, c.to.address) && !host_writes,
+             from_device = on_device(memory, c.from.address) && !host_reads;
   const bool crosses = to_device != from_device;
   const auto span = [&](const CopyEnd& e) { return span_of(e.pitch, e.slice, c.width, c.height, c.depth); };
   if (!crosses || !from_device) record_touch(c.from, span(c.from), false, host_reads, stream);
@@ -193,8 +206,11 @@ void Runtime::record_copy(const Copy& c, const StreamState& stream) {
   (void)enter(stream);
   const std::uint64_t bytes = c.width * c.height * c.depth;
   if (!crosses) {
-    const auto written = reinterpret_cast<Address>(c.to.address);
-    if (bytes > 0) recorder_->log().add(stream.number, {trace::Command::Kind::kDeviceCopy, written, bytes});
+    const bool peers = between_devices(memory, c);
+    trace::Command command{peers ? trace::Command::Kind::kPeerCopy : trace::Command::Kind::kDeviceCopy,
+                           number_of(c.to.address), bytes};
+    if (peers) command.source = number_of(c.from.address);
+    if (bytes > 0) recorder_->log().add(stream.number, command);
     return;
   }
   const auto to = reinterpret_cast<Address>(c.to.address), from = reinterpret_cast<Address>(c.from.address);
@@ -208,7 +224,7 @@ void Runtime::record_copy(const Copy& c, const StreamState& stream) {
 
 void Runtime::record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
                            const StreamState& stream) {
-  if (!recorder_ || !is_managed(end.address)) return;
+  if (!recorder_ || !is_managed(memory, end.address)) return;
   trace::Command command{host ? trace::Command::Kind::kHostAccess : trace::Command::Kind::kDeviceAccess,
                          reinterpret_cast<Address>(end.address), bytes};
   command.write = write;
@@ -218,7 +234,7 @@ void Runtime::record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, 
 }
 
 void Runtime::copy(const Copy& c, const StreamState& stream) {
-  check_kind(c);
+  check_kind(memory, c);
   check_range(memory, c.to.address, span_of(c.to.pitch, c.to.slice, c.width, c.height, c.depth));
   check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
   for (std::size_t z = 0; z < c.depth; ++z)
@@ -234,13 +250,13 @@ void Runtime::copy(const Copy& c, const StreamState& stream) {
 
 void Runtime::record_fill(const Fill& f, const StreamState& stream) {
   const std::uint64_t bytes = f.width * f.element * f.height * f.depth;
-  if (!on_device(f.address) || bytes == 0) return;
+  if (!on_device(memory, f.address) || bytes == 0) return;
   if (StreamLog* log = enter(stream))
     log->add(stream.number, {trace::Command::Kind::kFill, reinterpret_cast<Address>(f.address), bytes});
 }
 
 void Runtime::fill(const Fill& f, const StreamState& stream) {
-  if (!in_arena(f.address)) throw ApiError(Status::kErrorInvalidValue);
+  if (!memory.in_arena(number_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
   check_range(memory, f.address, span);
   record_touch({f.address}, span, true, false, stream);

@@ -14,13 +14,14 @@ void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
 
 }  // namespace
 
-PoolPlace PoolPlace::of(abi::MemLocation location, int kind) {
+PoolPlace PoolPlace::of(abi::MemLocation location, int kind, int devices) {
   require(kind == kPinned || kind == kManaged);
   const int first = kind == kManaged ? kNone : kDevice;
   require(location.type >= first && location.type <= kHostNuma);
-  if (location.type == kDevice || location.type == kHostNuma)
-    require(location.id == 0, Status::kErrorInvalidDevice);
-  return {location.type, kind};
+  if (location.type == kDevice)
+    require(location.id >= 0 && location.id < devices, Status::kErrorInvalidDevice);
+  if (location.type == kHostNuma) require(location.id == 0, Status::kErrorInvalidDevice);
+  return {location.type, kind, location.type == kDevice ? location.id : 0};
 }
 
 exec::MemoryKind PoolPlace::memory_kind() const {
@@ -28,10 +29,18 @@ exec::MemoryKind PoolPlace::memory_kind() const {
   return location == kDevice ? exec::MemoryKind::kDevice : exec::MemoryKind::kHost;
 }
 
-Pool::Pool(PoolPlace of, std::uint64_t most)
-    : place(of),
-      device_access(of.memory_kind() == exec::MemoryKind::kHost ? 0 : kReadWrite),  // the host's: the host
-      most_(most) {}
+Pool::Pool(PoolPlace of, std::uint64_t most) : place(of), most_(most) {
+  if (of.memory_kind() == exec::MemoryKind::kHost) return;  // the host's: the host
+  if (of.memory_kind() == exec::MemoryKind::kManaged) access_.fill(kReadWrite);
+  access_[static_cast<unsigned>(of.device)] = kReadWrite;
+}
+
+std::uint32_t Pool::reached_by() const {
+  std::uint32_t all = std::uint32_t{1} << place.device;
+  for (unsigned device = 0; device < exec::kMostDevices; ++device)
+    if (access_[device] != 0) all |= std::uint32_t{1} << device;
+  return all;
+}
 
 bool Pool::is_int(int attribute) { return attribute >= kReuseFirst && attribute <= kReuseLast; }
 
@@ -127,6 +136,14 @@ void Pools::end_use(Address address) {
   in_use_.erase(found);
   pool->give_back(bytes);
   if (pool->destroyed && pool->get(Pool::kUsed) == 0) pools_.erase(pool);
+}
+
+void Pools::clear(int device) {
+  const auto is_own = [device](const auto& entry) { return entry.first.device == device; };
+  std::erase_if(in_use_, [&](const auto& use) { return use.second.first->place.device == device; });
+  std::erase_if(defaults_, is_own);
+  std::erase_if(currents_, is_own);
+  std::erase_if(pools_, [&](const auto& entry) { return entry.second->place.device == device; });
 }
 
 const Pool* Pools::owner(Address address) const {

@@ -2,10 +2,12 @@
 // comes from the device's arena; a pool keeps account of it, holds its limits, and has no memory of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "cuda/abi.hpp"
@@ -19,13 +21,16 @@ struct PoolPlace {
   enum Kind { kPinned = 1, kManaged };
   int location = kDevice;
   int kind = kPinned;
+  int device = 0;  // of kDevice and of managed memory
 
   bool operator==(const PoolPlace&) const = default;
   bool operator<(const PoolPlace& other) const {
-    return std::pair(location, kind) < std::pair(other.location, other.kind);
+    return std::tuple(location, kind, device) < std::tuple(other.location, other.kind, other.device);
   }
-  /// Throws ApiError(InvalidValue) for what no pool has, ApiError(InvalidDevice) for another device.
-  [[nodiscard]] static PoolPlace of(abi::MemLocation location, int kind);
+  /// Of `devices`. Throws ApiError(InvalidValue) for what no pool has, ApiError(InvalidDevice) for a device
+  /// that is not there.
+  [[nodiscard]] static PoolPlace of(abi::MemLocation location, int kind, int devices);
+  [[nodiscard]] static PoolPlace on(unsigned device) { return {kDevice, kPinned, static_cast<int>(device)}; }
   [[nodiscard]] exec::MemoryKind memory_kind() const;
 };
 
@@ -56,14 +61,20 @@ class Pool {
   void take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes);
 
+  /// cudaMemAccessFlags of a device; peer access between devices makes no difference to a pool.
+  [[nodiscard]] int access(unsigned device) const { return access_[device]; }
+  void set_access(unsigned device, int flags) { access_[device] = flags; }
+  /// Of memory on a device: a bit for each device that reaches it, its own in any case.
+  [[nodiscard]] std::uint32_t reached_by() const;
+
   const PoolPlace place;
-  int device_access;  // cudaMemAccessFlags
   bool destroyed = false;
 
  private:
   std::uint64_t most_, release_threshold_ = 0;
   std::uint64_t used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
   int reuse_[kReuseLast] = {1, 1, 1};
+  std::array<int, exec::kMostDevices> access_{};
 };
 
 class Pools {
@@ -85,8 +96,14 @@ class Pools {
   void end_use(Address address);
   /// Whose memory begins there; nullptr where none does.
   [[nodiscard]] const Pool* owner(Address address) const;
-  /// Device reset: only default pools, empty.
-  void clear() { *this = {}; }
+  /// Calls visit(address) for all memory of the pool that is in use.
+  template <class Visit>
+  void for_each_use(const Pool& pool, Visit&& visit) const {
+    for (const auto& [address, use] : in_use_)
+      if (use.first == &pool) visit(address);
+  }
+  /// Reset of a device: only its default pools, empty.
+  void clear(int device);
 
  private:
   std::map<void*, std::unique_ptr<Pool>> pools_;

@@ -64,8 +64,8 @@ class Replayed final : public exec::CtaSink {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire)
-    : path_(path), file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)) {}
+Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices)
+    : path_(path), file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)), log_(devices) {}
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) {
   static const lower::Passes passes = read_passes();

@@ -44,7 +44,7 @@ class Recorder {
  public:
   /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
   /// may be null.
-  Recorder(const std::string& path, std::unique_ptr<Wire> wire);
+  Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices = 1);
   /// The trace's, which the simulation hears with the first kernel or command.
   void set_name(const std::string& name) { name_ = name; }
 

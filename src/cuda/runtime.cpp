@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +17,6 @@ namespace lockstep::cuda {
 
 namespace {
 
-constexpr int kLimitStack = 0, kLimitHeap = 2;
-
 template <class Map>
 auto& owned(Map& map, void* handle, Status otherwise) {
   const auto found = map.find(static_cast<typename Map::key_type>(handle));
@@ -28,12 +27,20 @@ auto& owned(Map& map, void* handle, Status otherwise) {
 }  // namespace
 
 Runtime::Runtime(Settings s)
-    : settings(std::move(s)), memory(settings.gpu.dram.capacity_bytes), execution_(settings.execution) {
+    : settings(std::move(s)),
+      memory(settings.gpu.dram.capacity_bytes, settings.devices),
+      execution_(settings.execution),
+      next_stream_(settings.devices) {
   watch_interrupts();
+  for (unsigned d = 0; d < settings.devices; ++d)
+    devices_.push_back(std::make_unique<DeviceState>(d, memory));
   if (settings.checks.any()) checker_ = std::make_unique<exec::Checker>(settings.checks, memory);
   if (settings.trace.empty()) return;
   recorder_ = std::make_unique<Recorder>(
-      settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket));
+      settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),
+      settings.devices);
+  for (unsigned d = 0; d < settings.devices; ++d)
+    note_place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);
   set_trace_name(program_invocation_short_name);
 }
 
@@ -60,8 +67,17 @@ void Runtime::set_trace_name(const std::string& name) {
   if (recorder_) recorder_->set_name(name);
 }
 
+DeviceState& Runtime::device(int number) {
+  if (number < 0 || number >= devices()) throw ApiError(Status::kErrorInvalidDevice);
+  return *devices_[static_cast<unsigned>(number)];
+}
+
+void Runtime::note_place(unsigned device, Address begin, std::uint64_t bytes) {
+  if (recorder_ && devices() > 1) recorder_->log().place(device, begin, bytes);
+}
+
 StreamState& Runtime::stream(abi::Stream handle) {
-  if (reinterpret_cast<std::uintptr_t>(handle) <= abi::kPerThreadStream) return default_stream_;
+  if (reinterpret_cast<std::uintptr_t>(handle) <= abi::kPerThreadStream) return device().default_stream;
   return owned(streams_, handle, Status::kErrorInvalidResourceHandle);
 }
 EventState& Runtime::event(abi::Event handle) {
@@ -94,6 +110,7 @@ abi::Stream Runtime::create_stream(unsigned flags, int priority) {
   }
   auto made = std::make_unique<StreamState>();
   made->number = next_stream_++;
+  made->device = current_device();
   made->flags = flags;
   made->priority = priority;
   auto* handle = made.get();
@@ -108,6 +125,7 @@ void Runtime::destroy_stream(abi::Stream handle) {
 
 abi::Event Runtime::create_event(unsigned flags) {
   auto made = std::make_unique<EventState>();
+  made->device = current_device();
   made->flags = flags;
   auto* handle = made.get();
   events_[handle] = std::move(made);
@@ -126,10 +144,18 @@ void Runtime::submit(abi::Stream handle, Operation operation) {
     return submit(nullptr, std::move(operation));
   }
   StreamState& s = stream(handle);
+  if (std::holds_alternative<KernelLaunch>(operation) && s.device != current_device())
+    throw ApiError(Status::kErrorInvalidResourceHandle);
+  if (const auto* record = std::get_if<RecordEvent>(&operation);
+      record && event(record->event).device != s.device)
+    throw ApiError(Status::kErrorInvalidResourceHandle);
   if (const auto* wait = std::get_if<WaitEvent>(&operation)) {
     const EventState& e = event(wait->event);
     if (e.capture != nullptr) {  // joins the capture that the event was recorded in
       if (s.capture != nullptr && s.capture != e.capture) throw ApiError(Status::kErrorStreamCaptureMerge);
+      if (s.device != e.device)
+        throw ApiError(Status::kErrorNotSupported,
+                       "a graph that is captured from streams of several devices");
       s.capture = e.capture;
       s.capture_tail.insert(s.capture_tail.end(), e.capture_point.begin(), e.capture_point.end());
       return;
@@ -158,12 +184,12 @@ void Runtime::end_capture(Graph* graph) {
 }
 
 void Runtime::wait_all() {
-  wait_held();
+  wait_held(current_device());
   log_wait_all();
 }
 void Runtime::log_wait_all() {
   if (!recorder_) return;
-  recorder_->log().wait_all();
+  recorder_->log().wait_all(current_device());
   recorder_->tell(ordered_);
 }
 void Runtime::wait_stream(abi::Stream handle) {
@@ -217,7 +243,7 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   const EventState &a = event(from), &b = event(to);
   if ((a.held | b.held) != 0) go_on();
   if ((a.held | b.held) != 0) throw ApiError(Status::kErrorNotReady);
-  if (!a.recorded || !b.recorded || ((a.flags | b.flags) & kEventDisableTiming) != 0)
+  if (!a.recorded || !b.recorded || a.device != b.device || ((a.flags | b.flags) & kEventDisableTiming) != 0)
     throw ApiError(Status::kErrorInvalidResourceHandle);
   if (recorder_ && recorder_->live()) {
     recorder_->tell(ordered_);
@@ -231,18 +257,13 @@ float Runtime::elapsed_milliseconds(abi::Event from, abi::Event to) {
   return static_cast<float>((static_cast<double>(b.ticks) - static_cast<double>(a.ticks)) * 1e-6);
 }
 
-void Runtime::set_limit(int limit, std::size_t value) {
-  if (limit == kLimitHeap) heap_bytes_ = value;
-  if (limit == kLimitStack && value > stack_bytes_) stack_bytes_ = value;
-}
-
 Address Runtime::allocate(std::uint64_t bytes, exec::MemoryKind kind) {
   constexpr std::uint64_t kManagedUnit = 64 << 10, kManagedBlock = 2 << 20;
   // Managed allocations share no pages, and large ones begin where the driver's blocks do, at 2 MiB.
   const std::uint64_t alignment = kind != exec::MemoryKind::kManaged ? exec::DeviceMemory::kAlignment
                                   : bytes < kManagedBlock            ? kManagedUnit
                                                                      : kManagedBlock;
-  const auto address = memory.allocate(bytes, kind, alignment);
+  const auto address = memory.allocate(bytes, kind, alignment, current_device());
   if (!address) throw ApiError(Status::kErrorMemoryAllocation);
   return *address;
 }
@@ -258,20 +279,30 @@ bool Runtime::release(Address address) {
   return true;
 }
 
+bool Runtime::end_graph_use(Address address) {
+  return std::ranges::any_of(devices_, [&](auto& device) { return device->graph_memory.end_use(address); });
+}
+
 void Runtime::reset() {
-  drop_held();
+  DeviceState& own = device();
+  const auto is_own = [&](Address address) {
+    const auto found = memory.find(address);
+    return found && found->device == own.number();
+  };
+  drop_held({own.number()});
   note_host_accesses();
-  heap_.reset();
-  arrays.clear();
-  graph_memory.clear();
-  pools.clear();
-  graph_execs.clear();
-  graphs.clear();
-  virtual_memory.clear();
+  own.drop_heap();
+  std::erase_if(arrays, [&](const auto& entry) { return is_own(entry.second->address); });
+  own.graph_memory.clear();
+  pools.clear(static_cast<int>(own.number()));
+  std::erase_if(graph_execs, [&](const auto& entry) { return entry.second->graph->device == own.number(); });
+  std::erase_if(graphs, [&](const auto& entry) { return entry.second->device == own.number(); });
+  virtual_memory.clear(own.number());
   for (const exec::Allocation& allocation : memory.allocations())
-    if (!modules.owns(allocation.begin)) memory.release(allocation.begin);
-  modules.reset();
-  sticky = Status::kSuccess;
+    if (is_own(allocation.begin) && !modules.owns(allocation.begin)) memory.release(allocation.begin);
+  modules.reset(own.number());
+  for (unsigned peer = 0; peer < settings.devices; ++peer) memory.set_peer(own.number(), peer, false);
+  own.sticky = Status::kSuccess;
 }
 
 KernelLaunch Runtime::prepare(const void* function, KernelLaunch launch, void** args) {
@@ -290,13 +321,17 @@ void Runtime::warn_unsupported(const char* function) {
 void Runtime::report() {
   if (checker_) {
     checker_->find_leaks([this](const exec::Allocation& a) {
-      return modules.owns(a.begin) || (heap_ && heap_->owns(a.begin));
+      return modules.owns(a.begin) ||
+             std::ranges::any_of(devices_, [&](const auto& d) { return d->heap_owns(a.begin); });
     });
     save_findings();
   }
-  if (sticky == Status::kSuccess) drop_held();
-  if (sticky == Status::kSuccess) note_host_accesses();
-  if (recorder_ && sticky == Status::kSuccess) recorder_->finish();
+  const auto fine = [this] {
+    return std::ranges::all_of(devices_, [](const auto& d) { return d->sticky == Status::kSuccess; });
+  };
+  if (fine()) drop_held();
+  if (fine()) note_host_accesses();
+  if (recorder_ && fine()) recorder_->finish();
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;
   if (!names.empty()) print_err("lockstep: the program called functions that are not supported:{}\n", names);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "config/gpu_config.hpp"
 #include "cuda/abi.hpp"
 #include "cuda/array.hpp"
+#include "cuda/context.hpp"
+#include "cuda/device_state.hpp"
 #include "cuda/error.hpp"
 #include "cuda/execution_page.hpp"
 #include "cuda/graph.hpp"
@@ -42,36 +45,10 @@ inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr
 /// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 
-struct StreamState {
-  std::uint32_t number = 0;  // 0 is the legacy default stream
-  unsigned flags = 0;
-  int priority = 0;
-  void* context = nullptr;   // in which cuStreamCreate made it
-  bool asked = false;        // since something was put in: cudaStreamQuery
-  Graph* capture = nullptr;  // operations become nodes of it
-  bool capture_origin = false;
-  std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
-};
-
-struct EventState {
-  unsigned flags = 0;
-  bool recorded = false;
-  std::uint64_t held = 0;    // its latest record is held work of this number; 0: it is not
-  bool asked = false;        // since it was recorded: cudaEventQuery
-  std::uint64_t ticks = 0;   // Runtime's clock when it was recorded
-  std::uint32_t record = 0;  // its number in the trace
-  Graph* capture = nullptr;
-  std::vector<GraphNode*> capture_point;
-};
-
 struct GraphExec {
   std::unique_ptr<Graph> graph;
   bool frees_at_launch = false;  // what the launch before allocated and did not free
 };
-
-/// What needs a context makes the device's primary one current to the calling thread where none is, as the
-/// runtime does.
-void make_context_current();
 
 class Runtime {
  public:
@@ -86,36 +63,43 @@ class Runtime {
   VirtualMemory virtual_memory{memory};
   exec::TextureTable textures;
   Modules modules;
-  GraphMemory graph_memory;
   Pools pools;
-  Status sticky = Status::kSuccess;  // after a fault every call fails with it until cudaDeviceReset
+
+  [[nodiscard]] int devices() const { return static_cast<int>(devices_.size()); }
+  /// The calling thread's.
+  [[nodiscard]] DeviceState& device() { return *devices_[current_device()]; }
+  /// Throws ApiError(InvalidDevice).
+  [[nodiscard]] DeviceState& device(int number);
 
   /// Before the first call of the program; else the trace is called after the process.
   void set_trace_name(const std::string& name);
-  /// Memory of its own. Throws ApiError(MemoryAllocation).
+  /// Memory of its own, of the calling thread's device. Throws ApiError(MemoryAllocation).
   [[nodiscard]] Address allocate(std::uint64_t bytes, exec::MemoryKind kind);
   /// False where no allocation begins there.
   [[nodiscard]] bool release(Address address);
+  /// Memory of graphs that is in use, whosever it is: GraphMemory::end_use().
+  [[nodiscard]] bool end_graph_use(Address address);
+  /// For the recorded trace of several devices: a range of addresses is this device's memory from now on.
+  void note_place(unsigned device, Address begin, std::uint64_t bytes);
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
   [[nodiscard]] Copy copy_3d(const abi::Memcpy3DParms& parameters);
   // The host waits. Where held work cannot go on and the program has another thread, that may write what is
   // waited for; else it is a fault: kErrorLaunchTimeout, and a line that says where the kernel stands.
-  void wait_all();
+  void wait_all();  // that the calling thread's device has
   void wait_stream(abi::Stream stream);
   void wait_event(abi::Event event);
-  /// All that is held is done; nothing is written into the trace for it.
+  /// All that is held is done, or all of a device; nothing is written into the trace for it.
   void wait_held();
+  void wait_held(unsigned device);
   /// Whether it is so at the host's time; where no simulation runs beside the program, always.
   [[nodiscard]] bool is_complete(abi::Event event);
   [[nodiscard]] bool is_complete(StreamState& stream);
   [[nodiscard]] float elapsed_milliseconds(abi::Event from, abi::Event to);
   void end_capture(Graph* graph);
-  /// cudaDeviceSetLimit: limits that the executor has.
-  void set_limit(int limit, std::size_t value);
-  /// cudaDeviceReset: frees what the program allocated, variables get their initial values, errors are
-  /// forgotten.
+  /// cudaDeviceReset of the calling thread's device: frees what the program allocated, variables get their
+  /// initial values, errors are forgotten.
   void reset();
   /// Whether something that is put into the stream now would be held.
   [[nodiscard]] bool is_held(const StreamState& stream) const { return held_.held.holds(stream); }
@@ -125,7 +109,8 @@ class Runtime {
   /// cudaMemAdvise; `advice`: 1 to 6, `host`: the place that is named.
   void advise(Address begin, std::uint64_t bytes, int advice, bool host);
 
-  /// The state behind a handle; 0, 1 and 2 are default streams. Throws ApiError(InvalidResourceHandle).
+  /// The state behind a handle; 0, 1 and 2 are the calling thread's device's default stream. Throws
+  /// ApiError(InvalidResourceHandle).
   StreamState& stream(abi::Stream handle);
   EventState& event(abi::Event handle);
   abi::Stream create_stream(unsigned flags, int priority);
@@ -153,6 +138,7 @@ class Runtime {
   explicit Runtime(Settings settings);
   [[nodiscard]] bool perform(Work& work);
   [[nodiscard]] bool to_device(Work& work);
+  [[nodiscard]] bool carry_out(Work& work);
   void record_event(const Work& work);
   // held.cpp
   void issue(StreamState& stream, Operation operation);
@@ -165,7 +151,7 @@ class Runtime {
   void pause(unsigned round);
   [[noreturn]] void give_up(const Work& work);
   [[nodiscard]] const Work* waiting_kernel() const;
-  void drop_held();
+  void drop_held(std::optional<unsigned> device = {});
   void log_wait_all();
   void note_allocations();
   [[nodiscard]] std::unique_ptr<KernelRun> begin_kernel(KernelLaunch source, bool may_wait);
@@ -193,9 +179,8 @@ class Runtime {
   HeldWork held_;
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_, gone_streams_;  // gone: held work names them
   std::map<EventState*, std::unique_ptr<EventState>> events_, gone_events_;
-  StreamState default_stream_;
-  std::unique_ptr<exec::DeviceHeap> heap_;  // from the first launch on
-  exec::AccessSets access_sets_;
+  std::vector<std::unique_ptr<DeviceState>> devices_;
+  exec::AccessSets access_sets_{memory.arena_bytes()};
   std::unique_ptr<exec::Checker> checker_;            // nothing: nothing is checked
   std::uint64_t saved_findings_ = ~std::uint64_t{0};  // errors and warnings
   std::unique_ptr<Recorder> recorder_;
@@ -204,12 +189,10 @@ class Runtime {
   std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
   std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
   PreferredHost preferred_host_;
-  std::uint32_t next_stream_ = 1;
+  std::uint32_t next_stream_;
   bool ordered_ = true;                   // no stream was made with cudaStreamNonBlocking
   std::set<std::string> clock_warnings_;  // kernels
-  std::uint64_t ticks_ = 0;             // without a timing model: executed warp instructions and copied lines
-  std::size_t heap_bytes_ = 8 << 20;    // cudaLimitMallocHeapSize
-  std::size_t stack_bytes_ = 64 << 10;  // of called functions; cudaLimitStackSize raises it
+  std::uint64_t ticks_ = 0;  // without a timing model: executed warp instructions and copied lines
   std::uint64_t launches_ = 0;
   std::uint64_t executed_ = 0;  // warp instructions, for Settings::max_instructions
   std::set<std::string> unsupported_, warned_;

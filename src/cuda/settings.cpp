@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
+#include "exec/address_space.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
 
@@ -59,6 +60,12 @@ Settings read_settings() {
   settings.gpu = config::resolve(config);
   if (const char* threads = std::getenv(kThreadsVariable))
     settings.threads = number<unsigned>(kThreadsVariable, threads);
+  if (const char* devices = std::getenv(kDevicesVariable)) {
+    settings.devices = number<unsigned>(kDevicesVariable, devices);
+    if (settings.devices == 0 || settings.devices > exec::kMostDevices)
+      throw UserError(
+          fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
+  }
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   if (const char* checks = std::getenv(kChecksVariable)) {

@@ -36,6 +36,9 @@ inline constexpr const char* kClaimVariable = "LOCKSTEP_CUDA_CLAIM";
 /// Host threads on which CTAs may run at the same time; not set: one.
 inline constexpr const char* kThreadsVariable = "LOCKSTEP_CUDA_THREADS";
 
+/// GPUs that the program sees; not set: one.
+inline constexpr const char* kDevicesVariable = "LOCKSTEP_CUDA_DEVICES";
+
 /// exec::parse_checks()'s list; not set: nothing is checked.
 inline constexpr const char* kChecksVariable = "LOCKSTEP_CUDA_CHECKS";
 /// The folder in which each process of the program leaves what its checks have found, as check.PID.json
@@ -50,6 +53,7 @@ struct Settings {
   std::uint64_t max_instructions = 0;  // 0: no limit
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
+  unsigned devices = 1;  // to exec::kMostDevices
   exec::Checks checks;
   std::string findings;  // a folder, where anything is checked
 };

@@ -6,35 +6,57 @@ namespace lockstep::cuda {
 
 using Kind = trace::Command::Kind;
 
-void StreamLog::enter(std::uint32_t stream, bool blocking) {
+StreamLog::StreamLog(unsigned devices) : devices_(devices) {
+  for (unsigned d = 0; d < devices; ++d) streams_[d].device = d;
+}
+
+void StreamLog::enter(std::uint32_t stream, bool blocking, unsigned device) {
+  Stream& s = streams_[stream];
+  s.device = device;
   if (!blocking) return;
-  if (stream == 0) {
-    for (const std::uint32_t other : std::exchange(unseen_, {})) stream_wait(0, mark(other));
+  if (is_default(stream)) {
+    for (const std::uint32_t other : std::exchange(devices_[device].unseen, {}))
+      stream_wait(stream, mark(other));
     return;
   }
-  unseen_.insert(stream);
-  Stream& s = streams_[stream];
-  const std::uint64_t before = streams_[0].commands;
+  devices_[device].unseen.insert(stream);
+  const std::uint64_t before = streams_[device].commands;
   if (s.default_seen == before) return;
   s.default_seen = before;
-  stream_wait(stream, mark(0));
+  stream_wait(stream, mark(device));
 }
 
 void StreamLog::add(std::uint32_t stream, trace::Command command) {
+  Stream& s = streams_[stream];
   command.stream = stream;
+  command.device = static_cast<std::uint16_t>(s.device);
   commands_.push_back(command);
-  ++streams_[stream].commands;
-  idle_ = false;
+  ++s.commands;
+  devices_[s.device].idle = false;
+}
+
+void StreamLog::add_host(const trace::Command& command) {
+  commands_.push_back(command);
+  for (Device& device : devices_) device.idle = false;
+}
+
+void StreamLog::place(unsigned device, Address begin, std::uint64_t bytes) {
+  trace::Command command{Kind::kPlace, begin, bytes};
+  command.device = static_cast<std::uint16_t>(device);
+  commands_.push_back(command);
 }
 
 std::uint32_t StreamLog::record(std::uint32_t stream) {
+  Stream& s = streams_[stream];
   trace::Command command;
   command.kind = Kind::kEventRecord;
   command.stream = stream;
+  command.device = static_cast<std::uint16_t>(s.device);
   commands_.push_back(command);
-  Stream& s = streams_[stream];
   s.marked = s.commands;
-  return s.mark = events_++;
+  s.mark = static_cast<std::uint32_t>(events_.size());
+  events_.push_back(s.device);
+  return s.mark;
 }
 
 std::uint32_t StreamLog::mark(std::uint32_t stream) {
@@ -49,17 +71,20 @@ void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
   add(stream, command);
 }
 
-void StreamLog::wait_all() {
-  if (std::exchange(idle_, true)) return;
-  commands_.push_back({Kind::kWait});
-  for (auto& [number, s] : streams_) s.waited = s.commands;
-  unseen_.clear();
+void StreamLog::wait_all(unsigned device) {
+  if (std::exchange(devices_[device].idle, true)) return;
+  trace::Command command{Kind::kWait};
+  command.device = static_cast<std::uint16_t>(device);
+  commands_.push_back(command);
+  for (auto& [number, s] : streams_)
+    if (s.device == device) s.waited = s.commands;
+  devices_[device].unseen.clear();
 }
 
 void StreamLog::wait_stream(std::uint32_t stream, bool blocking) {
-  if (streams_[stream].commands == streams_[stream].waited && (stream != 0 || unseen_.empty())) return;
-  enter(stream, blocking);
   Stream& s = streams_[stream];
+  if (s.commands == s.waited && (!is_default(stream) || devices_[s.device].unseen.empty())) return;
+  enter(stream, blocking, s.device);
   s.waited = s.commands;
   wait_event(mark(stream));
 }
@@ -68,6 +93,7 @@ void StreamLog::wait_event(std::uint32_t event) {
   trace::Command command;
   command.kind = Kind::kEventWait;
   command.event = event;
+  command.device = static_cast<std::uint16_t>(events_[event]);
   if (!commands_.empty() && commands_.back().kind == Kind::kEventWait && commands_.back().event == event)
     return;
   commands_.push_back(command);

@@ -11,22 +11,23 @@
 namespace lockstep::cuda {
 
 /// Writes the order that CUDA's streams give as records of events and waits for them. The default stream
-/// (number 0) and each blocking stream wait for each other: what is put into one comes after all that the
-/// other has by then (CUDA Runtime API, "Stream synchronization behavior", legacy default stream).
+/// and each blocking stream of a device wait for each other: what is put into one comes after all that the
+/// other has by then (CUDA Runtime API, "Stream synchronization behavior", legacy default stream). The
+/// default stream of device d has number d.
 class StreamLog {
  public:
+  explicit StreamLog(unsigned devices = 1);
   [[nodiscard]] const std::vector<trace::Command>& commands() const { return commands_; }
 
   /// Before a command is put into `stream`: what it has to wait for. `blocking`: it was not made with
-  /// cudaStreamNonBlocking.
-  void enter(std::uint32_t stream, bool blocking);
+  /// cudaStreamNonBlocking. `device`: the stream's, the same in every call.
+  void enter(std::uint32_t stream, bool blocking, unsigned device = 0);
   /// After enter(). A kernel, copy or event of the stream.
   void add(std::uint32_t stream, trace::Command command);
   /// What the host does itself: commands on managed memory.
-  void add_host(const trace::Command& command) {
-    commands_.push_back(command);
-    idle_ = false;
-  }
+  void add_host(const trace::Command& command);
+  /// A range of addresses is this device's memory from here on.
+  void place(unsigned device, Address begin, std::uint64_t bytes);
   /// After enter(). The number of the new event.
   std::uint32_t record(std::uint32_t stream);
   void stream_wait(std::uint32_t stream, std::uint32_t event);
@@ -35,7 +36,7 @@ class StreamLog {
   std::uint32_t mark(std::uint32_t stream);
 
   // The host waits; where nothing was put in since it last did so, nothing is written.
-  void wait_all();
+  void wait_all(unsigned device = 0);  // that the device has
   void wait_stream(std::uint32_t stream, bool blocking);
   void wait_event(std::uint32_t event);
 
@@ -45,19 +46,25 @@ class StreamLog {
   }
 
  private:
+  struct Device {
+    std::set<std::uint32_t>
+        unseen;        // blocking streams with commands that its default stream has not waited for
+    bool idle = true;  // nothing since the host waited for all
+  };
   struct Stream {
+    unsigned device = 0;
     std::uint64_t commands = 0;                // put in so far
     std::uint64_t marked = ~std::uint64_t{0};  // of these: before event `mark`, where there is one
     std::uint32_t mark = 0;
     std::uint64_t default_seen = 0;  // commands of the default stream that it comes after
     std::uint64_t waited = 0;        // commands that the host has waited for
   };
+  [[nodiscard]] bool is_default(std::uint32_t stream) const { return stream < devices_.size(); }
+
   std::vector<trace::Command> commands_;
   std::map<std::uint32_t, Stream> streams_;
-  std::set<std::uint32_t>
-      unseen_;  // blocking streams with commands that the default stream has not waited for
-  std::uint32_t events_ = 0;
-  bool idle_ = true;  // nothing since the host waited for all
+  std::vector<Device> devices_;
+  std::vector<unsigned> events_;  // by number: the device of the stream that recorded it
 };
 
 }  // namespace lockstep::cuda

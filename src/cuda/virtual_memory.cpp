@@ -35,10 +35,13 @@ VirtualMemory::Handle VirtualMemory::create(std::uint64_t bytes, const Allocatio
   require_pages(0, bytes);
   require(properties.type == kPinned);
   require(properties.location_type == kOnDevice && properties.handle_types == 0, Status::kErrorNotSupported);
-  require(properties.location == 0, Status::kErrorInvalidDevice);
-  require(memory_->claim(bytes), Status::kErrorMemoryAllocation);
+  require(properties.location >= 0 && properties.location < static_cast<int>(memory_->devices()),
+          Status::kErrorInvalidDevice);
+  const auto device = static_cast<unsigned>(properties.location);
+  require(memory_->claim(bytes, device), Status::kErrorMemoryAllocation);
   Physical& made = physical_[next_];
   made.bytes = bytes;
+  made.device = device;
   made.properties = properties;
   made.properties.compression = 0;  // there is none
   return next_++;
@@ -53,7 +56,7 @@ VirtualMemory::Physical& VirtualMemory::physical(Handle handle) {
 void VirtualMemory::drop_unused(Handle handle) {
   const auto found = physical_.find(handle);
   if (found->second.references > 0 || found->second.mapped_at != 0) return;
-  memory_->give_back(found->second.bytes);
+  memory_->give_back(found->second.bytes, found->second.device);
   physical_.erase(found);
 }
 
@@ -70,7 +73,7 @@ void VirtualMemory::map(Address begin, std::uint64_t bytes, std::uint64_t offset
   require(range && begin - range->begin + bytes <= range->bytes && mapped_in(begin, bytes).empty());
   require(memory.mapped_at == 0, Status::kErrorNotSupported);
   memory.mapped_at = begin;
-  memory_->map(begin, bytes);
+  memory_->map(begin, bytes, memory.device);
   if (memory.content.empty()) return;
   std::memcpy(reinterpret_cast<void*>(begin), memory.content.data(), bytes);
   memory_->wrote(begin, bytes);
@@ -105,7 +108,7 @@ void VirtualMemory::unmap(Address begin, std::uint64_t bytes) {
   }
 }
 
-void VirtualMemory::set_access(Address begin, std::uint64_t bytes, bool accessible) {
+void VirtualMemory::set_access(Address begin, std::uint64_t bytes, bool accessible, unsigned device) {
   require_pages(begin, bytes);
   std::uint64_t covered = 0;
   for (const Handle handle : mapped_in(begin, bytes)) {
@@ -113,12 +116,18 @@ void VirtualMemory::set_access(Address begin, std::uint64_t bytes, bool accessib
     covered += std::min(begin + bytes, memory.mapped_at + memory.bytes) - std::max(begin, memory.mapped_at);
   }
   require(covered == bytes);
-  memory_->open(begin, bytes, accessible);
+  memory_->open(begin, bytes, accessible, device);
 }
 
-bool VirtualMemory::accessible(Address address) const {
+bool VirtualMemory::accessible(Address address, unsigned device) const {
   require(!mapped_in(address, 1).empty());
-  return memory_->accessible(address, 1);
+  return exec::DeviceView(*memory_, device).accessible(address, 1);
+}
+
+unsigned VirtualMemory::owner(Address address) const {
+  const auto found = mapped_in(address, 1);
+  require(!found.empty());
+  return physical_.at(found.front()).device;
 }
 
 VirtualMemory::Handle VirtualMemory::retain(Address address) {
@@ -134,13 +143,14 @@ const AllocationProperties& VirtualMemory::properties(Handle handle) const {
   return found->second.properties;
 }
 
-void VirtualMemory::clear() {
+void VirtualMemory::clear(unsigned device) {
   for (auto& [handle, memory] : physical_) {
+    if (memory.device != device) continue;
     if (memory.mapped_at != 0) memory_->unmap(memory.mapped_at);
-    memory_->give_back(memory.bytes);
+    memory_->give_back(memory.bytes, device);
   }
-  physical_.clear();
-  memory_->release_all_reserved();
+  std::erase_if(physical_, [device](const auto& entry) { return entry.second.device == device; });
+  if (physical_.empty()) memory_->release_all_reserved();
 }
 
 }  // namespace lockstep::cuda

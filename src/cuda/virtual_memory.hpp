@@ -40,17 +40,20 @@ class VirtualMemory {
   void map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle);
   /// All that is mapped in the range, which must be whole mappings. What has a reference keeps what it holds.
   void unmap(Address begin, std::uint64_t bytes);
-  void set_access(Address begin, std::uint64_t bytes, bool accessible);
-  [[nodiscard]] bool accessible(Address address) const;
+  void set_access(Address begin, std::uint64_t bytes, bool accessible, unsigned device);
+  [[nodiscard]] bool accessible(Address address, unsigned device) const;
+  /// Whose memory is mapped there.
+  [[nodiscard]] unsigned owner(Address address) const;
   /// A new reference to what is mapped there.
   [[nodiscard]] Handle retain(Address address);
   [[nodiscard]] const AllocationProperties& properties(Handle handle) const;
-  /// Nothing is reserved, mapped or created any more.
-  void clear();
+  /// Nothing of the device's memory is mapped or created any more, nothing is reserved without need.
+  void clear(unsigned device);
 
  private:
   struct Physical {
     std::uint64_t bytes = 0;
+    unsigned device = 0;
     AllocationProperties properties;
     unsigned references = 1;
     Address mapped_at = 0;           // 0: nowhere

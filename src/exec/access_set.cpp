@@ -12,7 +12,6 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint64_t kArenaBytes = kMemoryKinds * kRegionBytes;
 constexpr std::size_t kFewChunks = 256;              // to be cleared rather than dropped
 constexpr std::size_t kMostLines = (8 << 20) / 128;  // of a log whose memory is kept
 enum State : std::uint8_t { kUntouched, kBeingKept, kKept };
@@ -49,7 +48,7 @@ SparseBytes::~SparseBytes() {
 
 void SparseBytes::drop() { (void)madvise(data_, bytes_, MADV_DONTNEED); }
 
-Undo::Undo() : states_(kArenaBytes / kLineBytes) {}
+Undo::Undo(std::uint64_t arena_bytes) : states_(arena_bytes / kLineBytes) {}
 
 void Undo::keep(Address line, std::vector<Line>& log) {
   auto& byte = reinterpret_cast<std::uint8_t&>(states_.data()[(line - kArenaBase) / kLineBytes]);
@@ -69,19 +68,20 @@ void Undo::keep(Address line, std::vector<Line>& log) {
 
 void Undo::forget(Address line) { states_.data()[(line - kArenaBase) / kLineBytes] = std::byte{kUntouched}; }
 
-AccessSet::AccessSet(Undo& undo)
+AccessSet::AccessSet(Undo& undo, std::uint64_t arena_bytes)
     : undo_(undo),
-      read_(kArenaBytes >> kWordsShift >> 3),
-      written_(kArenaBytes >> kWordsShift >> 3),
-      reduced_(kArenaBytes >> kWordsShift >> 3),
-      touched_(kArenaBytes >> kChunkShift) {}
+      arena_bytes_(arena_bytes),
+      read_(arena_bytes >> kWordsShift >> 3),
+      written_(arena_bytes >> kWordsShift >> 3),
+      reduced_(arena_bytes >> kWordsShift >> 3),
+      touched_(arena_bytes >> kChunkShift) {}
 
 bool AccessSet::works() const {
   return read_.data() && written_.data() && reduced_.data() && touched_.data();
 }
 
 bool AccessSet::reach_chunks(std::uint64_t from, std::uint64_t to) {
-  if (from >= kArenaBytes || to >= kArenaBytes) {
+  if (from >= arena_bytes_ || to >= arena_bytes_) {
     foreign_ = true;
     return false;
   }
@@ -183,13 +183,14 @@ void AccessSet::clear() {
   foreign_ = false;
 }
 
+AccessSets::AccessSets(std::uint64_t arena_bytes) : arena_bytes_(arena_bytes), undo_(arena_bytes) {}
 AccessSets::~AccessSets() = default;
 
 std::span<const std::unique_ptr<AccessSet>> AccessSets::get(unsigned count) {
   if (!undo_.works()) return {};
   for (const auto& set : sets_) set->clear();
   while (sets_.size() < count) {
-    auto set = std::make_unique<AccessSet>(undo_);
+    auto set = std::make_unique<AccessSet>(undo_, arena_bytes_);
     if (!set->works()) return {};
     sets_.push_back(std::move(set));
   }

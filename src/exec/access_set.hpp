@@ -42,7 +42,7 @@ class Undo {
     Address at;
     std::byte bytes[kLineBytes];
   };
-  Undo();
+  explicit Undo(std::uint64_t arena_bytes);
   [[nodiscard]] bool works() const { return states_.data() != nullptr; }
   /// To be called before a write. Keeps the line in `log`, or waits for who does.
   void keep(Address line, std::vector<Line>& log);
@@ -59,7 +59,8 @@ struct Dependent : std::exception {};
 /// One part. Its memory is counted in words of 4 bytes.
 class AccessSet {
  public:
-  explicit AccessSet(Undo& undo);
+  /// `arena_bytes`: DeviceMemory::arena_bytes() of the memory.
+  AccessSet(Undo& undo, std::uint64_t arena_bytes);
   [[nodiscard]] bool works() const;
 
   /// `bytes` is not 0. Addresses outside the arena make the set foreign(). Throws Dependent where this part
@@ -97,6 +98,7 @@ class AccessSet {
   [[nodiscard]] bool words_meet(const AccessSet& other) const;
 
   Undo& undo_;
+  std::uint64_t arena_bytes_;
   SparseBytes read_, written_, reduced_, touched_;  // touched_: a byte for each chunk
   std::vector<std::uint64_t> chunks_;               // that are touched
   std::uint64_t latest_ = kNoChunk;                 // of them
@@ -108,13 +110,15 @@ class AccessSet {
 /// The sets of one launch after the other: most reach the same memory, whose pages are then there.
 class AccessSets {
  public:
-  AccessSets() = default;
+  /// `arena_bytes`: DeviceMemory::arena_bytes() of the memory.
+  explicit AccessSets(std::uint64_t arena_bytes);
   ~AccessSets();
   /// `count` sets in which nothing is noted, until the next call; none where the host refuses so many
   /// addresses.
   [[nodiscard]] std::span<const std::unique_ptr<AccessSet>> get(unsigned count);
 
  private:
+  std::uint64_t arena_bytes_;
   Undo undo_;
   std::vector<std::unique_ptr<AccessSet>> sets_;
 };

@@ -28,6 +28,11 @@ inline constexpr Address kArenaBase = Address{1} << 45;
 inline constexpr std::uint64_t kRegionBytes = std::uint64_t{256} << 30;
 #endif
 
+/// Regions of kRegionBytes: device 0's memory, managed memory, page-locked host memory, then the memory of
+/// devices 1, 2 ...
+inline constexpr unsigned kMostDevices = 16;
+[[nodiscard]] constexpr unsigned device_region(unsigned device) { return device == 0 ? 0 : device + 2; }
+
 /// Windows of the generic address space. Nothing is mapped there on the host: the executor translates. Each
 /// thread (local), CTA (shared) or kernel (param) finds its own memory at the start of the window.
 inline constexpr unsigned kLocalWindowBits = 24;

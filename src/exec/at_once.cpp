@@ -112,7 +112,9 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
   if (threads < 2 || machine.check || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
   if (machine.kernel.dependent() || communicates(machine.kernel)) return std::nullopt;
   std::optional<AccessSets> own;
-  const auto sets = (machine.options.access_sets ? *machine.options.access_sets : own.emplace()).get(threads);
+  const auto sets =
+      (machine.options.access_sets ? *machine.options.access_sets : own.emplace(machine.memory.arena_bytes()))
+          .get(threads);
   if (sets.empty()) return std::nullopt;
   std::vector<std::unique_ptr<Part>> parts;
   for (const auto& set : sets) parts.push_back(std::make_unique<Part>(machine, *set));

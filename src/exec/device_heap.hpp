@@ -12,7 +12,8 @@ class DeviceHeap {
  public:
   /// `limit`: bytes that may be allocated at the same time (cudaLimitMallocHeapSize). `memory` must outlive
   /// the heap.
-  DeviceHeap(DeviceMemory& memory, std::uint64_t limit) : memory_(memory), limit_(limit) {}
+  DeviceHeap(DeviceMemory& memory, std::uint64_t limit, unsigned device = 0)
+      : memory_(memory), limit_(limit), device_(device) {}
   ~DeviceHeap() {
     for (const auto& [at, bytes] : live_) memory_.release(at);
   }
@@ -22,7 +23,7 @@ class DeviceHeap {
   /// 0 where the limit or the memory is used up.
   [[nodiscard]] Address allocate(std::uint64_t bytes) {
     if (bytes > limit_ - used_) return 0;
-    const auto at = memory_.allocate(bytes);
+    const auto at = memory_.allocate(bytes, MemoryKind::kDevice, DeviceMemory::kAlignment, device_);
     if (!at) return 0;
     live_.emplace(*at, bytes);
     used_ += bytes;
@@ -44,6 +45,7 @@ class DeviceHeap {
  private:
   DeviceMemory& memory_;
   std::uint64_t limit_, used_ = 0;
+  unsigned device_;
   std::map<Address, std::uint64_t> live_;
 };
 

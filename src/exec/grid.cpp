@@ -62,7 +62,7 @@ struct Grid::State {
     std::vector<std::pair<std::size_t, std::size_t>> marks;  // by warp: records and words at State::mark()
   };
   State(const Launch& launch, DeviceMemory& memory, const RunOptions& options)
-      : own_heap(memory, kDefaultHeapBytes), machine(launch, memory, options) {}
+      : own_heap(memory, kDefaultHeapBytes, launch.device), machine(launch, memory, options) {}
 
   DeviceHeap own_heap;
   Machine machine;
@@ -104,7 +104,8 @@ Grid::Grid(const Launch& launch, DeviceMemory& memory, const RunOptions& options
   machine.shared_bytes =
       (machine.shared_bytes + options.shared_unit - 1) / options.shared_unit * options.shared_unit;
   if (!launch.cooperative) return;
-  const auto workspace = memory.allocate(kWorkspaceBytes);
+  const auto workspace =
+      memory.allocate(kWorkspaceBytes, MemoryKind::kDevice, DeviceMemory::kAlignment, launch.device);
   require(workspace.has_value(), launch, "no memory for the workspace of a cooperative launch");
   std::fill_n(reinterpret_cast<char*>(*workspace), kWorkspaceBytes, '\0');
   memory.wrote(*workspace, kWorkspaceBytes);

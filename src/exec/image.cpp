@@ -17,15 +17,20 @@ bool has_address(const ptx::Variable& v) {
 
 }  // namespace
 
-ProgramImage::ProgramImage(const ptx::Program& program, DeviceMemory& memory)
-    : program_(program), memory_(memory), addresses_(program.variables.size()) {
+ProgramImage::ProgramImage(const ptx::Program& program, DeviceMemory& memory, unsigned device,
+                           const ProgramImage* first)
+    : program_(program), memory_(memory), first_(first), addresses_(program.variables.size()) {
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
     const ptx::Variable& v = program.variables[i];
     if (!has_address(v)) continue;
-    const auto at = memory.allocate(v.size, v.managed ? MemoryKind::kManaged : MemoryKind::kDevice, v.align);
+    if (!owns(i)) {
+      addresses_[i] = first->addresses_[i];
+      continue;
+    }
+    const auto at =
+        memory.allocate(v.size, v.managed ? MemoryKind::kManaged : MemoryKind::kDevice, v.align, device);
     if (!at) {
-      for (const Address a : addresses_)
-        if (a != 0) memory.release(a);
+      release();
       throw UserError(
           fmt::format("variable {} of {} bytes does not fit into the device's memory", v.name, v.size));
     }
@@ -34,15 +39,21 @@ ProgramImage::ProgramImage(const ptx::Program& program, DeviceMemory& memory)
   initialise();
 }
 
-ProgramImage::~ProgramImage() {
-  for (const Address a : addresses_)
-    if (a != 0) memory_.release(a);
+ProgramImage::~ProgramImage() { release(); }
+
+bool ProgramImage::owns(std::size_t variable) const {
+  return first_ == nullptr || !program_.variables[variable].managed;
+}
+
+void ProgramImage::release() const {
+  for (std::size_t i = 0; i < addresses_.size(); ++i)
+    if (addresses_[i] != 0 && owns(i)) memory_.release(addresses_[i]);
 }
 
 void ProgramImage::initialise() {
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
     const ptx::Variable& v = program_.variables[i];
-    if (addresses_[i] == 0) continue;
+    if (addresses_[i] == 0 || !owns(i)) continue;
     auto* const bytes = reinterpret_cast<std::uint8_t*>(addresses_[i]);
     const std::size_t given = std::min<std::size_t>(v.initial.size(), v.size);
     std::copy_n(v.initial.begin(), given, bytes);

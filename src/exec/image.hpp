@@ -19,10 +19,13 @@ inline constexpr unsigned kCodeAddressShift = 4;
 
 /// Allocates and initialises the variables of .global and .const, in order, when made; releases them when
 /// destroyed. A managed variable lies in managed memory. Variables of other spaces get no address here.
+/// Each device that runs the program has an image: managed variables are those of the first one.
 class ProgramImage {
  public:
   /// Throws UserError where the device's memory does not suffice. Both must outlive the image.
-  ProgramImage(const ptx::Program& program, DeviceMemory& memory);
+  /// `first`: the image that has the managed variables; nullptr: this one. It must outlive this one.
+  ProgramImage(const ptx::Program& program, DeviceMemory& memory, unsigned device = 0,
+               const ProgramImage* first = nullptr);
   ~ProgramImage();
   ProgramImage(const ProgramImage&) = delete;
   ProgramImage& operator=(const ProgramImage&) = delete;
@@ -34,10 +37,13 @@ class ProgramImage {
   void initialise();
 
  private:
+  [[nodiscard]] bool owns(std::size_t variable) const;
+  void release() const;
   void relocate(const ptx::Variable& variable, Address at, const ptx::Relocation& relocation) const;
 
   const ptx::Program& program_;
   DeviceMemory& memory_;
+  const ProgramImage* first_;
   std::vector<Address> addresses_;
 };
 

@@ -32,6 +32,7 @@ struct Launch {
       parameters;  // laid out as ptx::Parameter::offset says; at least Executable::parameter_bytes()
   bool cooperative = false;  // %envreg1/2 point to a workspace for grid synchronisation
   std::uint64_t id = 1;      // %gridid
+  unsigned device = 0;       // that executes it, of DeviceMemory::devices()
 };
 
 /// Where %clock, %clock64 and %globaltimer come from. Reads of one warp are numbered from 0. Without one,

@@ -1,5 +1,7 @@
 #include "exec/machine.hpp"
 
+#include <fmt/format.h>
+
 #include "ptx/printer.hpp"
 #include "ptx/source_lines.hpp"
 
@@ -24,6 +26,15 @@ void Machine::tell_observer(std::uint64_t ctas, const std::function<std::string(
   options.observer->executed(executed, ctas, dump);
 }
 
+std::string Machine::devices_of(Address address) const {
+  if (memory.devices() == 1) return {};
+  const auto owner = memory.owner(address);
+  if (!owner) return fmt::format("device {} executed", launch.device);
+  if (*owner == launch.device) return fmt::format("device {} executed, and it is its own memory", *owner);
+  return fmt::format("device {} executed, and it is device {}'s memory{}", launch.device, *owner,
+                     memory.is_peer(launch.device, *owner) ? "" : ", to which it has no peer access");
+}
+
 void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,
                     Address address, const std::string& detail) const {
   FaultSite site;
@@ -38,7 +49,9 @@ void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std
   site.cta = cta_id(cta);
   site.thread = thread_id(thread);
   site.address = address;
-  throw DeviceFault(kind, std::move(site), detail);
+  const std::string devices = kind == FaultKind::kIllegalAddress ? devices_of(address) : std::string();
+  throw DeviceFault(kind, std::move(site),
+                    detail + (detail.empty() || devices.empty() ? "" : "; ") + devices);
 }
 
 }  // namespace lockstep::exec

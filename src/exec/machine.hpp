@@ -21,12 +21,14 @@ struct Machine {
   Machine(const Launch& launch_, DeviceMemory& memory_, const RunOptions& options_)
       : kernel(*launch_.kernel),
         memory(memory_),
+        view(memory_, launch_.device),
         options(options_),
         launch(launch_),
         parameters(launch_.parameters.begin(), launch_.parameters.end()) {}
 
   const Executable& kernel;
   DeviceMemory& memory;
+  DeviceView view;  // what the executing device reaches of it
   RunOptions options;
   Launch launch;
   std::vector<std::byte> parameters;
@@ -54,6 +56,8 @@ struct Machine {
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;
+  /// Of several devices: which one executed, and whose memory it was.
+  [[nodiscard]] std::string devices_of(Address address) const;
   /// Throws a DeviceFault at an operation.
   [[noreturn]] void fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,
                           Address address, const std::string& detail) const;

@@ -69,7 +69,7 @@ std::int64_t wrap_index(std::int64_t i, std::int64_t size, AddressMode mode, boo
 
 class Reader {
  public:
-  Reader(const Texture& texture, const Fetch& what, const Image& image, const DeviceMemory& memory,
+  Reader(const Texture& texture, const Fetch& what, const Image& image, const DeviceView& memory,
          Address& fault)
       : texture_(texture), what_(what), image_(image), memory_(memory), fault_(fault) {}
 
@@ -117,7 +117,7 @@ class Reader {
   const Texture& texture_;
   const Fetch& what_;
   const Image& image_;
-  const DeviceMemory& memory_;
+  const DeviceView& memory_;
   Address& fault_;
 };
 
@@ -223,7 +223,7 @@ unsigned dimensions_of(Geometry geometry) {
   return geometry == Geometry::k1D ? 1 : geometry == Geometry::k3D ? 3 : 2;
 }
 
-Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const DeviceMemory& memory,
+Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const DeviceView& memory,
                   Address& fault) {
   Reader reader(t, f, image, memory, fault);
   const Spot spot = spot_of(t, f, image);
@@ -236,7 +236,7 @@ Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const De
 
 }  // namespace
 
-std::array<std::uint32_t, 4> fetch(const Texture& t, const Fetch& f, const DeviceMemory& memory,
+std::array<std::uint32_t, 4> fetch(const Texture& t, const Fetch& f, const DeviceView& memory,
                                    Address& fault) {
   const float top = static_cast<float>(t.levels.size() - 1);
   if (t.levels.size() == 1) return fetch_level(t, f, t.levels[0], memory, fault);
@@ -269,7 +269,7 @@ Address nearest_texel(const Texture& t, const Fetch& f) {
 }
 
 std::array<std::uint32_t, 4> gather(const Texture& t, const Fetch& f, unsigned channel,
-                                    const DeviceMemory& memory, Address& fault) {
+                                    const DeviceView& memory, Address& fault) {
   Reader reader(t, f, t.levels[0], memory, fault);
   const Spot spot = spot_of(t, f, t.levels[0]);
   const Tap x = tap_of(spot.at[0]), y = tap_of(spot.at[1]);

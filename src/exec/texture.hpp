@@ -28,7 +28,7 @@ struct Fetch {
 /// have 8 fractional bits, rounded to nearest. Cubes are filtered within a face. Sets `fault` to the address
 /// of a texel that is not in mapped memory and returns zeros then.
 [[nodiscard]] std::array<std::uint32_t, 4> fetch(const Texture& texture, const Fetch& what,
-                                                 const DeviceMemory& memory, Address& fault);
+                                                 const DeviceView& memory, Address& fault);
 
 /// The address of the texel nearest to the fetch, for records.
 [[nodiscard]] Address nearest_texel(const Texture& texture, const Fetch& what);
@@ -36,7 +36,7 @@ struct Fetch {
 /// tld4: one channel of the four texels that a linear filter would read, in the order (0,1) (1,1) (1,0) (0,0)
 /// of (x, y) offsets.
 [[nodiscard]] std::array<std::uint32_t, 4> gather(const Texture& texture, const Fetch& what, unsigned channel,
-                                                  const DeviceMemory& memory, Address& fault);
+                                                  const DeviceView& memory, Address& fault);
 
 /// Level of detail of a fetch with gradients in texture coordinates: log2 of the longer one in texels.
 [[nodiscard]] float level_of(const Texture& texture, unsigned dimensions, const float* dx, const float* dy);

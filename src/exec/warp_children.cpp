@@ -53,7 +53,8 @@ Address Warp::parameter_buffer(const CallSite& site, std::uint32_t l) {
   std::uint64_t bytes = 1;
   for (const auto& p : program.functions[id].parameters) bytes = std::max(bytes, p.offset + p.size);
   child.parameters.resize(bytes);
-  const auto buffer = machine_->memory.allocate(bytes, MemoryKind::kDevice, kBufferAlign);
+  const auto buffer =
+      machine_->memory.allocate(bytes, MemoryKind::kDevice, kBufferAlign, machine_->launch.device);
   if (!buffer) {
     note_error(l, kMemoryAllocation);
     return 0;

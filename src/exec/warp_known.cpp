@@ -31,7 +31,7 @@ std::byte* Warp::known_place(const MemoryForm& form, LaneMask active, Use use) {
   const Address window = form.reach == Reach::kGeneric ? kSharedWindow : 0;
   std::byte* place = nullptr;
   if (form.reach != Reach::kShared && (last - kArenaBase) >> DeviceMemory::kPageShift == page &&
-      machine_->memory.page_mapped(page)) {
+      machine_->view.page_mapped(page)) {
     if (machine_->accesses && !note_known_global(known, form, first, use)) return nullptr;
     place = reinterpret_cast<std::byte*>(first);
   } else if (form.reach != Reach::kGlobal && lowest - window <= last - window &&

@@ -64,7 +64,7 @@ bool Warp::locate(const MemoryForm& form, LaneMask active, std::uint32_t bytes, 
 std::byte* Warp::resolve_one(Reach reach, std::uint32_t l, std::uint32_t bytes, Address a) {
   switch (reach) {
     case Reach::kGlobal:
-      return machine_->memory.accessible(a, bytes) ? reinterpret_cast<std::byte*>(a) : nullptr;
+      return machine_->view.accessible(a, bytes) ? reinterpret_cast<std::byte*>(a) : nullptr;
     case Reach::kShared: {
       const Address rank = a >> kSharedRankShift;
       std::vector<std::byte>* const shared = rank == 0 ? &cta_->shared() : cta_->peer_shared(rank - 1);
@@ -124,7 +124,7 @@ std::byte* Warp::direct(const MemoryForm& form, LaneMask active, std::uint32_t b
   const bool generic = form.reach == Reach::kGeneric;
   if (form.reach == Reach::kGlobal || generic) {
     const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
-    if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->memory.page_mapped(page)) {
+    if ((span.differ >> DeviceMemory::kPageShift) == 0 && machine_->view.page_mapped(page)) {
       if (machine_->accesses) note_global(span, active, bytes, a, use);
       return reinterpret_cast<std::byte*>(any);
     }

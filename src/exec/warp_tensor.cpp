@@ -110,7 +110,7 @@ void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* 
   const auto skip = static_cast<std::uint64_t>(begin) * size,
              bytes = static_cast<std::uint64_t>(end - begin) * size;
   const Address global = row_address + static_cast<std::uint64_t>(begin) * size;
-  if (!machine_->memory.accessible(global, bytes))
+  if (!machine_->view.accessible(global, bytes))
     fault(FaultKind::kIllegalAddress, now_.mask, global, "an element of the tensor");
   auto* const there = reinterpret_cast<std::byte*>(global);
   if (!form.store) return void(std::memcpy(unit + skip, there, bytes));

@@ -81,8 +81,8 @@ void Warp::fetch_texels(const TextureForm& form, const Operation& op, LaneMask a
     const Fetch f = fetch_of(form, sources, l, *texture);
     Address bad = 0;
     const auto texels = form.kind == TextureForm::Kind::kGather
-                            ? gather(*texture, f, form.channel, machine_->memory, bad)
-                            : fetch(*texture, f, machine_->memory, bad);
+                            ? gather(*texture, f, form.channel, machine_->view, bad)
+                            : fetch(*texture, f, machine_->view, bad);
     if (bad != 0) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
     if (record_) where.lane[l] = nearest_texel(*texture, f);
     for (unsigned c = 0; c < 4; ++c) values[c].lane[l] = texels[c];
@@ -126,7 +126,7 @@ Address Warp::surface_address(const TextureForm& form, const Slot* sources, std:
   const Address address = image->data + static_cast<std::uint64_t>(slice) * image->slice_pitch +
                           static_cast<std::uint64_t>(place[1]) * image->row_pitch +
                           static_cast<std::uint64_t>(place[0]);
-  if (!machine_->memory.accessible(address, size))
+  if (!machine_->view.accessible(address, size))
     fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
   return address;
 }

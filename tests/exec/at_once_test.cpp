@@ -70,7 +70,7 @@ Outcome execute(const std::string& body, unsigned threads, AccessSets* sets = nu
 
 /// With sets of its own, and with those of all launches before.
 void same_as_one(const std::string& body, bool at_once) {
-  static AccessSets kept;
+  static AccessSets kept(kMemoryKinds * kRegionBytes);
   const Outcome one = execute(body, 1);
   CHECK_FALSE(one.at_once);
   for (AccessSets* const sets : {static_cast<AccessSets*>(nullptr), &kept}) {

@@ -41,7 +41,7 @@ void CheckedAllocations::released(const Allocation& allocation) {
 bool CheckedAllocations::hold(Address address, std::uint64_t bytes) {
   if (address - begin_ < bytes_ && bytes <= bytes_ - (address - begin_)) return true;
   const auto found = memory_.find(address);
-  if (!found) return !DeviceMemory::in_arena(address) && memory_.accessible(address, bytes);
+  if (!found) return !memory_.in_arena(address) && memory_.accessible(address, bytes);
   begin_ = found->begin;
   bytes_ = found->bytes;
   return bytes <= bytes_ - (address - begin_);

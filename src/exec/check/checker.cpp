@@ -11,7 +11,10 @@ Checker::Checker(const Checks& checks, DeviceMemory& memory)
 
 Checker::~Checker() { memory_.observe(nullptr); }
 
-bool Checker::is_tracked(Address address) { return address - kArenaBase < kRegionBytes; }
+bool Checker::is_tracked(Address address) {
+  return address - kArenaBase < (device_region(kMostDevices - 1) + 1) * kRegionBytes &&
+         DeviceMemory::kind_of(address) == MemoryKind::kDevice;
+}
 
 void Checker::allocated(const Allocation& allocation) {
   allocations_.allocated(allocation);

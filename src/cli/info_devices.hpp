@@ -1,0 +1,22 @@
+// What `lockstep info` says of a trace of several devices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::cli {
+
+/// What a device carries out, and what other devices copy into its memory.
+struct DeviceInfo {
+  std::uint64_t kernels = 0;
+  std::uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
+  std::uint64_t peer_copies = 0;             // from its memory to another device's, whoever carries them out
+  std::vector<std::uint64_t> peer_bytes_to;  // of these, by the device that gets them
+};
+
+/// By device; one where all commands are the first device's.
+[[nodiscard]] std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands);
+
+}  // namespace lockstep::cli

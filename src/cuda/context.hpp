@@ -1,0 +1,36 @@
+// Which device the calling thread uses: contexts are names for devices, of which each has one state.
+#pragma once
+
+#include <vector>
+
+namespace lockstep::cuda {
+
+struct Context {
+  unsigned device = 0;
+  unsigned flags = 0;
+  unsigned users = 0;  // of a primary context
+};
+
+/// The device's primary context; it is there from the start.
+[[nodiscard]] Context& primary_context(unsigned device);
+/// The calling thread's stack of contexts; the last is current.
+[[nodiscard]] std::vector<Context*>& context_stack();
+/// The calling thread's, else device 0's primary one.
+[[nodiscard]] Context& current_context();
+[[nodiscard]] inline unsigned current_device() { return current_context().device; }
+/// cudaSetDevice: the device's primary context takes the current one's place.
+void set_current_device(unsigned device);
+/// What needs a context makes device 0's primary one current to the calling thread where none is, as the
+/// runtime does.
+void make_context_current();
+
+/// While it lives, the calling thread uses this device.
+class OnDevice {
+ public:
+  explicit OnDevice(unsigned device) { context_stack().push_back(&primary_context(device)); }
+  ~OnDevice() { context_stack().pop_back(); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+};
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,37 @@
+// What the runtime knows of a stream and of an event.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace lockstep::cuda {
+
+struct Graph;
+struct GraphNode;
+
+struct StreamState {
+  std::uint32_t number = 0;  // the legacy default stream of device d has number d
+  unsigned device = 0;       // on which its work is done
+  bool is_default = false;   // its device's legacy default stream
+  unsigned flags = 0;
+  int priority = 0;
+  void* context = nullptr;   // in which cuStreamCreate made it
+  bool asked = false;        // since something was put in: cudaStreamQuery
+  Graph* capture = nullptr;  // operations become nodes of it
+  bool capture_origin = false;
+  std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
+};
+
+struct EventState {
+  unsigned device = 0;  // in whose streams it may be recorded
+  unsigned flags = 0;
+  bool recorded = false;
+  std::uint64_t held = 0;    // its latest record is held work of this number; 0: it is not
+  bool asked = false;        // since it was recorded: cudaEventQuery
+  std::uint64_t ticks = 0;   // Runtime's clock when it was recorded
+  std::uint32_t record = 0;  // its number in the trace
+  Graph* capture = nullptr;
+  std::vector<GraphNode*> capture_point;
+};
+
+}  // namespace lockstep::cuda

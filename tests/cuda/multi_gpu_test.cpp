@@ -1,0 +1,153 @@
+// Programs for several GPUs: CUDA's error codes, whose memory and variables are whose, kernels that wait for
+// each other, and the recorded trace.
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "exec/address_space.hpp"
+#include "tests/cli/program.hpp"
+#include "trace/kernel_trace.hpp"
+
+using namespace lockstep;
+using namespace lockstep::cli;
+using Kind = trace::Command::Kind;
+
+namespace {
+
+const std::string kPtx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multi_gpu.ptx";
+
+Finished execute(const std::string& which, const std::string& gpus, std::vector<std::string> options = {},
+                 const std::string& ptx = kPtx) {
+  options.insert(options.begin(), {"exec", "--functional", "--gpus", gpus});
+  for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), ptx, which})
+    options.push_back(word);
+  return run(std::move(options));
+}
+
+// What each prints on a machine with two GPUs that are peers; multi_gpu.cpp says what the numbers are.
+// `state`: each device's own variable begins at 5, the managed one at 7, a constant is 3; 1 is added on
+// device 0, 2 on device 1, twice.
+const std::map<std::string, std::string> kExpected = {
+    {"errors", "2 1 0 \n101 101 \n0 704 101 101 \n0 705 \n400 400 0 \n1 0 1 \n1 \n"},
+    {"access", "0 11 \n700 700 \n0 13 \n700 \n"},
+    {"state", "18 27 12 \n6 2 0 \n9 2 1 \n1 0 67108864 \n6 5 18 \n"},
+    {"copies", "77 0 77 101 \n"},
+    {"barrier", "0 20 \n0 20 \n"},
+    {"threads", "0 20 \n0 20 \n"},
+    {"pools", "0 0 3 0 21 \n0 700 \n"},
+    {"mapped", "0 0 0 31 0 32 \n1 0 0 700 \n"},
+    {"contexts", "1 0 704 1 0 \n0 \n"},
+};
+
+std::vector<trace::Command> commands_of(const std::string& which, const std::string& gpus) {
+  const Folder folder;
+  CHECK(execute(which, gpus, {"--record", folder / "kept.lst"}).code == 0);
+  return trace::open_trace(folder / "kept.lst")->commands();
+}
+
+}  // namespace
+
+TEST_CASE("several GPUs: error codes, memory, variables, copies and waiting kernels are CUDA's") {
+  for (const auto& [which, expected] : kExpected) {
+    INFO(which);
+    const Finished done = execute(which, "2");
+    CHECK(done.out == expected);
+    CHECK(done.code == 0);
+  }
+  CHECK(execute("barrier", "16").out == [] {
+    std::string lines;
+    for (int d = 0; d < 16; ++d) lines += "0 20 \n";
+    return lines;
+  }());
+}
+
+TEST_CASE("several GPUs: a ring all-reduce by stores to peers and flags is right for every number of them") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/examples/multi_gpu/ptx/allreduce_peer.ptx";
+  for (const char* gpus : {"1", "2", "3", "8"})
+    for (const char* threads : {"1", "4"})
+      CHECK(execute("ring", gpus, {"--threads", threads}, ptx).out == "0 0 \n");
+}
+
+TEST_CASE("several GPUs: a fault says which device executed and whose memory it was") {
+  const std::string err = execute("access", "2").err;
+  CHECK(err.find("device 0 executed, and it is device 1's memory, to which it has no peer access") !=
+        std::string::npos);
+  CHECK(err.find("device 1 executed, and it is device 0's memory, to which it has no peer access") !=
+        std::string::npos);
+}
+
+TEST_CASE("several GPUs: how many there are is checked, and they are not simulated yet") {
+  for (const char* gpus : {"0", "17", "two"}) {
+    const Finished wrong = execute("errors", gpus);
+    CHECK(wrong.code == 2);
+    CHECK(wrong.err.find("--gpus") != std::string::npos);
+  }
+  const Finished timed = run({"exec", "--gpus", "2", "--", LOCKSTEP_MULTI_GPU_PROGRAM, kPtx, "errors"});
+  CHECK(timed.code == 2);
+  CHECK(timed.err.find("--gpus 2: several GPUs are not simulated yet; expected --functional") !=
+        std::string::npos);
+}
+
+TEST_CASE("several GPUs: one recording for every number of threads; one GPU's is that of a program without") {
+  const Folder folder;
+  for (const char* which : {"copies", "barrier", "state"}) {
+    INFO(which);
+    CHECK(execute(which, "3", {"--record", folder / "one.lst"}).code == 0);
+    CHECK(execute(which, "3", {"--threads", "4", "--record", folder / "four.lst"}).code == 0);
+    CHECK(slurp(folder / "one.lst") == slurp(folder / "four.lst"));
+  }
+  CHECK(execute("barrier", "1", {"--record", folder / "alone.lst"}).code == 0);
+  CHECK(run({"exec", "--functional", "--record", folder / "plain.lst", "--", LOCKSTEP_MULTI_GPU_PROGRAM, kPtx,
+             "barrier"})
+            .code == 0);
+  CHECK(slurp(folder / "alone.lst") == slurp(folder / "plain.lst"));
+}
+
+TEST_CASE("several GPUs: the trace says whose addresses are whose, before all else") {
+  const auto commands = commands_of("barrier", "3");
+  REQUIRE(commands.size() > 3);
+  for (std::uint16_t d = 0; d < 3; ++d) {
+    CHECK(commands[d].kind == Kind::kPlace);
+    CHECK(commands[d].device == d);
+    CHECK(commands[d].address == exec::kArenaBase + (d == 0 ? 0 : d + 2) * exec::kRegionBytes);
+    CHECK(commands[d].bytes == exec::kRegionBytes);
+  }
+  for (const trace::Command& c : commands_of("barrier", "1")) {
+    CHECK(c.kind != Kind::kPlace);
+    CHECK(c.device == 0);
+  }
+}
+
+TEST_CASE("several GPUs: kernels and copies between devices stand in their devices' streams") {
+  std::map<std::uint64_t, std::uint16_t> device_of;  // by stream
+  std::vector<trace::Command> peers;
+  for (const trace::Command& c : commands_of("copies", "3")) {
+    if (c.kind == Kind::kPeerCopy) peers.push_back(c);
+    if (c.kind != Kind::kKernel && c.kind != Kind::kPeerCopy && c.kind != Kind::kFill) continue;
+    const auto [known, added] = device_of.emplace(c.stream, c.device);
+    CHECK(known->second == c.device);
+  }
+  REQUIRE(peers.size() == 4);  // around the ring, and one with the devices waiting
+  const auto base = [](unsigned d) { return exec::kArenaBase + (d == 0 ? 0 : d + 2) * exec::kRegionBytes; };
+  for (unsigned d = 0; d < 3; ++d) {
+    CHECK(peers[d].device == d);
+    CHECK(peers[d].bytes == 4);
+    CHECK(peers[d].source - base(d) < exec::kRegionBytes);
+    CHECK(peers[d].address - base((d + 1) % 3) < exec::kRegionBytes);
+  }
+  CHECK(peers[3].device == 0);
+}
+
+TEST_CASE("several GPUs: info shows what each device does") {
+  const Folder folder;
+  CHECK(execute("copies", "3", {"--record", folder / "kept.lst"}).code == 0);
+  const auto info = nlohmann::json::parse(run({"info", folder / "kept.lst", "--json"}).out);
+  // 4 bytes each around the ring, 4 more from device 0 to device 1; the program reads two words of devices
+  // 0, 1.
+  CHECK(info["devices"].size() == 3);
+  CHECK(info["devices"][0]["kernels"] == 1);
+  CHECK(info["devices"][0]["peer_bytes_to"] == nlohmann::json({0, 8, 0}));
+  CHECK(info["devices"][1]["peer_bytes_to"] == nlohmann::json({0, 0, 4}));
+  CHECK(info["devices"][2]["peer_bytes_to"] == nlohmann::json({4, 0, 0}));
+  CHECK(run({"info", folder / "kept.lst"}).out.find("8 B to 1") != std::string::npos);
+}

@@ -1,0 +1,366 @@
+// A CUDA program for several GPUs. `multi_gpu PTX WHICH` prints results and error codes: 0 is cudaSuccess,
+// 101 cudaErrorInvalidDevice, 400 cudaErrorInvalidResourceHandle, 700 cudaErrorIllegalAddress, 704
+// cudaErrorPeerAccessAlreadyEnabled, 705 cudaErrorPeerAccessNotEnabled.
+#include <initializer_list>
+#include <string>
+#include <thread>
+
+#include "registration.hpp"
+
+struct PointerAttributes {
+  int type, device;
+  void *device_pointer, *host_pointer;
+  long reserved[8];
+};
+struct AccessDescription {
+  MemLocation location;
+  int flags;
+};
+struct AllocationProperties {
+  int type = 1, handle_types = 0, location_type = 1, location = 0;
+  void* win32 = nullptr;
+  unsigned char rest[8] = {};
+};
+extern "C" {
+int __cudaRegisterVar(void**, const void*, char*, const char*, int, std::size_t, int, int);
+int __cudaRegisterManagedVar(void**, void**, char*, const char*, int, std::size_t, int, int);
+int cudaGetDeviceCount(int*);
+int cudaGetDevice(int*);
+int cudaSetDevice(int);
+int cudaDeviceReset();
+int cudaDeviceCanAccessPeer(int*, int, int);
+int cudaDeviceEnablePeerAccess(int, unsigned);
+int cudaDeviceDisablePeerAccess(int);
+int cudaDeviceGetP2PAttribute(int*, int, int, int);
+int cudaDeviceGetPCIBusId(char*, int, int);
+int cudaDeviceGetAttribute(int*, int, int);
+int cudaMemcpyPeer(void*, int, const void*, int, std::size_t);
+int cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, void*);
+int cudaMemcpyFromSymbol(void*, const void*, std::size_t, std::size_t, int);
+int cudaGetSymbolAddress(void**, const void*);
+int cudaPointerGetAttributes(PointerAttributes*, const void*);
+int cudaMemGetInfo(std::size_t*, std::size_t*);
+int cudaStreamGetDevice(void*, int*);
+int cudaStreamQuery(void*);
+int cudaMallocAsync(void**, std::size_t, void*);
+int cudaFreeAsync(void*, void*);
+int cudaDeviceGetDefaultMemPool(void**, int);
+int cudaMemPoolSetAccess(void*, const AccessDescription*, std::size_t);
+int cudaMemPoolGetAccess(int*, void*, const MemLocation*);
+int cuCtxGetDevice(int*);
+int cuDevicePrimaryCtxRetain(void**, int);
+int cuCtxPushCurrent_v2(void*);
+int cuCtxPopCurrent_v2(void**);
+int cuCtxEnablePeerAccess(void*, unsigned);
+int cuMemAddressReserve(unsigned long long*, std::size_t, std::size_t, unsigned long long,
+                        unsigned long long);
+int cuMemCreate(unsigned long long*, std::size_t, const AllocationProperties*, unsigned long long);
+int cuMemMap(unsigned long long, std::size_t, std::size_t, unsigned long long, unsigned long long);
+int cuMemSetAccess(unsigned long long, std::size_t, const AccessDescription*, std::size_t);
+}
+
+namespace {
+
+constexpr int kToHost = 2, kDefault = 4;
+constexpr unsigned kNonBlocking = 1;
+
+void put() {}
+void bump() {}
+void meet() {}
+void all_reduce() {}
+int own_symbol = 0;
+void* common_pointer = nullptr;
+
+/// Numbers in one line, in whose order they are found.
+void say(std::initializer_list<long long> numbers, bool ends = true) {
+  for (const long long number : numbers) std::printf("%lld ", number);
+  if (ends) std::puts("");
+}
+int devices() {
+  int count = 0;
+  cudaGetDeviceCount(&count);
+  return count;
+}
+unsigned* words(int device, std::size_t count = 64) {
+  void* at = nullptr;
+  if (cudaSetDevice(device) != 0 || cudaMalloc(&at, count * 4) != 0 || cudaMemset(at, 0, count * 4) != 0)
+    std::abort();
+  return static_cast<unsigned*>(at);
+}
+unsigned value(const unsigned* at) {
+  unsigned read = ~0u;
+  cudaMemcpy(&read, at, sizeof read, kDefault);
+  return read;
+}
+int start(void (*kernel)(), unsigned* at, unsigned what, void* stream = nullptr) {
+  void* args[] = {&at, &what};
+  return launch(kernel, 1, 1, args, stream);
+}
+int on(int device, void (*kernel)(), unsigned* at, unsigned what) {
+  cudaSetDevice(device);
+  const int started = start(kernel, at, what);
+  return started != 0 ? started : cudaDeviceSynchronize();
+}
+
+/// The error codes that CUDA documents.
+int errors() {
+  int can = -1, same = -1, attribute = -1, current = -1;
+  cudaDeviceCanAccessPeer(&can, 0, 1);
+  cudaDeviceCanAccessPeer(&same, 1, 1);
+  say({devices(), can, same});
+  say({cudaSetDevice(devices()), cudaSetDevice(-1)});
+  cudaGetLastError();
+  cudaSetDevice(1);
+  say({cudaDeviceEnablePeerAccess(0, 0), cudaDeviceEnablePeerAccess(0, 0), cudaDeviceEnablePeerAccess(1, 0),
+       cudaDeviceEnablePeerAccess(devices(), 0)});
+  say({cudaDeviceDisablePeerAccess(0), cudaDeviceDisablePeerAccess(0)});
+  void *stream = nullptr, *event = nullptr;
+  cudaStreamCreateWithFlags(&stream, 0);
+  cudaEventCreate(&event);
+  unsigned* at = words(0);
+  say({start(&put, at, 1, stream), cudaEventRecord(event, nullptr), cudaEventRecord(event, stream)});
+  cudaStreamGetDevice(stream, &current);
+  say({current, cudaDeviceGetP2PAttribute(&attribute, 2, 0, 1), attribute});
+  char first[20], second[20];
+  cudaDeviceGetPCIBusId(first, sizeof first, 0);
+  cudaDeviceGetPCIBusId(second, sizeof second, 1);
+  say({std::strcmp(first, second) != 0});
+  return 0;
+}
+
+/// A kernel reaches another device's memory as a peer only; its error is its own device's.
+int access() {
+  unsigned *here = words(0), *there = words(1);
+  cudaSetDevice(0);
+  cudaDeviceEnablePeerAccess(1, 0);
+  say({on(0, &put, there, 11), value(there)});
+  cudaDeviceDisablePeerAccess(1);
+  say({on(0, &put, there, 12), cudaDeviceSynchronize()});
+  say({on(1, &put, there, 13), value(there)});
+  say({on(1, &put, here, 14)});
+  return 0;
+}
+
+/// Variables, memory and what a pointer is, by device.
+int state() {
+  unsigned* at[] = {words(0), words(1)};
+  for (const int device : {0, 1, 1}) on(device, &bump, at[device], 1u + static_cast<unsigned>(device));
+  say({value(at[0]), value(at[1]), *static_cast<volatile unsigned*>(common_pointer)});
+  void* symbols[2];
+  for (const int device : {0, 1}) {
+    unsigned own = 0;
+    cudaSetDevice(device);
+    cudaGetSymbolAddress(&symbols[device], &own_symbol);
+    cudaMemcpyFromSymbol(&own, &own_symbol, sizeof own, 0, kToHost);
+    PointerAttributes what{};
+    cudaPointerGetAttributes(&what, at[device]);
+    say({own, what.type, what.device});
+  }
+  std::size_t before[2], after[2], total = 0;
+  for (const int device : {0, 1}) cudaSetDevice(device), cudaMemGetInfo(&before[device], &total);
+  (void)words(1, std::size_t{16} << 20);
+  for (const int device : {0, 1}) cudaSetDevice(device), cudaMemGetInfo(&after[device], &total);
+  say({symbols[0] != symbols[1], static_cast<long long>(before[0] - after[0]),
+       static_cast<long long>(before[1] - after[1])});
+  cudaDeviceReset();  // of device 1
+  unsigned own[2];
+  for (const int device : {0, 1}) {
+    cudaSetDevice(device);
+    cudaMemcpyFromSymbol(&own[device], &own_symbol, sizeof own[device], 0, kToHost);
+  }
+  say({own[0], own[1], value(at[0])});
+  return 0;
+}
+
+/// Around the ring and back in order, by the streams of several devices.
+int copies() {
+  const int all = devices();
+  std::vector<unsigned*> at;
+  for (int d = 0; d < all; ++d) at.push_back(words(d));
+  on(0, &put, at[0], 77);
+  void* before = nullptr;
+  for (int d = 0; d < all; ++d) {
+    void *stream = nullptr, *done = nullptr;
+    cudaSetDevice(d);
+    cudaStreamCreateWithFlags(&stream, kNonBlocking);
+    cudaEventCreate(&done);
+    if (before != nullptr) cudaStreamWaitEvent(stream, before, 0);
+    cudaMemcpyPeerAsync(at[static_cast<std::size_t>((d + 1) % all)] + 1, (d + 1) % all,
+                        at[static_cast<std::size_t>(d)] + (d == 0 ? 0 : 1), d, 4, stream);
+    cudaEventRecord(done, stream);
+    before = done;
+  }
+  cudaEventSynchronize(before);
+  say({value(at[0] + 1)}, false);
+  cudaSetDevice(0);
+  say({cudaMemcpyPeer(at[1], 1, at[0], 0, 4)}, false);
+  say({value(at[1])}, false);
+  say({cudaMemcpyPeer(at[1], all, at[0], 0, 4)});
+  return 0;
+}
+
+int meet_on(int device, unsigned* mine, unsigned* next, unsigned rounds) {
+  cudaSetDevice(device);
+  void* args[] = {&mine, &next, &rounds};
+  return launch(&meet, 1, 1, args);
+}
+
+/// Kernels of all devices that wait for each other.
+int barrier(bool threads) {
+  const int all = devices();
+  constexpr unsigned kRounds = 20;
+  std::vector<unsigned*> at;
+  for (int d = 0; d < all; ++d) {
+    at.push_back(words(d));
+    cudaDeviceEnablePeerAccess((d + 1) % all, 0);
+  }
+  const auto next = [&](int d) { return at[static_cast<std::size_t>((d + 1) % all)]; };
+  const auto mine = [&](int d) { return at[static_cast<std::size_t>(d)]; };
+  std::vector<int> codes(static_cast<std::size_t>(all), -1);
+  std::vector<std::thread> workers;
+  for (int d = 0; d < all; ++d) {
+    if (!threads) {
+      codes[static_cast<std::size_t>(d)] = meet_on(d, mine(d), next(d), kRounds);
+      continue;
+    }
+    workers.emplace_back([&, d] {
+      const int started = meet_on(d, mine(d), next(d), kRounds);
+      codes[static_cast<std::size_t>(d)] = started != 0 ? started : cudaDeviceSynchronize();
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  for (int d = 0; d < all; ++d) {
+    cudaSetDevice(d);
+    codes[static_cast<std::size_t>(d)] += cudaDeviceSynchronize();
+  }
+  for (int d = 0; d < all; ++d) say({codes[static_cast<std::size_t>(d)], value(mine(d))});
+  return 0;
+}
+
+/// The kernel of examples/multi_gpu/allreduce_peer.cu, one on each device: element i of device r is r + i.
+int ring() {
+  const int all = devices(), chunk = 64, ctas = 4, n = all * chunk;
+  struct Rank {
+    unsigned *data, *inbox, *flags;
+  };
+  std::vector<Rank> ranks;
+  std::vector<float> values(static_cast<std::size_t>(n));
+  const auto bytes = values.size() * sizeof(float);
+  for (int d = 0; d < all; ++d) {
+    ranks.push_back({words(d, values.size()), words(d, 2 * values.size()), words(d)});
+    for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(d + i);
+    cudaMemcpy(ranks.back().data, values.data(), bytes, kDefault);
+    cudaDeviceEnablePeerAccess((d + 1) % all, 0);
+  }
+  int failed = 0, wrong = 0;
+  for (int d = 0; d < all; ++d) {
+    Rank &own = ranks[static_cast<std::size_t>(d)], &next = ranks[static_cast<std::size_t>((d + 1) % all)];
+    void* args[] = {&own.data,
+                    &own.inbox,
+                    &next.inbox,
+                    &own.flags,
+                    &next.flags,
+                    &d,
+                    const_cast<int*>(&all),
+                    const_cast<int*>(&chunk)};
+    cudaSetDevice(d);
+    failed += launch(&all_reduce, static_cast<unsigned>(ctas), 32, args);
+  }
+  for (int d = 0; d < all; ++d) {
+    cudaSetDevice(d);
+    failed += cudaDeviceSynchronize();
+    cudaMemcpy(values.data(), ranks[static_cast<std::size_t>(d)].data, bytes, kDefault);
+    for (int i = 0; i < n; ++i)  // the sum of r + i over all r
+      wrong += values[static_cast<std::size_t>(i)] != static_cast<float>(all * (all - 1) / 2 + all * i);
+  }
+  say({failed, wrong});
+  return 0;
+}
+
+/// Memory of pools follows what is set for the pool, not peer access.
+int pools() {
+  void *memory = nullptr, *pool = nullptr;
+  cudaSetDevice(1);
+  cudaMallocAsync(&memory, std::size_t{4} << 20, nullptr);
+  cudaDeviceGetDefaultMemPool(&pool, 1);
+  auto* const at = static_cast<unsigned*>(memory);
+  const AccessDescription first{{1, 0}, 3};
+  int flags = -1, after = -1;
+  const MemLocation place{1, 0};
+  cudaMemPoolGetAccess(&flags, pool, &place);
+  say({flags, cudaMemPoolSetAccess(pool, &first, 1)}, false);
+  cudaMemPoolGetAccess(&after, pool, &place);
+  say({after, on(0, &put, at, 21), value(at)});
+  const AccessDescription none{{1, 0}, 0};
+  cudaSetDevice(0);
+  cudaDeviceEnablePeerAccess(1, 0);
+  say({cudaMemPoolSetAccess(pool, &none, 1), on(0, &put, at, 22)});
+  return 0;
+}
+
+/// Memory without addresses of device 1, which device 0 reaches once it may.
+int mapped() {
+  constexpr std::size_t kBytes = std::size_t{2} << 20;
+  unsigned long long address = 0, handle = 0;
+  AllocationProperties properties;
+  properties.location = 1;
+  cudaSetDevice(0);
+  const int made = cuMemAddressReserve(&address, kBytes, 0, 0, 0) +
+                   cuMemCreate(&handle, kBytes, &properties, 0) + cuMemMap(address, kBytes, 0, handle, 0);
+  const AccessDescription both[] = {{{1, 0}, 3}, {{1, 1}, 3}};
+  auto* const at = reinterpret_cast<unsigned*>(address);
+  say({made, cuMemSetAccess(address, kBytes, both, 2)}, false);
+  say({on(0, &put, at, 31), value(at)}, false);
+  say({on(1, &put, at, 32), value(at)});
+  PointerAttributes what{};
+  cudaPointerGetAttributes(&what, at);
+  const AccessDescription none{{1, 0}, 0};
+  say({what.device, cuMemSetAccess(address, kBytes, &none, 1)}, false);
+  say({on(1, &put, at, 33), on(0, &put, at, 34)});
+  return 0;
+}
+
+/// Contexts of the driver API and devices of the runtime are the same.
+int contexts() {
+  void *first = nullptr, *second = nullptr, *popped = nullptr;
+  int device = -1, seen = -1;
+  cuDevicePrimaryCtxRetain(&first, 0);
+  cuDevicePrimaryCtxRetain(&second, 1);
+  cudaSetDevice(0);
+  cuCtxPushCurrent_v2(second);
+  cudaGetDevice(&seen);
+  say({seen, cuCtxEnablePeerAccess(first, 0), cuCtxEnablePeerAccess(first, 0)}, false);
+  cuCtxPopCurrent_v2(&popped);
+  cuCtxGetDevice(&device);
+  say({popped == second, device});
+  std::thread([&] { cudaGetDevice(&seen); }).join();
+  say({seen});
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) return 3;
+  void** const handle = register_ptx(argv[1]);
+  if (handle == nullptr) return 3;
+  register_kernel(handle, &put, "put");
+  register_kernel(handle, &bump, "bump");
+  register_kernel(handle, &meet, "meet");
+  register_kernel(handle, &all_reduce, "_Z10all_reducePfPKfS_PVKiPViiii");
+  __cudaRegisterVar(handle, &own_symbol, nullptr, "own", 0, 4, 0, 0);
+  __cudaRegisterManagedVar(handle, &common_pointer, nullptr, "common", 0, 4, 0, 0);
+  __cudaRegisterFatBinaryEnd(handle);
+  const std::string which = argv[2];
+  if (which == "errors") return errors();
+  if (which == "access") return access();
+  if (which == "state") return state();
+  if (which == "copies") return copies();
+  if (which == "barrier") return barrier(false);
+  if (which == "threads") return barrier(true);
+  if (which == "ring") return ring();
+  if (which == "pools") return pools();
+  if (which == "mapped") return mapped();
+  if (which == "contexts") return contexts();
+  return 3;
+}
