@@ -105,6 +105,17 @@ TEST_CASE("A file describes a system of different devices; --set is for all of t
   CHECK_FALSE(means_system(folder.write("gpu.ini", "include = a100\n")));
 }
 
+TEST_CASE("A system's text reads back as the same system") {
+  for (const SystemProduct& product : systems()) {
+    const SystemConfig s = resolve_system(std::string(product.name));
+    const SystemConfig again = read(to_ini(s));
+    CHECK(to_ini(again) == to_ini(s));
+    CHECK(again.edges.size() == s.edges.size());
+    CHECK(again.kinds[0].bytes_per_second == s.kinds[0].bytes_per_second);
+    CHECK(again.routes() == s.routes());
+  }
+}
+
 TEST_CASE("What is wrong in a system's file is said with its line") {
   const std::string system = "[system]\ndevices = a100 * 2\n";
   const auto fails = [](const std::string& text, const std::string& with) {
