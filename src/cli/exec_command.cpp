@@ -90,10 +90,18 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   return names;
 }
 
-/// GPUs that the program sees: those of the run's machine.
-unsigned gpus_of(const RunArguments& arguments) {
+/// GPUs that the program sees: those of the run's machine, and which of them no link connects. Where nothing
+/// is simulated and no links are described, all are peers.
+void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
   const auto& system = arguments.options.system;
-  return system ? static_cast<unsigned>(system->devices.size()) : 1;
+  if (!system) return;
+  start.gpus = static_cast<unsigned>(system->devices.size());
+  if (!timed && system->edges.empty()) return;
+  const auto routes = system->routes();
+  for (unsigned a = 0; a < start.gpus; ++a)
+    for (unsigned b = a + 1; b < start.gpus; ++b)
+      if (routes[a][b] == config::SystemConfig::kNoEdge)
+        start.apart += fmt::format("{}{}-{}", start.apart.empty() ? "" : ",", a, b);
 }
 
 /// The file with the configuration that the program's process reads.
@@ -238,7 +246,7 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(arguments);
+  show_gpus(arguments, !functional, start);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }
@@ -278,7 +286,7 @@ int run_record(int argc, char** argv) {
   const TemporaryFolder folder;
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(arguments);
+  show_gpus(arguments, false, start);
   if (values->count("launch")) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());

@@ -1,5 +1,6 @@
-// Devices that reach each other's memory, and copies between them. Each device can be every other one's peer:
-// links between them, which say how far and how fast, are the timing model's.
+// Devices that reach each other's memory, and copies between them. Which can be peers follows from the links
+// of the machine that is simulated (Settings::apart).
+#include <algorithm>
 #include <cstring>
 
 #include "cuda/api.hpp"
@@ -10,12 +11,18 @@ namespace lockstep::cuda {
 
 namespace {
 
+/// May the two, which are not the same, be peers?
+bool linked(const Runtime& rt, unsigned a, unsigned b) {
+  return !rt.settings.apart.contains(std::minmax(a, b));
+}
+
 /// Peer access has no flags (CUDA Runtime API, cudaDeviceEnablePeerAccess: must be 0).
 int enable(int peer, unsigned flags) {
   return api([&](Runtime& rt) {
     const unsigned other = rt.device(peer).number();
     require(flags == 0);
     require(other != current_device(), Status::kErrorInvalidDevice);
+    require(linked(rt, current_device(), other), Status::kErrorPeerAccessUnsupported);
     require(!rt.memory.is_peer(current_device(), other), Status::kErrorPeerAccessAlreadyEnabled);
     make_context_current();
     rt.memory.set_peer(current_device(), other, true);
@@ -35,10 +42,12 @@ int attribute_of(int* value, int attribute, int from, int to) {
   enum { kPerformanceRank = 1, kAccessSupported, kNativeAtomics, kArraysSupported, kOnlyPartialAtomics };
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    const bool apart = rt.device(from).number() != rt.device(to).number();
-    require(apart, Status::kErrorInvalidDevice);
+    const unsigned a = rt.device(from).number(), b = rt.device(to).number();
+    require(a != b, Status::kErrorInvalidDevice);
     require(attribute >= kPerformanceRank && attribute <= kOnlyPartialAtomics);
-    *value = attribute == kAccessSupported || attribute == kNativeAtomics || attribute == kArraysSupported;
+    const bool has =
+        attribute == kAccessSupported || attribute == kNativeAtomics || attribute == kArraysSupported;
+    *value = has && linked(rt, a, b);
   });
 }
 
@@ -140,7 +149,8 @@ int device_of(const void* context) {
 LOCKSTEP_CUDA_API cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return api([&](Runtime& rt) {
     require(can != nullptr);
-    *can = rt.device(device).number() != rt.device(peer).number();
+    const unsigned a = rt.device(device).number(), b = rt.device(peer).number();
+    *can = a != b && linked(rt, a, b);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceEnablePeerAccess(int peer, unsigned flags) { return enable(peer, flags); }

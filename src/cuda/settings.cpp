@@ -49,6 +49,22 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+/// "0-5,1-6"
+std::set<std::pair<unsigned, unsigned>> parse_apart(std::string_view text) {
+  std::set<std::pair<unsigned, unsigned>> pairs;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view pair = text.substr(0, comma);
+    const std::size_t dash = std::min(pair.find('-'), pair.size());
+    const auto first = number<unsigned>(kApartVariable, std::string(pair.substr(0, dash)).c_str());
+    const auto second =
+        number<unsigned>(kApartVariable, std::string(pair.substr(std::min(dash + 1, pair.size()))).c_str());
+    pairs.insert(std::minmax(first, second));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return pairs;
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -66,6 +82,7 @@ Settings read_settings() {
       throw UserError(
           fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
   }
+  if (const char* apart = std::getenv(kApartVariable)) settings.apart = parse_apart(apart);
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   if (const char* checks = std::getenv(kChecksVariable)) {

@@ -1,7 +1,9 @@
 // How `lockstep exec` tells the runtime in the program's process what to do: environment variables.
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include "config/gpu_config.hpp"
 #include "exec/check/checks.hpp"
@@ -39,6 +41,10 @@ inline constexpr const char* kThreadsVariable = "LOCKSTEP_CUDA_THREADS";
 /// GPUs that the program sees; not set: one.
 inline constexpr const char* kDevicesVariable = "LOCKSTEP_CUDA_DEVICES";
 
+/// Pairs of GPUs without a way from one to the other, such as 0-5,1-6: neither is the other's peer. Not set:
+/// there are none.
+inline constexpr const char* kApartVariable = "LOCKSTEP_CUDA_APART";
+
 /// exec::parse_checks()'s list; not set: nothing is checked.
 inline constexpr const char* kChecksVariable = "LOCKSTEP_CUDA_CHECKS";
 /// The folder in which each process of the program leaves what its checks have found, as check.PID.json
@@ -53,7 +59,8 @@ struct Settings {
   std::uint64_t max_instructions = 0;  // 0: no limit
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
-  unsigned devices = 1;  // to exec::kMostDevices
+  unsigned devices = 1;                           // to exec::kMostDevices
+  std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
   exec::Checks checks;
   std::string findings;  // a folder, where anything is checked
 };

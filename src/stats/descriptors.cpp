@@ -253,15 +253,19 @@ A run with `-o OUT` writes
 | `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
 | `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
 | `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
-| `config.ini` | the resolved configuration; `-c OUT/config.ini` runs it again |
+| `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
+| `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, but for what `--set` changed |
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
-`stats.json` has `schema` (1; it changes when a name goes or changes its meaning, not when one is added), `version`,
+`stats.json` has `schema` (1, and 2 of several devices; it changes when a name goes or changes its meaning, not when one is added), `version`,
 `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, fills and copies within the device, and `total`, the sums over all kernels. Besides
 there are `overrides` (the parameters that differ from those of the product `gpu`, by name; empty for a configuration with
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
+Of several devices, kernels and copies have their `device`, whose core clock their cycles count, and `system` has its `name`,
+`devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
+in a device's memory is in `unattributed`; `stats.csv` has a last column `device`.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.
 
 Every sub-core is in exactly one of the states under `stalls` in each cycle; the first that applies counts. `idle` is
