@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "config/config.hpp"
 #include "config/products.hpp"
+#include "config/system_config.hpp"
 #include "gpu/simulation.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 void list_products() {
   for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
+  print_out("\nSystems of several\n");
+  for (const config::SystemProduct& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
   print_out(
       "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
@@ -27,7 +30,8 @@ Syntax config_syntax(bool with_product) {
   Syntax syntax;
   syntax.usage = "config [PRODUCT] [options]";
   syntax.summary =
-      "Lists the products; with PRODUCT (a name or an INI file) prints the resolved configuration.";
+      "Lists the products and systems; with PRODUCT (a name or an INI file) prints the resolved "
+      "configuration.";
   if (with_product) syntax.positionals = {"PRODUCT"};
   auto add = syntax.options.add_options();
   add("config,c", po::value<std::string>(), "the product, where it is not the first argument");
@@ -75,6 +79,11 @@ void print_one(const po::variables_map& values) {
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   const std::string product = product_of(values);
+  if (config::means_system(product)) {
+    refuse_idle(values, "config", {"explain", "accelsim-config"},
+                "with a system: expected one of its devices");
+    return print_out("{}", config::to_ini(config::resolve_system(product, 0, overrides)));
+  }
   const auto accelsim = accelsim_config(values, product, overrides, values.count("strict") > 0);
   const config::Resolved resolved =
       accelsim ? accelsim->resolved

@@ -90,15 +90,10 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   return names;
 }
 
-/// GPUs that the program sees: those of the run's machine. Several are executed and recorded; `timed`: they
-/// would be simulated as well.
-unsigned gpus_of(const RunArguments& arguments, bool timed) {
+/// GPUs that the program sees: those of the run's machine.
+unsigned gpus_of(const RunArguments& arguments) {
   const auto& system = arguments.options.system;
-  const auto gpus = system ? static_cast<unsigned>(system->devices.size()) : 1;
-  if (gpus > 1 && timed)
-    throw UserError(
-        fmt::format("--gpus {}: several GPUs are not simulated yet; expected --functional", gpus));
-  return gpus;
+  return system ? static_cast<unsigned>(system->devices.size()) : 1;
 }
 
 /// The file with the configuration that the program's process reads.
@@ -243,7 +238,7 @@ int run_exec(int argc, char** argv) {
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(arguments, !functional);
+  start.gpus = gpus_of(arguments);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);
 }
@@ -283,7 +278,7 @@ int run_record(int argc, char** argv) {
   const TemporaryFolder folder;
   Start start;
   start.command = parts.command;
-  start.gpus = gpus_of(arguments, false);
+  start.gpus = gpus_of(arguments);
   if (values->count("launch")) {
     if (parts.command.size() != 1) throw UserError("record: --launch: expected one PTX file behind --");
     start = player(parts.command.front(), (*values)["launch"].as<std::string>());

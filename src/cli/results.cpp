@@ -16,19 +16,22 @@ constexpr auto kPeriod = std::chrono::seconds(2);
 constexpr int kTimesCost = 20;  // writing takes at most a twentieth of the time
 }  // namespace
 
-ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini)
-    : ResultFolder(std::move(directory), resolved_ini, kFirst) {}
+ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini,
+                           const std::string& system_ini)
+    : ResultFolder(std::move(directory), resolved_ini, system_ini, kFirst) {}
 
-ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini, Clock::duration first)
+ResultFolder::ResultFolder(std::string directory, const std::string& resolved_ini,
+                           const std::string& system_ini, Clock::duration first)
     : directory_(std::move(directory)), next_(Clock::now() + first) {
   if (directory_.empty()) return;
   stats::make_folder(directory_);
   stats::write_file(directory_ + "/config.ini", resolved_ini);
   // Results of an earlier run in this folder must not pass for this one's.
-  for (const char* name :
-       {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt", "check.json"}) {
+  for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt",
+                           "check.json", "system.ini"}) {
     stats::remove_file(directory_ + "/" + name);
   }
+  if (!system_ini.empty()) stats::write_file(directory_ + "/system.ini", system_ini);
 }
 
 /// Copies only what is new: with thousands of kernels a copy of all after each would cost more than the run.
@@ -51,6 +54,7 @@ void ResultFolder::append(const stats::RunReport& report) {
   so_far_.total_cycles = report.total_cycles;
   so_far_.unknown_opcodes = report.unknown_opcodes;
   so_far_.remarks = report.remarks;
+  so_far_.system = report.system;
   any_ = true;
 }
 

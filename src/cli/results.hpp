@@ -14,10 +14,12 @@ namespace lockstep::cli {
 class ResultFolder {
  public:
   /// Makes the folder and writes config.ini, so that a folder that cannot be written fails before the run.
-  ResultFolder(std::string directory, const std::string& resolved_ini);
+  /// `system_ini`: of several devices, for system.ini; config.ini is the first device's.
+  ResultFolder(std::string directory, const std::string& resolved_ini, const std::string& system_ini = "");
   using Clock = std::chrono::steady_clock;
   /// As above, but the first update() that is written is one `first` from now or later.
-  ResultFolder(std::string directory, const std::string& resolved_ini, Clock::duration first);
+  ResultFolder(std::string directory, const std::string& resolved_ini, const std::string& system_ini,
+               Clock::duration first);
 
   /// Adds to a report what the engine does not know.
   using Complete = std::function<void(stats::RunReport&, stats::HostReport&)>;

@@ -238,7 +238,8 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
   check_outputs(arguments);
   const auto start = std::chrono::steady_clock::now();
   gpu::RunOptions& options = arguments.options;
-  ResultFolder folder(arguments.out, config::to_ini(options.config));
+  ResultFolder folder(arguments.out, config::to_ini(options.config),
+                      options.system ? config::to_ini(*options.system) : "");
   note_accelsim(arguments);
   std::optional<AccelsimPrinter> blocks;
   if (arguments.accelsim_stats) blocks.emplace(options.config);

@@ -48,21 +48,28 @@ std::pair<std::string, std::uint32_t> name_and_count(std::string_view text, cons
 struct Field {
   Parameter parameter;
   void (*set)(LinkKind&, std::uint64_t);
+  std::uint64_t (*get)(const LinkKind&);
 };
 const std::vector<Field>& link_fields() {
   static const std::vector<Field> fields = {
       {integer("bytes_per_second", Measure::kBytesPerSecond, 100'000'000, 10'000'000'000'000, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.bytes_per_second = v; }},
+       [](LinkKind& k, std::uint64_t v) { k.bytes_per_second = v; },
+       [](const LinkKind& k) { return k.bytes_per_second; }},
       {integer("latency_ps", Measure::kPicoseconds, 20'000, 1'000'000'000, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.latency_ps = v; }},
+       [](LinkKind& k, std::uint64_t v) { k.latency_ps = v; },
+       [](const LinkKind& k) { return k.latency_ps; }},
       {integer("packet_bytes", Measure::kBytes, 32, 4096, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.packet_bytes = static_cast<std::uint32_t>(v); }},
+       [](LinkKind& k, std::uint64_t v) { k.packet_bytes = static_cast<std::uint32_t>(v); },
+       [](const LinkKind& k) -> std::uint64_t { return k.packet_bytes; }},
       {integer("header_bytes", Measure::kBytes, 1, 256, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.header_bytes = static_cast<std::uint32_t>(v); }},
+       [](LinkKind& k, std::uint64_t v) { k.header_bytes = static_cast<std::uint32_t>(v); },
+       [](const LinkKind& k) -> std::uint64_t { return k.header_bytes; }},
       {integer("store_bytes", Measure::kBytes, 0, 256, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.store_bytes = static_cast<std::uint32_t>(v); }},
+       [](LinkKind& k, std::uint64_t v) { k.store_bytes = static_cast<std::uint32_t>(v); },
+       [](const LinkKind& k) -> std::uint64_t { return k.store_bytes; }},
       {integer("ack_bytes", Measure::kBytes, 1, 256, "", {}),
-       [](LinkKind& k, std::uint64_t v) { k.ack_bytes = static_cast<std::uint32_t>(v); }},
+       [](LinkKind& k, std::uint64_t v) { k.ack_bytes = static_cast<std::uint32_t>(v); },
+       [](const LinkKind& k) -> std::uint64_t { return k.ack_bytes; }},
   };
   return fields;
 }
@@ -194,6 +201,7 @@ class SystemReader {
     if (ends.size() != 2)
       throw UserError(fmt::format("found '{}', expected two nodes, such as gpu0.gpu1 or all.SWITCH",
                                   printable(std::string_view(a.key).substr(6))));
+    if (ends[0] == ends[1] && ends[0] != "all") throw UserError("a link from a node to itself");
     const auto [kind, count] = name_and_count(a.value, "LINK");
     const auto found = std::ranges::find(to_->kinds, kind, &LinkKind::name);
     if (found == to_->kinds.end())
@@ -203,8 +211,7 @@ class SystemReader {
     for (const std::uint32_t from : nodes(ends[0]))
       for (const std::uint32_t to : nodes(ends[1])) {
         const bool both = ends[0] == ends[1];
-        if (from == to && !both) throw UserError("a link from a node to itself");
-        if (both && from >= to) continue;
+        if (both ? from >= to : from == to) continue;
         if (!pairs_.insert(std::minmax(from, to)).second)
           throw UserError("two nodes are linked twice; expected one line with their number of links");
         to_->edges.push_back({from, to, index, count});
@@ -272,6 +279,31 @@ SystemConfig unlinked_system(const GpuConfig& device, std::uint32_t count) {
   system.name = device.gpu.name;
   system.devices.assign(count, device);
   return system;
+}
+
+std::string to_ini(const SystemConfig& system) {
+  std::string out = fmt::format("[system]\nname = {}\ndevices = ", system.name);
+  for (std::size_t d = 0; d < system.devices.size(); ++d)
+    out += fmt::format("{}{}", d == 0 ? "" : ", ", system.devices[d].gpu.name);
+  for (std::size_t s = 0; s < system.switches.size(); ++s)
+    out += fmt::format("{}{}", s == 0 ? "\nswitches = " : ", ", system.switches[s]);
+  out += "\n\n[port]\n";
+  for (const PortField& field : port_fields())
+    out += fmt::format("{} = {}\n", field.parameter.key, system.*field.field);
+  for (const LinkKind& kind : system.kinds) {
+    out += fmt::format("\n[{}]\n", kind.name);
+    for (const Field& field : link_fields())
+      out += fmt::format("{} = {}\n", field.parameter.key, field.get(kind));
+  }
+  if (!system.edges.empty()) out += "\n[edges]\n";
+  const auto name = [&](std::uint32_t node) {
+    return node < system.devices.size() ? fmt::format("gpu{}", node)
+                                        : system.switches[node - system.devices.size()];
+  };
+  for (const LinkEdge& edge : system.edges)
+    out += fmt::format("{}.{} = {} * {}\n", name(edge.a), name(edge.b), system.kinds[edge.kind].name,
+                       edge.count);
+  return out;
 }
 
 std::vector<std::vector<std::uint32_t>> SystemConfig::routes() const {

@@ -68,6 +68,10 @@ struct SystemProduct {
 /// `count` devices of one product, without links.
 [[nodiscard]] SystemConfig unlinked_system(const GpuConfig& device, std::uint32_t count);
 
+/// The system as a text that resolve_system() reads back, with its devices by their product's name: what
+/// --set has changed of them is not in it.
+[[nodiscard]] std::string to_ini(const SystemConfig& system);
+
 /// The most devices of a system.
 inline constexpr std::uint32_t kMaxDevices = 16;
 

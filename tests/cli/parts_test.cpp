@@ -155,7 +155,7 @@ TEST_CASE("results of a run under way are written, then not too often, and kept 
   const Folder folder;
   spill(folder / "stats.json", "of an earlier run");
   spill(folder / "deadlock.txt", "of an earlier run");
-  ResultFolder results(folder.path(), "[gpu]\n", ResultFolder::Clock::duration::zero());
+  ResultFolder results(folder.path(), "[gpu]\n", "", ResultFolder::Clock::duration::zero());
   CHECK(!std::filesystem::exists(folder / "stats.json"));
   CHECK(!std::filesystem::exists(folder / "deadlock.txt"));
   results.update(report_of(1), kNothing);
@@ -174,7 +174,7 @@ TEST_CASE("results of a run under way are written, then not too often, and kept 
 
 TEST_CASE("a run that has just begun is not written yet") {
   const Folder folder;
-  ResultFolder results(folder.path(), "[gpu]\n", std::chrono::hours(1));
+  ResultFolder results(folder.path(), "[gpu]\n", "", std::chrono::hours(1));
   CHECK(std::filesystem::exists(folder / "config.ini"));
   results.update(report_of(1), kNothing);
   CHECK(!std::filesystem::exists(folder / "stats.json"));

@@ -1,0 +1,171 @@
+// How fast GPUs reach each other's memory, through CUDA's driver API: a host program that needs no CUDA
+// compiler. Usage: p2p_bandwidth [MiB]. For each two GPUs prints the bandwidth of a copy, and of a kernel
+// that stores to the other GPU's memory; copies within a GPU stand on the diagonal. Prints PASS or FAIL: what
+// the kernel has stored.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+// As cuda.h declares them; it comes with CUDA.
+using CUresult = int;
+using CUdeviceptr = std::uint64_t;
+extern "C" {
+CUresult cuInit(unsigned flags);
+CUresult cuDeviceGetCount(int* count);
+CUresult cuDeviceGet(int* device, int ordinal);
+CUresult cuDeviceCanAccessPeer(int* can, int device, int peer);
+CUresult cuCtxCreate_v2(void** context, unsigned flags, int device);
+CUresult cuCtxSetCurrent(void* context);
+CUresult cuCtxEnablePeerAccess(void* peer, unsigned flags);
+CUresult cuModuleLoadData(void** module, const void* image);
+CUresult cuModuleGetFunction(void** function, void* module, const char* name);
+CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes);
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
+                           std::size_t bytes, void* stream);
+CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes);
+CUresult cuEventCreate(void** event, unsigned flags);
+CUresult cuEventRecord(void* event, void* stream);
+CUresult cuEventSynchronize(void* event);
+CUresult cuEventElapsedTime(float* milliseconds, void* from, void* to);
+CUresult cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,
+                        void** parameters, void** extra);
+CUresult cuGetErrorName(CUresult error, const char** name);
+}
+
+namespace {
+
+constexpr unsigned kThreads = 256;
+
+// Each thread stores its number, 16 bytes at once.
+constexpr const char* kPtx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry store(.param .u64 to)
+{
+  .reg .b32 %r<5>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [to];
+  cvta.to.global.u64 %rd1, %rd1;
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.s32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %rd2, %r4, 16;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.v4.u32 [%rd3], {%r4, %r4, %r4, %r4};
+  ret;
+}
+)";
+
+[[noreturn]] void fail(const char* why) {
+  std::printf("%s\nFAIL\n", why);
+  std::exit(1);
+}
+
+void check(CUresult result) {
+  if (result == 0) return;
+  const char* name = "an error without a name";
+  cuGetErrorName(result, &name);
+  fail(name);
+}
+
+struct Gpu {
+  void *context = nullptr, *store = nullptr, *begin = nullptr, *end = nullptr;
+  CUdeviceptr data = 0, target = 0;
+};
+
+Gpu open(int number, std::size_t bytes) {
+  Gpu gpu;
+  int device = 0;
+  void* module = nullptr;
+  check(cuDeviceGet(&device, number));
+  check(cuCtxCreate_v2(&gpu.context, 0, device));
+  check(cuModuleLoadData(&module, kPtx));
+  check(cuModuleGetFunction(&gpu.store, module, "store"));
+  check(cuEventCreate(&gpu.begin, 0));
+  check(cuEventCreate(&gpu.end, 0));
+  check(cuMemAlloc_v2(&gpu.data, bytes));
+  check(cuMemAlloc_v2(&gpu.target, bytes));
+  return gpu;
+}
+
+/// Gigabytes a second of what `work` puts into the default stream of the GPU.
+template <class Work>
+double rate(const Gpu& gpu, std::size_t bytes, Work&& work) {
+  check(cuCtxSetCurrent(gpu.context));
+  check(cuEventRecord(gpu.begin, nullptr));
+  work();
+  check(cuEventRecord(gpu.end, nullptr));
+  check(cuEventSynchronize(gpu.end));
+  float milliseconds = 0;
+  check(cuEventElapsedTime(&milliseconds, gpu.begin, gpu.end));
+  return static_cast<double>(bytes) / (static_cast<double>(milliseconds) * 1e6);
+}
+
+double copy(const Gpu& from, const Gpu& to, std::size_t bytes) {
+  return rate(from, bytes, [&] {
+    check(cuMemcpyPeerAsync(to.target, to.context, from.data, from.context, bytes, nullptr));
+  });
+}
+
+double store(const Gpu& from, const Gpu& to, std::size_t bytes) {
+  CUdeviceptr target = to.target;
+  void* parameters[] = {&target};
+  const auto ctas = static_cast<unsigned>(bytes / (16 * kThreads));
+  const double speed = rate(from, bytes, [&] {
+    check(cuLaunchKernel(from.store, ctas, 1, 1, kThreads, 1, 1, 0, nullptr, parameters, nullptr));
+  });
+  std::vector<std::uint32_t> stored(bytes / 4);
+  check(cuCtxSetCurrent(to.context));
+  check(cuMemcpyDtoH_v2(stored.data(), to.target, bytes));
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    if (stored[i] != i / 4) fail("what was stored is not what is there");
+  return speed;
+}
+
+template <class Measure>
+void table(const char* title, const std::vector<Gpu>& gpus, Measure&& measure) {
+  std::printf("%s, GB/s; from the GPU of the row to that of the column\n     ", title);
+  for (std::size_t j = 0; j < gpus.size(); ++j) std::printf("%9zu", j);
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    std::printf("\n%5zu", i);
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      int can = 1;
+      if (i != j) check(cuDeviceCanAccessPeer(&can, static_cast<int>(i), static_cast<int>(j)));
+      if (can) {
+        std::printf("%9.2f", measure(gpus[i], gpus[j]));
+      } else {
+        std::printf("        -");
+      }
+    }
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int mib = argc > 1 ? std::atoi(argv[1]) : 4;
+  if (argc > 2 || mib <= 0 || mib > 1024) fail("usage: p2p_bandwidth [MiB], 1 to 1024");
+  const std::size_t bytes = static_cast<std::size_t>(mib) << 20;
+  int count = 0;
+  check(cuInit(0));
+  check(cuDeviceGetCount(&count));
+  std::vector<Gpu> gpus;
+  for (int i = 0; i < count; ++i) gpus.push_back(open(i, bytes));
+  for (int i = 0; i < count; ++i)
+    for (int j = 0; j < count; ++j) {
+      int can = 0;
+      if (i == j) continue;
+      check(cuDeviceCanAccessPeer(&can, i, j));
+      if (!can) continue;
+      check(cuCtxSetCurrent(gpus[static_cast<std::size_t>(i)].context));
+      check(cuCtxEnablePeerAccess(gpus[static_cast<std::size_t>(j)].context, 0));
+    }
+  table("copies", gpus, [&](const Gpu& from, const Gpu& to) { return copy(from, to, bytes); });
+  table("stores of a kernel", gpus, [&](const Gpu& from, const Gpu& to) { return store(from, to, bytes); });
+  std::puts("PASS");
+}

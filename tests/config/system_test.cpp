@@ -1,0 +1,143 @@
+// Systems of several devices: what ships, what files may say, and ways between nodes.
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "config/system_config.hpp"
+#include "helpers.hpp"
+
+namespace lockstep::config {
+namespace {
+
+using Catch::Matchers::Contains;
+using test::TempFolder;
+
+constexpr const char* kLink =
+    "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\nheader_bytes = 16\n"
+    "store_bytes = 0\nack_bytes = 1\n";
+
+SystemConfig read(const std::string& text, std::uint32_t devices = 0) {
+  const TempFolder folder;
+  return resolve_system(folder.write("s.ini", text), devices);
+}
+
+std::uint64_t bandwidth(const SystemConfig& s, std::uint32_t a, std::uint32_t b) {
+  for (const LinkEdge& e : s.edges)
+    if (std::minmax(e.a, e.b) == std::minmax(a, b)) return s.kinds[e.kind].bytes_per_second * e.count;
+  return 0;
+}
+
+TEST_CASE("The systems that ship have the links of their data sheets") {
+  const SystemConfig a100 = resolve_system("dgx_a100");
+  CHECK(a100.devices.size() == 8);
+  CHECK(a100.devices[7].gpu.name == "a100");
+  for (std::uint32_t d = 0; d < 8; ++d)
+    CHECK(bandwidth(a100, d, 8) == 300'000'000'000);  // NVIDIA: 600 GB/s, both ways
+  const SystemConfig direct = resolve_system("hgx_a100_4");
+  CHECK(direct.edges.size() == 6);
+  for (const LinkEdge& e : direct.edges) CHECK(e.count == 4);
+  const SystemConfig pcie = resolve_system("pcie_4");
+  CHECK(pcie.devices.size() == 4);
+  CHECK(pcie.edges.size() == 6);
+}
+
+TEST_CASE("A DGX-1's mesh: six links at every V100, four neighbours, two steps to everybody") {
+  const SystemConfig dgx1 = resolve_system("dgx1_v100");
+  std::map<std::uint32_t, std::uint32_t> links, neighbours;
+  for (const LinkEdge& e : dgx1.edges)
+    for (const std::uint32_t end : {e.a, e.b}) {
+      links[end] += e.count;
+      ++neighbours[end];
+    }
+  for (std::uint32_t d = 0; d < 8; ++d) {
+    CHECK(links[d] == 6);
+    CHECK(neighbours[d] == 4);
+  }
+  const auto routes = dgx1.routes();
+  unsigned without = 0;
+  for (std::uint32_t a = 0; a < 8; ++a)
+    for (std::uint32_t b = 0; b < 8; ++b) without += a != b && routes[a][b] == SystemConfig::kNoEdge;
+  CHECK(without == 8 * 3);  // devices pass nothing on
+}
+
+TEST_CASE("Ways lead over switches and over the fewest links") {
+  const SystemConfig pcie =
+      resolve_system("pcie_4");  // gpu0, gpu1 at node 4, gpu2, gpu3 at node 5, root is node 6
+  const auto routes = pcie.routes();
+  const auto other_end = [&](std::uint32_t node, std::uint32_t edge) {
+    return pcie.edges[edge].a == node ? pcie.edges[edge].b : pcie.edges[edge].a;
+  };
+  const auto steps = [&](std::uint32_t from, std::uint32_t to) {
+    unsigned count = 0;
+    for (std::uint32_t node = from; node != to; ++count) node = other_end(node, routes[node][to]);
+    return count;
+  };
+  CHECK(steps(0, 1) == 2);
+  CHECK(steps(0, 2) == 4);
+  CHECK(steps(3, 1) == 4);
+}
+
+TEST_CASE("The first devices of a system keep their links") {
+  const SystemConfig pcie = resolve_system("pcie_4", 3);
+  CHECK(pcie.devices.size() == 3);
+  CHECK(pcie.edges.size() == 5);
+  const auto routes = pcie.routes();
+  CHECK(routes[0][2] != SystemConfig::kNoEdge);
+  CHECK_THROWS_WITH(resolve_system("pcie_4", 5), Contains("--gpus 5: pcie_4 has 4 devices"));
+}
+
+TEST_CASE("A file describes a system of different devices; --set is for all of them") {
+  const TempFolder folder;
+  const std::string file = folder.write(
+      "s.ini",
+      std::string("[system]\nname = mine\ndevices = a100 * 2, v100\nswitches = hub\n[port]\nlanes = 2\n") +
+          kLink + "[edges]\nall.hub = wire * 2\ngpu0.gpu1 = wire\n");
+  CHECK(means_system(file));
+  const SystemConfig s = resolve_system(file, 0, {"l1.hit_latency=40"});
+  CHECK(s.name == "mine");
+  REQUIRE(s.devices.size() == 3);
+  CHECK(s.devices[2].gpu.name == "v100");
+  for (const GpuConfig& device : s.devices) CHECK(device.l1.hit_latency == 40);
+  CHECK(s.port_lanes == 2);
+  CHECK(s.edges.size() == 4);
+  CHECK(bandwidth(s, 0, 1) == 10'000'000'000);
+  CHECK(s.kinds[0].latency_ps == 100'000);
+  CHECK_FALSE(means_system("a100"));
+  CHECK_FALSE(means_system(folder.write("gpu.ini", "include = a100\n")));
+}
+
+TEST_CASE("A system's text reads back as the same system") {
+  for (const SystemProduct& product : systems()) {
+    const SystemConfig s = resolve_system(std::string(product.name));
+    const SystemConfig again = read(to_ini(s));
+    CHECK(to_ini(again) == to_ini(s));
+    CHECK(again.edges.size() == s.edges.size());
+    CHECK(again.kinds[0].bytes_per_second == s.kinds[0].bytes_per_second);
+    CHECK(again.routes() == s.routes());
+  }
+}
+
+TEST_CASE("What is wrong in a system's file is said with its line") {
+  const std::string system = "[system]\ndevices = a100 * 2\n";
+  const auto fails = [](const std::string& text, const std::string& with) {
+    CHECK_THROWS_WITH(read(text), Contains(with));
+  };
+  fails(std::string(kLink), "[system] has no 'devices'");
+  fails("[system]\ndevices = a1000\n", "s.ini:2: 'a1000' is neither a product");
+  fails("[system]\ndevices = a100 * 17\n", "s.ini:2: more than 16 devices");
+  fails("[system]\ndevices = a100 * x\n", "s.ini:2: the count = 'x' is not a number");
+  fails("[system]\ndevice = a100\n", "s.ini:2: unknown key 'device'; did you mean 'devices'?");
+  fails("[system]\ndevices = a100\nswitches = gpu7\n", "'gpu7' cannot be a switch's name");
+  fails(system + "[wire]\nbytes_per_second = 1 GB/s\n", "[wire] has no 'latency_ps'; expected 20000 to");
+  fails(system + "[wire]\nlatency = 1 ns\n", "s.ini:4: unknown key 'latency'; did you mean 'latency_ps'?");
+  fails(system + kLink + "[edges]\ngpu0.gpu2 = wire\n", "'gpu2' is no node; expected gpu0 to gpu1");
+  fails(system + kLink + "[edges]\ngpu0.gpu1 = rope\n", "'rope' is no kind of link");
+  fails(system + kLink + "[edges]\ngpu0.gpu0 = wire\n", "a link from a node to itself");
+  fails(system + kLink + "[edges]\ngpu0.gpu1 = wire\nall.all = wire\n", "two nodes are linked twice");
+  fails(system + kLink + "[edges]\ngpu0 = wire\n", "expected two nodes, such as gpu0.gpu1");
+  fails("include = a100\n" + system, "a system includes nothing");
+  fails("devices = a100\n[system]\ndevices = a100\n", "stands in no section");
+  fails(system + "devices = a100\n", "duplicate key 'devices'");
+}
+
+}  // namespace
+}  // namespace lockstep::config

@@ -1,0 +1,149 @@
+// Wires and switches against closed forms.
+#include "link/wire.hpp"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <vector>
+
+#include "link/framing.hpp"
+#include "link/switch.hpp"
+
+namespace lockstep::link {
+namespace {
+
+struct Arrived {
+  Cycle at;
+  Message message;
+};
+
+/// One wire, ticked every cycle or only when it says so, and what comes out of it.
+class Bench {
+ public:
+  explicit Bench(const WireSpec& spec, unsigned queues = 1)
+      : network_("link", {0}, {1}, spec.latency), wire_(network_, 0, 0, queues, spec) {}
+  Wire& wire() { return wire_; }
+  void run(Cycle end, bool skip) {
+    for (Cycle now = 0; now < end;) {
+      wire_.tick(now);
+      collect(now + 1);
+      now = skip ? std::min(wire_.next_event(now), end) : now + 1;
+    }
+  }
+  std::vector<Arrived> arrived;
+
+ private:
+  void collect(Time now) {
+    std::vector<Time> next(2);
+    const std::vector<sim::DomainId> sender{0};
+    network_.flip(sender, now, next);
+    network_.collect(0, [&](std::uint32_t, Cycle at, const Message& m) { arrived.push_back({at, m}); });
+  }
+  Network network_;
+  Wire wire_;
+};
+
+Message message(std::uint32_t bytes, std::uint32_t tag = 0) {
+  Message m;
+  m.bytes = bytes;
+  m.access.tag = tag;
+  return m;
+}
+
+TEST_CASE(
+    "The n-th message of a full wire arrives when its last byte has crossed it, for every size and clock") {
+  const bool skip = GENERATE(false, true);
+  const std::uint64_t bytes_per_second =
+      GENERATE(std::uint64_t{25'000'000'000}, std::uint64_t{300'000'000'000}, std::uint64_t{1'000'000'007});
+  const std::uint64_t khz = GENERATE(std::uint64_t{1'410'000}, std::uint64_t{1'000'000});
+  const std::uint32_t bytes = GENERATE(1u, 16u, 144u, 272u);
+  constexpr Cycle kLatency = 300;
+  Bench bench({bytes_per_second, kLatency, khz, khz});
+  constexpr std::uint64_t kCount = 200;
+  for (std::uint32_t i = 0; i < kCount; ++i) bench.wire().push(0, message(bytes, i));
+  bench.run(200'000, skip);
+  REQUIRE(bench.arrived.size() == kCount);
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    // Seconds to cycles in 128 bits: ceil((i + 1) * bytes * khz * 1000 / bytes_per_second), at least a cycle.
+    const auto crossed = static_cast<Cycle>(
+        (static_cast<sim::Wide>((i + 1) * bytes) * khz * 1000 + bytes_per_second - 1) / bytes_per_second);
+    CHECK(bench.arrived[i].message.access.tag == i);
+    CHECK(bench.arrived[i].at == std::max<Cycle>(crossed, 1) + kLatency);
+  }
+  CHECK(bench.wire().counters().messages == kCount);
+  CHECK(bench.wire().counters().bytes == kCount * bytes);
+}
+
+TEST_CASE("An arrival is an edge of the receiver's clock") {
+  Bench bench({1'000'000'000, 100, 1'000'000, 1'500'000});  // one byte a cycle
+  bench.wire().push(0, message(7));
+  bench.run(1000, true);
+  REQUIRE(bench.arrived.size() == 1);
+  CHECK(bench.arrived[0].at == 161);  // ceil((7 + 100) * 1.5)
+}
+
+TEST_CASE("Queues that always wait get equal numbers of messages") {
+  const unsigned queues = GENERATE(2u, 3u, 8u);
+  Bench bench({1'000'000'000, 10, 1'000'000, 1'000'000}, queues);
+  for (std::uint32_t i = 0; i < 100; ++i)
+    for (unsigned q = 0; q < queues; ++q) bench.wire().push(q, message(16, q));
+  bench.run(16 * 40 * queues, true);
+  std::vector<unsigned> served(queues);
+  for (const Arrived& a : bench.arrived) ++served[a.message.access.tag];
+  for (const unsigned count : served) CHECK((count == 39 || count == 40));
+}
+
+TEST_CASE(
+    "Framing: copies share headers, stores have more of them, answers without data are acknowledgements") {
+  const Framing framing{256, 16, 32, 1};
+  using Kind = icnt::AccessKind;
+  CHECK(framing.request(Kind::kLoad, 0xf) == 16);
+  CHECK(framing.answer(Kind::kLoad, 0x3) == 16 + 64);
+  CHECK(framing.request(Kind::kStore, 0xf) == 16 + 32 + 128);
+  CHECK(framing.answer(Kind::kStore, 0xf) == 1);
+  CHECK(framing.request(Kind::kCopy, 0xf) == 128 + 8);  // half of a packet of 256 bytes
+  CHECK(framing.request(Kind::kAtomic, 0x1) == 16 + 32 + 32);
+  CHECK(framing.answer(Kind::kAtomic, 0x1) == 16 + 32);
+}
+
+TEST_CASE("A switch shares a full wire equally between those who send over it") {
+  constexpr Cycle kLatency = 50;
+  constexpr std::uint32_t kSources = 3, kMessages = 60;
+  // Wires 0 to 2 lead from devices to the switch (node 4), wire 3 from it to device 3.
+  Network network("link", {0, 1, 2, 4}, {0, 1, 2, 3, 4}, kLatency);
+  const WireSpec spec{1'000'000'000, kLatency, 1'000'000, 1'000'000};
+  std::vector<Wire> devices, out;
+  for (std::uint32_t d = 0; d < kSources; ++d) devices.emplace_back(network, d, 4, 2, spec);
+  out.emplace_back(network, 3, 3, 4, spec);
+  Switch hub(network, 4, 4096, std::move(out), {0, 0, 0, 0});
+  for (std::uint32_t d = 0; d < kSources; ++d)
+    for (std::uint32_t i = 0; i < kMessages; ++i) {
+      Message m = message(20, d);
+      m.to = 3;
+      devices[d].push(0, m);
+    }
+  std::vector<Time> next(5);
+  std::vector<sim::DomainId> all(5);
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<Arrived> arrived;
+  for (Cycle now = 0; now < 5000; now += 20) {  // windows of 20 cycles, below the latency
+    for (Wire& wire : devices)
+      for (Cycle t = now; t < now + 20; ++t) wire.tick(t);
+    (void)hub.advance(now, now + 20);
+    network.collect(3, [&](std::uint32_t, Cycle at, const Message& m) { arrived.push_back({at, m}); });
+    network.flip(all, now + 20, next);
+  }
+  REQUIRE(arrived.size() == kSources * kMessages);
+  CHECK(hub.quiescent());
+  // Each 20 bytes, one byte a cycle: the first crosses the first wire, waits for nothing, and crosses the
+  // second.
+  CHECK(arrived.front().at == 20 + kLatency + 20 + kLatency);
+  CHECK(arrived.back().at == 20 + kLatency + kSources * kMessages * 20 + kLatency);
+  for (std::size_t i = 0; i + kSources <= arrived.size(); i += kSources) {
+    std::vector<bool> seen(kSources);
+    for (std::size_t k = i; k < i + kSources; ++k) seen[arrived[k].message.access.tag] = true;
+    CHECK(std::find(seen.begin(), seen.end(), false) == seen.end());
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::link
