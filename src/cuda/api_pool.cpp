@@ -202,7 +202,7 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
   return api([&](Runtime& rt) {
     require(advice >= 1 && advice <= 6);
     check_managed(rt, p, n);
-    rt.advise(reinterpret_cast<Address>(p), n, advice, is_host(rt, place));
+    rt.memory_log.advise(reinterpret_cast<Address>(p), n, advice, is_host(rt, place));
   });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.

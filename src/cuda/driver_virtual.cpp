@@ -68,7 +68,7 @@ LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offse
   return driver_api([&](Runtime& rt) {
     require(flags == 0);
     rt.virtual_memory.map(p, bytes, offset, handle);
-    rt.note_place(rt.virtual_memory.owner(p), p, bytes);
+    rt.memory_log.place(rt.virtual_memory.owner(p), p, bytes);
   });
 }
 LOCKSTEP_CUDA_API cuMemUnmap(DevicePointer p, std::size_t bytes) {

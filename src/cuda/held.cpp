@@ -21,7 +21,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-bool is_blocking(const StreamState& s) { return !s.is_default && (s.flags & kStreamNonBlocking) == 0; }
+bool is_blocking(const StreamState& s) { return !s.is_default && s.blocks(); }
 std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device; }
 
 /// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile.
@@ -154,12 +154,12 @@ bool Runtime::may_go_on(const KernelRun& run) {
         std::uint64_t now = 0;
         if (!memory.accessible(word.address, word.bytes)) return true;  // which is a fault
         if (!read_own(word.address, &now, word.bytes)) {                // some systems do not allow it
-          if (!std::exchange(given, true)) note_host_accesses();
+          if (!std::exchange(given, true)) memory_log.note_host();
           std::memcpy(&now, reinterpret_cast<const void*>(word.address), word.bytes);
         }
         return now != word.bits;
       });
-  if (given && host_pages_) host_pages_->watch();
+  if (given) memory_log.watch();
   return changed;
 }
 

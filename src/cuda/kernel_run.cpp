@@ -185,7 +185,7 @@ bool Runtime::execute_clocked(KernelRun& run, const StreamState& stream) {
   options = run.options;
   options.may_wait = false;
   if (rehearsal == Recorder::Rehearsal::kDone) {
-    recorder_->log().wait_stream(stream.number, (stream.flags & kStreamNonBlocking) == 0);
+    recorder_->log().wait_stream(stream.number, stream.blocks());
     recorder_->tell(ordered_);
     auto cycles = recorder_->ask_clocks();
     if (!cycles.empty()) {

@@ -38,6 +38,12 @@ struct Copy {
   bool blocking = false;  // the host waits for it
 };
 
+/// Bytes from the first to behind the last of `depth` slices of `height` rows of `width` bytes.
+[[nodiscard]] inline std::uint64_t span_of(std::size_t pitch, std::size_t slice, std::size_t width,
+                                           std::size_t height, std::size_t depth) {
+  return slice * (depth - 1) + pitch * (height - 1) + width;
+}
+
 struct Fill {
   std::byte* address = nullptr;
   std::size_t pitch = 0, slice = 0;

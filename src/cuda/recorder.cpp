@@ -146,13 +146,6 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
   return true;
 }
 
-void Recorder::copy_to_device(std::uint32_t stream, Address to, std::uint64_t bytes) {
-  log_.add(stream, {Kind::kStreamCopyToDevice, to, bytes});
-}
-void Recorder::copy_to_host(std::uint32_t stream, Address from, std::uint64_t bytes) {
-  log_.add(stream, {Kind::kStreamCopyToHost, from, bytes});
-}
-
 void Recorder::finish() {
   tell(false);  // what the host did last
   const std::uint64_t hash = file_.hash();

@@ -56,8 +56,6 @@ class Recorder {
   /// As kernel(), with the grid that `make` gives in a process forked for it: here nothing is executed.
   [[nodiscard]] Rehearsal rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
                                    const trace::KernelHeader& header);
-  void copy_to_device(std::uint32_t stream, Address to, std::uint64_t bytes);
-  void copy_to_host(std::uint32_t stream, Address from, std::uint64_t bytes);
   [[nodiscard]] StreamLog& log() { return log_; }
   /// A simulation runs beside the program.
   [[nodiscard]] bool live() const { return wire_ != nullptr && wire_->is_open(); }

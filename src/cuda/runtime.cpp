@@ -39,8 +39,9 @@ Runtime::Runtime(Settings s)
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),
       settings.devices);
+  memory_log.record_into(recorder_->log());
   for (unsigned d = 0; d < settings.devices; ++d)
-    note_place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);
+    memory_log.place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);
   set_trace_name(program_invocation_short_name);
 }
 
@@ -70,10 +71,6 @@ void Runtime::set_trace_name(const std::string& name) {
 DeviceState& Runtime::device(int number) {
   if (number < 0 || number >= devices()) throw ApiError(Status::kErrorInvalidDevice);
   return *devices_[static_cast<unsigned>(number)];
-}
-
-void Runtime::note_place(unsigned device, Address begin, std::uint64_t bytes) {
-  if (recorder_ && devices() > 1) recorder_->log().place(device, begin, bytes);
 }
 
 StreamState& Runtime::stream(abi::Stream handle) {
@@ -196,7 +193,7 @@ void Runtime::wait_stream(abi::Stream handle) {
   const StreamState& s = stream(handle);
   wait_until([&] { return !held_.held.has(s); });
   if (!recorder_) return;
-  recorder_->log().wait_stream(s.number, (s.flags & kStreamNonBlocking) == 0);
+  recorder_->log().wait_stream(s.number, s.blocks());
   recorder_->tell(ordered_);
 }
 void Runtime::wait_event(abi::Event handle) {
@@ -233,7 +230,7 @@ bool Runtime::is_complete(StreamState& s) {
     if (answer.there && !answer.cycle) return false;
   }
   if (recorder_) {
-    recorder_->log().wait_stream(s.number, (s.flags & kStreamNonBlocking) == 0);
+    recorder_->log().wait_stream(s.number, s.blocks());
     recorder_->tell(ordered_);
   }
   return true;
@@ -272,10 +269,10 @@ bool Runtime::release(Address address) {
   const auto found = memory.find(address);
   if (!found || found->begin != address) return false;
   const bool managed = found->kind == exec::MemoryKind::kManaged;
-  if (managed) note_host_accesses();
+  if (managed) memory_log.note_host();
   pools.end_use(address);
   memory.release(address);
-  if (managed) note_host_accesses();
+  if (managed) memory_log.note_host();
   return true;
 }
 
@@ -290,7 +287,7 @@ void Runtime::reset() {
     return found && found->device == own.number();
   };
   drop_held({own.number()});
-  note_host_accesses();
+  memory_log.note_host();
   own.drop_heap();
   std::erase_if(arrays, [&](const auto& entry) { return is_own(entry.second->address); });
   own.graph_memory.clear();
@@ -330,7 +327,7 @@ void Runtime::report() {
     return std::ranges::all_of(devices_, [](const auto& d) { return d->sticky == Status::kSuccess; });
   };
   if (fine()) drop_held();
-  if (fine()) note_host_accesses();
+  if (fine()) memory_log.note_host();
   if (recorder_ && fine()) recorder_->finish();
   std::string names;
   for (const std::string& name : unsupported_) names += " " + name;

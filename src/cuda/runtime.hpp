@@ -21,13 +21,12 @@
 #include "cuda/graph.hpp"
 #include "cuda/graph_memory.hpp"
 #include "cuda/held_work.hpp"
-#include "cuda/host_pages.hpp"
 #include "cuda/launch_monitor.hpp"
 #include "cuda/lookout.hpp"
+#include "cuda/memory_log.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/pools.hpp"
-#include "cuda/preferred_host.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
 #include "cuda/virtual_memory.hpp"
@@ -41,9 +40,6 @@ namespace lockstep::cuda {
 
 /// In place of a stream: the default one, and the host waits until the copy is complete.
 inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr_t{0});
-
-/// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
-inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 
 struct GraphExec {
   std::unique_ptr<Graph> graph;
@@ -61,6 +57,7 @@ class Runtime {
   Settings settings;
   exec::DeviceMemory memory;
   VirtualMemory virtual_memory{memory};
+  MemoryLog memory_log{memory};
   exec::TextureTable textures;
   Modules modules;
   Pools pools;
@@ -79,8 +76,6 @@ class Runtime {
   [[nodiscard]] bool release(Address address);
   /// Memory of graphs that is in use, whosever it is: GraphMemory::end_use().
   [[nodiscard]] bool end_graph_use(Address address);
-  /// For the recorded trace of several devices: a range of addresses is this device's memory from now on.
-  void note_place(unsigned device, Address begin, std::uint64_t bytes);
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
@@ -103,11 +98,6 @@ class Runtime {
   void reset();
   /// Whether something that is put into the stream now would be held.
   [[nodiscard]] bool is_held(const StreamState& stream) const { return held_.held.holds(stream); }
-  /// Managed memory, for the recorded trace: what the program did with it since the last call.
-  void note_host_accesses();
-  void record_managed(const trace::Command& command);
-  /// cudaMemAdvise; `advice`: 1 to 6, `host`: the place that is named.
-  void advise(Address begin, std::uint64_t bytes, int advice, bool host);
 
   /// The state behind a handle; 0, 1 and 2 are the calling thread's device's default stream. Throws
   /// ApiError(InvalidResourceHandle).
@@ -153,7 +143,6 @@ class Runtime {
   [[nodiscard]] const Work* waiting_kernel() const;
   void drop_held(std::optional<unsigned> device = {});
   void log_wait_all();
-  void note_allocations();
   [[nodiscard]] std::unique_ptr<KernelRun> begin_kernel(KernelLaunch source, bool may_wait);
   /// False: it waits; call again to go on.
   [[nodiscard]] bool run_kernel(KernelRun& run, const StreamState& stream);
@@ -166,15 +155,9 @@ class Runtime {
   [[nodiscard]] bool execute_recorded(KernelRun& run, const StreamState& stream);
   [[nodiscard]] bool execute_clocked(KernelRun& run, const StreamState& stream);
   void copy(const Copy& copy, const StreamState& stream);
-  void record_copy(const Copy& copy, const StreamState& stream);
-  [[nodiscard]] bool host_touches(const std::byte* address, int kind, int naming_kind) const;
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);
-  void record_fill(const Fill& fill, const StreamState& stream);
-  /// The device or the host touches one end of a copy, or what is filled, where that is managed.
-  void record_touch(const CopyEnd& end, std::uint64_t bytes, bool write, bool host,
-                    const StreamState& stream);
 
   HeldWork held_;
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_, gone_streams_;  // gone: held work names them
@@ -186,9 +169,6 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   SharedPage execution_;
   LaunchMonitor monitor_{execution_.page()};
-  std::unique_ptr<HostPages> host_pages_;     // from the first managed allocation that is recorded on
-  std::map<Address, std::uint64_t> managed_;  // recorded managed allocations: bytes
-  PreferredHost preferred_host_;
   std::uint32_t next_stream_;
   bool ordered_ = true;                   // no stream was made with cudaStreamNonBlocking
   std::set<std::string> clock_warnings_;  // kernels

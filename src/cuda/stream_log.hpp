@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "cuda/stream_state.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::cuda {
@@ -22,6 +23,7 @@ class StreamLog {
   /// Before a command is put into `stream`: what it has to wait for. `blocking`: it was not made with
   /// cudaStreamNonBlocking. `device`: the stream's, the same in every call.
   void enter(std::uint32_t stream, bool blocking, unsigned device = 0);
+  void enter(const StreamState& stream) { enter(stream.number, stream.blocks(), stream.device); }
   /// After enter(). A kernel, copy or event of the stream.
   void add(std::uint32_t stream, trace::Command command);
   /// What the host does itself: commands on managed memory.

@@ -9,6 +9,9 @@ namespace lockstep::cuda {
 struct Graph;
 struct GraphNode;
 
+/// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
+inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
+
 struct StreamState {
   std::uint32_t number = 0;  // the legacy default stream of device d has number d
   unsigned device = 0;       // on which its work is done
@@ -20,6 +23,9 @@ struct StreamState {
   Graph* capture = nullptr;  // operations become nodes of it
   bool capture_origin = false;
   std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
+
+  /// Its work and that of the device's default stream wait for each other, or it is that stream.
+  [[nodiscard]] bool blocks() const { return (flags & kStreamNonBlocking) == 0; }
 };
 
 struct EventState {

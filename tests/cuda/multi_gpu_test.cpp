@@ -36,6 +36,8 @@ const std::map<std::string, std::string> kExpected = {
     {"threads", "0 20 \n0 20 \n"},
     {"pools", "0 0 3 0 21 \n0 700 \n"},
     {"mapped", "0 0 0 31 0 32 \n1 0 0 700 \n"},
+    {"corners", "0 12 13 0 16 17 0 \n0 10 \n"},
+    {"advice", "0 0 \n0 0 \n101 101 \n0 41 0 42 \n"},
     {"contexts", "1 0 704 1 0 \n0 \n"},
 };
 

@@ -83,3 +83,24 @@ TEST_CASE("an event is recorded behind the stream's commands and waited for by i
   log.wait_event(event);
   CHECK(text(log) == "K1 R1 S2:0 K2 E0");
 }
+
+TEST_CASE("several devices: each has a default stream with its number, and waits of its own") {
+  StreamLog log(2);
+  const auto kernel_on = [&](unsigned device, std::uint32_t stream) {
+    log.enter(stream, true, device);
+    log.add(stream, {Kind::kKernel});
+  };
+  kernel_on(0, 0);
+  kernel_on(1, 1);  // the default stream of device 1: nothing to do with that of device 0
+  kernel_on(1, 2);
+  kernel_on(0, 3);
+  CHECK(text(log) == "K0 K1 R1 S2:0 K2 R0 S3:1 K3");
+  log.wait_all(1);
+  log.wait_all(1);
+  kernel_on(1, 1);  // the host has waited for stream 2
+  log.wait_stream(3, true);
+  CHECK(text(log) == "K0 K1 R1 S2:0 K2 R0 S3:1 K3 W K1 R3 E2");
+  const std::vector<unsigned> devices{0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0};
+  REQUIRE(log.commands().size() == devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) CHECK(log.commands()[i].device == devices[i]);
+}

@@ -16,6 +16,19 @@ struct AccessDescription {
   MemLocation location;
   int flags;
 };
+struct Peer3D {
+  void* from_array;
+  std::size_t from_at[3];
+  void* from;
+  std::size_t from_pitch, from_width, from_height;
+  int from_device;
+  void* to_array;
+  std::size_t to_at[3];
+  void* to;
+  std::size_t to_pitch, to_width, to_height;
+  int to_device;
+  std::size_t extent[3];
+};
 struct AllocationProperties {
   int type = 1, handle_types = 0, location_type = 1, location = 0;
   void* win32 = nullptr;
@@ -36,6 +49,8 @@ int cudaDeviceGetPCIBusId(char*, int, int);
 int cudaDeviceGetAttribute(int*, int, int);
 int cudaMemcpyPeer(void*, int, const void*, int, std::size_t);
 int cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, void*);
+int cudaMemcpy3DPeer(const Peer3D*);
+int cuMemcpyPeerAsync(unsigned long long, void*, unsigned long long, void*, std::size_t, void*);
 int cudaMemcpyFromSymbol(void*, const void*, std::size_t, std::size_t, int);
 int cudaGetSymbolAddress(void**, const void*);
 int cudaPointerGetAttributes(PointerAttributes*, const void*);
@@ -320,6 +335,40 @@ int mapped() {
   return 0;
 }
 
+/// A corner of 2 x 2 words, from rows of 4 to rows of 3, and one word by the driver API.
+int corners() {
+  unsigned *from = words(0), *to = words(1);
+  for (unsigned i = 0; i < 8; ++i) on(0, &put, from + i, 10 + i);
+  Peer3D corner{};
+  corner.from = from + 2, corner.from_pitch = 16, corner.from_width = 16, corner.from_height = 2;
+  corner.to = to, corner.to_pitch = 12, corner.to_width = 12, corner.to_height = 2, corner.to_device = 1;
+  corner.extent[0] = 8, corner.extent[1] = 2, corner.extent[2] = 1;
+  say({cudaMemcpy3DPeer(&corner)}, false);
+  say({value(to), value(to + 1), value(to + 2), value(to + 3), value(to + 4), value(to + 5)});
+  void *first = nullptr, *second = nullptr;
+  cuDevicePrimaryCtxRetain(&first, 0);
+  cuDevicePrimaryCtxRetain(&second, 1);
+  const auto number = [](const void* at) { return reinterpret_cast<unsigned long long>(at); };
+  say({cuMemcpyPeerAsync(number(to + 5), second, number(from), first, 4, nullptr), value(to + 5)});
+  return 0;
+}
+
+/// Managed memory may be wished to each device that is there, in CUDA 13's form.
+int advice() {
+  void* memory = nullptr;
+  cudaSetDevice(0);
+  cudaMallocManaged(&memory, 4096, 1);
+  auto* const at = static_cast<unsigned*>(memory);
+  constexpr int kPreferred = 3;
+  for (const int device : {0, 1, devices()})
+    say({cudaMemPrefetchAsync(memory, 4096, {1, device}, 0, nullptr),
+         cudaMemAdvise(memory, 4096, kPreferred, {1, device})});
+  cudaGetLastError();
+  say({on(0, &put, at, 41), *static_cast<volatile unsigned*>(at), on(1, &put, at, 42),
+       *static_cast<volatile unsigned*>(at)});
+  return 0;
+}
+
 /// Contexts of the driver API and devices of the runtime are the same.
 int contexts() {
   void *first = nullptr, *second = nullptr, *popped = nullptr;
@@ -358,6 +407,8 @@ int main(int argc, char** argv) {
   if (which == "copies") return copies();
   if (which == "barrier") return barrier(false);
   if (which == "threads") return barrier(true);
+  if (which == "corners") return corners();
+  if (which == "advice") return advice();
   if (which == "ring") return ring();
   if (which == "pools") return pools();
   if (which == "mapped") return mapped();
