@@ -1,0 +1,106 @@
+// Systems of several GPUs from the command line.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include "program.hpp"
+
+namespace lockstep::cli {
+namespace {
+
+using Catch::Contains;
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+std::string example(const char* name) {
+  return (std::filesystem::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path() / name).string();
+}
+
+/// The numbers of the table below `title`, by row and column; -1 where there is none.
+std::vector<std::vector<double>> table_of(const std::string& text, const std::string& title) {
+  std::istringstream lines(text.substr(text.find(title)));
+  std::string line;
+  std::getline(lines, line);
+  std::getline(lines, line);
+  std::vector<std::vector<double>> rows;
+  while (std::getline(lines, line) && line.rfind("  ", 0) == 0) {
+    std::istringstream cells(line);
+    std::string cell;
+    cells >> cell;
+    rows.emplace_back();
+    while (cells >> cell) rows.back().push_back(cell == "-" ? -1 : std::stod(cell));
+  }
+  return rows;
+}
+
+TEST_CASE("A program measures the links of the machine that it runs on; threads change no byte") {
+  const Folder folder;
+  const auto measure = [&](const char* threads, const std::string& out) {
+    return run({"exec", "-c", "dgx1_v100", "--gpus", "6", "-q", "-t", threads, "-o", folder / out, "--",
+                example("p2p_bandwidth"), "1"});
+  };
+  const Finished one = measure("1", "a"), three = measure("3", "b");
+  REQUIRE(one.code == 0);
+  CHECK_THAT(one.out, Contains("PASS"));
+  CHECK(one.out == three.out);
+  CHECK((slurp(folder / "a/stats.json") == slurp(folder / "b/stats.json")));
+  CHECK((slurp(folder / "a/stats.csv") == slurp(folder / "b/stats.csv")));
+  const auto copies = table_of(one.out, "copies");
+  REQUIRE(copies.size() == 6);
+  // One link of NVLink 2 between 0 and 1, two between 0 and 3, none between 0 and 5: 25 GB/s each, less
+  // headers of a sixteenth, and a start that 1 MiB does not hide.
+  CHECK(copies[0][1] == Approx(25 * 256 / 272.0).epsilon(0.05));
+  CHECK(copies[0][3] == Approx(50 * 256 / 272.0).epsilon(0.08));
+  CHECK(copies[0][5] == -1);
+  CHECK(copies[5][0] == -1);
+}
+
+TEST_CASE("A recorded program of several GPUs runs again as it did, and results name the system") {
+  const Folder folder;
+  const std::string trace = folder / "t.lst";
+  REQUIRE(run({"exec", "-c", "dgx_a100", "--gpus", "2", "-q", "-o", folder / "live", "--record", trace, "--",
+               example("p2p_bandwidth"), "1"})
+              .code == 0);
+  REQUIRE(run({"run", trace, "-c", folder / "live/system.ini", "-q", "-o", folder / "again"}).code == 0);
+  const std::string live = slurp(folder / "live/stats.json");
+  CHECK_THAT(live, Contains("\"schema\":2") && Contains("\"from\":\"gpu0\",\"to\":\"nvswitch\""));
+  const Finished compared = run({"compare", folder / "live", folder / "again"});
+  CHECK(compared.code == 0);
+  CHECK_THAT(compared.out, Contains("no difference"));
+  CHECK_THAT(run({"info", trace}).out, Contains("Devices"));
+  const Finished timeline =
+      run({"run", trace, "-c", "dgx_a100", "--gpus", "2", "--timeline", folder / "t.json"});
+  CHECK_THAT(timeline.out, Contains("on dgx_a100, 2 devices: a100") && Contains("link gpu0 to nvswitch"));
+  CHECK_THAT(slurp(folder / "t.json"), Contains("device 1: a100") && Contains("copies to other devices"));
+  const Finished single = run({"run", trace, "-c", "a100"});
+  CHECK(single.code == 2);
+  CHECK_THAT(single.err, Contains("the trace has work of device 1") && Contains("--gpus 2"));
+}
+
+TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
+  CHECK_THAT(run({"config"}).out, Contains("dgx_a100"));
+  const Finished printed = run({"config", "hgx_a100_4"});
+  CHECK(printed.code == 0);
+  CHECK_THAT(printed.out, Contains("gpu2.gpu3 = nvlink3 * 4"));
+  const auto refused = [](std::vector<std::string> arguments, const std::string& why) {
+    const Finished done = run(std::move(arguments));
+    CHECK(done.code == 2);
+    CHECK_THAT(done.err, Contains(why));
+  };
+  const std::string traces = std::string(LOCKSTEP_SOURCE_DIR) + "/traces/chain";
+  refused({"run", traces, "-c", "hgx_a100_4", "--gpus", "5"}, "hgx_a100_4 has 4 devices");
+  refused({"run", traces, "--gpus", "17"}, "--gpus");
+  refused({"run", traces, "--gpus", "0"}, "--gpus");
+  refused({"config", "dgx_a100", "--explain", "l1"}, "--explain");
+  refused({"run", traces, "-c", "dgx_a1000"}, "neither a product");
+}
+
+}  // namespace
+}  // namespace lockstep::cli
