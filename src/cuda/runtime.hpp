@@ -170,7 +170,7 @@ class Runtime {
   SharedPage execution_;
   LaunchMonitor monitor_{execution_.page()};
   std::uint32_t next_stream_;
-  bool ordered_ = true;                   // no stream was made with cudaStreamNonBlocking
+  bool ordered_ = settings.devices == 1;  // and no stream was made with cudaStreamNonBlocking
   std::set<std::string> clock_warnings_;  // kernels
   std::uint64_t ticks_ = 0;  // without a timing model: executed warp instructions and copied lines
   std::uint64_t launches_ = 0;

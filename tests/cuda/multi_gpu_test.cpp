@@ -1,6 +1,7 @@
 // Programs for several GPUs: CUDA's error codes, whose memory and variables are whose, kernels that wait for
 // each other, and the recorded trace.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -78,16 +79,41 @@ TEST_CASE("several GPUs: a fault says which device executed and whose memory it 
         std::string::npos);
 }
 
-TEST_CASE("several GPUs: how many there are is checked, and they are not simulated yet") {
+TEST_CASE("several GPUs: how many there are is checked") {
   for (const char* gpus : {"0", "17", "two"}) {
     const Finished wrong = execute("errors", gpus);
     CHECK(wrong.code == 2);
     CHECK(wrong.err.find("--gpus") != std::string::npos);
   }
-  const Finished timed = run({"exec", "--gpus", "2", "--", LOCKSTEP_MULTI_GPU_PROGRAM, kPtx, "errors"});
-  CHECK(timed.code == 2);
-  CHECK(timed.err.find("--gpus 2: several GPUs are not simulated yet; expected --functional") !=
-        std::string::npos);
+}
+
+TEST_CASE("several GPUs: simulated beside the program, results and report are those of its recording") {
+  const Folder folder;
+  std::string text = slurp(kPtx);  // managed memory is not simulated with several devices
+  const std::string managed = ".attribute(.managed) ";
+  text.erase(text.find(managed), managed.size());
+  std::ofstream(folder / "plain.ptx") << text;
+  for (const char* which : {"copies", "barrier", "corners"}) {
+    INFO(which);
+    const auto timed = [&](const std::string& out, std::vector<std::string> options) {
+      options.insert(options.begin(), {"exec", "-q", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / out});
+      for (const std::string& word :
+           {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), folder / "plain.ptx"})
+        options.push_back(word);
+      options.emplace_back(which);
+      return run(std::move(options));
+    };
+    const Finished one = timed("one", {"--threads", "1", "--record", folder / "kept.lst"});
+    CHECK(one.code == 0);
+    CHECK(one.out == kExpected.at(which));
+    const std::string stats = slurp(folder / "one/stats.json");
+    CHECK(stats.find("\"partial\":false") != std::string::npos);
+    CHECK(timed("two", {"--threads", "2", "--window", "7"}).out == one.out);
+    CHECK(slurp(folder / "two/stats.json") == stats);
+    CHECK(run({"run", folder / "kept.lst", "-q", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / "three"})
+              .code == 0);
+    CHECK(slurp(folder / "three/stats.json") == stats);
+  }
 }
 
 TEST_CASE("several GPUs: one recording for every number of threads; one GPU's is that of a program without") {
