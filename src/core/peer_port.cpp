@@ -58,9 +58,9 @@ void PeerPort::tick(Cycle now) {
   take_messages(now);  // 2. what has come over the links
   for (Cycle edge = core_to_l2_.ceil(now); edge < core_to_l2_.ceil(now + 1); ++edge)
     for (Lane& lane : lanes_) exchange_with_sms(lane, edge);  // 3. outward
-  read_for_copies();
-  for (Lane& lane : lanes_) exchange_with_slices(lane, now);  // 4. inward
-  for (link::Wire& wire : wiring_.wires) wire.tick(now);      // 5. the links
+  read_for_copies();                                          // 4. lines to be copied
+  for (Lane& lane : lanes_) exchange_with_slices(lane, now);  // 5. inward
+  for (link::Wire& wire : wiring_.wires) wire.tick(now);      // 6. the links
 }
 
 void PeerPort::take_commands(Cycle now) {
@@ -77,7 +77,7 @@ void PeerPort::take_messages(Cycle now) {
     request.tag = served_.add({message.from, request.tag, false, {}, request.sectors});
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
-    lanes_[lane].to_serve.push_back(request);
+    lanes_[lane].to_serve.push(request);
   });
 }
 
@@ -92,7 +92,7 @@ void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
     --copy_lines_asked_;
   } else {
     const icnt::Request& r = asked.request;
-    lanes_[map_->lane(r.line)].to_answer.push_back(
+    lanes_[map_->lane(r.line)].to_answer.push(
         {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel}});
   }
   if (asked.request.sectors == 0) asked_.free(answer.tag);
@@ -104,7 +104,7 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
       edge, may_ask(),
       [&](const icnt::Request& r) { return flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0); },
       [&](const icnt::Request& r) { accept(r); });
-  for (; !lane.to_answer.empty() && !lane.answers.full(); lane.to_answer.pop_front()) {
+  for (; !lane.to_answer.empty() && !lane.answers.full(); lane.to_answer.pop()) {
     const Answer& answer = lane.to_answer.front();
     const unsigned sectors =
         icnt::answer_carries_data(answer.reply.kind) ? bit_count(answer.reply.sectors) : 0;
@@ -154,7 +154,7 @@ void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
       },
       [&](const icnt::Reply& r) { accept_local(r); });
   stats::IcntCounters& counters = counters_[kernel_];
-  for (; !lane.to_serve.empty() && !lane.served.full(); lane.to_serve.pop_front()) {
+  for (; !lane.to_serve.empty() && !lane.served.full(); lane.to_serve.pop()) {
     const icnt::Request& r = lane.to_serve.front();
     lane.served.push(now, map_->home_slice(r.line),
                      flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0), r);
@@ -188,12 +188,16 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
   if (served.missing == 0) served_.free(reply.tag);
 }
 
-/// As many as the lanes have room for.
+/// Copies yield to what other devices want.
+bool PeerPort::may_read() const {
+  std::size_t waiting = 0;
+  for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
+  return waiting < lanes_.size() && copies_.has_line();
+}
+
+/// As many lines as the lanes take in a cycle.
 void PeerPort::read_for_copies() {
-  while (copies_.has_line()) {
-    std::size_t waiting = 0;
-    for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
-    if (waiting >= lanes_.size()) return;
+  while (may_read()) {
     const PeerCopies::Line line = *copies_.next_line();
     const std::uint32_t lane = map_->lane(line.source);
     icnt::Request request;
@@ -203,7 +207,7 @@ void PeerPort::read_for_copies() {
     request.kernel = kernel_;
     request.reply_to = fabric_->peer_requester(lane);
     request.tag = served_.add({line.to, 0, true, line, line.sectors});
-    lanes_[lane].to_serve.push_back(request);
+    lanes_[lane].to_serve.push(request);
   }
 }
 
@@ -218,11 +222,7 @@ Cycle PeerPort::next_event(Cycle now) const {
     if (!lane.to_answer.empty() && !lane.answers.full()) return now + 1;
     if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
   }
-  if (copies_.has_line()) {
-    std::size_t waiting = 0;
-    for (const Lane& lane : lanes_) waiting += lane.to_serve.size();
-    if (waiting < lanes_.size()) return now + 1;
-  }
+  if (may_read()) return now + 1;
   for (const link::Wire& wire : wiring_.wires) next = std::min(next, wire.next_event(now));
   return std::max(next, now + 1);
 }

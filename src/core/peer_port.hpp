@@ -17,6 +17,7 @@
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
+#include "util/ring.hpp"
 
 namespace lockstep::core {
 
@@ -82,8 +83,8 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     icnt::InjectionPort<icnt::Reply> answers;   // L2 edges
     icnt::InjectionPort<icnt::Request> served;  // core edges
     icnt::EjectionPort<icnt::Reply> answered;   // core edges
-    std::deque<icnt::Request> to_serve;
-    std::deque<Answer> to_answer;
+    Ring<icnt::Request> to_serve;
+    Ring<Answer> to_answer;
   };
 
   void tick(Cycle now);
@@ -95,6 +96,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void accept(const icnt::Request& request);
   void accept_local(const icnt::Reply& reply);
   void read_for_copies();
+  [[nodiscard]] bool may_read() const;
   void ask(std::uint16_t to, const Asked& asked, Address line);
   void send(std::uint16_t to, Queue queue, link::Message message);
   [[nodiscard]] Cycle next_event(Cycle now) const;

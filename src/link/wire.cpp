@@ -28,7 +28,7 @@ unsigned Wire::pick() {
 void Wire::tick(Cycle now) {
   const std::uint64_t first = cycle_to_byte_.ceil(now), end = cycle_to_byte_.ceil(now + 1);
   while (waiting_ > 0 && free_ < end) {
-    std::deque<Message>& queue = queues_[pick()];
+    Ring<Message>& queue = queues_[pick()];
     const Message& message = queue.front();
     free_ = std::max(free_, first) + message.bytes;
     const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
@@ -38,7 +38,7 @@ void Wire::tick(Cycle now) {
     const bool data = message.answer ? icnt::answer_carries_data(message.access.kind)
                                      : icnt::carries_data(message.access.kind);
     if (data) counters_.data_bytes += bit_count(message.access.sectors) * kSectorBytes;
-    queue.pop_front();
+    queue.pop();
     --waiting_;
   }
 }

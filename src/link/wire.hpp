@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "link/message.hpp"
 #include "sim/clock.hpp"
+#include "util/ring.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::link {
@@ -33,7 +33,7 @@ class Wire {
        const WireSpec& spec);
 
   void push(unsigned queue, const Message& message) {
-    queues_[queue].push_back(message);
+    queues_[queue].push(message);
     ++waiting_;
   }
   /// Sends what may begin in cycle `now`.
@@ -50,7 +50,7 @@ class Wire {
   std::uint32_t source_, destination_;
   sim::ClockRatio cycle_to_byte_, byte_to_cycle_, to_receiver_;
   Cycle latency_;
-  std::vector<std::deque<Message>> queues_;
+  std::vector<Ring<Message>> queues_;
   std::size_t waiting_ = 0;
   unsigned last_ = 0;       // queue that was served last
   std::uint64_t free_ = 0;  // the next byte's number, if bytes had been sent from cycle 0 on

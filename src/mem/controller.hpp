@@ -10,7 +10,7 @@
 #include "config/gpu_config.hpp"
 #include "mem/dram_channel.hpp"
 #include "mem/dram_map.hpp"
-#include "mem/ring.hpp"
+#include "util/ring.hpp"
 #include "sim/clock.hpp"
 #include "stats/counters.hpp"
 #include "util/types.hpp"

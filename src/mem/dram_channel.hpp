@@ -9,7 +9,7 @@
 #include "mem/dram_queue.hpp"
 #include "mem/dram_timing.hpp"
 #include "mem/fr_fcfs.hpp"
-#include "mem/ring.hpp"
+#include "util/ring.hpp"
 #include "stats/counters.hpp"
 #include "util/types.hpp"
 

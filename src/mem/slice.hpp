@@ -12,7 +12,7 @@
 #include "mem/address_map.hpp"
 #include "mem/controller.hpp"
 #include "mem/mshr_file.hpp"
-#include "mem/ring.hpp"
+#include "util/ring.hpp"
 #include "mem/tag_array.hpp"
 #include "stats/counters.hpp"
 #include "util/types.hpp"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::mem {
+namespace lockstep {
 
 template <class T>
 class Ring {
@@ -38,4 +38,4 @@ class Ring {
   std::size_t head_ = 0, count_ = 0;
 };
 
-}  // namespace lockstep::mem
+}  // namespace lockstep
