@@ -106,13 +106,16 @@ Slot Decoder::immediate_slot(const Op& operand, ptx::Type type) {
   return constant(*bits);
 }
 
-/// Values of 128 bits take two slots, which only registers of that width have.
+/// Values of 128 bits take two slots, which registers of that width have and nothing else has.
 void Decoder::check_width(const Op& operand, ptx::Type type) const {
-  if (ptx::bits(type) <= 64 || operand.kind == OperandKind::kSink) return;
   if (ptx::bits(type) > 128) fail(fmt::format("values of .{} are not supported", ptx::name(type)));
   const bool wide =
-      operand.kind == OperandKind::kRegister && ptx::bits(function_->registers[operand.reg].type) == 128;
-  if (!wide) fail(fmt::format("a value of .{} is expected to be a register of .b128", ptx::name(type)));
+      operand.kind == OperandKind::kRegister && ptx::bits(function_->registers[operand.reg].type) > 64;
+  if (ptx::bits(type) <= 64) {
+    if (wide) fail(fmt::format("a value of .{} in a register of .b128 is not supported", ptx::name(type)));
+  } else if (!wide && operand.kind != OperandKind::kSink) {
+    fail(fmt::format("a value of .{} is expected to be a register of .b128", ptx::name(type)));
+  }
 }
 
 Slot Decoder::slot_of(const Op& operand, ptx::Type type, Operation& op) {

@@ -77,6 +77,11 @@ TEST_CASE("128 bits in a narrower register or a constant are refused: they would
     INFO(code);
     CHECK_THAT(refusal(code), Catch::Contains("is expected to be a register of .b128"));
   }
+  for (const char* code : {"cvt.rzi.ftz.s32.f32 %q0, %r1;", "ld.global.b64 %q0, [%rd1];",
+                           "mov.b64 %rd4, %q0;", "st.global.s8 [%rd1], %q0;", "mov.b128 %q0, {%q1, %rd4};"}) {
+    INFO(code);
+    CHECK_THAT(refusal(code), Catch::Contains("in a register of .b128 is not supported"));
+  }
   std::vector<std::uint64_t> cells{3, 4};
   CHECK(execute("ld.global.b128 %q0, [%rd1]; mov.b128 %q1, %q0; mov.b128 {_, %rd10}, %q1;", cells)[0] == 4);
   CHECK(execute("ld.global.b128 _, [%rd1]; mov.b64 %rd10, {0f3F800000, 2};", cells)[0] == 0x23f800000);

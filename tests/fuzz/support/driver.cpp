@@ -21,6 +21,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
+/// GCC's UndefinedBehaviorSanitizer has a library of its own, which does not know of the callback.
+extern "C" const char* __ubsan_default_options() { return "abort_on_error=1"; }
+
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
