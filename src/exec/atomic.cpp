@@ -173,7 +173,7 @@ std::optional<AtomicFn> compare_and_swap(Type type) {
     case 64:
       return swap_if_equal<U64>;
     default:
-      return AtomicFn{nullptr};
+      return std::nullopt;
   }
 }
 
@@ -182,8 +182,12 @@ std::optional<AtomicFn> compare_and_swap(Type type) {
 std::optional<AtomicFn> atomic_function(const ptx::Form& form, bool flush) {
   const Type type = form.last_type();
   const unsigned bits = ptx::bits(type);
-  if (form.has(Mod::kCas)) return bits < 16 ? std::nullopt : compare_and_swap(type);
-  if (form.has(Mod::kExch)) return bits > 64 ? AtomicFn{nullptr} : AtomicFn{exchange};
+  if (bits > 64) {
+    const bool known = bits == 128 && (form.has(Mod::kCas) || form.has(Mod::kExch));
+    return known ? std::optional(AtomicFn{nullptr}) : std::nullopt;
+  }
+  if (form.has(Mod::kCas)) return compare_and_swap(type);
+  if (form.has(Mod::kExch)) return exchange;
   if (form.has(Mod::kAdd)) return addition(type, flush);
   if (form.has(Mod::kMin)) return extreme(type, true);
   if (form.has(Mod::kMax)) return extreme(type, false);

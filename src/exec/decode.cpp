@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::uint32_t kUnplaced = ~0u;
 constexpr std::uint32_t kDynamicSharedAlign = 16;  // at least, as nvcc declares it
+// Local memory of a thread ("CUDA C++ Programming Guide", technical specifications per compute capability).
+constexpr std::uint64_t kMostLocalBytes = 512 * 1024;
+// What a launch allows is for it to say: an offset in shared memory has 32 bits.
+constexpr std::uint64_t kMostSharedBytes = 1 << 30;
 
 /// Instructions that PTX documents with {!} or {-}: the others could read the operand as it is only.
 bool takes_negated(ptx::Opcode op) {
@@ -33,20 +37,7 @@ bool takes_negated(ptx::Opcode op) {
   }
 }
 
-/// The only registers of two slots: what copies them would reach behind a narrower operand.
-bool has_narrow_operand(const ptx::Instruction& inst, const ptx::Function& function) {
-  const bool moves_128 =
-      inst.op() == ptx::Opcode::kMov &&
-      std::ranges::any_of(inst.form.types, [](ptx::Type t) { return ptx::bits(t) == 128; });
-  return moves_128 && std::ranges::any_of(inst.operands, [&](const ptx::Operand& o) {
-           if (o.kind == ptx::OperandKind::kVector || o.kind == ptx::OperandKind::kSink) return false;
-           return o.kind != ptx::OperandKind::kRegister || ptx::bits(function.registers[o.reg].type) != 128;
-         });
-}
-
-std::uint32_t round_up(std::uint64_t value, std::uint64_t to) {
-  return static_cast<std::uint32_t>((value + to - 1) / to * to);
-}
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 }  // namespace
 
@@ -96,6 +87,7 @@ std::string Decoder::source_prefix() const {
 }
 
 void Decoder::run() {
+  function_ = &program_.functions[entry_];
   out_.by_id_.assign(program_.functions.size(), kUnplaced);
   reach(entry_);
   bool indirect = false;
@@ -161,9 +153,10 @@ void Decoder::lay_out_shared() {
       dynamic_align = std::max<std::uint64_t>(dynamic_align, v.align);
       return kUnplaced;
     }
-    const std::uint32_t at = round_up(end, v.align);
+    const std::uint64_t at = round_up(end, v.align);
     end = at + v.size;
-    return at;
+    if (end > kMostSharedBytes) fail(fmt::format("{} bytes of shared memory are too many", end));
+    return static_cast<std::uint32_t>(at);
   };
   for (std::size_t i = 0; i < variables_.size(); ++i)
     if (used_variables_[i] && program_.variables[i].space == ptx::Space::kShared)
@@ -176,7 +169,7 @@ void Decoder::lay_out_shared() {
         layouts_[f].variables[i] = place(function.variables[i]);
   }
   out_.shared_bytes_ = static_cast<std::uint32_t>(end);
-  out_.dynamic_shared_ = round_up(end, dynamic_align);
+  out_.dynamic_shared_ = static_cast<std::uint32_t>(round_up(end, dynamic_align));
   for (std::size_t i = 0; i < variables_.size(); ++i)
     if (program_.variables[i].is_dynamic_shared()) variables_[i] = out_.dynamic_shared_;
   for (std::size_t f = 0; f < ids_.size(); ++f)
@@ -202,16 +195,26 @@ void Decoder::lay_out_registers(std::uint32_t index) {
   }
 }
 
+/// The offset of a new variable in the frame.
+std::uint32_t Decoder::extend_frame(FunctionCode& code, std::uint64_t bytes, std::uint64_t align) const {
+  const std::uint64_t at = round_up(code.frame_bytes, align), end = round_up(at + bytes, 16);
+  if (end > kMostLocalBytes)
+    fail(fmt::format("{} bytes of local memory; a thread has {}", end, kMostLocalBytes));
+  code.frame_bytes = static_cast<std::uint32_t>(at + bytes);
+  return static_cast<std::uint32_t>(at);
+}
+
 std::uint32_t Decoder::place_parameter(const ptx::Parameter& parameter, const FunctionLayout& layout,
                                        FunctionCode& code, std::vector<ParameterPlace>& places) {
   ParameterPlace place;
   place.bytes = static_cast<std::uint32_t>(parameter.size);
   if (parameter.in_register) {
+    if (ptx::bits(parameter.type) > 64)
+      fail("parameters in registers of more than 64 bits are not supported");
     place.in_register = true;
     place.slot = layout.registers[parameter.reg];
   } else {
-    place.offset = round_up(code.frame_bytes, std::max<std::uint32_t>(parameter.align, 1));
-    code.frame_bytes = place.offset + place.bytes;
+    place.offset = extend_frame(code, parameter.size, std::max<std::uint32_t>(parameter.align, 1));
   }
   places.push_back(place);
   return place.offset;
@@ -224,15 +227,13 @@ void Decoder::lay_out_frame(std::uint32_t index) {
   if (index == 0) {  // .local variables of the module are the entry's
     for (std::size_t i = 0; i < variables_.size(); ++i) {
       if (program_.variables[i].space != ptx::Space::kLocal || !used_variables_[i]) continue;
-      variables_[i] = round_up(code.frame_bytes, program_.variables[i].align);
-      code.frame_bytes = static_cast<std::uint32_t>(variables_[i] + program_.variables[i].size);
+      variables_[i] = extend_frame(code, program_.variables[i].size, program_.variables[i].align);
     }
   }
   for (std::size_t i = 0; i < source.variables.size(); ++i) {
     const ptx::Variable& v = source.variables[i];
-    if (v.space == ptx::Space::kShared) continue;
-    layout.variables[i] = round_up(code.frame_bytes, v.align);
-    code.frame_bytes = static_cast<std::uint32_t>(layout.variables[i] + v.size);
+    if (v.space != ptx::Space::kLocal && v.space != ptx::Space::kParam) continue;
+    layout.variables[i] = extend_frame(code, v.size, v.align);
   }
   for (const auto& parameter : source.parameters) {
     if (source.entry) {
@@ -244,7 +245,7 @@ void Decoder::lay_out_frame(std::uint32_t index) {
   }
   for (const auto& result : source.results)
     layout.results.push_back(place_parameter(result, layout, code, code.results));
-  code.frame_bytes = round_up(code.frame_bytes, 16);
+  code.frame_bytes = static_cast<std::uint32_t>(round_up(code.frame_bytes, 16));
 }
 
 void Decoder::decode_function(std::uint32_t index) {
@@ -290,7 +291,6 @@ std::optional<LaneOp> Decoder::lane_op(const Inst& inst) const {
 void Decoder::decode_lane(const Inst& inst, Operation& op) {
   const auto lane = lane_op(inst);
   if (!lane) fail("this instruction is not supported");
-  if (has_narrow_operand(inst, *function_)) fail("expected registers of .b128");
   const unsigned written = ptx::destination_count(inst.form);
   std::vector<Slot> destinations, sources;
   for (std::size_t i = 0; i < inst.operands.size(); ++i)

@@ -40,6 +40,8 @@ class Decoder {
   void lay_out_shared();
   void lay_out_frame(std::uint32_t code);
   void lay_out_registers(std::uint32_t code);
+  [[nodiscard]] std::uint32_t extend_frame(FunctionCode& code, std::uint64_t bytes,
+                                           std::uint64_t align) const;
   std::uint32_t place_parameter(const ptx::Parameter& parameter, const FunctionLayout& layout,
                                 FunctionCode& code, std::vector<ParameterPlace>& places);
   void decode_function(std::uint32_t code);
@@ -51,6 +53,7 @@ class Decoder {
 
   // decode_operand.cpp
   [[nodiscard]] Slot constant(std::uint64_t bits);
+  void check_width(const Op& operand, ptx::Type type) const;
   [[nodiscard]] Slot slot_of(const Op& operand, ptx::Type type, Operation& op);
   void flatten(const Op& operand, ptx::Type type, Operation& op, std::vector<Slot>& to);
   [[nodiscard]] Slot register_slot(ptx::RegisterId reg) const;
@@ -68,6 +71,7 @@ class Decoder {
 
   // decode_memory.cpp
   [[nodiscard]] MemoryForm address_form(const Op& address, ptx::Space space, Operation& op);
+  void set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const;
   [[nodiscard]] std::uint32_t add_memory(const MemoryForm& form);
   void decode_load(const Inst& inst, Operation& op);
   void decode_store(const Inst& inst, Operation& op);
@@ -86,7 +90,10 @@ class Decoder {
   // decode_control.cpp
   void decode_branch(const Inst& inst, Operation& op);
   void decode_call(const Inst& inst, Operation& op);
-  [[nodiscard]] CallValue call_value(const Op& operand, const ptx::Parameter* formal, Operation& op);
+  [[nodiscard]] CallValue call_register(const Op& operand, const ptx::Parameter* formal, bool result,
+                                        Operation& op);
+  [[nodiscard]] CallValue call_value(const Op& operand, const ptx::Parameter* formal, bool result,
+                                     Operation& op);
   void decode_barrier(const Inst& inst, Operation& op);
   void decode_sources(const Inst& inst, Operation& op, Handler handler);
 

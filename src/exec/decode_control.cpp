@@ -144,27 +144,39 @@ void Decoder::decode_branch(const Inst& inst, Operation& op) {
   set_operands(op, {}, {slot_of(inst.operands[0], ptx::Type::kU32, op)});
 }
 
-CallValue Decoder::call_value(const Op& operand, const ptx::Parameter* formal, Operation& op) {
+/// A register or constant that is given, or a register that takes a result.
+CallValue Decoder::call_register(const Op& operand, const ptx::Parameter* formal, bool result,
+                                 Operation& op) {
+  const bool is_register = operand.kind == OperandKind::kRegister;
+  if (result && !is_register && operand.kind != OperandKind::kSink)
+    fail("a result is expected to go to a register or a .param variable");
+  if (!result && operand.kind == OperandKind::kSink) fail("the sink `_` is not a value to give");
   CallValue value;
-  if (operand.kind != OperandKind::kSymbol) {
-    const ptx::Type type = formal ? formal->type : ptx::Type::kB64;
-    value.slot = slot_of(operand, type, op);
-    value.bytes =
-        ptx::bytes(operand.kind == OperandKind::kRegister ? function_->registers[operand.reg].type : type);
-    return value;
-  }
+  const ptx::Type given = formal ? formal->type : ptx::Type::kB64;
+  const ptx::Type type = is_register ? function_->registers[operand.reg].type : given;
+  if (ptx::bits(type) > 64) fail("registers of more than 64 bits are not supported here");
+  value.slot = slot_of(operand, is_register ? type : given, op);
+  value.bytes = ptx::bytes(type);
+  return value;
+}
+
+CallValue Decoder::call_value(const Op& operand, const ptx::Parameter* formal, bool result, Operation& op) {
+  if (operand.kind != OperandKind::kSymbol) return call_register(operand, formal, result, op);
+  CallValue value;
   const SymbolPlace place = place_of(operand.symbol);
-  if (place.reach == Reach::kFrame) {
-    value.in_frame = true;
-    value.offset = static_cast<std::uint32_t>(place.at + static_cast<std::uint64_t>(operand.offset));
-    value.bytes = static_cast<std::uint32_t>(
-        operand.symbol.kind == ptx::SymbolKind::kLocal       ? function_->variables[operand.symbol.id].size
-        : operand.symbol.kind == ptx::SymbolKind::kParameter ? function_->parameters[operand.symbol.id].size
-                                                             : function_->results[operand.symbol.id].size);
+  if (place.reach != Reach::kFrame) {
+    if (result) fail("a result is expected to go to a register or a .param variable");
+    value.slot = symbol_slot(operand);
+    value.bytes = 8;
     return value;
   }
-  value.slot = symbol_slot(operand);
-  value.bytes = 8;
+  if (operand.offset != 0) fail("a variable is given as a whole, without an offset");
+  value.in_frame = true;
+  value.offset = static_cast<std::uint32_t>(place.at);
+  value.bytes = static_cast<std::uint32_t>(
+      operand.symbol.kind == ptx::SymbolKind::kLocal       ? function_->variables[operand.symbol.id].size
+      : operand.symbol.kind == ptx::SymbolKind::kParameter ? function_->parameters[operand.symbol.id].size
+                                                           : function_->results[operand.symbol.id].size);
   return value;
 }
 
@@ -192,7 +204,8 @@ void Decoder::decode_call(const Inst& inst, Operation& op) {
   const auto collect = [&](const Op& list, const std::vector<ptx::Parameter>* of,
                            std::vector<CallValue>& to) {
     for (std::size_t i = 0; i < list.elements.size(); ++i)
-      to.push_back(call_value(list.elements[i], of && i < of->size() ? &(*of)[i] : nullptr, op));
+      to.push_back(
+          call_value(list.elements[i], of && i < of->size() ? &(*of)[i] : nullptr, &to == &site.results, op));
     if (of && of->size() != list.elements.size())
       fail(fmt::format("{} values are given, {} expected", list.elements.size(), of->size()));
   };

@@ -122,6 +122,13 @@ std::uint32_t Decoder::add_memory(const MemoryForm& form) {
   return static_cast<std::uint32_t>(out_.memory_.size() - 1);
 }
 
+void Decoder::set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const {
+  if (ptx::bytes(type) * count > kMostAccessBytes)
+    fail(fmt::format("an access of {} bytes; {} are allowed", ptx::bytes(type) * count, kMostAccessBytes));
+  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
+  form.count = static_cast<std::uint8_t>(count);
+}
+
 MemoryForm Decoder::address_form(const Op& address, ptx::Space space, Operation&) {
   if (address.kind != OperandKind::kAddress) fail("expected an address in brackets");
   MemoryForm form;
@@ -168,8 +175,7 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
   flatten(inst.operands[0], type, op, destinations);
   const Op* first = &inst.operands[0];
   while (!first->elements.empty()) first = &first->elements.front();
-  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
-  form.count = static_cast<std::uint8_t>(destinations.size());
+  set_elements(form, type, destinations.size());
   form.polls = polls(inst.form);
   if (ptx::is_signed(type) && first->kind == OperandKind::kRegister) {
     form.extend = static_cast<std::uint8_t>(ptx::bits(type));
@@ -200,8 +206,7 @@ void Decoder::decode_store(const Inst& inst, Operation& op) {
   flatten(inst.operands[1], type, op, sources);
   for (const Slot slot : sources)
     if (!slot.exists()) fail("the sink `_` is not a value to store");
-  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
-  form.count = static_cast<std::uint8_t>(sources.size());
+  set_elements(form, type, sources.size());
   op.handler = Handler::kStore;
   op.detail = add_memory(form);
   set_operands(op, {}, sources);
@@ -241,12 +246,12 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   if (returns) flatten(inst.operands[0], type, op, destinations);
   for (std::size_t i = at + 1; i <= at + (compare ? 2u : 1u); ++i)
     flatten(inst.operands[i], type, op, sources);
-  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
-  form.count = static_cast<std::uint8_t>(compare ? sources.size() / 2 : sources.size());
+  set_elements(form, type, compare ? sources.size() / 2 : sources.size());
   if (returns && destinations.size() == 1) destinations.resize(form.count, Slot::none());
   form.polls = returns;
   const auto fn = atomic_function(inst.form, false), global = atomic_function(inst.form, true);
   if (!fn || !global) fail("this atomic operation is not supported");
+  if (!*fn && form.count != 1) fail("vectors of 128-bit values are not supported");
   op.handler = Handler::kAtomic;
   op.detail = add_memory(form);
   op.second = static_cast<std::uint32_t>(out_.atomics_.size());
@@ -277,6 +282,7 @@ void Decoder::decode_stack(const Inst& inst, Operation& op) {
 }
 
 void Decoder::decode_convert_address(const Inst& inst, Operation& op) {
+  if (inst.operands[0].kind == OperandKind::kSink) return void(op.handler = Handler::kNothing);
   std::vector<Slot> sources;
   for (std::size_t i = 1; i < inst.operands.size() && inst.op() != Opcode::kCreatepolicy; ++i)
     sources.push_back(slot_of(inst.operands[i], ptx::Type::kU64, op));

@@ -11,6 +11,16 @@ using ptx::SymbolKind;
 
 namespace {
 
+/// Of the registers that mov packs into a value of `whole`, or unpacks it to.
+ptx::Type part_type(const ptx::Operand& operand, ptx::Type whole) {
+  if (operand.kind != OperandKind::kVector || operand.elements.size() < 2) return whole;
+  const std::size_t bits = ptx::bits(whole) / operand.elements.size();
+  return bits == 64   ? ptx::Type::kB64
+         : bits == 32 ? ptx::Type::kB32
+         : bits == 16 ? ptx::Type::kB16
+                      : ptx::Type::kB8;
+}
+
 bool changes(Special special) {
   switch (special) {
     case Special::kClock:
@@ -96,7 +106,20 @@ Slot Decoder::immediate_slot(const Op& operand, ptx::Type type) {
   return constant(*bits);
 }
 
+/// Values of 128 bits take two slots, which registers of that width have and nothing else has.
+void Decoder::check_width(const Op& operand, ptx::Type type) const {
+  if (ptx::bits(type) > 128) fail(fmt::format("values of .{} are not supported", ptx::name(type)));
+  const bool wide =
+      operand.kind == OperandKind::kRegister && ptx::bits(function_->registers[operand.reg].type) > 64;
+  if (ptx::bits(type) <= 64) {
+    if (wide) fail(fmt::format("a value of .{} in a register of .b128 is not supported", ptx::name(type)));
+  } else if (!wide && operand.kind != OperandKind::kSink) {
+    fail(fmt::format("a value of .{} is expected to be a register of .b128", ptx::name(type)));
+  }
+}
+
 Slot Decoder::slot_of(const Op& operand, ptx::Type type, Operation& op) {
+  check_width(operand, type);
   switch (operand.kind) {
     case OperandKind::kRegister:
       return register_slot(operand.reg);
@@ -126,6 +149,8 @@ void Decoder::flatten(const Op& operand, ptx::Type type, Operation& op, std::vec
 ptx::Type Decoder::source_type(std::size_t operand) const {
   const ptx::Form& form = inst_->form;
   switch (form.op) {
+    case ptx::Opcode::kMov:
+      return part_type(inst_->operands[operand], form.type());
     case ptx::Opcode::kCvt:
     case ptx::Opcode::kSet:
       return form.last_type();

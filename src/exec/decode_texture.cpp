@@ -119,6 +119,7 @@ void Decoder::decode_surface(const Inst& inst, Operation& op, TextureForm& form)
                                          : TextureForm::Outside::kTrap;
   const bool load = inst.op() == Opcode::kSuld;
   const ptx::Type type = inst.form.type();
+  if (ptx::bits(type) > 64) fail("only elements of up to 64 bits are supported");
   std::vector<Slot> destinations, values;
   if (inst.operands.size() < 2) fail("an operand is missing");
   if (load) flatten(inst.operands[0], type, op, destinations);

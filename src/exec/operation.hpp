@@ -79,6 +79,9 @@ enum class Reach : std::uint8_t {
 
 inline constexpr std::uint8_t kBasePlaces = 8, kNoPlace = kBasePlaces;  // the last is of all others
 
+/// The most that one lane's access reaches: .v4.b64 and .v8.b32 ("PTX ISA 9.0", 9.7.9.8 ld).
+inline constexpr std::size_t kMostAccessBytes = 32;
+
 /// One access of each lane: `count` elements of `bytes` bytes from [base + offset].
 struct MemoryForm {
   Reach reach = Reach::kGeneric;

@@ -15,6 +15,7 @@ namespace {
 using Kind = AccessKind;
 using Values = std::array<std::array<std::byte, WarpAccess::kMostBytes>, kLanes>;
 
+static_assert(WarpAccess::kMostBytes >= kMostAccessBytes);
 constexpr std::uint32_t kMbarrierBytes = 8, kRowBytes = 16, kRowsOfMatrix = 8;
 constexpr Address kSharedOffset = (Address{1} << kSharedRankShift) - 1;
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/exec/support.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::exec::test {
 namespace {
@@ -149,6 +150,35 @@ $FILL:
   st.global.u32 [%rd2], %r2;
   ret;
 })";
+
+/// What the refusal of a kernel says that calls a function.
+std::string refusal(const std::string& call) {
+  Device device(
+      ".func (.reg .b32 r) one(.reg .b32 x) { mov.b32 r, x; ret; }\n"
+      ".func (.reg .b128 r) wide(.reg .b128 x) { mov.b128 r, x; ret; }\n"
+      ".visible .entry run() { .reg .b32 %r<3>; .reg .b64 %rd<3>; .reg .b128 %q<3>; .param .b32 p; " +
+      call + " ret; }");
+  try {
+    device.run("run", {1, 1, 1}, {32, 1, 1}, Arguments());
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST_CASE("operands that a call cannot take are refused") {
+  CHECK(refusal("call (%r1), one, (%r2);") == "none");
+  CHECK(refusal("call (_), one, (5);") == "none");
+  CHECK(refusal("call (p), one, (p);") == "none");
+  CHECK_THAT(refusal("call (1000000), one, (%r2);"), Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal("call (one), one, (%r2);"), Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal("call (%tid.x), one, (%r2);"), Catch::Contains("a result is expected to go to"));
+  CHECK_THAT(refusal("call (p+4096), one, (%r2);"), Catch::Contains("without an offset"));
+  CHECK_THAT(refusal("call (%r1), one, (p+4096);"), Catch::Contains("without an offset"));
+  CHECK_THAT(refusal("call (%r1), one, (_);"), Catch::Contains("not a value"));
+  CHECK_THAT(refusal("call (%r1), one, (%q1);"), Catch::Contains("more than 64 bits"));
+  CHECK_THAT(refusal("call (%q0), wide, (%q1);"), Catch::Contains("more than 64 bits"));
+}
 
 TEST_CASE("local memory of frames") {
   Device device(kLocalArray);

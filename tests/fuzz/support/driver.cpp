@@ -1,6 +1,7 @@
 // main() of a fuzz target where there is no libFuzzer: inputs made from a seed number, the same in every run,
 // for some seconds or a number of inputs. `TARGET SECONDS INPUTS FILE...`: what starts with each FILE is
 // changed in some places; without files inputs are random bytes.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
+/// GCC's UndefinedBehaviorSanitizer has a library of its own, which does not know of the callback.
+extern "C" const char* __ubsan_default_options() { return "abort_on_error=1"; }
+
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -28,17 +32,18 @@ constexpr unsigned kSecondsForOne = 60;
 
 Bytes input;  // the one in hand
 
+/// With system calls alone: the heap and stdio may be broken, and this may stand in a signal handler.
 void keep_input() {
-  if (std::FILE* const file = std::fopen("fuzz-crash", "wb")) {
-    (void)std::fwrite(input.data(), 1, input.size(), file);
-    (void)std::fclose(file);
-    (void)std::fputs("the input is in ./fuzz-crash\n", stderr);
-  }
+  constexpr char kSaved[] = "the input is in ./fuzz-crash\n";
+  const int file = open("fuzz-crash", O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (file < 0) return;
+  const bool saved = write(file, input.data(), input.size()) == static_cast<ssize_t>(input.size());
+  if (close(file) == 0 && saved) (void)!write(STDERR_FILENO, kSaved, sizeof kSaved - 1);
 }
 
 void stop(int signal) {
-  keep_input();
   std::signal(signal, SIG_DFL);
+  keep_input();
   std::raise(signal);
 }
 
