@@ -10,9 +10,9 @@
 #include "config/gpu_config.hpp"
 #include "mem/dram_channel.hpp"
 #include "mem/dram_map.hpp"
-#include "util/ring.hpp"
 #include "sim/clock.hpp"
 #include "stats/counters.hpp"
+#include "util/ring.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {

@@ -9,8 +9,8 @@
 #include "mem/dram_queue.hpp"
 #include "mem/dram_timing.hpp"
 #include "mem/fr_fcfs.hpp"
-#include "util/ring.hpp"
 #include "stats/counters.hpp"
+#include "util/ring.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {

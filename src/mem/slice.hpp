@@ -12,9 +12,9 @@
 #include "mem/address_map.hpp"
 #include "mem/controller.hpp"
 #include "mem/mshr_file.hpp"
-#include "util/ring.hpp"
 #include "mem/tag_array.hpp"
 #include "stats/counters.hpp"
+#include "util/ring.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
