@@ -185,7 +185,7 @@ void Planner::add_peer_copy(const trace::Command& c, std::vector<host::HostComma
       throw UserError(fmt::format("a copy names memory of device {}; expected one of the {} devices", device,
                                   system_->devices.size()));
   const std::uint32_t stream = dense(c.device, c.stream);
-  if (from == to) {
+  if (from == to || c.bytes == 0) {
     out.push_back({Kind::kDeviceCopy, stream, 0, c.address, c.bytes, 0, {}, from});
   } else if (routes_[from][to] != config::SystemConfig::kNoEdge) {
     out.push_back({Kind::kPeerCopy, stream, 0, c.address, c.bytes, 0, {}, from, c.source});

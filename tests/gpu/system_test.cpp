@@ -50,7 +50,7 @@ std::string copies(unsigned devices, const std::vector<std::pair<int, int>>& fro
   std::string text;
   const auto base = [](int d) {
     char hex[32];
-    std::snprintf(hex, sizeof hex, "0x%llx", (d + 1ull) << 40);
+    std::snprintf(hex, sizeof hex, "0x%llx", (static_cast<unsigned long long>(d) + 1) << 40);
     return std::string(hex);
   };
   for (unsigned d = 0; d < devices; ++d)
@@ -90,6 +90,12 @@ TEST_CASE("A copy through NVSwitches is as fast as on a DGX A100") {
   // nvbandwidth README @66746a3, HGX A100 8x: 274.9 to 276.8 GB/s.
   const config::SystemConfig system = config::resolve_system("dgx_a100", 2);
   CHECK(slope(system, {{0, 1}}) / 1e9 == Approx(275.9).epsilon(0.05));
+}
+
+TEST_CASE("A copy of nothing ends") {
+  const auto done = simulate(copies(2, {{0, 1}}, 0), config::resolve_system("dgx_a100", 2)).copies;
+  REQUIRE(done.size() == 1);
+  CHECK(done[0].bytes == 0);
 }
 
 TEST_CASE("Two copies to one device share its link") {
