@@ -7,32 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-// As cuda.h declares them; it comes with CUDA.
-using CUresult = int;
-using CUdeviceptr = std::uint64_t;
-extern "C" {
-CUresult cuInit(unsigned flags);
-CUresult cuDeviceGetCount(int* count);
-CUresult cuDeviceGet(int* device, int ordinal);
-CUresult cuDeviceCanAccessPeer(int* can, int device, int peer);
-CUresult cuCtxCreate_v2(void** context, unsigned flags, int device);
-CUresult cuCtxSetCurrent(void* context);
-CUresult cuCtxEnablePeerAccess(void* peer, unsigned flags);
-CUresult cuModuleLoadData(void** module, const void* image);
-CUresult cuModuleGetFunction(void** function, void* module, const char* name);
-CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes);
-CUresult cuMemcpyPeerAsync(CUdeviceptr to, void* to_context, CUdeviceptr from, void* from_context,
-                           std::size_t bytes, void* stream);
-CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes);
-CUresult cuEventCreate(void** event, unsigned flags);
-CUresult cuEventRecord(void* event, void* stream);
-CUresult cuEventSynchronize(void* event);
-CUresult cuEventElapsedTime(float* milliseconds, void* from, void* to);
-CUresult cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,
-                        void** parameters, void** extra);
-CUresult cuGetErrorName(CUresult error, const char** name);
-}
+#include "driver.hpp"
 
 namespace {
 
@@ -59,18 +34,6 @@ constexpr const char* kPtx = R"(
   ret;
 }
 )";
-
-[[noreturn]] void fail(const char* why) {
-  std::printf("%s\nFAIL\n", why);
-  std::exit(1);
-}
-
-void check(CUresult result) {
-  if (result == 0) return;
-  const char* name = "an error without a name";
-  cuGetErrorName(result, &name);
-  fail(name);
-}
 
 struct Gpu {
   void *context = nullptr, *store = nullptr, *begin = nullptr, *end = nullptr;

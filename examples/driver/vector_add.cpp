@@ -8,39 +8,9 @@
 #include <string>
 #include <vector>
 
-// As cuda.h declares them; it comes with CUDA.
-using CUresult = int;
-using CUdeviceptr = std::uint64_t;
-extern "C" {
-CUresult cuInit(unsigned flags);
-CUresult cuDeviceGet(int* device, int ordinal);
-CUresult cuCtxCreate_v2(void** context, unsigned flags, int device);
-CUresult cuCtxDestroy_v2(void* context);
-CUresult cuModuleLoadData(void** module, const void* image);
-CUresult cuModuleGetFunction(void** function, void* module, const char* name);
-CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes);
-CUresult cuMemFree_v2(CUdeviceptr pointer);
-CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes);
-CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes);
-CUresult cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream,
-                        void** parameters, void** extra);
-CUresult cuGetErrorName(CUresult error, const char** name);
-}
+#include "driver.hpp"
 
 namespace {
-
-[[noreturn]] void fail(const char* why) {
-  std::printf("%s\nFAIL\n", why);
-  std::exit(1);
-}
-
-void check(CUresult result) {
-  if (result == 0) return;
-  const char* name = "an error without a name";
-  cuGetErrorName(result, &name);
-  fail(name);
-}
 
 std::string read_file(const char* path) {
   std::ifstream file(path);

@@ -20,7 +20,7 @@ namespace {
 void list_products() {
   for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
   print_out("\nSystems of several\n");
-  for (const config::SystemProduct& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
+  for (const config::Product& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
   print_out(
       "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");

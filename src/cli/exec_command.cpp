@@ -95,6 +95,12 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
 void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
   const auto& system = arguments.options.system;
   if (!system) return;
+  const auto& first = system->devices.front().gpu.name;
+  for (const config::GpuConfig& device : system->devices)
+    if (device.gpu.name != first)
+      throw UserError(
+          fmt::format("{} has a {} and a {}; expected GPUs of one kind, as a program sees only such",
+                      system->name, first, device.gpu.name));
   start.gpus = static_cast<unsigned>(system->devices.size());
   if (!timed && system->edges.empty()) return;
   const auto routes = system->routes();

@@ -202,6 +202,8 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
     arguments.options.config = arguments.accelsim->resolved.config;
   } else {
     choose_machine(arguments.options, values, overrides);
+    if (arguments.options.system)
+      refuse_idle(values, command, {"accelsim-stats"}, "with several devices: Accel-Sim has one");
   }
   return arguments;
 }

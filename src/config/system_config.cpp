@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "config/config.hpp"
@@ -20,16 +19,6 @@ namespace lockstep::config {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(separator);
-    parts.push_back(trimmed(text.substr(0, at)));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
 
 /// "NAME * COUNT" or "NAME"
 std::pair<std::string, std::uint32_t> name_and_count(std::string_view text, const char* what) {
@@ -90,8 +79,9 @@ const std::vector<PortField>& port_fields() {
 
 class SystemReader {
  public:
-  SystemReader(SystemConfig& to, const std::vector<std::string>& overrides)
-      : to_(&to), overrides_(&overrides) {}
+  /// `folder`: of the file, from where it names files of devices.
+  SystemReader(SystemConfig& to, fs::path folder, const std::vector<std::string>& overrides)
+      : to_(&to), folder_(std::move(folder)), overrides_(&overrides) {}
 
   /// [system] and kinds of links come before what names them.
   void read(const IniText& ini) {
@@ -139,6 +129,8 @@ class SystemReader {
     for (const std::string_view name : split(value, ',')) {
       if (name.empty() || name == "all" || name.starts_with("gpu"))
         throw UserError(fmt::format("'{}' cannot be a switch's name", printable(name)));
+      if (std::ranges::find(to_->switches, name) != to_->switches.end())
+        throw UserError(fmt::format("two switches '{}'", printable(name)));
       to_->switches.emplace_back(name);
     }
   }
@@ -146,7 +138,10 @@ class SystemReader {
   void add_devices(const std::string& value) {
     for (const std::string_view part : split(value, ',')) {
       const auto [product, count] = name_and_count(part, "PRODUCT");
-      const GpuConfig device = resolve(product, *overrides_);
+      const fs::path beside = folder_ / product;
+      std::error_code error;
+      const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
+      const GpuConfig device = resolve(is_file ? beside.string() : product, *overrides_);
       if (to_->devices.size() + count > kMaxDevices)
         throw UserError(fmt::format("more than {} devices", kMaxDevices));
       to_->devices.insert(to_->devices.end(), count, device);
@@ -234,6 +229,7 @@ class SystemReader {
   }
 
   SystemConfig* to_;
+  fs::path folder_;
   const std::vector<std::string>* overrides_;
   std::set<std::string> seen_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
@@ -269,7 +265,8 @@ SystemConfig resolve_system(const std::string& name_or_file, std::uint32_t devic
   const auto text = embedded_system(name_or_file);
   system.name = text ? name_or_file : fs::path(name_or_file).stem().string();
   const std::string file = text ? "systems/" + name_or_file + ".ini" : name_or_file;
-  SystemReader(system, overrides).read(parse_ini(text ? std::string(*text) : read_text_file(file), file));
+  SystemReader reader(system, text ? fs::path() : fs::path(file).parent_path(), overrides);
+  reader.read(parse_ini(text ? std::string(*text) : read_text_file(file), file));
   if (devices > 0) keep_devices(system, devices);
   return system;
 }

@@ -6,7 +6,7 @@
 namespace lockstep::config {
 namespace {
 
-constexpr SystemProduct kSystems[] = {
+constexpr Product kSystems[] = {
     {"dgx_a100", "DGX A100: 8 A100, 12 links of NVLink 3 each to NVSwitches"},
     {"hgx_a100_4", "HGX A100 4-GPU: 4 A100, 4 links of NVLink 3 between any two"},
     {"dgx1_v100", "DGX-1: 8 V100 SXM2, hybrid cube mesh of NVLink 2"},
@@ -15,10 +15,10 @@ constexpr SystemProduct kSystems[] = {
 
 }  // namespace
 
-std::span<const SystemProduct> systems() { return kSystems; }
+std::span<const Product> systems() { return kSystems; }
 
 bool is_system(std::string_view name) {
-  return std::ranges::any_of(kSystems, [&](const SystemProduct& s) { return s.name == name; });
+  return std::ranges::any_of(kSystems, [&](const Product& s) { return s.name == name; });
 }
 
 std::optional<std::string_view> embedded_system(std::string_view name) {

@@ -122,16 +122,6 @@ std::uint64_t parse_number(const Parameter& p, std::string_view text, const std:
   return checked(p, scaled / divisor, text);
 }
 
-std::vector<std::string_view> split(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0;;) {
-    const std::size_t comma = text.find(',', at);
-    parts.push_back(trimmed(text.substr(at, comma - at)));
-    if (comma == std::string_view::npos) return parts;
-    at = comma + 1;
-  }
-}
-
 std::uint64_t parse_name(const Parameter& p, std::string_view text, std::span<const std::string_view> names) {
   const auto at = std::find(names.begin(), names.end(), text);
   if (at != names.end()) return static_cast<std::uint64_t>(at - names.begin());
@@ -141,7 +131,7 @@ std::uint64_t parse_name(const Parameter& p, std::string_view text, std::span<co
 
 std::uint64_t parse_units(const Parameter& p, std::string_view text) {
   std::uint64_t mask = 0;
-  for (const std::string_view part : split(text)) {
+  for (const std::string_view part : split(text, ',')) {
     const std::uint64_t bit = std::uint64_t{1} << parse_name(p, part, p.names);
     if (mask & bit) throw UserError(fmt::format("{} names '{}' twice", p.key, part));
     mask |= bit;
@@ -152,7 +142,7 @@ std::uint64_t parse_units(const Parameter& p, std::string_view text) {
 std::vector<std::uint32_t> parse_list(const Parameter& p, std::string_view text) {
   constexpr std::size_t kMost = 32;
   std::vector<std::uint32_t> values;
-  for (const std::string_view part : split(text)) {
+  for (const std::string_view part : split(text, ',')) {
     const std::uint64_t value = parse_number(p, part, std::nullopt);
     if (!values.empty() && value <= values.back())
       throw UserError(fmt::format("{}: {} does not come after {}; expected ascending numbers", p.key, value,
@@ -185,6 +175,16 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlank);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(trimmed(text.substr(0, at)));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
 }
 
 std::string printable(std::string_view text) {

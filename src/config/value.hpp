@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/schema.hpp"
 
@@ -34,5 +35,7 @@ void set_value(const Parameter& parameter, GpuConfig& config, std::string_view t
 [[nodiscard]] std::string printable(std::string_view text);
 
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+/// The parts between separators, trimmed; at least one.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
 }  // namespace lockstep::config

@@ -254,7 +254,7 @@ A run with `-o OUT` writes
 | `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
 | `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
-| `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, but for what `--set` changed |
+| `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with products as they ship |
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 

@@ -43,39 +43,56 @@ Command parse_copy(const TextStream& stream, std::string_view line, bool to_devi
   return command;
 }
 
-struct WaitVerb {
+/// A command whose fields are numbers: a letter for each, see read_field().
+struct Verb {
   std::string_view verb, form;
   Command::Kind kind;
-  bool stream, event;  // the fields that follow
+  std::string_view fields;
 };
-constexpr WaitVerb kWaitVerbs[] = {
-    {"Wait", "Wait", Command::Kind::kWait, false, false},
-    {"EventRecord", "EventRecord,STREAM", Command::Kind::kEventRecord, true, false},
-    {"StreamWait", "StreamWait,STREAM,EVENT", Command::Kind::kStreamWait, true, true},
-    {"EventWait", "EventWait,EVENT", Command::Kind::kEventWait, false, true},
+constexpr Verb kVerbs[] = {
+    {"Wait", "Wait", Command::Kind::kWait, ""},
+    {"EventRecord", "EventRecord,STREAM", Command::Kind::kEventRecord, "s"},
+    {"StreamWait", "StreamWait,STREAM,EVENT", Command::Kind::kStreamWait, "se"},
+    {"EventWait", "EventWait,EVENT", Command::Kind::kEventWait, "e"},
+    {"MemcpyPeer", "MemcpyPeer,TO,FROM,BYTES,STREAM", Command::Kind::kPeerCopy, "afbs"},
+    {"Place", "Place,ADDRESS,BYTES", Command::Kind::kPlace, "ab"},
 };
 
+bool is_hexadecimal(std::string_view field, Address& value) {
+  return scan_hex(field.data(), value) == field.data() + field.size();
+}
+
+bool read_field(char kind, std::string_view field, Command& command, std::uint64_t& event) {
+  switch (kind) {
+    case 'a':
+      return is_hexadecimal(field, command.address);
+    case 'f':
+      return is_hexadecimal(field, command.source);
+    case 'b':
+      return is_decimal(field, command.bytes);
+    case 's':
+      return is_decimal(field, command.stream);
+    default:
+      return is_decimal(field, event);
+  }
+}
+
 /// `records`: events recorded before.
-Command parse_wait(const TextStream& stream, std::string_view line, const WaitVerb& verb,
-                   std::uint64_t records) {
-  const auto fields = std::count(line.begin(), line.end(), ',');
+Command parse_verb(const TextStream& stream, std::string_view line, const Verb& verb, std::uint64_t records) {
   std::string_view rest = line;
   cut_field(rest);
   Command command;
   command.kind = verb.kind;
   std::uint64_t event = 0;
-  const bool good = fields == int{verb.stream} + int{verb.event} &&
-                    (!verb.stream || is_decimal(cut_field(rest), command.stream)) &&
-                    (!verb.event || is_decimal(cut_field(rest), event));
-  if (!good) stream.fail(fmt::format("found {}; expected '{}' with decimal numbers", shown(line), verb.form));
-  if (verb.event && event >= records)
+  bool good = std::count(line.begin(), line.end(), ',') == static_cast<std::ptrdiff_t>(verb.fields.size());
+  for (const char kind : verb.fields) good = good && read_field(kind, cut_field(rest), command, event);
+  if (!good)
+    stream.fail(fmt::format("found {}; expected '{}', addresses hexadecimal and other numbers decimal",
+                            shown(line), verb.form));
+  if (verb.fields.ends_with('e') && event >= records)
     stream.fail(fmt::format("event {}; expected one of the {} recorded before", event, records));
   command.event = static_cast<std::uint32_t>(event);
   return command;
-}
-
-bool is_hexadecimal(std::string_view field, Address& value) {
-  return scan_hex(field.data(), value) == field.data() + field.size();
 }
 
 /// "Device,N": who carries out what follows.
@@ -89,39 +106,6 @@ std::uint16_t parse_device(const TextStream& stream, std::string_view line) {
   return static_cast<std::uint16_t>(device);
 }
 
-/// "MemcpyPeer,TO,FROM,BYTES,STREAM"
-Command parse_peer_copy(const TextStream& stream, std::string_view line) {
-  const auto commas = std::count(line.begin(), line.end(), ',');
-  std::string_view rest = line;
-  cut_field(rest);
-  Command command;
-  command.kind = Command::Kind::kPeerCopy;
-  if (commas != 4 || !is_hexadecimal(cut_field(rest), command.address) ||
-      !is_hexadecimal(cut_field(rest), command.source) || !is_decimal(cut_field(rest), command.bytes) ||
-      !is_decimal(cut_field(rest), command.stream))
-    stream.fail(
-        fmt::format("found {}; expected 'MemcpyPeer,TO,FROM,BYTES,STREAM' with two hexadecimal addresses "
-                    "and two decimal numbers",
-                    shown(line)));
-  return command;
-}
-
-/// "Place,ADDRESS,BYTES"
-Command parse_place(const TextStream& stream, std::string_view line) {
-  const auto commas = std::count(line.begin(), line.end(), ',');
-  std::string_view rest = line;
-  cut_field(rest);
-  Command command;
-  command.kind = Command::Kind::kPlace;
-  if (commas != 2 || !is_hexadecimal(cut_field(rest), command.address) ||
-      !is_decimal(cut_field(rest), command.bytes))
-    stream.fail(
-        fmt::format("found {}; expected 'Place,ADDRESS,BYTES' with a hexadecimal address and a decimal "
-                    "count",
-                    shown(line)));
-  return command;
-}
-
 bool names_trace_file(std::string_view line) {
   for (const std::string_view end : {".xz", ".gz", ".zst"}) {
     if (line.ends_with(end)) line.remove_suffix(end.size());
@@ -131,23 +115,19 @@ bool names_trace_file(std::string_view line) {
 
 void parse_line(const TextStream& stream, std::string_view line, KernelList& list) {
   const std::string_view verb = trim(line.substr(0, line.find(',')));
-  const auto* const wait = std::find_if(std::begin(kWaitVerbs), std::end(kWaitVerbs),
-                                        [&](const WaitVerb& w) { return w.verb == verb; });
+  const auto* const known =
+      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const Verb& v) { return v.verb == verb; });
   const auto add = [&list](Command command) {
     command.device = list.device;
     list.commands.push_back(command);
   };
   if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
     add(parse_copy(stream, line, verb == "MemcpyHtoD"));
-  } else if (verb == "MemcpyPeer") {
-    add(parse_peer_copy(stream, line));
-  } else if (verb == "Place") {
-    add(parse_place(stream, line));
   } else if (verb == "Device") {
     list.device = parse_device(stream, line);
-  } else if (wait != std::end(kWaitVerbs)) {
-    add(parse_wait(stream, line, *wait, list.events));
-    if (wait->kind == Command::Kind::kEventRecord) ++list.events;
+  } else if (known != std::end(kVerbs)) {
+    add(parse_verb(stream, line, *known, list.events));
+    if (known->kind == Command::Kind::kEventRecord) ++list.events;
   } else if (line.starts_with("kernel") || names_trace_file(line)) {
     Command command;
     command.kernel = static_cast<std::uint32_t>(list.files.size());

@@ -100,6 +100,10 @@ TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
   refused({"run", traces, "--gpus", "0"}, "--gpus");
   refused({"config", "dgx_a100", "--explain", "l1"}, "--explain");
   refused({"run", traces, "-c", "dgx_a1000"}, "neither a product");
+  refused({"run", traces, "-c", "pcie_4", "--accelsim-stats"}, "Accel-Sim has one");
+  const Folder folder;
+  std::ofstream(folder / "mixed.ini") << "[system]\ndevices = a100, v100\n";
+  refused({"exec", "-c", folder / "mixed.ini", "--", "/bin/true"}, "expected GPUs of one kind");
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Systems of several devices: what ships, what files may say, and ways between nodes.
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 
+#include "config/ini.hpp"
+#include "config/products.hpp"
 #include "config/system_config.hpp"
 #include "helpers.hpp"
 
@@ -105,8 +108,33 @@ TEST_CASE("A file describes a system of different devices; --set is for all of t
   CHECK_FALSE(means_system(folder.write("gpu.ini", "include = a100\n")));
 }
 
+TEST_CASE("Every file of systems/ is registered, and every number of its links has its source") {
+  std::set<std::string_view> files, listed;
+  for (const Product& product : systems()) listed.insert(product.name);
+  for (const EmbeddedIni& ini : embedded_system_inis()) {
+    files.insert(ini.name);
+    unsigned numbers = 0;
+    for (const Assignment& a : parse_ini(ini.text, std::string(ini.name)).assignments) {
+      if (a.key.starts_with("system.") || a.key.starts_with("edges.")) continue;
+      INFO(ini.name << ": " << a.key);
+      CHECK(a.note.size() > 10);
+      ++numbers;
+    }
+    CHECK(numbers >= 6);
+  }
+  CHECK(files == listed);
+}
+
+TEST_CASE("A device's file is looked for beside the system's") {
+  const TempFolder folder;
+  folder.write("mine.ini", "include = a100\n[gpu]\nname = mine\n[l1]\nhit_latency = 41\n");
+  const SystemConfig s = resolve_system(folder.write("s.ini", "[system]\ndevices = mine.ini * 2, v100\n"));
+  REQUIRE(s.devices.size() == 3);
+  CHECK((s.devices[1].gpu.name == "mine" && s.devices[1].l1.hit_latency == 41));
+}
+
 TEST_CASE("A system's text reads back as the same system") {
-  for (const SystemProduct& product : systems()) {
+  for (const Product& product : systems()) {
     const SystemConfig s = resolve_system(std::string(product.name));
     const SystemConfig again = read(to_ini(s));
     CHECK(to_ini(again) == to_ini(s));
@@ -127,6 +155,7 @@ TEST_CASE("What is wrong in a system's file is said with its line") {
   fails("[system]\ndevices = a100 * x\n", "s.ini:2: the count = 'x' is not a number");
   fails("[system]\ndevice = a100\n", "s.ini:2: unknown key 'device'; did you mean 'devices'?");
   fails("[system]\ndevices = a100\nswitches = gpu7\n", "'gpu7' cannot be a switch's name");
+  fails("[system]\ndevices = a100\nswitches = hub, hub\n", "two switches 'hub'");
   fails(system + "[wire]\nbytes_per_second = 1 GB/s\n", "[wire] has no 'latency_ps'; expected 20000 to");
   fails(system + "[wire]\nlatency = 1 ns\n", "s.ini:4: unknown key 'latency'; did you mean 'latency_ps'?");
   fails(system + kLink + "[edges]\ngpu0.gpu2 = wire\n", "'gpu2' is no node; expected gpu0 to gpu1");
