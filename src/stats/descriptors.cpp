@@ -263,7 +263,7 @@ A run with `-o OUT` writes
 there are `overrides` (the parameters that differ from those of the product `gpu`, by name; empty for a configuration with
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
-Of several devices, kernels and copies have their `device`, whose core clock their cycles count, and `system` has its `name`,
+Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
 `devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
 in a device's memory is in `unattributed`; `stats.csv` has a last column `device`.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.

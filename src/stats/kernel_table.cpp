@@ -97,10 +97,10 @@ std::string launch_table(const RunReport& report, const std::vector<Group>& grou
   for (const Group& group : groups) names.push_back(group.name);
   const auto labels = labels_by_name(names, width - 1);  // and the mark of a partial kernel
   std::string text = fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}  {}\n",
-                                 report.system ? "gpu/id" : "id", "kernel", width, "cycles", "time us", "IPC",
+                                 report.system ? "gpu/" : "id", "kernel", width, "cycles", "time us", "IPC",
                                  "L1 %", "L2 %", "DRAM", "warps", "top stall");
-  text += fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}\n", "", "", width, "", "", "",
-                      "hit", "hit", "GB/s", "/sub");
+  text += fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}\n", report.system ? "id" : "",
+                      "", width, "", "", "", "hit", "hit", "GB/s", "/sub");
   for (const KernelResult& kernel : report.kernels) {
     const std::string id =
         report.system ? fmt::format("{}/{}", kernel.device, kernel.id) : std::to_string(kernel.id);
