@@ -1,8 +1,27 @@
 #include "cuda/context.hpp"
 
+#include <algorithm>
+#include <list>
+#include <mutex>
+
 #include "exec/address_space.hpp"
 
 namespace lockstep::cuda {
+
+namespace {
+
+/// What programs created and did not destroy. It is owned here, since few destroy theirs before they end.
+struct Created {
+  std::mutex mutex;
+  std::list<Context> contexts;
+};
+
+Created& created() {
+  static Created all;
+  return all;
+}
+
+}  // namespace
 
 Context& primary_context(unsigned device) {
   static std::vector<Context> all = [] {
@@ -11,6 +30,21 @@ Context& primary_context(unsigned device) {
     return made;
   }();
   return all[device];
+}
+
+Context& create_context(unsigned device, unsigned flags) {
+  Created& all = created();
+  const std::scoped_lock lock(all.mutex);
+  return all.contexts.emplace_back(Context{device, flags, 0});
+}
+
+bool destroy_context(const void* context) {
+  Created& all = created();
+  const std::scoped_lock lock(all.mutex);
+  if (std::erase_if(all.contexts, [context](const Context& known) { return &known == context; }) == 0)
+    return false;
+  std::erase(context_stack(), context);
+  return true;
 }
 
 std::vector<Context*>& context_stack() {

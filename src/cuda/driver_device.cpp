@@ -20,7 +20,7 @@ constexpr unsigned kTensorMapArch = 90;
 int create(void** context, unsigned flags, int device) {
   return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    context_stack().push_back(new Context{rt.device(device).number(), flags, 0});
+    context_stack().push_back(&create_context(rt.device(device).number(), flags));
     *context = context_stack().back();
   });
 }
@@ -178,12 +178,7 @@ LOCKSTEP_CUDA_API cuCtxCreate_v4(void** context, const void*, unsigned flags, in
   return create(context, flags, device);
 }
 LOCKSTEP_CUDA_API cuCtxDestroy_v2(void* context) {
-  return driver_api([&](Runtime&) {
-    auto* gone = static_cast<Context*>(context);
-    require(gone != nullptr && gone != &primary_context(gone->device), Status::kErrorDeviceUninitialized);
-    std::erase(context_stack(), gone);
-    delete gone;
-  });
+  return driver_api([&](Runtime&) { require(destroy_context(context), Status::kErrorDeviceUninitialized); });
 }
 LOCKSTEP_CUDA_API cuCtxPushCurrent_v2(void* context) {
   return driver_api([&](Runtime&) {
