@@ -76,8 +76,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
   stats::SmCounters& c = counters[warp.kernel];
   ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
-  // One lane issues a bulk copy: its mask is that of its words.
-  c.thread_instructions += inst.bulk != trace::BulkCopy::kNone ? 1u : bit_count(record.mask);
+  c.thread_instructions += inst.one_lane ? 1u : bit_count(record.mask);
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
@@ -200,6 +199,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
   op.bulk = addressed ? inst.bulk : trace::BulkCopy::kNone;
+  op.signal = inst.signal;
   op.local_base = header.local_base;
   mio_next = std::min(mio_next, mio.push(now, w / 16));
 
@@ -226,7 +226,11 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     f.group = warp.open_group;
     ++warp.group[warp.open_group];
   }
-  if (inst.op_class != trace::OpClass::kMbarrier && inst.op_class != trace::OpClass::kBulkCopy) return;
+  if (!inst.synchronises) return;
+  if (inst.signal == trace::SignalOp::kAwaits) {
+    warp.block = Block::kSignal;
+    return;
+  }
   const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
   f.tells = events;
@@ -317,6 +321,8 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       // Results that come as events are there for all readers.
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
+      if (warp.block == Block::kSignal && f.inst->signal == trace::SignalOp::kAwaits)
+        warp.block = Block::kNone;
       if (f.group != 0xff) end_copy(warp, f.group, now);
       if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);
       break;

@@ -19,7 +19,7 @@ inline constexpr unsigned kMaxAsyncGroups = 16;          // LDGSTS groups that o
 inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
-enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier };
+enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier, kSignal };
 
 /// As a record of SYNCS or ARRIVES gives them.
 struct MbarrierEvents {
