@@ -94,7 +94,7 @@ void MemoryPipeline::tick(Cycle now) {
   if (translates()) serve_translations(now);   // lines whose page has come, shootdowns
   if (bulk_.has_lines()) send_bulk_line(now);  // the bulk-copy unit
   if (signal_waits_.due() <= now && !port_.full()) {  // a look of a warp that waits for others
-    icnt::Request look = signal_waits_.next(now);
+    icnt::Request look = signal_waits_.next();
     port_.send(now, look);
   }
   deliver_results(now);  // 4. results that are due

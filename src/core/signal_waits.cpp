@@ -11,8 +11,7 @@ void SignalWaits::add(Cycle now, const MioOperation& op) {
   }
   const std::uint32_t place = free_.back();
   free_.pop_back();
-  waits_[place] = {op.words, now, op.handle, op.kernel, static_cast<std::uint8_t>(bit_count(op.mask) / 2),
-                   0,        0,   false};
+  waits_[place] = {trace::awaited_signals(op.form, op.words), now, op.handle, op.kernel};
   find_due();
 }
 
@@ -20,39 +19,34 @@ void SignalWaits::add(Cycle now, const MioOperation& op) {
 void SignalWaits::find_due() {
   due_ = kNever;
   for (std::uint32_t i = 0; i < waits_.size(); ++i) {
-    const Wait& wait = waits_[i];
-    if (wait.words == nullptr || wait.sent == wait.pairs || wait.from >= due_) continue;
-    due_ = wait.from;
+    if (waits_[i].from >= due_) continue;
+    due_ = waits_[i].from;
     first_due_ = i;
   }
 }
 
-icnt::Request SignalWaits::next(Cycle) {
+icnt::Request SignalWaits::next() {
   Wait& wait = waits_[first_due_];
-  const std::uint64_t* const pair = wait.words + std::size_t{2} * wait.sent++;
-  icnt::Request request;
-  request.line = line_of(pair[0]);
-  request.tag = first_due_;
-  request.kind = icnt::AccessKind::kAwait;
-  request.sectors = static_cast<SectorMask>(1u << sector_in_line(pair[0]));
-  request.kernel = wait.kernel;
-  request.set_awaited(pair[0], static_cast<std::uint32_t>(pair[1]));
+  const trace::AwaitedSignals& awaited = wait.awaited;
+  icnt::Request look;
+  look.line = line_of(awaited.word);
+  look.tag = first_due_;
+  look.kind = icnt::AccessKind::kAwait;
+  look.sectors = static_cast<SectorMask>(1u << sector_in_line(awaited.word));
+  look.kernel = wait.kernel;
+  look.set_awaited(awaited.word, awaited.signals);
+  wait.from = kNever;
   find_due();
-  return request;
+  return look;
 }
 
 std::optional<std::uint32_t> SignalWaits::receive(Cycle now, const icnt::Reply& reply) {
   Wait& wait = waits_[reply.tag];
-  wait.again |= reply.again;
-  if (++wait.answered < wait.pairs) return std::nullopt;
-  if (wait.again) {
-    wait.sent = wait.answered = 0;
-    wait.again = false;
+  if (reply.again) {
     wait.from = now + kRound;
     find_due();
     return std::nullopt;
   }
-  wait.words = nullptr;
   free_.push_back(reply.tag);
   return wait.handle;
 }

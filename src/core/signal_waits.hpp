@@ -11,21 +11,21 @@
 
 namespace lockstep::core {
 
-/// A wait is a loop of the program: a look at each of its words, past the L1, then, unless all have had their
-/// signals, another round. Looks are answered where the word's memory is (mem::SignalCounts).
+/// A wait is a loop of the program: it looks at its word, past the L1, again and again until that has had its
+/// signals. Looks are answered where the word's memory is (mem::SignalCounts).
 class SignalWaits {
  public:
-  /// Cycles from the last answer of a round to the next look: a compare, a branch and the load's way to the
+  /// Cycles from an answer to the next look: a compare, a branch and the load's way to the
   /// L1 (assumed; fixed-latency instructions that depend on each other take 4 to 5 cycles each, a taken
   /// branch some 10).
   static constexpr Cycle kRound = 20;
 
-  /// `op`: of SignalOp::kAwaits. Its words stay valid until receive() gives its handle.
+  /// `op`: of SignalOp::kAwaits, with words.
   void add(Cycle now, const MioOperation& op);
   /// Cycle from which next() has a look to send; kNever.
   [[nodiscard]] Cycle due() const { return due_; }
   /// Precondition: due() <= now.
-  [[nodiscard]] icnt::Request next(Cycle now);
+  [[nodiscard]] icnt::Request next();
   /// The answer to a look with `tag`. The handle of an operation that has ended.
   [[nodiscard]] std::optional<std::uint32_t> receive(Cycle now, const icnt::Reply& reply);
 
@@ -34,12 +34,10 @@ class SignalWaits {
 
  private:
   struct Wait {
-    const std::uint64_t* words = nullptr;  // null: the place is free
-    Cycle from = 0;                        // of the next look
+    trace::AwaitedSignals awaited;
+    Cycle from = kNever;  // of the next look; kNever: one is under way
     std::uint32_t handle = 0;
     std::uint8_t kernel = 0;
-    std::uint8_t pairs = 0, sent = 0, answered = 0;  // in this round
-    bool again = false;
   };
   void find_due();
 

@@ -76,7 +76,8 @@ void Sm::State::issue(unsigned w, Cycle now) {
   stats::SmCounters& c = counters[warp.kernel];
   ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
-  c.thread_instructions += inst.one_lane ? 1u : bit_count(record.mask);
+  // One lane issues a bulk copy: its mask is that of its words.
+  c.thread_instructions += inst.bulk != trace::BulkCopy::kNone ? 1u : bit_count(record.mask);
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
@@ -228,12 +229,18 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   }
   if (!inst.synchronises) return;
   if (inst.signal == trace::SignalOp::kAwaits) {
-    warp.block = Block::kSignal;
+    ++warp.awaited;
+    if (!awaits(warp, warp.next + 1)) warp.block = Block::kSignal;
     return;
   }
   const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
   f.tells = events;
+}
+
+/// Is there a record, and does it wait for signals?
+bool Sm::State::awaits(const Warp& warp, const trace::Record* record) {
+  return record != warp.end && (*warp.table)[record->inst()].signal == trace::SignalOp::kAwaits;
 }
 
 /// Of a test, an arrival or a bulk copy whose record says so; others have none.
@@ -321,7 +328,7 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       // Results that come as events are there for all readers.
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
-      if (warp.block == Block::kSignal && f.inst->signal == trace::SignalOp::kAwaits)
+      if (f.inst->signal == trace::SignalOp::kAwaits && --warp.awaited == 0 && warp.block == Block::kSignal)
         warp.block = Block::kNone;
       if (f.group != 0xff) end_copy(warp, f.group, now);
       if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);

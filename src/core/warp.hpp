@@ -54,6 +54,7 @@ struct alignas(64) Warp {
   std::uint16_t wait_groups = 0;                        // DEPBAR: allowed groups under way
   std::uint8_t open_group = 0;                          // LDGSTS since the last LDGDEPBAR belong to it
   std::array<std::uint16_t, kMaxAsyncGroups> group{};   // async copies under way by group
+  std::uint16_t awaited = 0;                            // AWAITs under way
   MbarrierEvents waits_for;                             // Block::kMbarrier
   std::array<MbarrierEvents, kMaxAsyncGroups> tells{};  // when the group's copies have ended
 };

@@ -22,7 +22,6 @@
 #include "exec/lane_memory.hpp"
 #include "exec/machine.hpp"
 #include "exec/poll_cycle.hpp"
-#include "trace/awaited_signals.hpp"
 #include "trace/bulk_runs.hpp"
 
 namespace lockstep::exec {

@@ -152,26 +152,24 @@ void Warp::note_wait(const SpinLoop& loop, const Operation& op, LaneMask left, c
   note_awaited(waited, a, needed);
 }
 
-/// Records of at most kAwaitedPerRecord words each.
+/// A record for each word, with the lanes that wait for it.
 void Warp::note_awaited(LaneMask waited, const Addresses& a, const std::uint32_t needed[kLanes]) {
-  std::vector<trace::AwaitedSignals> awaited;
-  for_lanes(waited, [&](int l) {
-    const Address word = word_of(a.lane[l]);
-    const auto known = std::ranges::find(awaited, word, &trace::AwaitedSignals::word);
-    if (known == awaited.end())
-      awaited.push_back({word, needed[l]});
-    else if (static_cast<std::int32_t>(needed[l] - known->signals) > 0)
-      known->signals = needed[l];
-  });
-  std::erase_if(awaited, [](const auto& one) { return one.signals == 0; });
-  for (std::size_t first = 0; first < awaited.size(); first += trace::kAwaitedPerRecord) {
-    const std::size_t count = std::min<std::size_t>(awaited.size() - first, trace::kAwaitedPerRecord);
-    for (std::size_t i = first; i < first + count; ++i) {
-      record_->words.push_back(awaited[i].word);
-      record_->words.push_back(awaited[i].signals);
-    }
-    record_->records.push_back(trace::Record::make(machine_->kernel.await_record(), trace::AddressForm::kList,
-                                                   trace::awaiting_lanes(count)));
+  while (waited != 0) {
+    const int first = std::countr_zero(waited);
+    const Address word = word_of(a.lane[first]);
+    std::uint32_t signals = needed[first];
+    LaneMask lanes = 0;
+    for_lanes(waited, [&](int l) {
+      if (word_of(a.lane[l]) != word) return;
+      lanes |= LaneMask{1} << l;
+      if (static_cast<std::int32_t>(needed[l] - signals) > 0) signals = needed[l];
+    });
+    waited &= ~lanes;
+    if (signals == 0) continue;
+    record_->words.push_back(word);
+    record_->words.push_back(signals);
+    record_->records.push_back(
+        trace::Record::make(machine_->kernel.await_record(), trace::AddressForm::kAffine, lanes));
   }
 }
 
