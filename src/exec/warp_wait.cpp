@@ -51,8 +51,7 @@ void Warp::signalled_words(LaneMask active, const Addresses& a, std::uint32_t by
       signalled_.push_back(word);
   });
   std::ranges::sort(signalled_);
-  const auto rest = std::ranges::unique(signalled_);
-  signalled_.erase(rest.begin(), rest.end());
+  signalled_.erase(std::unique(signalled_.begin(), signalled_.end()), signalled_.end());
 }
 
 void Warp::before_signal(LaneMask active, const Addresses& a, std::uint32_t bytes) {
