@@ -26,7 +26,7 @@ void ProgramSource::more(host::HostQueue& queue) {
     add(c, commands);
   }
   plan_->remarks.assign(planner_.remarks().begin(), planner_.remarks().end());
-  queue.append(commands, plan_->manages ? host::HostQueue::Until::kTaken : news.until);
+  queue.append(commands, plan_->manages ? trace::Until::kTaken : news.until);
   if (news.ended) queue.close();
 }
 

@@ -19,6 +19,7 @@ enum class AccessKind : std::uint8_t {
   kCopyRead,     // read of the copy engine, answered like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
+  // From here on rare.
   kAwait,  // a look at a word whose signals a warp awaits; done at the line's home, answered like a load
   // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`.
   kRemoteRead,    // SM to host link
