@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     inbox.push_back(zeros_on<float>(rank, (steps + 1) * static_cast<std::size_t>(chunk)));
     flags.push_back(zeros_on<int>(rank, kCtas));
   }
-  fill_ring(data, n);
+  fill_ranks(data, n);
   synchronize(ranks);
   for (int rank = 0; rank < ranks; ++rank) {
     const int next = (rank + 1) % ranks;
@@ -48,5 +48,5 @@ int main(int argc, char** argv) {
     CHECK(cudaGetLastError());
   }
   synchronize(ranks);
-  return verdict(ring_is_right(data, n));
+  return verdict(sum_is_right(data, n));
 }
