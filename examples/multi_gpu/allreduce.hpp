@@ -28,3 +28,39 @@ inline bool sum_is_right(const std::vector<float*>& data, int n) {
   }
   return right;
 }
+
+/// The time from when all streams begin until all have done what they got in between; printed with the bus bandwidth as
+/// nccl-tests counts it, 2 (ranks - 1) / ranks of the bytes of one GPU.
+class Stopwatch {
+ public:
+  explicit Stopwatch(const std::vector<cudaStream_t>& streams) : streams_(streams) {
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaEventCreate(&begin_));
+    CHECK(cudaEventCreate(&end_));
+    CHECK(cudaEventRecord(begin_, streams[0]));
+    for (const cudaStream_t stream : streams) CHECK(cudaStreamWaitEvent(stream, begin_, 0));
+  }
+  ~Stopwatch() {
+    CHECK(cudaEventDestroy(begin_));
+    CHECK(cudaEventDestroy(end_));
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  void print(std::size_t bytes) const {
+    const Marks done(streams_);
+    for (std::size_t gpu = 1; gpu < streams_.size(); ++gpu) done.wait(streams_[0], static_cast<int>(gpu));
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaEventRecord(end_, streams_[0]));
+    CHECK(cudaEventSynchronize(end_));
+    float milliseconds = 0;
+    CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    const double ranks = static_cast<double>(streams_.size());
+    std::printf("%zu bytes: %.2f us, %.3f GB/s\n", bytes, milliseconds * 1e3,
+                static_cast<double>(bytes) / (milliseconds * 1e6) * 2 * (ranks - 1) / ranks);
+  }
+
+ private:
+  const std::vector<cudaStream_t>& streams_;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};

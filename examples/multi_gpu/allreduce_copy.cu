@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   }
   fill_ranks(data, n);
   synchronize(ranks);
+  const Stopwatch watch(streams);
   for (int step = 0; step < steps; ++step) {
     for (int rank = 0; rank < ranks; ++rank) {
       const int next = (rank + 1) % ranks;
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
       }
     }
   }
+  watch.print(n * sizeof(float));
   synchronize(ranks);
   return verdict(sum_is_right(data, n));
 }

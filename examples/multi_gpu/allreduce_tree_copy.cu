@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   }
   fill_ranks(data, n);
   synchronize(ranks);
+  const Stopwatch watch(streams);
   for (int level = depth; level > 0; --level) {
     for (int rank = 1; rank < ranks; ++rank) {
       if (level_of(rank) != level) continue;
@@ -49,6 +50,7 @@ int main(int argc, char** argv) {
     for (int rank = 1; rank < ranks; ++rank)
       if (level_of(rank) == level) sent.wait(streams[rank], parent_of(rank));
   }
+  watch.print(n * sizeof(float));
   synchronize(ranks);
   return verdict(sum_is_right(data, n));
 }

@@ -54,22 +54,26 @@ int main(int argc, char** argv) {
   const int ranks = gpus_with_peer_access();
   std::vector<Rank> all;
   std::vector<float*> data;
+  std::vector<cudaStream_t> streams;
   for (int rank = 0; rank < ranks; ++rank) {
     data.push_back(zeros_on<float>(rank, n));
     float* const inbox = zeros_on<float>(rank, kChildren * static_cast<std::size_t>(n));
     all.push_back({data[rank], inbox, zeros_on<int>(rank, kCtas * kFlags)});
+    streams.push_back(stream_on(rank));
   }
   fill_ranks(data, n);
   synchronize(ranks);
+  const Stopwatch watch(streams);
   for (int rank = 0; rank < ranks; ++rank) {
     Neighbours near{};
     if (rank > 0) near.parent = all[parent_of(rank)];
     for (int c = 0; c < kChildren; ++c)
       if (child_of(rank, c) < ranks) near.child[c] = all[child_of(rank, c)];
     CHECK(cudaSetDevice(rank));
-    all_reduce<<<kCtas, 256>>>(all[rank], near, rank > 0 ? place_of(rank) : 0, n);
+    all_reduce<<<kCtas, 256, 0, streams[rank]>>>(all[rank], near, rank > 0 ? place_of(rank) : 0, n);
     CHECK(cudaGetLastError());
   }
+  watch.print(n * sizeof(float));
   synchronize(ranks);
   return verdict(sum_is_right(data, n));
 }
