@@ -1,18 +1,19 @@
 // Ring all-reduce for speed, by one kernel on each GPU. Usage: allreduce_rings [elements of a chunk] [CTAs] [rings]; a GPU
 // has as many chunks as there are GPUs. CTAs share the work, and each belongs to one of up to 6 rings, which pass the GPUs
-// in different orders: between four GPUs 6 rings use every link. Chunks of at most kSmall elements go as words that bring
-// their own flag, so that nobody waits for a fence.
+// in different orders: between four GPUs 6 rings use every link. Chunks of at most kSmall elements go word by word,
+// each of which says by itself that it has come, so that nobody waits for a fence.
 #include <algorithm>
 
 #include "ring.hpp"
 
-constexpr int kMostRings = 6, kThreads = 512, kSmall = 4096;
+constexpr int kMostRings = 6, kThreads = 512, kSmall = 1 << 20;
+constexpr unsigned kEmpty = 0xffffffff;  // in an inbox: a word that has not come; as a float it is no number
 
 /// A GPU in a ring: its place there, and the next GPU's memory.
 struct Link {
   int place;
   float4* inbox;
-  uint2* words;
+  volatile unsigned* words;
   volatile int* flags;
 };
 struct Links {
@@ -49,20 +50,15 @@ __global__ void all_reduce(float4* own, const float4* inbox, const volatile int*
   }
 }
 
-/// In words of 4 bytes of data and 4 of a flag, which 8 bytes at once bring. Each thread has its elements and waits for
-/// no other.
-__global__ void all_reduce_words(float* own, const uint2* words, Links links, int rings, int ranks, int chunk) {
+/// Each thread has its elements and waits for no other.
+__global__ void all_reduce_words(float* own, const volatile unsigned* words, Links links, int rings, int ranks, int chunk) {
   const Link link = links.ring[blockIdx.x % rings];
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < chunk; i += gridDim.x * blockDim.x) {
     float value = own[link.place * chunk + i];
     for (int step = 0; step < 2 * (ranks - 1); ++step) {
-      volatile uint2* const to = link.words + step * chunk + i;
-      const volatile uint2* const from = words + step * chunk + i;
-      asm volatile("st.volatile.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(__float_as_uint(value)), "r"(step + 1));
-      unsigned got = 0, flag = 0;
-      do {
-        asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(got), "=r"(flag) : "l"(from));
-      } while (flag != step + 1);
+      link.words[step * chunk + i] = __float_as_uint(value);
+      unsigned got = kEmpty;
+      while (got == kEmpty) got = words[step * chunk + i];
       value = __uint_as_float(got);
       float* const receive = own + sent_chunk(link.place, step + 1, ranks) * chunk + i;
       if (step < ranks - 1) value += *receive;
@@ -90,13 +86,14 @@ int main(int argc, char** argv) {
   const int ranks = gpus_with_peer_access(), steps = 2 * (ranks - 1), n = ranks * chunk;
   const std::size_t room = (steps + 1) * static_cast<std::size_t>(chunk);  // a chunk for each step
   std::vector<float*> data, inbox;
-  std::vector<uint2*> words;
+  std::vector<unsigned*> words;
   std::vector<int*> flags;
   std::vector<cudaStream_t> streams;
   for (int rank = 0; rank < ranks; ++rank) {
     data.push_back(zeros_on<float>(rank, n));
     inbox.push_back(zeros_on<float>(rank, small ? 1 : room));
-    words.push_back(zeros_on<uint2>(rank, small ? room : 1));
+    words.push_back(zeros_on<unsigned>(rank, small ? room : 1));
+    CHECK(cudaMemset(words[rank], 0xff, (small ? room : 1) * sizeof(unsigned)));
     flags.push_back(zeros_on<int>(rank, ctas));
     streams.push_back(stream_on(rank));
   }
