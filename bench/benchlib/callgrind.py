@@ -38,12 +38,12 @@ def available():
     return shutil.which("valgrind") is not None
 
 
-def profile(program, trace, gpu, out):
+def profile(program, trace, gpu, out, *options):
     """Simulates on one thread under callgrind; files of the run go to the folder `out`."""
     with tempfile.TemporaryDirectory() as folder:
         record = os.path.join(folder, "callgrind")
         done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={record}", program, "run", trace,
-                               "-c", gpu, "-q", "-t", "1", "-o", out],
+                               "-c", gpu, "-q", "-t", "1", "-o", out, *options],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode != 0:
             raise Failure(f"callgrind of {trace}: {ended([program], done.returncode, done.stderr)}")

@@ -34,7 +34,11 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, void* to_context, CUdeviceptr from, v
                            std::size_t bytes, void* stream);
 CUresult cuModuleGetFunction(void** function, void* module, const char* name);
 CUresult cuModuleLoadData(void** module, const void* image);
+CUresult cuStreamCreate(void** stream, unsigned flags);
+CUresult cuStreamWaitEvent(void* stream, void* event, unsigned flags);
 }
+
+constexpr unsigned kNonBlocking = 1;  // a stream that has nothing to do with the default stream
 
 [[noreturn]] inline void fail(const char* why) {
   std::printf("%s\nFAIL\n", why);

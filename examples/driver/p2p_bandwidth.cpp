@@ -1,7 +1,8 @@
 // How fast GPUs reach each other's memory, through CUDA's driver API: a host program that needs no CUDA
-// compiler. Usage: p2p_bandwidth [MiB]. For each two GPUs prints the bandwidth of a copy, and of a kernel
-// that stores to the other GPU's memory; copies within a GPU stand on the diagonal. Prints PASS or FAIL: what
-// the kernel has stored.
+// compiler. Usage: p2p_bandwidth [MiB]. For each two GPUs prints the bandwidth of a copy, of copies both ways
+// at once, and of a kernel that stores to the other GPU's memory, then how long a small one of each takes: of
+// many in a row, 16 bytes each, as NVIDIA's p2pBandwidthLatencyTest measures it. Copies within a GPU stand on
+// the diagonal. Prints PASS or FAIL: what the kernel has stored.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,8 +36,11 @@ constexpr const char* kPtx = R"(
 }
 )";
 
+constexpr unsigned kInARow = 20;  // small copies and kernels; more change nothing where time is simulated
+
 struct Gpu {
-  void *context = nullptr, *store = nullptr, *begin = nullptr, *end = nullptr;
+  void *context = nullptr, *store = nullptr, *begin = nullptr, *end = nullptr, *side = nullptr,
+       *done = nullptr;
   CUdeviceptr data = 0, target = 0;
 };
 
@@ -50,14 +54,16 @@ Gpu open(int number, std::size_t bytes) {
   check(cuModuleGetFunction(&gpu.store, module, "store"));
   check(cuEventCreate(&gpu.begin, 0));
   check(cuEventCreate(&gpu.end, 0));
+  check(cuEventCreate(&gpu.done, 0));
+  check(cuStreamCreate(&gpu.side, kNonBlocking));
   check(cuMemAlloc_v2(&gpu.data, bytes));
   check(cuMemAlloc_v2(&gpu.target, bytes));
   return gpu;
 }
 
-/// Gigabytes a second of what `work` puts into the default stream of the GPU.
+/// Milliseconds of what `work` puts into the default stream of the GPU.
 template <class Work>
-double rate(const Gpu& gpu, std::size_t bytes, Work&& work) {
+double time(const Gpu& gpu, Work&& work) {
   check(cuCtxSetCurrent(gpu.context));
   check(cuEventRecord(gpu.begin, nullptr));
   work();
@@ -65,33 +71,64 @@ double rate(const Gpu& gpu, std::size_t bytes, Work&& work) {
   check(cuEventSynchronize(gpu.end));
   float milliseconds = 0;
   check(cuEventElapsedTime(&milliseconds, gpu.begin, gpu.end));
-  return static_cast<double>(bytes) / (static_cast<double>(milliseconds) * 1e6);
+  return static_cast<double>(milliseconds);
+}
+
+double gigabytes(std::size_t bytes, double milliseconds) {
+  return static_cast<double>(bytes) / (milliseconds * 1e6);
+}
+
+void put_copy(const Gpu& from, const Gpu& to, std::size_t bytes, void* stream) {
+  check(cuMemcpyPeerAsync(to.target, to.context, from.data, from.context, bytes, stream));
 }
 
 double copy(const Gpu& from, const Gpu& to, std::size_t bytes) {
-  return rate(from, bytes, [&] {
-    check(cuMemcpyPeerAsync(to.target, to.context, from.data, from.context, bytes, nullptr));
+  return gigabytes(bytes, time(from, [&] { put_copy(from, to, bytes, nullptr); }));
+}
+
+/// Of both together. The copy back has a stream of the other GPU, which the default stream waits for.
+double both_ways(const Gpu& from, const Gpu& to, std::size_t bytes) {
+  const double milliseconds = time(from, [&] {
+    check(cuStreamWaitEvent(to.side, from.begin, 0));
+    put_copy(from, to, bytes, nullptr);
+    check(cuCtxSetCurrent(to.context));
+    put_copy(to, from, bytes, to.side);
+    check(cuEventRecord(to.done, to.side));
+    check(cuCtxSetCurrent(from.context));
+    check(cuStreamWaitEvent(nullptr, to.done, 0));
   });
+  return gigabytes(2 * bytes, milliseconds);
+}
+
+void put_store(const Gpu& from, const Gpu& to, unsigned ctas, unsigned threads) {
+  CUdeviceptr target = to.target;
+  void* parameters[] = {&target};
+  check(cuLaunchKernel(from.store, ctas, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr));
 }
 
 double store(const Gpu& from, const Gpu& to, std::size_t bytes) {
-  CUdeviceptr target = to.target;
-  void* parameters[] = {&target};
-  const auto ctas = static_cast<unsigned>(bytes / (16 * kThreads));
-  const double speed = rate(from, bytes, [&] {
-    check(cuLaunchKernel(from.store, ctas, 1, 1, kThreads, 1, 1, 0, nullptr, parameters, nullptr));
-  });
+  const double milliseconds =
+      time(from, [&] { put_store(from, to, static_cast<unsigned>(bytes / (16 * kThreads)), kThreads); });
   std::vector<std::uint32_t> stored(bytes / 4);
   check(cuCtxSetCurrent(to.context));
   check(cuMemcpyDtoH_v2(stored.data(), to.target, bytes));
   for (std::size_t i = 0; i < stored.size(); ++i)
     if (stored[i] != i / 4) fail("what was stored is not what is there");
-  return speed;
+  return gigabytes(bytes, milliseconds);
+}
+
+/// Microseconds of each of many in a row.
+template <class Put>
+double each(const Gpu& gpu, Put&& put) {
+  const double milliseconds = time(gpu, [&] {
+    for (unsigned i = 0; i < kInARow; ++i) put();
+  });
+  return milliseconds * 1e3 / kInARow;
 }
 
 template <class Measure>
 void table(const char* title, const std::vector<Gpu>& gpus, Measure&& measure) {
-  std::printf("%s, GB/s; from the GPU of the row to that of the column\n     ", title);
+  std::printf("%s; from the GPU of the row to that of the column\n     ", title);
   for (std::size_t j = 0; j < gpus.size(); ++j) std::printf("%9zu", j);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     std::printf("\n%5zu", i);
@@ -128,7 +165,14 @@ int main(int argc, char** argv) {
       check(cuCtxSetCurrent(gpus[static_cast<std::size_t>(i)].context));
       check(cuCtxEnablePeerAccess(gpus[static_cast<std::size_t>(j)].context, 0));
     }
-  table("copies", gpus, [&](const Gpu& from, const Gpu& to) { return copy(from, to, bytes); });
-  table("stores of a kernel", gpus, [&](const Gpu& from, const Gpu& to) { return store(from, to, bytes); });
+  table("copies, GB/s", gpus, [&](const Gpu& from, const Gpu& to) { return copy(from, to, bytes); });
+  table("stores of a kernel, GB/s", gpus,
+        [&](const Gpu& from, const Gpu& to) { return store(from, to, bytes); });
+  table("copies both ways, GB/s together", gpus,
+        [&](const Gpu& from, const Gpu& to) { return both_ways(from, to, bytes); });
+  table("a copy of 16 bytes, us", gpus,
+        [](const Gpu& from, const Gpu& to) { return each(from, [&] { put_copy(from, to, 16, nullptr); }); });
+  table("a kernel that stores 16 bytes, us", gpus,
+        [](const Gpu& from, const Gpu& to) { return each(from, [&] { put_store(from, to, 1, 1); }); });
   std::puts("PASS");
 }

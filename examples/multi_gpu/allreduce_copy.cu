@@ -18,8 +18,9 @@ int main(int argc, char** argv) {
     inbox.push_back(zeros_on<float>(rank, (steps + 1) * static_cast<std::size_t>(chunk)));
     streams.push_back(stream_on(rank));
   }
-  fill_ring(data, n);
+  fill_ranks(data, n);
   synchronize(ranks);
+  const Stopwatch watch(streams);
   for (int step = 0; step < steps; ++step) {
     for (int rank = 0; rank < ranks; ++rank) {
       const int next = (rank + 1) % ranks;
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
       }
     }
   }
+  watch.print(n * sizeof(float));
   synchronize(ranks);
-  return verdict(ring_is_right(data, n));
+  return verdict(sum_is_right(data, n));
 }

@@ -11,6 +11,7 @@
 #include "cli/info_devices.hpp"
 #include "cli/info_scan.hpp"
 #include "cli/options.hpp"
+#include "cli/trace_argument.hpp"
 #include "stats/names.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/console.hpp"
@@ -324,12 +325,12 @@ int run_info(int argc, char** argv) {
   syntax.usage = "info TRACE [options]";
   syntax.summary =
       "Shows what is in a trace: kernels, instruction mix, memory footprint, what is not modelled.";
-  syntax.positionals = {"TRACE"};
+  add_trace_argument(syntax);
   syntax.options.add_options()("json", "as JSON, with all counts for each kernel");
   syntax.notes = "TRACE: a folder with kernelslist.g, a list, or one kernel file.";
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
-  const auto trace = trace::open_trace((*values)["TRACE"].as<std::string>());
+  const auto trace = open(trace_argument(*values));
   std::vector<KernelInfo> kernels;
   KernelInfo all;
   for (std::uint32_t i = 0; i < trace->kernels().size(); ++i) {

@@ -63,8 +63,12 @@ std::optional<po::variables_map> parse(int argc, char** argv, const Syntax& synt
       print_help(full);
       return std::nullopt;
     }
+    const bool replaced = !syntax.instead.empty() && values.count(syntax.instead);
     for (const auto& name : syntax.positionals) {
-      if (!values.count(name)) {
+      if (replaced && values.count(name))
+        throw UserError(
+            fmt::format("{}: found {} and --{}; expected one of them", command, name, syntax.instead));
+      if (!replaced && !values.count(name)) {
         throw UserError(fmt::format("{}: {} is missing (usage: lockstep {})", command, name, syntax.usage));
       }
     }

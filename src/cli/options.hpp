@@ -16,7 +16,8 @@ struct Syntax {
   std::string usage;                     // "run TRACE [options]"
   std::string summary;                   // one line
   std::vector<std::string> positionals;  // each is required once; read as values["TRACE"].as<std::string>()
-  std::string rest = {};  // any more arguments, as a std::vector<std::string>; empty = none are taken
+  std::string instead = {};  // an option that takes the place of the positionals; empty = none does
+  std::string rest = {};     // any more arguments, as a std::vector<std::string>; empty = none are taken
   boost::program_options::options_description options{"Options", 100};
   std::string notes;  // printed after the options; may be empty
 };

@@ -20,6 +20,7 @@
 #include "cli/progress.hpp"
 #include "cli/results.hpp"
 #include "cli/run_options.hpp"
+#include "cli/trace_argument.hpp"
 #include "config/config.hpp"
 #include "stats/files.hpp"
 #include "stats/text.hpp"
@@ -190,7 +191,7 @@ int run_run(int argc, char** argv) {
 }
 
 int simulate_trace(RunArguments& arguments, int argc, char** argv) {
-  const auto trace = trace::open_trace(arguments.trace, {.strict = arguments.strict});
+  const auto trace = open(TraceArgument{arguments.trace, arguments.folders}, {.strict = arguments.strict});
   check_kernels(*trace, arguments.options.kernels);
   check_register_names(*trace, arguments.register_names);
   ProgressPrinter progress(stderr, ctas_before(*trace, arguments.options.kernels));

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "cli/host.hpp"
 #include "cli/options.hpp"
+#include "cli/trace_argument.hpp"
 #include "config/config.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -20,7 +23,7 @@ Syntax run_syntax() {
   Syntax syntax;
   syntax.usage = "run TRACE [options]";
   syntax.summary = "Simulates TRACE: a folder with a kernelslist, a list file or one kernel file.";
-  syntax.positionals = {"TRACE"};
+  add_trace_argument(syntax);
   syntax.options.add_options()("launch", po::value<std::string>(),
                                "TRACE is a PTX file, and this its launch script: see docs/launch-script.md");
   add_run_options(syntax.options);
@@ -75,6 +78,21 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
   return options;
+}
+
+void check_folders(const RunArguments& arguments, const po::variables_map& values) {
+  if (arguments.folders.empty()) return;
+  refuse_idle(values, "run", {"launch"}, "with --device: FOLDER is a trace");
+  const gpu::RunOptions& options = arguments.options;
+  const std::size_t devices = options.system ? options.system->devices.size() : 1;
+  if (arguments.folders.size() > devices)
+    throw UserError(fmt::format(
+        "--device: {} is no device of {}, which has {}; expected a system of so many "
+        "(-c SYSTEM) or --gpus {}",
+        arguments.folders.back().device, options.system ? options.system->name : options.config.gpu.name,
+        devices == 1 ? "one" : std::to_string(devices), arguments.folders.size()));
+  if (devices > 1 && options.system->devices.front().host.copy_mode != config::CopyMode::kBlocking)
+    throw UserError("--device: found host.copy_mode = overlapped, expected blocking with several devices");
 }
 
 }  // namespace
@@ -149,7 +167,10 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   const auto values = parse(argc, argv, run_syntax());
   if (!values) return std::nullopt;
   RunArguments arguments = run_arguments("run", *values);
-  arguments.trace = (*values)["TRACE"].as<std::string>();
+  TraceArgument trace = trace_argument(*values);
+  arguments.trace = std::move(trace.path);
+  arguments.folders = std::move(trace.folders);
+  check_folders(arguments, *values);
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
     throw UserError(fmt::format("{} is PTX; expected --launch SCRIPT with it", arguments.trace));

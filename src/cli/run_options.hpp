@@ -13,14 +13,16 @@
 #include "cli/accelsim.hpp"
 #include "cli/check_report.hpp"
 #include "gpu/simulation.hpp"
+#include "trace/device_folders.hpp"
 
 namespace lockstep::cli {
 
 struct RunArguments {
-  std::string trace;     // path as given
-  std::string script;    // launch script; empty: `trace` is a trace, else a PTX file
-  std::string out;       // folder for results; empty = none
-  std::string work_log;  // file for the engine's work log; empty = none
+  std::string trace;                         // path as given; empty where folders are
+  std::vector<trace::DeviceFolder> folders;  // --device: a trace for each device
+  std::string script;                        // launch script; empty: `trace` is a trace, else a PTX file
+  std::string out;                           // folder for results; empty = none
+  std::string work_log;                      // file for the engine's work log; empty = none
   bool strict = false;   // an opcode or Accel-Sim option that is not in the table is an error
   std::string timeline;  // file for the timeline; empty = none
   bool accelsim_stats = false;

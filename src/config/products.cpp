@@ -13,6 +13,8 @@ constexpr Product kProducts[] = {
     {"gtx1080ti", "GeForce GTX 1080 Ti at 1481 MHz, as in UVMSmart (Pascal GP102, sm_61)"},
     {"rtx2080ti", "GeForce RTX 2080 Ti at 1545 MHz (Turing TU102, sm_75)"},
     {"rtxa6000", "RTX A6000 at 1800 MHz (Ampere GA102, sm_86)"},
+    {"h100_sxm", "H100 SXM 80 GB at 1980 MHz (Hopper, sm_90)"},
+    {"gh200", "GPU of a GH200 with 96 GB at 1980 MHz (Hopper, sm_90)"},
     {"h200", "H200 SXM 141 GB at 1980 MHz (Hopper, sm_90)"},
     {"sst_v100", "V100 of the SST-GPU experiments: 84 SMs at 1312 MHz (Volta, sm_70)"},
     {"sst_p100", "P100 of the SST-GPU experiments: 56 SMs at 1328 MHz (Pascal GP100, sm_60)"},

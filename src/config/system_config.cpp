@@ -73,6 +73,8 @@ const std::vector<PortField>& port_fields() {
       {integer("lane_bytes", Measure::kBytes, 16, 128, "", {}), &SystemConfig::port_lane_bytes},
       {integer("accesses", Measure::kNone, 1, 1 << 20, "", {}), &SystemConfig::port_accesses},
       {integer("copy_lines", Measure::kNone, 1, 1 << 20, "", {}), &SystemConfig::copy_lines},
+      {integer("copy_start_ps", Measure::kPicoseconds, 0, 1'000'000'000, "", {}),
+       &SystemConfig::copy_start_ps},
   };
   return fields;
 }

@@ -9,6 +9,8 @@ namespace {
 constexpr Product kSystems[] = {
     {"dgx_a100", "DGX A100: 8 A100, 12 links of NVLink 3 each to NVSwitches"},
     {"hgx_a100_4", "HGX A100 4-GPU: 4 A100, 4 links of NVLink 3 between any two"},
+    {"dgx_h100", "DGX H100: 8 H100 SXM, 18 links of NVLink 4 each to NVSwitches"},
+    {"gh200_4", "4 GH200, 6 links of NVLink 4 between any two, NVLink-C2C to the host"},
     {"dgx1_v100", "DGX-1: 8 V100 SXM2, hybrid cube mesh of NVLink 2"},
     {"pcie_4", "4 A100 in PCIe 4.0 x16 slots of two switches"},
 };

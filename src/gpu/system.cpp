@@ -14,6 +14,11 @@ std::uint64_t time_base(std::span<const config::GpuConfig> devices) {
   return sim::time_base_khz(clocks);
 }
 
+/// Rounded up.
+Time time_of_ps(std::uint64_t ps, std::uint64_t base_khz) {
+  return (ps * base_khz + 999'999'999) / 1'000'000'000;
+}
+
 }  // namespace
 
 System::System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan,
@@ -33,6 +38,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   if (lanes > 0) {
     links_ = std::make_unique<Links>(engine, config, ports, base_khz_);
     links_->attach(engine);
+    host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
   }
   for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
     const config::GpuConfig& device = config.devices[d];

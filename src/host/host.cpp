@@ -40,6 +40,7 @@ void Host::tick(Time now) {
   for (Device& device : devices_)  // 1. what the devices have completed
     if (device.at_edge(now)) receive(device, now);
   if (changed_) proceed(now);  // 2. commands that may start
+  start_peer_copies(now);
   for (std::uint16_t d = 0; d < devices_.size(); ++d)
     if (devices_[d].at_edge(now)) launch_and_dispatch(d, now);  // 3. kernels and their CTAs
 }
@@ -57,7 +58,13 @@ void Host::receive(Device& device, Time now) {
 
 void Host::proceed(Time now) {
   changed_ = false;
-  const auto copy = [&](std::uint32_t command) { start_copy(now, command); };
+  const auto copy = [&](std::uint32_t command) {
+    if (peer_copy_start_ > 0 && queue_.command(command).kind == HostCommand::Kind::kPeerCopy) {
+      starting_.emplace(now + peer_copy_start_, command);
+    } else {
+      start_copy(now, command);
+    }
+  };
   queue_.proceed(copy);
   while (source_ && queue_.at_end()) {
     source_->more(queue_);
@@ -77,6 +84,13 @@ void Host::start_copy(Time now, std::uint32_t index) {
                                                    command.bytes, path_of(command.kind), command.source});
 }
 
+void Host::start_peer_copies(Time now) {
+  while (!starting_.empty() && starting_.begin()->first <= now) {
+    start_copy(now, starting_.begin()->second);
+    starting_.erase(starting_.begin());
+  }
+}
+
 void Host::launch_and_dispatch(std::uint16_t number, Time now) {
   const Device& device = devices_[number];
   const Cycle cycle = device.cycle(now);
@@ -90,7 +104,7 @@ void Host::launch_and_dispatch(std::uint16_t number, Time now) {
 
 Time Host::next_event(Time now) const {
   if (changed_) return now;
-  Time next = kNever;
+  Time next = starting_.empty() ? kNever : std::max(now, starting_.begin()->first);
   for (std::uint16_t d = 0; d < devices_.size(); ++d) {
     const Device& device = devices_[d];
     Cycle due = device.dispatcher->next_event();

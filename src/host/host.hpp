@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/clock_log.hpp"
@@ -38,6 +40,8 @@ class Host final : public sim::Domain {
 
   /// Before the run; devices have the numbers 0, 1, ... in the order of adding. Not owned.
   void add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock = {});
+  /// Before the run: what a copy to another device takes from its stream's turn to its first line.
+  void set_peer_copy_start(Time time) { peer_copy_start_ = time; }
   /// Before the run: the rest of the commands comes from `source`, which sets the plans of their kernels.
   void set_source(HostSource& source);
 
@@ -71,6 +75,7 @@ class Host final : public sim::Domain {
   void receive(Device& device, Time now);
   void proceed(Time now);
   void start_copy(Time now, std::uint32_t index);
+  void start_peer_copies(Time now);
   void launch_and_dispatch(std::uint16_t number, Time now);
   [[nodiscard]] Time next_event(Time now) const;
 
@@ -78,6 +83,8 @@ class Host final : public sim::Domain {
   HostSource* source_ = nullptr;
   std::vector<Device> devices_;
   std::vector<Copied> copied_;
+  std::set<std::pair<Time, std::uint32_t>> starting_;  // copies to other devices: when, which command
+  Time peer_copy_start_ = 0;
   bool changed_ = true;  // since proceed() was called last
 };
 

@@ -49,6 +49,12 @@ void ContentHash::update(const char* bytes, std::size_t size) {
   pending_size_ = size;
 }
 
+void ContentHash::update(std::uint64_t number) {
+  char bytes[8];
+  for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> (8 * i) & 0xff);
+  update(bytes, sizeof bytes);
+}
+
 std::uint64_t ContentHash::value() const {
   ContentHash last = *this;
   std::fill(last.pending_.begin() + static_cast<std::ptrdiff_t>(pending_size_), last.pending_.end(), '\0');

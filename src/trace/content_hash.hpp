@@ -13,6 +13,7 @@ namespace lockstep::trace {
 class ContentHash {
  public:
   void update(const char* bytes, std::size_t size);
+  void update(std::uint64_t number);  // its 8 bytes, the lowest first
   [[nodiscard]] std::uint64_t value() const;
 
  private:

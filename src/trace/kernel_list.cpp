@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "trace/device_folders.hpp"
+#include "trace/moved_addresses.hpp"
 #include "trace/text_scan.hpp"
 
 namespace lockstep::trace {
@@ -22,28 +24,7 @@ bool is_decimal(std::string_view field, std::uint64_t& value) {
   return scan_decimal(field.data(), value) == field.data() + field.size();
 }
 
-/// "MemcpyHtoD,ADDRESS,BYTES", with ",STREAM" behind it when it is known
-Command parse_copy(const TextStream& stream, std::string_view line, bool to_device) {
-  const auto commas = std::count(line.begin(), line.end(), ',');
-  std::string_view rest = line;
-  cut_field(rest);
-  const std::string_view address = cut_field(rest), bytes = cut_field(rest), in = cut_field(rest);
-  Command command;
-  command.kind = to_device ? Command::Kind::kCopyToDevice : Command::Kind::kCopyToHost;
-  if (commas == 3)
-    command.kind = to_device ? Command::Kind::kStreamCopyToDevice : Command::Kind::kStreamCopyToHost;
-  if ((commas != 2 && commas != 3) ||
-      scan_hex(address.data(), command.address) != address.data() + address.size() ||
-      !is_decimal(bytes, command.bytes) || (commas == 3 && !is_decimal(in, command.stream))) {
-    stream.fail(
-        fmt::format("found {}; expected 'MemcpyHtoD,ADDRESS,BYTES' with a hexadecimal address and a decimal "
-                    "count, and after them ',STREAM' or nothing",
-                    shown(line)));
-  }
-  return command;
-}
-
-/// A command whose fields are numbers: a letter for each, see read_field().
+/// A command whose fields are numbers: a letter for each, see ListParser::field().
 struct Verb {
   std::string_view verb, form;
   Command::Kind kind;
@@ -62,50 +43,6 @@ bool is_hexadecimal(std::string_view field, Address& value) {
   return scan_hex(field.data(), value) == field.data() + field.size();
 }
 
-bool read_field(char kind, std::string_view field, Command& command, std::uint64_t& event) {
-  switch (kind) {
-    case 'a':
-      return is_hexadecimal(field, command.address);
-    case 'f':
-      return is_hexadecimal(field, command.source);
-    case 'b':
-      return is_decimal(field, command.bytes);
-    case 's':
-      return is_decimal(field, command.stream);
-    default:
-      return is_decimal(field, event);
-  }
-}
-
-/// `records`: events recorded before.
-Command parse_verb(const TextStream& stream, std::string_view line, const Verb& verb, std::uint64_t records) {
-  std::string_view rest = line;
-  cut_field(rest);
-  Command command;
-  command.kind = verb.kind;
-  std::uint64_t event = 0;
-  bool good = std::count(line.begin(), line.end(), ',') == static_cast<std::ptrdiff_t>(verb.fields.size());
-  for (const char kind : verb.fields) good = good && read_field(kind, cut_field(rest), command, event);
-  if (!good)
-    stream.fail(fmt::format("found {}; expected '{}', addresses hexadecimal and other numbers decimal",
-                            shown(line), verb.form));
-  if (verb.fields.ends_with('e') && event >= records)
-    stream.fail(fmt::format("event {}; expected one of the {} recorded before", event, records));
-  command.event = static_cast<std::uint32_t>(event);
-  return command;
-}
-
-/// "Device,N": who carries out what follows.
-std::uint16_t parse_device(const TextStream& stream, std::string_view line) {
-  std::string_view rest = line;
-  cut_field(rest);
-  std::uint64_t device = 0;
-  if (!is_decimal(rest, device) || device >= Command::kMaxDevices)
-    stream.fail(fmt::format("found {}; expected 'Device,N' with N from 0 to {}", shown(line),
-                            Command::kMaxDevices - 1));
-  return static_cast<std::uint16_t>(device);
-}
-
 bool names_trace_file(std::string_view line) {
   for (const std::string_view end : {".xz", ".gz", ".zst"}) {
     if (line.ends_with(end)) line.remove_suffix(end.size());
@@ -113,44 +50,157 @@ bool names_trace_file(std::string_view line) {
   return line.ends_with(".traceg") || line.ends_with(".trace");
 }
 
-void parse_line(const TextStream& stream, std::string_view line, KernelList& list) {
-  const std::string_view verb = trim(line.substr(0, line.find(',')));
-  const auto* const known =
-      std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const Verb& v) { return v.verb == verb; });
-  const auto add = [&list](Command command) {
-    command.device = list.device;
-    list.commands.push_back(command);
-  };
-  if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
-    add(parse_copy(stream, line, verb == "MemcpyHtoD"));
-  } else if (verb == "Device") {
-    list.device = parse_device(stream, line);
-  } else if (known != std::end(kVerbs)) {
-    add(parse_verb(stream, line, *known, list.events));
-    if (known->kind == Command::Kind::kEventRecord) ++list.events;
-  } else if (line.starts_with("kernel") || names_trace_file(line)) {
-    Command command;
-    command.kernel = static_cast<std::uint32_t>(list.files.size());
-    add(command);
-    list.files.emplace_back(line);
-    list.lines.push_back(stream.line_number());
-  } else {
-    const std::string remark = fmt::format("list command {} is not modelled", shown(verb));
-    if (std::find(list.remarks.begin(), list.remarks.end(), remark) == list.remarks.end() &&
-        list.remarks.size() < 100) {
-      list.remarks.push_back(remark);
+class ListParser {
+ public:
+  ListParser(const TextStream& stream, const ListOptions& options, KernelList& list)
+      : stream_(stream), own_(options.device), list_(list) {
+    if (own_) list_.device = *own_;
+  }
+
+  void line(std::string_view line) {
+    const std::string_view verb = trim(line.substr(0, line.find(',')));
+    const auto* const known =
+        std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const Verb& v) { return v.verb == verb; });
+    if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
+      add(copy(line, verb == "MemcpyHtoD"));
+    } else if (own_ && (verb == "Device" || verb == "Place")) {
+      stream_.fail(
+          fmt::format("found {}; a device's own list (--device {}=...) has none", shown(line), *own_));
+    } else if (verb == "Device") {
+      list_.device = device(line);
+    } else if (known != std::end(kVerbs)) {
+      command(line, *known);
+    } else if (line.starts_with("kernel") || names_trace_file(line)) {
+      Command command;
+      command.kernel = static_cast<std::uint32_t>(list_.files.size());
+      add(command);
+      list_.files.emplace_back(line);
+      list_.lines.push_back(stream_.line_number());
+    } else {
+      remark(fmt::format("list command {} is not modelled", shown(verb)));
     }
   }
-}
+
+ private:
+  void add(Command command) {
+    command.device = list_.device;
+    list_.commands.push_back(command);
+  }
+
+  void remark(const std::string& text) {
+    if (std::find(list_.remarks.begin(), list_.remarks.end(), text) == list_.remarks.end() &&
+        list_.remarks.size() < 100) {
+      list_.remarks.push_back(text);
+    }
+  }
+
+  /// "3:" before a number of a device's own list: the device that it means. The device itself where nothing
+  /// stands there.
+  bool prefix(std::string_view& field, std::uint16_t& device) const {
+    device = list_.device;
+    const std::size_t colon = field.find(':');
+    if (!own_ || colon == std::string_view::npos) return true;
+    std::uint64_t number = 0;
+    const char* const end = scan_decimal(field.data(), number);
+    if (end != field.data() + colon || number >= kMaxDeviceFolders) return false;
+    device = static_cast<std::uint16_t>(number);
+    field.remove_prefix(colon + 1);
+    return true;
+  }
+
+  bool address(std::string_view field, Address& value) const {
+    std::uint16_t device = 0;
+    if (!prefix(field, device) || !is_hexadecimal(field, value)) return false;
+    if (own_) value = moved(value, device_region(device));
+    return true;
+  }
+
+  /// "MemcpyHtoD,ADDRESS,BYTES", with ",STREAM" behind it when it is known
+  [[nodiscard]] Command copy(std::string_view line, bool to_device) const {
+    const auto commas = std::count(line.begin(), line.end(), ',');
+    std::string_view rest = line;
+    cut_field(rest);
+    const std::string_view at = cut_field(rest), bytes = cut_field(rest), in = cut_field(rest);
+    Command command;
+    command.kind = to_device ? Command::Kind::kCopyToDevice : Command::Kind::kCopyToHost;
+    if (commas == 3)
+      command.kind = to_device ? Command::Kind::kStreamCopyToDevice : Command::Kind::kStreamCopyToHost;
+    if ((commas != 2 && commas != 3) || at.find(':') != std::string_view::npos ||
+        !address(at, command.address) || !is_decimal(bytes, command.bytes) ||
+        (commas == 3 && !is_decimal(in, command.stream))) {
+      stream_.fail(
+          fmt::format("found {}; expected 'MemcpyHtoD,ADDRESS,BYTES' with a hexadecimal address and a "
+                      "decimal count, and after them ',STREAM' or nothing",
+                      shown(line)));
+    }
+    return command;
+  }
+
+  bool field(char kind, std::string_view field, Command& command, std::uint64_t& event,
+             std::uint16_t& whose) const {
+    switch (kind) {
+      case 'a':
+        return address(field, command.address);
+      case 'f':
+        return address(field, command.source);
+      case 'b':
+        return is_decimal(field, command.bytes);
+      case 's':
+        return is_decimal(field, command.stream);
+      default:
+        return prefix(field, whose) && is_decimal(field, event) && event < kMaxEvents;
+    }
+  }
+
+  void command(std::string_view line, const Verb& verb) {
+    std::string_view rest = line;
+    cut_field(rest);
+    Command command;
+    command.kind = verb.kind;
+    std::uint64_t event = 0;
+    std::uint16_t whose = list_.device;
+    bool good = std::count(line.begin(), line.end(), ',') == static_cast<std::ptrdiff_t>(verb.fields.size());
+    for (const char kind : verb.fields) good = good && field(kind, cut_field(rest), command, event, whose);
+    if (!good)
+      stream_.fail(fmt::format("found {}; expected '{}', addresses hexadecimal and other numbers decimal{}",
+                               shown(line), verb.form,
+                               own_ ? "; 'N:' before an address or event means that of device N" : ""));
+    if (verb.fields.ends_with('e') && whose != list_.device) {
+      list_.foreign.push_back({list_.commands.size(), whose, stream_.line_number()});
+    } else if (verb.fields.ends_with('e') && event >= list_.events) {
+      stream_.fail(fmt::format("event {}; expected one of the {} recorded before", event, list_.events));
+    }
+    command.event = static_cast<std::uint32_t>(event);
+    add(command);
+    if (verb.kind == Command::Kind::kEventRecord) ++list_.events;
+  }
+
+  /// "Device,N": who carries out what follows.
+  [[nodiscard]] std::uint16_t device(std::string_view line) const {
+    std::string_view rest = line;
+    cut_field(rest);
+    std::uint64_t device = 0;
+    if (!is_decimal(rest, device) || device >= Command::kMaxDevices)
+      stream_.fail(fmt::format("found {}; expected 'Device,N' with N from 0 to {}", shown(line),
+                               Command::kMaxDevices - 1));
+    return static_cast<std::uint16_t>(device);
+  }
+
+  static constexpr std::uint64_t kMaxEvents = std::uint64_t{1} << 32;
+  const TextStream& stream_;
+  std::optional<std::uint16_t> own_;
+  KernelList& list_;
+};
 
 }  // namespace
 
-KernelList read_kernel_list(TextStream stream) {
+KernelList read_kernel_list(TextStream stream, const ListOptions& options) {
   KernelList list;
+  ListParser parser(stream, options, list);
   std::string_view line;
   while (stream.line(line)) {
     line = trim(line);
-    if (!line.empty() && line[0] != '#') parse_line(stream, line, list);
+    if (!line.empty() && line[0] != '#') parser.line(line);
   }
   if (list.files.empty()) stream.fail("the list names no kernel; expected lines such as 'kernel-1.traceg'");
   return list;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "trace/cta_decoder.hpp"
+#include "trace/moved_addresses.hpp"
 #include "trace/shared_offsets.hpp"
 #include "trace/spill.hpp"
 #include "trace/traced_instruction.hpp"
@@ -62,7 +63,9 @@ class TextFeed final : public CtaFeed {
   void settle() override;
   [[nodiscard]] CtaTrace* take(std::uint64_t index) override {
     assert(index < published_ && at(index) != nullptr);
-    return std::exchange(at(index), nullptr);
+    DecodedCta* const cta = std::exchange(at(index), nullptr);
+    if (options_.region != 0) move_addresses(*cta, table_, kernel_.header, options_.region);
+    return cta;
   }
   void release(CtaTrace* cta) noexcept override {
     auto* decoded = static_cast<DecodedCta*>(cta);

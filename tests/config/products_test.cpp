@@ -67,8 +67,8 @@ double beyond_near(const GpuConfig& c) {
 
 TEST_CASE("the products, in listing order; the defaults are the V100's") {
   CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
-                                                    "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000", "h200",
-                                                    "sst_v100", "sst_p100"});
+                                                    "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000", "h100_sxm",
+                                                    "gh200", "h200", "sst_v100", "sst_p100"});
   for (const std::string& name : product_names()) CHECK(resolve(name).gpu.name == name);
   const GpuConfig defaults;
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
@@ -122,6 +122,24 @@ TEST_CASE("shape of the products as published") {
     for (const std::uint32_t kib : c.l1.shared_carveouts_kib)
       CHECK((c.l1.bytes - kib * 1024) % (c.l1.ways * 128) == 0);
   }
+}
+
+TEST_CASE("the Hoppers on SXM and beside a Grace have the shape of their data sheets") {
+  const GpuConfig x = resolve("h100_sxm"), grace = resolve("gh200"), h = resolve("h100_pcie");
+  CHECK((x.gpu.sms == 132 && grace.gpu.sms == 132 && x.gpu.arch == 90 && grace.gpu.arch == 90));
+  CHECK(x.l2.partitions * x.l2.slices_per_partition * x.l2.slice_bytes == 50 << 20);
+  CHECK(x.dram.capacity_bytes == std::uint64_t{80} << 30);
+  CHECK(grace.dram.capacity_bytes == std::uint64_t{89} << 30);  // 96 GB
+  // 5 and 6 stacks of 1024 bits, in pseudo-channels of 32.
+  CHECK(x.l2.partitions * x.dram.channels_per_partition == 5 * 1024 / 32);
+  CHECK(grace.l2.partitions * grace.dram.channels_per_partition == 6 * 1024 / 32);
+  CHECK(x.host.bytes_per_second == h.host.bytes_per_second);  // PCIe 5.0 x16, both
+  CHECK(grace.host.bytes_per_second == 375'000'000'000);      // of 450 GB/s of NVLink-C2C a direction
+  // As far from the SMs to the DRAM as in the H100 PCIe, in nanoseconds beyond the L2.
+  const auto beyond_l2_ns = [](const GpuConfig& c) {
+    return (dram_miss(c) - l2_hit(c) - far_way(c) / 2) * 1e6 / double(c.clock.core_khz);
+  };
+  CHECK(beyond_l2_ns(x) == Approx(beyond_l2_ns(h)).epsilon(0.005));
 }
 
 TEST_CASE("the set-ups of published simulations have their shape") {
@@ -223,9 +241,11 @@ TEST_CASE("peak rates equal the published ones") {
 TEST_CASE("peak rates of the further products equal the published ones") {
   const auto near = [](double value) { return Approx(value).epsilon(0.01); };
   const GpuConfig s = resolve("v100_sxm2"), p = resolve("gtx1080ti"), t = resolve("rtx2080ti"),
-                  w = resolve("rtxa6000"), h = resolve("h200"), p100 = resolve("sst_p100");
+                  w = resolve("rtxa6000"), h = resolve("h200"), p100 = resolve("sst_p100"),
+                  x = resolve("h100_sxm"), grace = resolve("gh200");
   // NVIDIA data sheets: V100 SXM2 15.7 / 7.8 / 125 (1530 MHz); RTX 2080 Ti 13.4 and 107.6 tensor (1545 MHz);
-  // RTX A6000 38.7 and 154.8; H200 67 / 34 (1980 MHz) and 989 tensor (1830 MHz).
+  // RTX A6000 38.7 and 154.8; H100 SXM, GH200 and H200 67 / 34 (1980 MHz) and 989 tensor
+  // (1830 MHz), FP8 and INT8 1979.
   CHECK(tera_flops(s, OpClass::kFp32, 1530) == near(15.7));
   CHECK(tera_flops(s, OpClass::kFp64, 1530) == near(7.8));
   CHECK(tensor_tera(s, s.tensor.f16, 1530) == near(125));
@@ -240,6 +260,13 @@ TEST_CASE("peak rates of the further products equal the published ones") {
   CHECK(tera_flops(h, OpClass::kFp32, 1980) == near(67));
   CHECK(tera_flops(h, OpClass::kFp64, 1980) == near(33.5));
   CHECK(tensor_tera(h, h.tensor.f16, 1830) == near(989));
+  for (const GpuConfig* hopper : {&x, &grace}) {
+    CHECK(tera_flops(*hopper, OpClass::kFp32, 1980) == near(67));
+    CHECK(tera_flops(*hopper, OpClass::kFp64, 1980) == near(33.5));
+    CHECK(tensor_tera(*hopper, hopper->tensor.f16, 1830) == near(989));
+    CHECK(tensor_tera(*hopper, hopper->tensor.fp8, 1830) == near(1979));
+    CHECK(tensor_tera(*hopper, hopper->tensor.int8, 1830) == near(1979));
+  }
   // GTX 1080 Ti 11.34 FP32 at 1582 MHz, FP64 1/32 and FP16 1/64 of it; P100 SXM2 at 1480 MHz 10.6 / 5.3
   // / 21.2.
   CHECK(tera_flops(p, OpClass::kFp32, 1582) == near(11.34));
@@ -260,6 +287,8 @@ TEST_CASE("peak bandwidth equals the published one") {
   CHECK(dram_gigabytes(resolve("gtx1080ti")) == Approx(484).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("rtx2080ti")) == Approx(616).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("rtxa6000")) == Approx(768).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("h100_sxm")) == Approx(3350).epsilon(0.001));
+  CHECK(dram_gigabytes(resolve("gh200")) == Approx(4000).epsilon(0.01));
   CHECK(dram_gigabytes(resolve("h200")) == Approx(4800).epsilon(0.001));
   CHECK(dram_gigabytes(resolve("sst_p100")) == Approx(732).epsilon(0.001));
   for (const std::string& name : product_names()) {
@@ -412,6 +441,8 @@ TEST_CASE("golden hashes: they change only when a value of the product is change
   CHECK(hash(resolve("gtx1080ti")) == 0xf6577d8ba04ebc03);
   CHECK(hash(resolve("rtx2080ti")) == 0xb2a7331b3f010022);
   CHECK(hash(resolve("rtxa6000")) == 0x4653d545d1aea7e3);
+  CHECK(hash(resolve("h100_sxm")) == 0x41d69761a171636d);
+  CHECK(hash(resolve("gh200")) == 0x21bcba8125258bc5);
   CHECK(hash(resolve("h200")) == 0xa244ff54c11ae619);
   CHECK(hash(resolve("sst_v100")) == 0xf4c0cd3e61437f78);
   CHECK(hash(resolve("sst_p100")) == 0xa4e3000879154bc3);

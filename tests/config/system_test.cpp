@@ -38,6 +38,14 @@ TEST_CASE("The systems that ship have the links of their data sheets") {
   const SystemConfig direct = resolve_system("hgx_a100_4");
   CHECK(direct.edges.size() == 6);
   for (const LinkEdge& e : direct.edges) CHECK(e.count == 4);
+  const SystemConfig h100 = resolve_system("dgx_h100");
+  CHECK((h100.devices.size() == 8 && h100.devices[7].gpu.name == "h100_sxm"));
+  for (std::uint32_t d = 0; d < 8; ++d)
+    CHECK(bandwidth(h100, d, 8) == 450'000'000'000);  // NVIDIA: 900 GB/s, both ways
+  const SystemConfig grace = resolve_system("gh200_4");
+  CHECK((grace.devices.size() == 4 && grace.devices[3].gpu.name == "gh200"));
+  CHECK(grace.edges.size() == 6);
+  for (std::uint32_t d = 1; d < 4; ++d) CHECK(3 * bandwidth(grace, 0, d) == 450'000'000'000);
   const SystemConfig pcie = resolve_system("pcie_4");
   CHECK(pcie.devices.size() == 4);
   CHECK(pcie.edges.size() == 6);

@@ -92,6 +92,18 @@ TEST_CASE("A copy through NVSwitches is as fast as on a DGX A100") {
   CHECK(slope(system, {{0, 1}}) / 1e9 == Approx(275.9).epsilon(0.05));
 }
 
+TEST_CASE("Copies over NVLink 4 are as fast as H100s do them") {
+  // p2pBandwidthLatencyTest: 371.0 to 376.8 GB/s one way on eight H100 SXM (NVIDIA/nccl#1264), 260.9 in both
+  // directions together over six links (NVIDIA/cuda-samples#392); headers were derived from another system.
+  const config::SystemConfig switched = config::resolve_system("dgx_h100", 2);
+  CHECK(slope(switched, {{0, 1}}) / 1e9 == Approx(374).epsilon(0.05));
+  const config::SystemConfig direct = config::resolve_system("gh200_4", 2);
+  CHECK(2 * slope(direct, {{0, 1}, {1, 0}}) / 1e9 == Approx(260.9).epsilon(0.03));
+  // The closed form: a line of 128 bytes takes 150 bytes of 450 and of 150 GB/s.
+  CHECK(slope(switched, {{0, 1}}) / 1e9 == Approx(450 * 128.0 / 150).epsilon(0.01));
+  CHECK(slope(direct, {{0, 1}}) / 1e9 == Approx(150 * 128.0 / 150).epsilon(0.01));
+}
+
 TEST_CASE("A copy of nothing ends") {
   const auto done = simulate(copies(2, {{0, 1}}, 0), config::resolve_system("dgx_a100", 2)).copies;
   REQUIRE(done.size() == 1);

@@ -91,10 +91,11 @@ def _checked_by(program):
 def program(program, built, folder, lockstep, limit):
     """Runs it, in `folder`, from where it was `built`."""
     outcome = Outcome("passes", checked=_checked_by(program))
+    machine = ["-c", program.config, *(["--gpus", str(program.gpus)] if program.gpus > 1 else [])]
     for number, args in enumerate(program.runs or [program.args]):
         run = _prepare(program, built, folder)
         tail = ["--", str(built / "program"), *map(str, args)]
-        code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", "-c", program.config, *tail], run, limit)
+        code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", *machine, *tail], run, limit)
         (folder / f"output{number or ''}.log").write_text(output)
         outcome.seconds += seconds
         outcome.result, outcome.reason = _judge(program, code, output, limit)
@@ -108,7 +109,7 @@ def program(program, built, folder, lockstep, limit):
             return outcome
     if program.timed:
         run = _prepare(program, built, folder)
-        code, output, _ = _command([lockstep, "exec", "-c", program.config, *tail], run, limit)
+        code, output, _ = _command([lockstep, "exec", *machine, *tail], run, limit)
         (folder / "timed.log").write_text(output)
         outcome.timed, reason = _judge(program, code, output, limit)
         cycles = re.search(r"whole run: ([\d,]+) core cycles", output)

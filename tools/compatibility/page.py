@@ -22,7 +22,7 @@ class Results:
     def put(self, program, outcome):
         row = dataclasses.asdict(outcome)
         row["arguments"] = " ; ".join(" ".join(map(str, args)) for args in program.runs or [program.args])
-        row["config"] = program.config
+        row["config"] = program.config if program.gpus == 1 else f"{program.config}, {program.gpus} GPUs"
         row["note"] = program.note
         row["changed"] = ", ".join(program.changed)
         with open(self.path.with_suffix(".lock"), "w", encoding="utf-8") as lock:  # others may run other programs

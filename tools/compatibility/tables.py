@@ -4,7 +4,7 @@ import pathlib
 import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
-         "cutlass"]
+         "cutlass", "cuda_samples_multi_gpu", "multi_gpu_programming_models"]
 
 
 @dataclasses.dataclass
@@ -22,6 +22,7 @@ class Program:
     name: str
     suite: Suite = None
     config: str = "v100"
+    gpus: int = 1  # of the system that config names
     args: list = dataclasses.field(default_factory=list)
     runs: list = None
     inputs: list = dataclasses.field(default_factory=list)

@@ -5,4 +5,4 @@ in SECTIONS, in the order of the page. `context` and `page` are those of common.
 """
 
 SECTIONS = ["real_traces", "ffma", "sm", "derived", "chase", "bandwidth", "stream", "small_kernels", "accelsim", "uvm", "uvm_public",
-            "polybench", "rodinia", "sst_runs", "speed", "forms", "threads", "exec"]
+            "polybench", "rodinia", "sst_runs", "links", "speed", "forms", "threads", "exec"]

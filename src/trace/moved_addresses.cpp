@@ -1,0 +1,36 @@
+#include "trace/moved_addresses.hpp"
+
+namespace lockstep::trace {
+namespace {
+
+constexpr Address kWindow = Address{1} << 24;  // of shared and of local memory, in generic addresses
+
+bool in_window(Address address, Address base) {
+  return base != 0 && address >= base && address < base + kWindow;
+}
+
+/// By its first lane's address, as the SM decides it.
+bool is_global(const StaticInst& inst, Address first, const KernelHeader& header) {
+  if (inst.space == MemSpace::kGlobal || inst.space == MemSpace::kTexture) return true;
+  return inst.space == MemSpace::kGeneric && !in_window(first, header.shared_base) &&
+         !in_window(first, header.local_base);
+}
+
+}  // namespace
+
+void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region) {
+  for (const WarpSpan& warp : cta.warps) {
+    std::uint64_t* words = cta.words.data() + warp.first_word;
+    for (std::uint32_t i = 0; i < warp.record_count; ++i) {
+      const Record& record = cta.records[warp.first_record + i];
+      const unsigned count = address_words(record.form(), record.mask);
+      if (count > 0 && is_global(table[record.inst()], words[0], header)) {
+        const unsigned bases = record.form() == AddressForm::kList ? count : 1;
+        for (unsigned w = 0; w < bases; ++w) words[w] = moved(words[w], region);
+      }
+      words += count;
+    }
+  }
+}
+
+}  // namespace lockstep::trace

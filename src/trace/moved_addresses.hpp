@@ -1,0 +1,24 @@
+// A CTA's global memory at another place of the address space.
+#pragma once
+
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::trace {
+
+/// Programs with an address space of their own share that of a system: each device has a region, and an
+/// address of its program is the one with the same low 44 bits there. (CUDA's allocations of a process lie
+/// within far less than 2^44 bytes.) Below the regions are the simulator's own addresses, above them none:
+/// 2^49 is the end.
+inline constexpr Address kRegionBytes = Address{1} << 44;
+[[nodiscard]] constexpr Address device_region(std::uint16_t device) {
+  return (Address{1} << 48) + device * kRegionBytes;
+}
+[[nodiscard]] constexpr Address moved(Address address, Address region) {
+  return region + (address & (kRegionBytes - 1));
+}
+
+/// Moves the addresses of global memory to the region: also those of textures, and of generic accesses
+/// outside the windows of shared and local memory.
+void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region);
+
+}  // namespace lockstep::trace

@@ -1,0 +1,159 @@
+"""Section: links between GPUs and all-reduce on them. Needs programs: examples/multi_gpu/allreduce_rings.cu and
+allreduce_copy.cu as nvcc makes them with -cudart shared; examples/p2p_bandwidth is beside the program."""
+import csv
+import json
+import os
+import re
+import statistics
+import subprocess
+
+from .split import is_check
+
+TITLE = "Links between GPUs"
+NEEDS_PROGRAMS = True
+
+COPY, BOTH, STORE = "copies, GB/s", "copies both ways, GB/s together", "stores of a kernel, GB/s"
+COPY_TIME, STORE_TIME = "a copy of 16 bytes, us", "a kernel that stores 16 bytes, us"
+# System, what, GPUs to compare, lowest and highest published value, source. p2p: p2pBandwidthLatencyTest; idx: as in
+# DATA/nodes/links.md. A row is a check, or may be derived from, by the name "SYSTEM+WHAT" (split.py).
+PUBLISHED = [
+    ("hgx_a100_4", COPY, (0, 1), 94.00, 94.07, "a100_4x_nvlink.json"),
+    ("hgx_a100_4", BOTH, (0, 1), 186.4, 186.4, "a100_4x_nvlink.json"),
+    ("hgx_a100_4", COPY_TIME, (0, 1), 2.63, 2.82, "p2p, four A100, idx:47278818972"),
+    ("dgx_a100", COPY, (0, 1), 265.1, 276.6, "p2p, idx:14685872910 and 69847027015; nvbandwidth 274.9 to 276.8"),
+    ("dgx_a100", BOTH, (0, 1), 416.3, 522.5, "p2p, idx:14685872910 and 69847027015; GPU 0 (a VM's) and half of them 425, else 512 to 522"),
+    ("dgx_a100", STORE, (0, 1), 200.5, 231.4, "p2p --sm_copy, idx:14685872910"),
+    ("dgx_a100", COPY_TIME, (0, 1), 2.72, 3.49, "p2p, idx:14685872910 and 69847027015"),
+    ("dgx_a100", STORE_TIME, (0, 1), 4.53, 5.47, "p2p --sm_copy, idx:14685872910"),
+    ("dgx1_v100", COPY, (0, 3), 47.88, 47.93, "p2p, V100 SXM2, two links, Dell HPC solution guide (C4130 K)"),
+    ("dgx_h100", COPY, (0, 1), 371.0, 376.8, "p2p, NVIDIA/nccl#1264"),
+    ("dgx_h100", BOTH, (0, 1), 739.4, 773.3, "p2p, NVIDIA/nccl#1264"),
+    ("gh200_4", BOTH, (0, 1), 260.9, 260.9, "p2p, four H100 with six links between two, NVIDIA/cuda-samples#392"),
+]
+MIB = 16
+SYSTEM_GPUS = {"hgx_a100_4": 2, "dgx_a100": 2, "dgx1_v100": 4, "dgx_h100": 2, "gh200_4": 2}
+
+# System, GPUs, rings of the kernel form, rows of measurements as (name, {bytes: us}).
+NCCL_BASE_US = 6.6  # nccl_constants.csv: base latency of Ring with LL
+WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
+COPIES = [32768, 131072, 262144]
+LARGEST = 1 << 30
+
+
+def printed(context, system, gpus, program, *arguments):
+    command = [context.program, "exec", "-q", "-c", system, "--gpus", str(gpus), "--", program, *map(str, arguments)]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def tables_of(text):
+    """By title: rows of cells."""
+    tables, rows = {}, None
+    for line in text.splitlines():
+        if "; from the GPU" in line:
+            rows = tables.setdefault(line.split(";")[0], [])
+        elif rows is not None and re.match(r"\s+\d+\s+[\d.-]+", line) and "." in line:
+            rows.append([float(cell) if cell != "-" else None for cell in line.split()[1:]])
+    return tables
+
+
+def verdict(ours, low, high, limit):
+    """Relative to the nearest published value; nothing inside their range."""
+    if low <= ours <= high:
+        return "inside", True
+    error = ours / (low if ours < low else high) - 1
+    return f"{100 * error:+.1f} %", abs(error) <= limit
+
+
+def write_point_to_point(context, page):
+    p2p = os.path.join(os.path.dirname(context.program), "examples", "p2p_bandwidth")
+    tables = {system: tables_of(printed(context, system, gpus, p2p, MIB)) for system, gpus in SYSTEM_GPUS.items()}
+    rows, outside = [], []
+    for system, what, (i, j), low, high, source in PUBLISHED:
+        ours = tables[system][what][i][j]
+        error, good = verdict(ours, low, high, 0.25 if what.endswith("us") else 0.10)
+        use = "check" if is_check(f"{system}+{what}") else "derive"
+        rows.append([system, what, f"{ours:.2f}", f"{low:g} to {high:g}" if low != high else f"{low:g}", error, use, source])
+        if not good:
+            outside.append(f"{system}, {what}: {error}")
+    page.text(f"`examples/p2p_bandwidth {MIB}` (the published programs copy 40 MB or 1 GiB). Errors are those to the nearest published",
+              "value. The goal is 10 % for bandwidth and 25 % for times. Derived: `port.copy_start_ps`, from the row of hgx_a100_4;",
+              "headers of NVLink 4, from two H100 PCIe that are not in the table; the others are documented or say where they are from.")
+    page.table(["system", "what", "simulated", "published", "error", "row", "source"], rows)
+    page.text("Outside of the goals: " + ("; ".join(outside) or "none") + ".")
+
+
+def bus(size, gpus, us):
+    return size / us / 1e3 * 2 * (gpus - 1) / gpus
+
+
+def time_of(text):
+    return float(re.search(r"bytes: ([\d.]+) us", text).group(1))
+
+
+def measured_a100_8(context):
+    with open(os.path.join(context.data, "nodes", "allreduce.csv")) as f:
+        rows = [r for r in csv.DictReader(f) if r["system"].startswith("A100")]
+    found = {}
+    for r in rows:
+        found.setdefault(int(r["size_B"]), []).append(float(r["time_us_oop"]))
+    return found
+
+
+def measured_a100_4(context):
+    with open(os.path.join(context.data, "nodes", "a100_4x_nvlink.json")) as f:
+        rows = json.load(f)["collectives"]
+    return {r["bytes"]: [r["time_us"]] for r in rows if r["op"] == "allreduce" and r["width"] == 4}
+
+
+def simulated(context, system, gpus, rings):
+    """{bytes: us} of the kernel that polls words, and of copies between kernels."""
+    words, copies = {}, {}
+    program = os.path.join(context.programs.folder, "allreduce_rings")
+    for chunk, ctas in WORDS:
+        many = max(ctas // rings, 1) * rings if ctas > 1 else 1
+        text = printed(context, system, gpus, program, chunk, many, rings if many > 1 else 1)
+        words[chunk * gpus * 4] = time_of(text)
+    program = os.path.join(context.programs.folder, "allreduce_copy")
+    for chunk in COPIES:
+        copies[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk))
+    return words, copies
+
+
+def line(points, size):
+    """Through the last two points."""
+    (a, ta), (b, tb) = sorted(points.items())[-2:]
+    return tb + (size - b) * (tb - ta) / (b - a)
+
+
+def write_all_reduce(context, page, system, gpus, rings, measured, name):
+    words, copies = simulated(context, system, gpus, rings)
+    rows = []
+    for size in sorted(measured):
+        if size > LARGEST:
+            continue
+        kernel = words.get(size) or (words[min(words)] if size < min(words) else None)
+        kernel_text = f"{kernel:.1f}" if kernel else f"({line(words, size):.0f})" if size > max(words) else None
+        if kernel_text is None:
+            continue
+        copy = copies.get(size) or (line(copies, size) if size > max(copies) else None)
+        copy_text = "-" if copy is None else f"{copy:.1f}" if size in copies else f"({copy:.0f})"
+        best = min(t for t in (kernel or line(words, size), copy) if t)
+        published = measured[size]
+        error = verdict(best + NCCL_BASE_US, min(published), max(published), 0.25)[0]
+        rows.append([f"{size:,}", kernel_text, copy_text, f"{bus(size, gpus, best):.2f}",
+                     " / ".join(f"{t:.1f}" for t in published), " / ".join(f"{bus(size, gpus, t):.2f}" for t in published),
+                     error, "check" if is_check(f"{name}+{gpus}+{size}") else "derive"])
+    page.text(f"{system}, {gpus} GPUs, {rings} ring{'s' if rings > 1 else ''} of the kernel; the published times are of NCCL.")
+    page.table(["bytes", "kernel us", "copies us", "faster one's bus GB/s", "published us", "published bus GB/s",
+                f"error with {NCCL_BASE_US} us", "row"], rows)
+
+
+def write(context, page):
+    write_point_to_point(context, page)
+    page.text("All-reduce, `examples/multi_gpu`: a ring by one kernel on each GPU whose words say by themselves that they have come",
+              "(`allreduce_rings`), and by copies between kernels (`allreduce_copy`). In brackets: extrapolated from the last two sizes.",
+              f"The error is that of the faster form with the {NCCL_BASE_US} us that NCCL's own cost model has for what is not a hop",
+              "(nccl_constants.csv), of which our launch is a part that counts twice. Nothing was derived from these rows: the latency",
+              "of a link is the one with which a hop of words takes what NCCL's model says, 0.6 us.")
+    write_all_reduce(context, page, "dgx_a100", 8, 1, measured_a100_8(context), "A100-SXM4-80GB")
+    write_all_reduce(context, page, "hgx_a100_4", 4, 6, measured_a100_4(context), "A100-4x")
