@@ -1,5 +1,7 @@
 #include "cuda/lookout.hpp"
 
+#include <filesystem>
+#include <iterator>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -49,7 +51,10 @@ void Lookout::end() {
   state_->changed.notify_all();
 }
 
-unsigned Lookout::threads() const { return state_->threads; }
+bool Lookout::has_other_threads() const {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return std::distance(std::filesystem::begin(all), std::filesystem::end(all)) > 1 + std::ptrdiff_t{state_->threads};
+}
 
 void Lookout::look(const std::shared_ptr<State>& state) {
   std::unique_lock lock(state->mutex);

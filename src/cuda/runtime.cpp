@@ -294,6 +294,7 @@ void Runtime::reset() {
   pools.clear(static_cast<int>(own.number()));
   std::erase_if(graph_execs, [&](const auto& entry) { return entry.second->graph->device == own.number(); });
   std::erase_if(graphs, [&](const auto& entry) { return entry.second->device == own.number(); });
+  multicast.clear(own.number());
   virtual_memory.clear(own.number());
   for (const exec::Allocation& allocation : memory.allocations())
     if (is_own(allocation.begin) && !modules.owns(allocation.begin)) memory.release(allocation.begin);

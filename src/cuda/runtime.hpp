@@ -25,6 +25,7 @@
 #include "cuda/lookout.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/modules.hpp"
+#include "cuda/multicast.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/pools.hpp"
 #include "cuda/recorder.hpp"
@@ -58,6 +59,7 @@ class Runtime {
   exec::DeviceMemory memory;
   VirtualMemory virtual_memory{memory};
   MemoryLog memory_log{memory};
+  MulticastObjects multicast{memory, virtual_memory, memory_log};
   exec::TextureTable textures;
   Modules modules;
   Pools pools;

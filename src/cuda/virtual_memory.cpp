@@ -55,7 +55,7 @@ VirtualMemory::Physical& VirtualMemory::physical(Handle handle) {
 
 void VirtualMemory::drop_unused(Handle handle) {
   const auto found = physical_.find(handle);
-  if (found->second.references > 0 || found->second.mapped_at != 0) return;
+  if (found->second.references > 0 || found->second.mapped_at != 0 || found->second.attached > 0) return;
   memory_->give_back(found->second.bytes, found->second.device);
   physical_.erase(found);
 }
@@ -72,12 +72,57 @@ void VirtualMemory::map(Address begin, std::uint64_t bytes, std::uint64_t offset
   const auto range = memory_->find_reserved(begin);
   require(range && begin - range->begin + bytes <= range->bytes && mapped_in(begin, bytes).empty());
   require(memory.mapped_at == 0, Status::kErrorNotSupported);
+  if (memory.own_place != 0) {
+    lift(memory, memory.own_place);
+    memory_->release_reserved(std::exchange(memory.own_place, 0));
+  }
   memory.mapped_at = begin;
-  memory_->map(begin, bytes, memory.device);
+  lay(memory, begin);
+  if (memory.attached > 0) moved_(handle, begin);
+}
+
+/// Its bytes get a place.
+void VirtualMemory::lay(Physical& memory, Address place) {
+  memory_->map(place, memory.bytes, memory.device);
   if (memory.content.empty()) return;
-  std::memcpy(reinterpret_cast<void*>(begin), memory.content.data(), bytes);
-  memory_->wrote(begin, bytes);
+  std::memcpy(reinterpret_cast<void*>(place), memory.content.data(), memory.bytes);
+  memory_->wrote(place, memory.bytes);
   memory.content = {};
+}
+
+/// Its bytes lose their place, and are kept.
+void VirtualMemory::lift(Physical& memory, Address place) {
+  const auto* const from = reinterpret_cast<const std::byte*>(place);
+  if (memory.references > 0 || memory.attached > 0) memory.content.assign(from, from + memory.bytes);
+  memory_->unmap(place);
+}
+
+void VirtualMemory::give_own_place(Handle handle, Physical& memory) {
+  memory.own_place = reserve(memory.bytes, 0);
+  lay(memory, memory.own_place);
+  moved_(handle, memory.own_place);
+}
+
+VirtualMemory::Bound VirtualMemory::attach(Handle handle) {
+  Physical& memory = physical(handle);
+  if (memory.attached++ == 0 && memory.mapped_at == 0) give_own_place(handle, memory);
+  return {memory.bytes, memory.device, memory.mapped_at != 0 ? memory.mapped_at : memory.own_place};
+}
+
+void VirtualMemory::detach(Handle handle) {
+  Physical& memory = physical_.at(handle);
+  if (--memory.attached > 0) return;
+  if (memory.own_place != 0) {
+    lift(memory, memory.own_place);
+    memory_->release_reserved(std::exchange(memory.own_place, 0));
+  }
+  drop_unused(handle);
+}
+
+std::pair<VirtualMemory::Handle, Address> VirtualMemory::mapping(Address address) const {
+  const auto found = mapped_in(address, 1);
+  require(!found.empty());
+  return {found.front(), physical_.at(found.front()).mapped_at};
 }
 
 std::vector<VirtualMemory::Handle> VirtualMemory::mapped_in(Address begin, std::uint64_t bytes) const {
@@ -100,10 +145,8 @@ void VirtualMemory::unmap(Address begin, std::uint64_t bytes) {
   require(covered == bytes);
   for (const Handle handle : handles) {
     Physical& memory = physical_[handle];
-    const auto* const from = reinterpret_cast<const std::byte*>(memory.mapped_at);
-    if (memory.references > 0) memory.content.assign(from, from + memory.bytes);
-    memory_->unmap(memory.mapped_at);
-    memory.mapped_at = 0;
+    lift(memory, std::exchange(memory.mapped_at, 0));
+    if (memory.attached > 0) give_own_place(handle, memory);
     drop_unused(handle);
   }
 }
@@ -147,6 +190,10 @@ void VirtualMemory::clear(unsigned device) {
   for (auto& [handle, memory] : physical_) {
     if (memory.device != device) continue;
     if (memory.mapped_at != 0) memory_->unmap(memory.mapped_at);
+    if (memory.own_place != 0) {
+      memory_->unmap(memory.own_place);
+      memory_->release_reserved(memory.own_place);
+    }
     memory_->give_back(memory.bytes, device);
   }
   std::erase_if(physical_, [device](const auto& entry) { return entry.second.device == device; });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "exec/address_space.hpp"
+#include "exec/multicast.hpp"
 
 namespace lockstep::exec {
 
@@ -115,6 +116,10 @@ class DeviceMemory {
   /// From now on the devices of the mask (bit d: device d) reach this allocation, and no others.
   void reach_only(Address begin, std::uint32_t devices);
 
+  /// Addresses of several devices' memory: no device reaches them but by multimem instructions.
+  [[nodiscard]] MulticastWindows& multicast() { return multicast_; }
+  [[nodiscard]] const MulticastWindows& multicast() const { return multicast_; }
+
   /// From now on; nullptr: nobody. The observer must outlive the memory or end this before.
   void observe(MemoryObserver* observer) { observer_ = observer; }
   /// Whoever writes to memory, but for kernels, says so: the observer hears of it.
@@ -169,6 +174,7 @@ class DeviceMemory {
   std::vector<std::uint64_t> claimed_;                // by device
   std::map<Address, Address> host_ranges_;            // begin to end
   std::map<Address, Allocation> reserved_, mapped_;
+  MulticastWindows multicast_;
   MemoryObserver* observer_ = nullptr;
 };
 

@@ -261,6 +261,14 @@ class Warp {
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
 
+  // warp_multimem.cpp
+  void multimem(const Operation& op, LaneMask active);
+  [[nodiscard]] MulticastWindows::Places multimem_places(std::uint32_t lane, std::uint32_t bytes,
+                                                         Address address) const;
+  void load_reduce(const Operation& op, std::uint32_t lane, const MulticastWindows::Places& places);
+  void store_to_all(const Operation& op, std::uint32_t lane, const MulticastWindows::Places& places);
+  void check_multimem(const Operation& op, LaneMask active);
+
   // warp_check.cpp: of launches that are checked
   void check(const Operation& op, LaneMask active);
   void check_sync(const Operation& op, LaneMask active);

@@ -49,6 +49,7 @@ class Builder {
   void memory(const Instruction& i);
   void parameter(const ptx::Operand& data);
   void atomic(const Instruction& i);
+  void multimem(const Instruction& i);
   void matrix(const Instruction& i);
   void matrix_move(const Instruction& i);
   void copy_async(const Instruction& i);
