@@ -22,7 +22,8 @@ std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands
     }
     if (c.kind == Kind::kKernel) ++device.kernels;
     if (c.kind == Kind::kPeerCopy) {
-      const std::uint16_t from = apertures.owner(c.source, c.device), to = apertures.owner(c.address, c.device);
+      const std::uint16_t from = apertures.owner(c.source, c.device),
+                          to = apertures.owner(c.address, c.device);
       if (from == mem::Apertures::kMulticast || to == mem::Apertures::kMulticast) continue;
       ++devices[from].peer_copies;
       devices[from].peer_bytes_to[to] += c.bytes;

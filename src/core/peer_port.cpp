@@ -78,8 +78,8 @@ void PeerPort::take_messages(Cycle now) {
     if (message.answer) return take_answer(now, message.access);
     icnt::Request request = message.access;
     if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
-    request.tag = served_.add(
-        {message.from, request.tag, false, {}, request.sectors, message.targets, message.via});
+    request.tag =
+        served_.add({message.from, request.tag, false, {}, request.sectors, message.targets, message.via});
     const std::uint32_t lane = map_->lane(request.line);
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
@@ -133,9 +133,9 @@ void PeerPort::accept(const icnt::Request& request) {
 void PeerPort::ask_all(const icnt::Request& request) {
   using Kind = icnt::AccessKind;
   if (request.kind != Kind::kLoad && request.kind != Kind::kStore && request.kind != Kind::kReduction)
-    throw UserError(fmt::format(
-        "device {}: an access to multicast memory at {:#x} that is no load, store or reduction",
-        wiring_.device, request.line));
+    throw UserError(
+        fmt::format("device {}: an access to multicast memory at {:#x} that is no load, store or reduction",
+                    wiring_.device, request.line));
   const std::uint64_t devices = map_->apertures().team(request.line);
   const PeerWiring::Multicast& by = multicast_switch(devices, request.line);
   link::Message message;
@@ -149,13 +149,15 @@ void PeerPort::ask_all(const icnt::Request& request) {
 }
 
 const PeerWiring::Multicast& PeerPort::multicast_switch(std::uint64_t devices, Address line) const {
-  const auto can = [&](const PeerWiring::Multicast& by) { return (devices & ~std::uint64_t{by.devices}) == 0; };
+  const auto can = [&](const PeerWiring::Multicast& by) {
+    return (devices & ~std::uint64_t{by.devices}) == 0;
+  };
   auto left = static_cast<std::uint64_t>(std::ranges::count_if(wiring_.multicast, can));
   if (left == 0)
-    throw UserError(
-        fmt::format("device {} uses multicast memory at {:#x}; expected a switch with 'multicast = true' that "
-                    "has links to it and to all devices whose memory that is",
-                    wiring_.device, line));
+    throw UserError(fmt::format(
+        "device {} uses multicast memory at {:#x}; expected a switch with 'multicast = true' that "
+        "has links to it and to all devices whose memory that is",
+        wiring_.device, line));
   left = line / kLineBytes % left;
   return *std::ranges::find_if(wiring_.multicast,
                                [&](const PeerWiring::Multicast& by) { return can(by) && left-- == 0; });

@@ -8,7 +8,6 @@
 
 #include "config/gpu_config.hpp"
 #include "core/peer_copies.hpp"
-#include "util/slot_table.hpp"
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "link/framing.hpp"
@@ -18,6 +17,7 @@
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
 #include "util/ring.hpp"
+#include "util/slot_table.hpp"
 
 namespace lockstep::core {
 
@@ -25,10 +25,10 @@ namespace lockstep::core {
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
-  std::uint16_t device = 0;                   // its number: also its destination in the network
-  std::vector<link::Wire> wires;              // that it sends on, two queues each
-  std::vector<link::Framing> framing;         // of each wire
-  std::vector<std::uint32_t> wire_to;         // by device: index of the wire, kNoWire where none leads there
+  std::uint16_t device = 0;            // its number: also its destination in the network
+  std::vector<link::Wire> wires;       // that it sends on, two queues each
+  std::vector<link::Framing> framing;  // of each wire
+  std::vector<std::uint32_t> wire_to;  // by device: index of the wire, kNoWire where none leads there
   /// A switch that multicasts, and that the device has a link to.
   struct Multicast {
     std::uint16_t number = 0;   // of the switch
@@ -48,7 +48,8 @@ struct PeerWiring {
 /// in a table, sends them over the wire that leads there and hands the answers back. Inward: asks the slices
 /// of this device for what others want, as an SM would, and sends the answers. Requests and answers have a
 /// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
-/// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies: PeerCopies.
+/// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
+/// PeerCopies.
 ///
 /// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
 class PeerPort final : public sim::Domain, public stats::CounterSource {

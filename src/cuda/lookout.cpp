@@ -1,13 +1,13 @@
 #include "cuda/lookout.hpp"
 
-#include <filesystem>
-#include <iterator>
 #include <fmt/format.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -53,7 +53,8 @@ void Lookout::end() {
 
 bool Lookout::has_other_threads() const {
   const std::filesystem::directory_iterator all("/proc/self/task");
-  return std::distance(std::filesystem::begin(all), std::filesystem::end(all)) > 1 + std::ptrdiff_t{state_->threads};
+  return std::distance(std::filesystem::begin(all), std::filesystem::end(all)) >
+         1 + std::ptrdiff_t{state_->threads};
 }
 
 void Lookout::look(const std::shared_ptr<State>& state) {

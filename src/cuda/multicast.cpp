@@ -144,13 +144,12 @@ void MulticastObjects::unbind(Handle handle, unsigned device, std::uint64_t offs
 
 void MulticastObjects::clear(unsigned device) {
   for (auto& [handle, o] : objects_) {
-    const auto gone = std::ranges::stable_partition(
-        o.bindings, [device](const Binding& binding) { return binding.device != device; });
-    for (const Binding& binding : gone) {
+    for (const Binding& binding : o.bindings) {
+      if (binding.device != device) continue;
       hide(o, binding);
       if (binding.memory != 0) pages_->detach(binding.memory);
     }
-    o.bindings.erase(gone.begin(), gone.end());
+    std::erase_if(o.bindings, [device](const Binding& binding) { return binding.device == device; });
   }
 }
 

@@ -45,6 +45,10 @@ inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr
 struct GraphExec {
   std::unique_ptr<Graph> graph;
   bool frees_at_launch = false;  // what the launch before allocated and did not free
+  // Of launches in streams of other devices than some nodes': by device, a stream for its nodes; and events
+  // between streams that launches have made.
+  std::map<unsigned, abi::Stream> streams;
+  std::vector<abi::Event> events;
 };
 
 class Runtime {
@@ -116,6 +120,8 @@ class Runtime {
   Array& array(void* handle);
   Graph& graph(void* handle);
   GraphExec& graph_exec(void* handle);
+  /// The events of a graph's launches before are needed no more, and its streams, where it is destroyed.
+  void drop_launches(GraphExec& exec, bool destroyed);
   /// By the handle of a conditional value. Throws ApiError(InvalidValue).
   [[nodiscard]] std::shared_ptr<const GraphCondition> condition(Address handle);
 

@@ -45,8 +45,8 @@ inline constexpr const char* kDevicesVariable = "LOCKSTEP_CUDA_DEVICES";
 /// there are none.
 inline constexpr const char* kApartVariable = "LOCKSTEP_CUDA_APART";
 
-/// GPUs whose switch copies and reduces what multicast objects are for: bit d of a decimal number is GPU d. Not
-/// set: none.
+/// GPUs whose switch copies and reduces what multicast objects are for: bit d of a decimal number is GPU d.
+/// Not set: none.
 inline constexpr const char* kMulticastVariable = "LOCKSTEP_CUDA_MULTICAST";
 
 /// exec::parse_checks()'s list; not set: nothing is checked.

@@ -269,7 +269,8 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   const bool loads = inst.has(Mod::kLdReduce), reduces = loads || inst.has(Mod::kRed);
   const Op &address = inst.operands[loads ? 1 : 0], &data = inst.operands[loads ? 0 : 1];
   const ptx::Space space = inst.form.space();
-  if (space != ptx::Space::kGlobal && space != ptx::Space::kGeneric) fail("expected .global or no state space");
+  if (space != ptx::Space::kGlobal && space != ptx::Space::kGeneric)
+    fail("expected .global or no state space");
   MemoryForm form = address_form(address, space, op);
   std::vector<Slot> slots;
   flatten(data, inst.form.last_type(), op, slots);

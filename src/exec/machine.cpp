@@ -28,8 +28,9 @@ void Machine::tell_observer(std::uint64_t ctas, const std::function<std::string(
 
 std::string Machine::devices_of(Address address) const {
   if (memory.multicast().contains(address))
-    return fmt::format("device {} executed; it is a multicast address, which only multimem instructions reach",
-                       launch.device);
+    return fmt::format(
+        "device {} executed; it is a multicast address, which only multimem instructions reach",
+        launch.device);
   if (memory.devices() == 1) return {};
   const auto owner = memory.owner(address);
   if (!owner) return fmt::format("device {} executed", launch.device);

@@ -31,7 +31,8 @@ void MulticastWindows::open(Address begin, std::uint64_t bytes, bool usable, uns
   Window& window = at(begin);
   const std::uint32_t bit = std::uint32_t{1} << device;
   for (std::size_t page = window.page_of(begin), end = page + (bytes >> kPageShift); page < end; ++page)
-    window.pages[page].open_to = usable ? window.pages[page].open_to | bit : window.pages[page].open_to & ~bit;
+    window.pages[page].open_to =
+        usable ? window.pages[page].open_to | bit : window.pages[page].open_to & ~bit;
 }
 
 bool MulticastWindows::is_open(Address address, unsigned device) const {

@@ -26,7 +26,8 @@ std::string why(const Places& places, unsigned device) {
     case Problem::kNoWindow:
       return "no multicast object is mapped there, and multimem reaches nothing else";
     case Problem::kClosed:
-      return fmt::format("the multicast object is not accessible to device {} there (cuMemSetAccess)", device);
+      return fmt::format("the multicast object is not accessible to device {} there (cuMemSetAccess)",
+                         device);
     default:
       return fmt::format("no memory of device {} is bound to the multicast object there", places.device);
   }
@@ -36,8 +37,7 @@ std::string why(const Places& places, unsigned device) {
 
 /// Where a lane's access goes: at least one place.
 Places Warp::multimem_places(std::uint32_t lane, std::uint32_t bytes, Address address) const {
-  if ((address & (bytes - 1)) != 0)
-    fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, address, {});
+  if ((address & (bytes - 1)) != 0) fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, address, {});
   const unsigned device = machine_->launch.device;
   const Places places = machine_->memory.multicast().places(address, device);
   if (places.problem != Places::Problem::kNone)

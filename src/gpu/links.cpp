@@ -38,9 +38,9 @@ Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std:
   network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
   for (std::uint32_t s = 0; s < switches; ++s) {
     const auto node = static_cast<std::uint32_t>(ports.size()) + s;
-    switches_.push_back(std::make_unique<link::Switch>(
-        *network_, node, span(node), wires(node, static_cast<unsigned>(ways_.size())), wire_to(node),
-        framing(node)));
+    switches_.push_back(std::make_unique<link::Switch>(*network_, node, span(node),
+                                                       wires(node, static_cast<unsigned>(ways_.size())),
+                                                       wire_to(node), framing(node)));
   }
 }
 

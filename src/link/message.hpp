@@ -17,8 +17,8 @@ struct Message {
   icnt::Request access;
   std::uint16_t from = 0, to = 0;  // devices
   bool answer = false;
-  /// Not 0: multicast, and `via` the switch that makes copies of a request and one answer of the answers. Of a
-  /// request: devices, bit d is device d, each of which finds its own memory by `line`; of an answer to the
+  /// Not 0: multicast, and `via` the switch that makes copies of a request and one answer of the answers. Of
+  /// a request: devices, bit d is device d, each of which finds its own memory by `line`; of an answer to the
   /// switch: the device that gives it.
   std::uint16_t targets = 0;
   std::uint16_t via = 0;

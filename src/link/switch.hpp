@@ -40,7 +40,7 @@ class Switch final : public sim::Domain {
   /// A multicast request whose answers are awaited.
   struct Asked {
     Message request;
-    SectorMask left = 0;                               // not answered yet
+    SectorMask left = 0;                                // not answered yet
     std::array<SectorMask, kMostDevices> awaited = {};  // by device
   };
   void tick(Cycle now);

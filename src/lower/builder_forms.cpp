@@ -215,7 +215,7 @@ void Builder::multimem(const Instruction& i) {
   const bool loads = i.has(Mod::kLdReduce);
   const unsigned bytes = access_bytes(i.form);
   const std::string opcode = fmt::format("{}{}{}.STRONG.SYS",
-                                         loads             ? "LDGMC.E"
+                                         loads              ? "LDGMC.E"
                                          : i.has(Mod::kRed) ? "REDG.E"
                                                             : "STG.E",
                                          operation_suffix(i.form), width_suffix(bytes));
