@@ -51,11 +51,14 @@ void Warp::multimem(const Operation& op, LaneMask active) {
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
   KnownAccess& access = known_[kNoPlace];
   if (!locate(form, active, bytes, access)) return;
+  const bool signals = form.signals && machine_->options.signals;
+  if (signals) before_multicast_signal(active, access.addresses, bytes);
   for_lanes(active, [&](int l) {
     const auto lane = static_cast<std::uint32_t>(l);
     const Places places = multimem_places(lane, bytes, access.addresses.lane[l]);
     loads ? load_reduce(op, lane, places) : store_to_all(op, lane, places);
   });
+  if (signals) after_signal();
   if (form.polls && slots_[op.operands].exists())
     note_poll(active, access.addresses, *at(slots_[op.operands]), false);
 }

@@ -147,6 +147,12 @@ void Builder::parameter(const ptx::Operand& data) {
   }
 }
 
+/// Of the store or atomic at hand.
+const char* Builder::signal_suffix() const {
+  if (!passes_.signals) return "";
+  return kernel_.memory()[kernel_.operations()[operation_].detail].signals ? ".SIGNALS" : "";
+}
+
 void Builder::memory(const Instruction& i) {
   const bool store = i.op() == Opcode::kSt;
   const ptx::Operand& address = i.operands[store ? 0 : 1];
@@ -179,6 +185,7 @@ void Builder::memory(const Instruction& i) {
   auto registers = places(data);
   auto sources = places(address);
   if (store) {
+    opcode += signal_suffix();
     if (!registers.empty()) sources.push_back(registers.front());
     emit(opcode, {}, sources, bytes, Carries::kFirst);
   } else {
@@ -200,6 +207,7 @@ void Builder::atomic(const Instruction& i) {
   if (bytes == 8) opcode += ".64";
   if (!shared) {
     opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
+    opcode += signal_suffix();
     window();
   }
   auto sources = places(i.operands[at]);
@@ -214,11 +222,12 @@ void Builder::multimem(const Instruction& i) {
   if (i.has(Mod::kCp)) return bulk_copy(i);
   const bool loads = i.has(Mod::kLdReduce);
   const unsigned bytes = access_bytes(i.form);
-  const std::string opcode = fmt::format("{}{}{}.STRONG.SYS",
-                                         loads              ? "LDGMC.E"
-                                         : i.has(Mod::kRed) ? "REDG.E"
-                                                            : "STG.E",
-                                         operation_suffix(i.form), width_suffix(bytes));
+  std::string opcode = fmt::format("{}{}{}.STRONG.SYS",
+                                   loads              ? "LDGMC.E"
+                                   : i.has(Mod::kRed) ? "REDG.E"
+                                                      : "STG.E",
+                                   operation_suffix(i.form), width_suffix(bytes));
+  if (!loads) opcode += signal_suffix();
   window();
   auto data = places(i.operands[loads ? 0 : 1]), sources = places(i.operands[loads ? 1 : 0]);
   data.resize(std::min<std::size_t>(data.size(), 1));

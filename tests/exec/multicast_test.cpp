@@ -2,6 +2,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 
+#include "exec/signal_log.hpp"
 #include "tests/exec/support.hpp"
 
 namespace lockstep::exec::test {
@@ -213,6 +214,27 @@ TEST_CASE("multimem.cp.async.bulk and its reduction reach every device") {
       CHECK(team.get<std::uint32_t>(d, i) == 7);
       CHECK(team.get<std::uint32_t>(d, 4 + i) == 7 + d);
     }
+}
+
+TEST_CASE("multimem writes that others may wait for are signals of every device's word") {
+  struct Row {
+    const char* instruction;
+    std::uint32_t signals;
+  };
+  const auto row = GENERATE(Row{"multimem.red.release.sys.global.add.u32 [%rd1], 1;", 1},
+                            Row{"multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;", 0},
+                            Row{"fence.sc.sys; multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;", 1},
+                            Row{"multimem.st.relaxed.sys.global.u32 [%rd1], 1;", 1},
+                            Row{"multimem.st.weak.global.u32 [%rd1], 1;", 0});
+  CAPTURE(row.instruction);
+  SignalLog log;
+  Team team(kernel(row.instruction, 0));
+  team.options.signals = &log;
+  team.run({32, 1, 1});
+  for (unsigned d = 0; d < kDevices; ++d) {
+    const SignalLog::Word* const word = log.find(team.parts[d]);
+    CHECK((word == nullptr ? 0 : word->signals) == row.signals);
+  }
 }
 
 TEST_CASE("multicast addresses: what does not work says why") {
