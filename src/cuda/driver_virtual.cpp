@@ -46,9 +46,28 @@ LOCKSTEP_CUDA_API cuMemCreate(VirtualMemory::Handle* handle, std::size_t bytes,
                               const AllocationProperties* properties, unsigned long long flags) {
   return driver_api([&](Runtime& rt) {
     require(handle != nullptr && properties != nullptr && flags == 0);
+    if (properties->handle_types != 0) require_functional(rt);
     *handle = rt.virtual_memory.create(bytes, *properties);
   });
 }
+LOCKSTEP_CUDA_API cuMemExportToShareableHandle(void* shared, VirtualMemory::Handle handle, int type,
+                                               unsigned long long flags) {
+  return driver_api([&](Runtime& rt) {
+    require(shared != nullptr && flags == 0);
+    require(type == kFileHandles, Status::kErrorNotSupported);
+    *static_cast<int*>(shared) = rt.virtual_memory.share(handle);
+  });
+}
+LOCKSTEP_CUDA_API cuMemImportFromShareableHandle(VirtualMemory::Handle* handle, void* shared, int type) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr);
+    require(type == kFileHandles, Status::kErrorNotSupported);
+    require_functional(rt);
+    *handle = rt.virtual_memory.import(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)));
+    rt.processes.note_shared();
+  });
+}
+
 LOCKSTEP_CUDA_API cuMemRelease(VirtualMemory::Handle handle) {
   return driver_api([&](Runtime& rt) {
     rt.multicast.has(handle) ? rt.multicast.release(handle) : rt.virtual_memory.release(handle);

@@ -164,7 +164,7 @@ void Runtime::wait_until(const std::function<bool()>& done) {
     if (held_.going_on) return;  // in a host function, which may not wait for the device
     if (done()) return;
     const Work* const work = waiting_kernel();
-    const bool was_alone = std::exchange(alone, work && !lookout.has_other_threads());
+    const bool was_alone = std::exchange(alone, work && !lookout.has_other_threads() && !processes.shares());
     if (alone && was_alone && !moved) give_up(*work);
     if (!alone) pause(round);
   }

@@ -28,6 +28,7 @@
 #include "cuda/multicast.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/pools.hpp"
+#include "cuda/processes.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
 #include "cuda/virtual_memory.hpp"
@@ -65,6 +66,7 @@ class Runtime {
   VirtualMemory virtual_memory{memory};
   MemoryLog memory_log{memory};
   MulticastObjects multicast{memory, virtual_memory, memory_log};
+  Processes processes{memory};
   exec::TextureTable textures;
   Modules modules;
   Pools pools;

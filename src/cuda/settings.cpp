@@ -99,6 +99,7 @@ Settings read_settings() {
     settings.max_instructions = number<std::uint64_t>(kMaxInstructionsVariable, instructions);
   if (const char* parent = std::getenv(kParentVariable)) end_with(number<pid_t>(kParentVariable, parent));
   const char* trace = std::getenv(kTraceVariable);
+  settings.functional = trace == nullptr;
   if (trace != nullptr && !claim()) return settings;
   if (const char* page = std::getenv(kExecutionVariable))
     settings.execution = number<int>(kExecutionVariable, page);

@@ -57,6 +57,7 @@ inline constexpr const char* kFindingsVariable = "LOCKSTEP_CUDA_FINDINGS";
 
 struct Settings {
   config::GpuConfig gpu;
+  bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
   std::uint64_t max_cycles = 0;        // 0: no limit

@@ -24,6 +24,9 @@ struct AllocationProperties {
 };
 static_assert(sizeof(AllocationProperties) == 32);
 
+/// Of AllocationProperties::handle_types: file descriptors of this system.
+inline constexpr int kFileHandles = 1;
+
 /// Sizes and addresses are whole pages of 2 MiB, in bytes. Functions throw ApiError with the driver's codes.
 /// What differs from a GPU: memory is mapped at one place at a time (another is kErrorNotSupported), and what
 /// may be read may be written.
@@ -37,6 +40,10 @@ class VirtualMemory {
   [[nodiscard]] Address reserve(std::uint64_t bytes, std::uint64_t alignment);
   void free(Address begin, std::uint64_t bytes);
   [[nodiscard]] Handle create(std::uint64_t bytes, const AllocationProperties& properties);
+  /// A descriptor of the memory for another process, which the caller owns. The memory was created for that.
+  [[nodiscard]] int share(Handle handle) const;
+  /// Memory that another process shares: what it gave, which stays the caller's.
+  [[nodiscard]] Handle import(int file);
   /// Gives up one reference; the memory lives as long as it is mapped.
   void release(Handle handle);
   void map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle);
@@ -75,6 +82,8 @@ class VirtualMemory {
     std::uint64_t bytes = 0;
     unsigned device = 0;
     AllocationProperties properties;
+    int file = -1;      // that has its bytes, where processes share it
+    bool owned = true;  // counts against the device's memory
     unsigned references = 1;
     Address mapped_at = 0;  // by the program; 0: nowhere
     unsigned attached = 0;
@@ -87,6 +96,7 @@ class VirtualMemory {
   [[nodiscard]] std::vector<Handle> mapped_in(Address begin, std::uint64_t bytes) const;
   Physical& physical(Handle handle);
   void drop_unused(Handle handle);
+  void give_back(const Physical& memory);
 
   exec::DeviceMemory* memory_;
   std::function<void(Handle, Address)> moved_ = [](Handle, Address) {};
