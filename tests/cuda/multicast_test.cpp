@@ -98,6 +98,8 @@ TEST_CASE("multicast objects: the trace says what they stand for; info shows it"
   }
   const auto info = nlohmann::json::parse(run({"info", nvls.folder / "t.lst", "--json"}).out);
   for (const auto& device : info["devices"]) CHECK(device["multicast_bytes"] == 2 << 20);
+  // One thread of each device waits at two barriers a round, of three rounds.
+  for (const auto& kernel : info["kernels"]) CHECK(kernel["opcodes"]["AWAIT"]["thread"] == 6);
 }
 
 TEST_CASE("multicast objects: simulated beside the program, results and report are those of its recording") {
@@ -107,6 +109,8 @@ TEST_CASE("multicast objects: simulated beside the program, results and report a
   CHECK((one.code == 0 && one.out == "0 \n"));
   const std::string stats = slurp(folder / "one/stats.json");
   CHECK(stats.find("\"partial\":false") != std::string::npos);
+  // A barrier takes at least a signal's way: two links of 150 ns each, at more than 1 GHz.
+  for (const auto& kernel : nlohmann::json::parse(stats)["kernels"]) CHECK(kernel["cycles"] > 6 * 300);
   CHECK(nvls.execute("all_reduce", "4", {"-o", folder / "two", "-t", "2", "--window", "7"}).code == 0);
   CHECK(slurp(folder / "two/stats.json") == stats);
   CHECK(run({"run", folder / "t.lst", "-q", "-c", nvls.file(), "--gpus", "4", "-o", folder / "three"}).code ==
