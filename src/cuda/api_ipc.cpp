@@ -15,7 +15,6 @@ void give_memory(Runtime& rt, IpcHandle* handle, Address begin) {
   require(handle != nullptr);
   require_functional(rt);
   make_context_current();
-  rt.wait_held();  // what has not been done yet would be done to the old pages
   *handle = rt.processes.give(begin);
 }
 

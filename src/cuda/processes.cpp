@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "cuda/api.hpp"
@@ -29,6 +30,17 @@ int open_file(const IpcHandle& handle) {
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   require(file >= 0, Status::kErrorInvalidResourceHandle);
   return file;
+}
+
+/// What the page holds, to its place in the process's file.
+void write_page(int file, Address page) {
+  for (std::uint64_t done = 0; done < kPage;) {
+    const ssize_t some = ::pwrite(file, reinterpret_cast<const void*>(page + done), kPage - done,
+                                  static_cast<off_t>(page - exec::kArenaBase + done));
+    if (some < 0 && errno == EINTR) continue;
+    require(some > 0, Status::kErrorOperatingSystem);
+    done += static_cast<std::uint64_t>(some);
+  }
 }
 
 }  // namespace
@@ -60,9 +72,7 @@ IpcHandle Processes::give(Address begin) {
   const Address first = begin / kPage * kPage, end = (begin + found->bytes + kPage - 1) / kPage * kPage;
   for (Address page = first; page < end; page += kPage) {
     if (memory_.is_backed(page)) continue;
-    const auto offset = static_cast<off_t>(page - exec::kArenaBase);
-    if (::pwrite(file(), reinterpret_cast<const void*>(page), kPage, offset) != static_cast<ssize_t>(kPage))
-      throw ApiError(Status::kErrorOperatingSystem);
+    write_page(file(), page);
     memory_.back(page, kPage, file(), page - exec::kArenaBase);
   }
   shares_ = true;
