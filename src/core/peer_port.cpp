@@ -65,7 +65,11 @@ void PeerPort::tick(Cycle now) {
 
 void PeerPort::take_commands(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
-    copies_.add(copy, map_->owner(copy.address), now - command_cycles_);
+    const std::uint16_t to = map_->owner(copy.address);
+    if (to >= wiring_.wire_to.size())
+      throw UserError(fmt::format("device {} copies to {:#x}, which is no device's memory", wiring_.device,
+                                  copy.address));
+    copies_.add(copy, to, now - command_cycles_);
   });
 }
 
@@ -73,8 +77,10 @@ void PeerPort::take_messages(Cycle now) {
   inbox_.drain(now, [&](std::uint32_t, const link::Message& message) {
     if (message.answer) return take_answer(now, message.access);
     icnt::Request request = message.access;
+    if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
+    request.tag =
+        served_.add({message.from, request.tag, false, {}, request.sectors, message.targets, message.via});
     const std::uint32_t lane = map_->lane(request.line);
-    request.tag = served_.add({message.from, request.tag, false, {}, request.sectors});
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
     lanes_[lane].to_serve.push(request);
@@ -119,7 +125,42 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
 
 void PeerPort::accept(const icnt::Request& request) {
   const std::uint16_t owner = map_->owner(request.line);
+  if (owner == mem::Apertures::kMulticast) return ask_all(request);
   ask(owner, {request, false, owner}, request.line);
+}
+
+/// Multicast: what a load reads is the sum of what its devices have there.
+void PeerPort::ask_all(const icnt::Request& request) {
+  using Kind = icnt::AccessKind;
+  if (request.kind != Kind::kLoad && request.kind != Kind::kStore && request.kind != Kind::kReduction)
+    throw UserError(
+        fmt::format("device {}: an access to multicast memory at {:#x} that is no load, store or reduction",
+                    wiring_.device, request.line));
+  const std::uint64_t devices = map_->apertures().team(request.line);
+  const PeerWiring::Multicast& by = multicast_switch(devices, request.line);
+  link::Message message;
+  message.access = request;
+  message.access.tag = asked_.add({request, false, 0});
+  message.from = wiring_.device;
+  message.targets = static_cast<std::uint16_t>(devices);
+  message.via = by.number;
+  message.bytes = wiring_.framing[by.wire].request(request.kind, request.sectors);
+  wiring_.wires[by.wire].push(kRequests, message);
+}
+
+const PeerWiring::Multicast& PeerPort::multicast_switch(std::uint64_t devices, Address line) const {
+  const auto can = [&](const PeerWiring::Multicast& by) {
+    return (devices & ~std::uint64_t{by.devices}) == 0;
+  };
+  auto left = static_cast<std::uint64_t>(std::ranges::count_if(wiring_.multicast, can));
+  if (left == 0)
+    throw UserError(fmt::format(
+        "device {} uses multicast memory at {:#x}; expected a switch with 'multicast = true' that "
+        "has links to it and to all devices whose memory that is",
+        wiring_.device, line));
+  left = line / kLineBytes % left;
+  return *std::ranges::find_if(wiring_.multicast,
+                               [&](const PeerWiring::Multicast& by) { return can(by) && left-- == 0; });
 }
 
 void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
@@ -169,13 +210,7 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
   Served& served = served_.at(reply.tag);
   served.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? served.missing & ~reply.sectors : 0);
   if (!served.copy) {
-    link::Message message;
-    message.access.line = reply.line;
-    message.access.kind = reply.kind;
-    message.access.sectors = reply.sectors;
-    message.access.again = reply.again;
-    message.access.tag = served.tag;
-    send(served.device, kAnswers, message);
+    answer(served, reply);
   } else if (served.missing == 0) {
     const PeerCopies::Line& line = served.line;
     Asked asked{{}, true, line.to};
@@ -187,6 +222,24 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
     ask(line.to, asked, line.destination);
   }
   if (served.missing == 0) served_.free(reply.tag);
+}
+
+/// To the device that has asked, or the switch that has asked for it.
+void PeerPort::answer(const Served& served, const icnt::Reply& reply) {
+  link::Message message;
+  message.access.line = reply.line;
+  message.access.kind = reply.kind;
+  message.access.sectors = reply.sectors;
+  message.access.again = reply.again;
+  message.access.tag = served.tag;
+  if (served.targets == 0) return send(served.device, kAnswers, message);
+  const auto by = std::ranges::find(wiring_.multicast, served.via, &PeerWiring::Multicast::number);
+  message.from = wiring_.device;
+  message.answer = true;
+  message.targets = static_cast<std::uint16_t>(1u << wiring_.device);
+  message.via = served.via;
+  message.bytes = wiring_.framing[by->wire].answer(reply.kind, reply.sectors);
+  wiring_.wires[by->wire].push(kAnswers, message);
 }
 
 /// Copies yield to what other devices want.

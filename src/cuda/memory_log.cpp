@@ -49,6 +49,10 @@ void MemoryLog::place(unsigned device, Address begin, std::uint64_t bytes) {
   if (log_ != nullptr && memory_.devices() > 1) log_->place(device, begin, bytes);
 }
 
+void MemoryLog::multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory) {
+  if (log_ != nullptr) log_->multicast(device, begin, bytes, memory);
+}
+
 bool MemoryLog::is_on_device(const std::byte* address) const {
   return memory_.in_arena(number_of(address)) &&
          exec::DeviceMemory::kind_of(number_of(address)) != exec::MemoryKind::kHost;

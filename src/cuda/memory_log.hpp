@@ -31,6 +31,8 @@ class MemoryLog {
   void advise(Address begin, std::uint64_t bytes, int advice, bool host);
   /// Of several devices: a range of addresses is this device's memory from now on.
   void place(unsigned device, Address begin, std::uint64_t bytes);
+  /// A range of multicast addresses is this device's memory from `memory` on, beside that of other devices.
+  void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);
   // What has been done in a stream.
   void copy(const Copy& copy, const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);

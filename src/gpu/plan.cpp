@@ -88,6 +88,7 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kPeerCopy:
       return To::kPeerCopy;
     case From::kPlace:
+    case From::kMulticast:
     case From::kManage:
     case From::kRelease:
     case From::kAdvise:
@@ -140,11 +141,29 @@ void Planner::check_device(const trace::Command& c) const {
     throw UserError("the trace has managed memory, which is not simulated with several devices yet");
 }
 
+void Planner::check_multicast(const trace::Command& c) const {
+  if (system_->multicast_switches(c.device).empty())
+    throw UserError(fmt::format(
+        "the trace has multicast memory of device {}, and in {} no switch with 'multicast = true' has a link "
+        "to it",
+        c.device, system_->name));
+  if ((c.address | c.bytes | c.source) % kLineBytes != 0)
+    throw UserError(fmt::format("multicast memory at {:#x}, {} bytes from {:#x}; expected multiples of {}",
+                                c.address, c.bytes, c.source, kLineBytes));
+}
+
+void place(const trace::Command& c, mem::Apertures& apertures) {
+  using Kind = trace::Command::Kind;
+  if (c.kind == Kind::kPlace) apertures.place(c.address, c.bytes, c.device);
+  if (c.kind == Kind::kMulticast) apertures.multicast(c.address, c.bytes, c.device, c.source);
+}
+
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
   check_device(c);
-  if (c.kind == Kind::kPlace) return false;
+  if (c.kind == Kind::kMulticast) check_multicast(c);
+  if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
   if (c.kind == Kind::kPeerCopy) {
     add_peer_copy(c, out);
     return true;
@@ -259,7 +278,7 @@ Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
-    if (c.kind == trace::Command::Kind::kPlace) plan.apertures.place(c.address, c.bytes, c.device);
+    place(c, plan.apertures);
     if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
         !uvm::pages_in(plan.managed, c.address, c.bytes).empty()) {
       planner.add_host_access(c, plan.commands);

@@ -40,6 +40,9 @@ struct Plan {
   std::vector<std::string> remarks;  // sorted: kernels of another architecture
 };
 
+/// Whose memory is where, where the command says it.
+void place(const trace::Command& command, mem::Apertures& apertures);
+
 /// Makes a plan command by command.
 class Planner {
  public:
@@ -62,6 +65,7 @@ class Planner {
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
  private:
+  void check_multicast(const trace::Command& c) const;
   void check_device(const trace::Command& command) const;
   [[nodiscard]] std::uint32_t dense(std::uint16_t device, std::uint64_t stream);
   void add_peer_copy(const trace::Command& command, std::vector<host::HostCommand>& out);

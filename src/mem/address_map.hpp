@@ -40,6 +40,8 @@ class AddressMap {
   /// Of a line, by the device that asks; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
 
+  [[nodiscard]] const Apertures& apertures() const { return *apertures_; }
+
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
   [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }
 

@@ -117,7 +117,7 @@ bool has_memory(Command::Kind kind) {
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
   return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) ||
-         (kind >= Kind::kDeviceAccess && kind != Kind::kPlace);
+         (kind >= Kind::kDeviceAccess && kind <= Kind::kPeerCopy);
 }
 bool has_place(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -126,6 +126,9 @@ bool has_place(Command::Kind kind) {
 /// Whether it reads or writes is said.
 bool has_sort(Command::Kind kind) {
   return kind == Command::Kind::kHostAccess || kind == Command::Kind::kDeviceAccess;
+}
+bool has_source(Command::Kind kind) {
+  return kind == Command::Kind::kPeerCopy || kind == Command::Kind::kMulticast;
 }
 bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
@@ -162,7 +165,7 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
-  if (command.kind == Kind::kPeerCopy) put_varint(out, command.source);
+  if (has_source(command.kind)) put_varint(out, command.source);
 }
 
 Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
@@ -187,7 +190,7 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
     if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");
     command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
   }
-  if (command.kind == Kind::kPeerCopy) command.source = in.varint();
+  if (has_source(command.kind)) command.source = in.varint();
   return command;
 }
 
@@ -199,7 +202,7 @@ std::uint16_t devices_of(const std::vector<Command>& commands) {
 
 std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_devices = [](const Command& c) {
-    return c.device != 0 || c.kind == Command::Kind::kPeerCopy || c.kind == Command::Kind::kPlace;
+    return c.device != 0 || c.kind >= Command::Kind::kPeerCopy;
   };
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
   if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;
