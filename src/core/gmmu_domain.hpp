@@ -7,6 +7,7 @@
 
 #include "config/gpu_config.hpp"
 #include "core/copy_engine.hpp"
+#include "core/directory_link.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
@@ -21,15 +22,17 @@ class GmmuDomain final : public sim::Domain {
  public:
   /// `frames`: pages of device memory for managed data, until a notice says more. `copies` is driven by this
   /// domain: it shares the host link (uvm.shares_link), is where lines of pages on the host come from the
-  /// crossbar and go to it, and moves the lines of migrations (uvm.through_l2).
+  /// crossbar and go to it, and moves the lines of migrations (uvm.through_l2). `directory`: where it is one
+  /// of several `devices`.
   GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
-             std::uint64_t frames, CopyEngine& copies);
+             std::uint64_t frames, CopyEngine& copies, const DirectoryLink& directory = {},
+             std::size_t devices = 1);
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
   [[nodiscard]] bool quiescent() const {
-    return requests_.size() == 0 && orders_.size() == 0 && gmmu_.idle();
+    return requests_.size() == 0 && orders_.size() == 0 && directory_orders_.size() == 0 && gmmu_.idle();
   }
 
   // Between windows.
@@ -43,6 +46,11 @@ class GmmuDomain final : public sim::Domain {
   }
   [[nodiscard]] const std::vector<uvm::AllocationCounters>& by_allocation() {
     return gmmu_.memory().by_allocation();
+  }
+  /// What came from other devices and went there; none with one device.
+  [[nodiscard]] std::vector<uvm::PeerPages> peers() {
+    const uvm::DirectoryClient* client = gmmu_.memory().directory();
+    return client ? client->peers() : std::vector<uvm::PeerPages>();
   }
   /// The end of something under way is known: the handling of a fault, a transfer, the driver's work.
   [[nodiscard]] bool end_is_known() const { return gmmu_.next() != kNever; }
@@ -73,6 +81,8 @@ class GmmuDomain final : public sim::Domain {
   Cycle done_latency_;
   sim::Inbox<icnt::TranslationRequest> requests_;
   sim::Inbox<uvm::Order> orders_;
+  DirectoryLink directory_;
+  sim::Inbox<uvm::DirectoryOrder> directory_orders_;
   uvm::Gmmu gmmu_;
 };
 

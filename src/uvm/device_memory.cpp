@@ -173,6 +173,7 @@ void DeviceMemory::invalidate(const WriteBack& entry) {
   tree.dirty -= run.set();
   tree.untouched -= run.set();
   tree.duplicated -= run.set();
+  tree.unbacked -= run.set();
   shootdowns_.push_back({next_shootdown_++, tree.id, run.first, run.pages});
   if (!entry.evicted) return;
   counters_.evicted_dirty_pages += dirty;
@@ -186,9 +187,11 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
                                   [&](const WriteBack& w) { return w.shootdown == shootdown; });
   if (entry == awaiting_.end() || --entry->acknowledgements > 0) return;
   entry->not_before = std::max(entry->not_before, now);
-  writes_.push_back(*entry);
-  awaiting_.erase(entry);
   changed_ = true;
+  const WriteBack ready = *entry;
+  awaiting_.erase(entry);
+  if (ready.handed) return directory_->stands_still(ready.run);
+  writes_.push_back(ready);
 }
 
 // --- Lane to the host ---
@@ -215,9 +218,11 @@ void DeviceMemory::finish_write() {
     tree.counted |= pages;
     tree.duplicated |= pages;
     list_.arrived(writing_.run.tree, pages);
+    if (directory_) directory_->backed(writing_.run.tree, pages);
     return;
   }
   give_frames(writing_.run);
+  if (directory_) return directory_->left(writing_.run.tree, pages, !writing_.drop);
   tree.remote |= pages & remote_.advice.of(writing_.run.tree).accessed_by;
 }
 
@@ -336,8 +341,13 @@ void DeviceMemory::finish_read(Cycle now) {
   changed_ = true;
   if (reading_.slot) ++slots_done_;
   if (reading_.handling > 0) return;
+  arrive(reading_.transfer.run, now);
+  if (directory_) directory_->arrived(reading_.transfer.run.tree, reading_.transfer.run.set(), now);
+}
+
+void DeviceMemory::arrive(const Run& run, Cycle now) {
+  changed_ = true;
   fruitless_ = false;
-  const Run& run = reading_.transfer.run;
   const PageSet pages = run.set();
   Tree& tree = table_[run.tree];
   const PageSet unasked = pages - tree.wanted;
@@ -348,9 +358,11 @@ void DeviceMemory::finish_read(Cycle now) {
   counters_.prefetched_pages += unasked.count();
   counters_.thrashed_pages += (tree.evicted & pages).count();
   const PageSet read_mostly = remote_.advice.of(run.tree).read_mostly & pages;
-  tree.duplicated |= read_mostly - tree.wanted_to_write;
-  counters_.duplicated_pages += (read_mostly - tree.wanted_to_write).count();
+  const PageSet copies = directory_ ? tree.shared & pages : read_mostly - tree.wanted_to_write;
+  tree.duplicated |= copies;
+  counters_.duplicated_pages += copies.count();
   tree.wanted_to_write -= pages;
+  tree.shared -= pages;
   list_.arrived(run.tree, pages);
   fault_times_.arrived(run, now);
   counters_.peak_resident_pages = std::max(counters_.peak_resident_pages, frames_ - free_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "util/types.hpp"
 #include "uvm/access_pattern.hpp"
 #include "uvm/counters.hpp"
+#include "uvm/directory_client.hpp"
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/fault_times.hpp"
@@ -63,6 +65,8 @@ struct Shootdown {
 class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
+  /// Before the run: it is one of so many devices. Thrashing is not looked for then.
+  void join(std::size_t devices);
 
   /// The address space has grown.
   void grow();
@@ -73,6 +77,11 @@ class DeviceMemory {
   /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
   /// all, only the faulting pages, and no more than the device has frames. Returns those staged.
   std::vector<Transfer> stage(TreeIndex tree, const PageSet& faults, CutRule rule);
+  /// What is to come, with its frames taken: from the host, or from where the directory finds it. Only with a
+  /// directory, `upgraded`: pages that are here read-only and are to be written; `mapped`: pages that are to
+  /// be accessed where they are.
+  void bring(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded = {},
+             const PageSet& mapped = {});
   /// To the read lane; `frames_taken`: take_frames() was called for it.
   void queue_read(const Transfer& transfer, bool frames_taken);
   /// Time of the read lane that carries nothing: handling of a fault (FaultCost::kInline).
@@ -94,7 +103,7 @@ class DeviceMemory {
   void expel(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
   /// The resident pages of the set are copied to the host and stay, as duplicates; accesses wait meanwhile.
   void copy_to_host(TreeIndex tree, const PageSet& pages, Cycle now);
-  void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
+  void advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place, std::uint16_t other = 0);
   /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
   /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
   /// pages stay valid (spec B.11).
@@ -127,6 +136,17 @@ class DeviceMemory {
   void kernel_begins() {
     if (patterns_) patterns_->kernel_begins();
   }
+
+  // --- Of several devices ---
+  /// Null with one device.
+  [[nodiscard]] DirectoryClient* directory() { return directory_.get(); }
+  [[nodiscard]] const DirectoryClient* directory() const { return directory_.get(); }
+  /// The resident pages of the set are taken from all SMs and wait (DirectoryClient::stands_still).
+  void hand_over(TreeIndex tree, const PageSet& pages, bool keep, Cycle now);
+  /// They have been copied to another device; `keep`: they stay here, read-only.
+  void handed_over(const Run& run, bool keep);
+  /// Pages that were incoming are here.
+  void arrive(const Run& run, Cycle now);
 
   // --- Lanes ---
   void step_write(Cycle now);
@@ -184,7 +204,9 @@ class DeviceMemory {
     return !read_.busy && reads_.empty() && slots_waiting_ == 0 && !write_.busy && writes_.empty() &&
            awaiting_.empty();
   }
-  [[nodiscard]] bool reads_idle() const { return (!read_.busy || reading_.slot) && reads_.empty(); }
+  [[nodiscard]] bool reads_idle() const {
+    return (!read_.busy || reading_.slot) && reads_.empty() && !(directory_ && directory_->acquires());
+  }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   /// When the link has something to do next by itself; kNever.
   [[nodiscard]] Cycle next_event() const {
@@ -218,6 +240,7 @@ class DeviceMemory {
     Run run;
     bool drop = false, evicted = true;                  // evicted: to make room
     bool keep = false;                                  // the device keeps its copy: a duplicate
+    bool handed = false;                                // to another device: no write-back
     std::uint32_t shootdown = 0, acknowledgements = 0;  // still to come
     Cycle not_before = 0;
   };
@@ -254,6 +277,8 @@ class DeviceMemory {
   void apply_smart_choice();
   void change_evictor(const EvictionPolicy& policy);
   void leave(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
+  void take_out(TreeIndex tree, const PageSet& pages);
+  [[nodiscard]] PageSet backed(const Tree& tree) const { return tree.duplicated - tree.unbacked; }
   [[nodiscard]] std::uint64_t taken_for_reads() const;
   void take_back(TreeIndex tree, unsigned page);
   [[nodiscard]] EvictionRules rules() const;
@@ -291,6 +316,7 @@ class DeviceMemory {
   }
   std::vector<AllocationCounters> by_allocation_;
   std::vector<Event>* events_ = nullptr;
+  std::unique_ptr<DirectoryClient> directory_;
 };
 
 }  // namespace lockstep::uvm
