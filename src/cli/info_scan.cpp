@@ -101,6 +101,7 @@ class Scanner {
     const auto lanes = static_cast<std::uint64_t>(bulk ? 1 : std::popcount(record.mask));
     per_inst_[record.inst()] += {1, lanes};
     if (!inst.has_addresses || lanes == 0 || record.form() == trace::AddressForm::kNone) return;
+    if (inst.signal == trace::SignalOp::kAwaits) return;  // its words are no addresses
     Address addresses[kWarpSize] = {};
     trace::expand_addresses(record.form(), record.mask, words, addresses);
     if (bulk) return count_bulk(inst.bulk, addresses, static_cast<unsigned>(std::popcount(record.mask)));

@@ -7,6 +7,13 @@
 namespace lockstep::core {
 namespace {
 
+using Detail = Coalescer::Detail;
+
+bool wants_bytes(Detail detail) { return detail == Detail::kBytes || detail == Detail::kOperationsAndBytes; }
+bool wants_operations(Detail detail) {
+  return detail == Detail::kOperations || detail == Detail::kOperationsAndBytes;
+}
+
 /// Sectors of a line that bytes [first, first + bytes) touch.
 SectorMask sectors_of(unsigned first, unsigned bytes) {
   const unsigned low = first / kSectorBytes, high = (first + bytes - 1) / kSectorBytes;
@@ -96,7 +103,7 @@ unsigned Coalescer::find_or_add(LineList& out, Address line, Detail detail) {
   }
   const unsigned i = out.count++;
   out.line[i] = {line, 0, 0};
-  if (detail == Detail::kBytes) out.bytes[i] = {};
+  if (wants_bytes(detail)) out.bytes[i] = {};
   if (!used) slot_[bucket] = static_cast<std::uint16_t>(i);
   seen_ |= std::uint64_t{1} << bucket;
   return last_ = i;
@@ -106,8 +113,8 @@ void Coalescer::add(LineList& out, Address line, unsigned first_byte, unsigned b
   const unsigned i = find_or_add(out, line, detail);
   LineAccess& access = out.line[i];
   access.sectors |= sectors_of(first_byte, bytes);
-  if (detail == Detail::kBytes) mark_bytes(out.bytes[i], first_byte, bytes);
-  if (detail == Detail::kOperations)
+  if (wants_bytes(detail)) mark_bytes(out.bytes[i], first_byte, bytes);
+  if (wants_operations(detail))
     access.operations =
         static_cast<std::uint8_t>(std::min(255u, access.operations + std::max(1u, bytes / 4)));
 }
@@ -117,7 +124,7 @@ void Coalescer::coalesce(LaneAddresses& a, Detail detail, LineList& out) {
   // Neighbours at most a sector apart skip no sector; stores must touch every byte besides.
   const bool gapless = detail == Detail::kBytes ? a.stride() == width || a.lanes() == 1 || a.stride() == 0
                                                 : a.stride() <= kSectorBytes;
-  if (a.affine() && gapless && a.run() && detail != Detail::kOperations) {
+  if (a.affine() && gapless && a.run() && !wants_operations(detail)) {
     const Address end = a.base() + a.stride() * (a.lanes() - 1) + width;
     if (end > a.base()) return cover_range(a.base(), end, detail, out);
   }

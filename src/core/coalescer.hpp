@@ -87,7 +87,7 @@ struct LineList {
 class Coalescer {
  public:
   /// What is wanted beside lines and sectors.
-  enum class Detail : std::uint8_t { kNone, kBytes, kOperations };
+  enum class Detail : std::uint8_t { kNone, kBytes, kOperations, kOperationsAndBytes };
 
   /// Fills `out` in the order of the first lane that touches a line.
   void coalesce(LaneAddresses& addresses, Detail detail, LineList& out);

@@ -100,6 +100,9 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.known = inst.known;
   out.immediate = inst.immediate;
   out.bulk = inst.bulk;
+  out.signal = inst.signal;
+  out.synchronises = inst.op_class == OpClass::kMbarrier || inst.op_class == OpClass::kBulkCopy ||
+                     inst.signal == trace::SignalOp::kAwaits;
   out.long_result = result_from_memory(inst);
   const std::string_view mnemonic(inst.mnemonic.data());
   out.closes_group = mnemonic == "LDGDEPBAR" || mnemonic == "UTMACMDFLUSH";

@@ -62,6 +62,8 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint8_t operand_delay = 0;  // core cycles by which it sees fixed-latency results later
   std::int32_t immediate = 0;
   trace::BulkCopy bulk = trace::BulkCopy::kNone;
+  trace::SignalOp signal = trace::SignalOp::kNone;
+  bool synchronises = false;  // with an mbarrier, or waits for signals
   const std::uint16_t* registers = nullptr;
   std::array<std::uint16_t, 4> first_registers{};  // of `registers`, filled up with kNoRegister
 };

@@ -20,6 +20,7 @@ struct MioOperation {
   std::uint8_t access_bytes = 0;
   bool bypass_l1 = false, evict_first = false;
   bool matrix = false;  // LDSM, STSM: lanes 8m to 8m+7 give the 16-byte rows of matrix m of access_bytes / 4
+  trace::SignalOp signal = trace::SignalOp::kNone;
   trace::BulkCopy bulk = trace::BulkCopy::kNone;  // of a kBulkCopy whose words say what it moves
   trace::AddressForm form = trace::AddressForm::kNone;
   LaneMask mask = 0;

@@ -33,7 +33,7 @@ bool MemoryPipeline::look_up_next(Cycle now) {
   return look_up(now, current_.access, line, lines_.bytes[current_.next]);
 }
 
-/// `bytes`: of a store.
+/// `bytes`: of a store, and of what signals.
 bool MemoryPipeline::look_up(Cycle now, Access& access, const LineAccess& line, const StoredBytes& bytes) {
   switch (access.kind) {
     case LineKind::kCachedLoad:
@@ -41,7 +41,7 @@ bool MemoryPipeline::look_up(Cycle now, Access& access, const LineAccess& line, 
     case LineKind::kStore:
       return store_line(now, access, line, bytes);
     default:
-      return direct_line(now, access, line);
+      return direct_line(now, access, line, bytes);
   }
 }
 
@@ -106,7 +106,8 @@ bool MemoryPipeline::store_line(Cycle now, Access& access, const LineAccess& lin
 }
 
 /// Served at L2: loads that bypass the L1, atomics, reductions.
-bool MemoryPipeline::direct_line(Cycle now, Access& access, const LineAccess& line) {
+bool MemoryPipeline::direct_line(Cycle now, Access& access, const LineAccess& line,
+                                 const StoredBytes& bytes) {
   if (!room_for_request(access, true)) return false;
   take_entry(access);
   const bool load = access.kind == LineKind::kDirectLoad;
@@ -116,6 +117,7 @@ bool MemoryPipeline::direct_line(Cycle now, Access& access, const LineAccess& li
   icnt::Request request =
       request_of(access, line.line, line.sectors, access.entry | (load ? kDirectTag : 0u), kind);
   if (!load) request.operations = std::min<std::uint8_t>(line.operations, 128);
+  if (access.signals) request.bytes = bytes;
   port_.send(now, request);
   pending_[access.entry].sectors += bit_count(line.sectors);
   const std::uint32_t place = l1_.find(line.line);
@@ -171,6 +173,7 @@ icnt::Request MemoryPipeline::request_of(const Access& access, Address line, Sec
   request.kernel = access.kernel;
   request.evict_first = access.evict_first;
   request.local = access.local;
+  request.signals = access.signals;
   return request;
 }
 

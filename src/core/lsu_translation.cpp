@@ -33,7 +33,7 @@ ParkedLine MemoryPipeline::parked(const LineAccess& line, bool write) const {
   const Access& access = current_.access;
   ParkedLine parked;
   parked.access = line;
-  if (access.kind == LineKind::kStore) parked.bytes = lines_.bytes[current_.next];
+  if (access.kind == LineKind::kStore || access.signals) parked.bytes = lines_.bytes[current_.next];
   parked.handle = access.handle;
   parked.entry = access.entry;
   parked.extra = access.extra;
@@ -41,6 +41,7 @@ ParkedLine MemoryPipeline::parked(const LineAccess& line, bool write) const {
   parked.kernel = access.kernel;
   parked.evict_first = access.evict_first;
   parked.local = access.local;
+  parked.signals = access.signals;
   parked.write = write;
   parked.answered = access.kind != LineKind::kStore && access.kind != LineKind::kReduction;
   return parked;
@@ -96,6 +97,7 @@ bool MemoryPipeline::try_line_again(Cycle now) {
   access.kernel = line.kernel;
   access.evict_first = line.evict_first;
   access.local = line.local;
+  access.signals = line.signals;
   access.entry = line.entry;
   access.extra = line.extra;
   access.handle = line.handle;

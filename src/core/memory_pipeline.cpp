@@ -93,8 +93,12 @@ void MemoryPipeline::tick(Cycle now) {
   if (!queue_.empty()) dispatch(now);          // 3. one operation out of the local queues, into its unit
   if (translates()) serve_translations(now);   // lines whose page has come, shootdowns
   if (bulk_.has_lines()) send_bulk_line(now);  // the bulk-copy unit
-  deliver_results(now);                        // 4. results that are due
-  port_.tick(now);                             // 5. requests into the crossbar
+  if (signal_waits_.due() <= now && !port_.full()) {  // a look of a warp that waits for others
+    icnt::Request look = signal_waits_.next();
+    port_.send(now, look);
+  }
+  deliver_results(now);  // 4. results that are due
+  port_.tick(now);       // 5. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -105,6 +109,7 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
                           (current_.access.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
   if (can_send_bulk_line()) next = now + 1;
+  if (!port_.full()) next = std::min(next, std::max(now + 1, signal_waits_.due()));
   if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.access.blocked == Blocked::kTranslation;
@@ -128,6 +133,9 @@ void MemoryPipeline::receive_reply(Cycle now) {
         return receive_instructions(reply);
       case icnt::AccessKind::kConstant:
         return receive_constants(now, reply);
+      case icnt::AccessKind::kAwait:
+        if (const auto ended = signal_waits_.receive(now, reply)) emit(MioEvent::Kind::kResult, *ended);
+        return;
       case icnt::AccessKind::kLoad:
         if (!(reply.tag & kDirectTag)) {
           const Address line =
@@ -316,9 +324,12 @@ MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) const {
 
 void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
   using Detail = Coalescer::Detail;
-  const Detail detail = kind == LineKind::kStore                                    ? Detail::kBytes
-                        : kind == LineKind::kAtomic || kind == LineKind::kReduction ? Detail::kOperations
-                                                                                    : Detail::kNone;
+  const bool atomic = kind == LineKind::kAtomic || kind == LineKind::kReduction;
+  const bool signals = op.signal == trace::SignalOp::kSignals;
+  const Detail detail = kind == LineKind::kStore ? Detail::kBytes
+                        : !atomic                ? Detail::kNone
+                        : signals                ? Detail::kOperationsAndBytes
+                                                 : Detail::kOperations;
   if (op.space == MemSpace::kLocal) {
     coalescer_.coalesce_local(addresses_, LocalWindow::of(sm_, max_warps_, op.warp, op.local_base), detail,
                               lines_);
@@ -327,7 +338,15 @@ void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
   }
 }
 
+void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
+  ++counters_[op.kernel].global_instructions;
+  data_free_ = now + 1;
+  set_memory_free(now);
+  signal_waits_.add(now + hit_rest_, op);
+}
+
 void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
+  if (op.signal == trace::SignalOp::kAwaits) return await_signals(now, op);
   addresses_.load(op);
   const bool local = op.space == MemSpace::kLocal;
   ++(local ? counters_[op.kernel].local_instructions : counters_[op.kernel].global_instructions);
@@ -342,6 +361,7 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   Access& access = current_.access;
   access.evict_first = op.evict_first;
   access.local = local;
+  access.signals = op.signal == trace::SignalOp::kSignals;
   access.kind = kind;
   access.kernel = op.kernel;
   access.handle = op.handle;
@@ -390,8 +410,8 @@ bool MemoryPipeline::quiescent() const {
   const bool fetching =
       std::any_of(fetches_.begin(), fetches_.end(), [](const auto& f) { return f.missing != 0; });
   return queue_.empty() && !current_.active && wheel_.size() == 0 && pending_.used() == 0 &&
-         mshrs_.used() == 0 && bulk_.idle() && !const_filling_ && !fetching && port_.idle() &&
-         (!translator_ || translator_->quiescent());
+         mshrs_.used() == 0 && bulk_.idle() && signal_waits_.idle() && !const_filling_ && !fetching &&
+         port_.idle() && (!translator_ || translator_->quiescent());
 }
 
 void MemoryPipeline::dump(std::string& out) const {
@@ -409,6 +429,8 @@ void MemoryPipeline::dump(std::string& out) const {
     fmt::format_to(std::back_inserter(out), ", line {} of {}{}", current_.next, lines_.count, why);
   }
   if (!bulk_.idle()) fmt::format_to(std::back_inserter(out), ", bulk copies in the queue {}", bulk_.queued());
+  if (!signal_waits_.idle())
+    fmt::format_to(std::back_inserter(out), ", warps that wait for signals {}", signal_waits_.waiting());
   if (translator_) translator_->dump(out);
   if (const_filling_) fmt::format_to(std::back_inserter(out), ", constant line missing");
   out += '\n';

@@ -19,6 +19,7 @@
 #include "core/lsu_queue.hpp"
 #include "core/lsu_wheel.hpp"
 #include "core/shared_memory.hpp"
+#include "core/signal_waits.hpp"
 #include "core/translator.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
@@ -122,7 +123,7 @@ class MemoryPipeline {
   struct Access {
     LineKind kind = LineKind::kCachedLoad;
     Blocked blocked = Blocked::kNo;  // why the last line did not get through
-    bool evict_first = false, local = false;
+    bool evict_first = false, local = false, signals = false;
     std::uint8_t kernel = 0;
     std::uint16_t entry = LsuPending::kNone;
     std::uint16_t extra = 0;     // added to the latency: texture
@@ -169,6 +170,7 @@ class MemoryPipeline {
   void constant(Cycle now, const MioOperation& op);
   void shared(Cycle now, const MioOperation& op);
   void global(Cycle now, const MioOperation& op, LsuUnit unit);
+  void await_signals(Cycle now, const MioOperation& op);
   [[nodiscard]] LineKind kind_of(const MioOperation& op) const;
   void list_lines(const MioOperation& op, LineKind kind);
 
@@ -192,7 +194,7 @@ class MemoryPipeline {
   [[nodiscard]] bool try_line_again(Cycle now);
   [[nodiscard]] bool load_line(Cycle now, Access& access, const LineAccess& line);
   [[nodiscard]] bool store_line(Cycle now, Access& access, const LineAccess& line, const StoredBytes& bytes);
-  [[nodiscard]] bool direct_line(Cycle now, Access& access, const LineAccess& line);
+  [[nodiscard]] bool direct_line(Cycle now, Access& access, const LineAccess& line, const StoredBytes& bytes);
   [[nodiscard]] bool room_for_request(Access& access, bool request) const;
   void take_entry(Access& access);
   void book(const Access& access, bool read, unsigned hits, unsigned misses, unsigned merges,
@@ -237,6 +239,7 @@ class MemoryPipeline {
   LsuPending pending_;
   LsuPort port_;
   BulkCopies bulk_;
+  SignalWaits signal_waits_;
   std::unique_ptr<Translator> translator_;
   std::vector<std::uint32_t> const_waiting_;  // handles
   std::vector<InstructionFetch> fetches_;

@@ -101,7 +101,7 @@ void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
   } else {
     const icnt::Request& r = asked.request;
     lanes_[map_->lane(r.line)].to_answer.push(
-        {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel}});
+        {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel, answer.again}});
   }
   if (asked.request.sectors == 0) asked_.free(answer.tag);
 }
@@ -204,6 +204,7 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
     message.access.line = reply.line;
     message.access.kind = reply.kind;
     message.access.sectors = reply.sectors;
+    message.access.again = reply.again;
     message.access.tag = served.tag;
     send(served.device, kAnswers, message);
   } else if (served.missing == 0) {

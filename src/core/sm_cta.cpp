@@ -247,6 +247,7 @@ void Sm::State::dump(std::string& out) const {
     if (warp.block == Block::kMbarrier)
       fmt::format_to(std::back_inserter(out), " (mbarrier {} of the CTA: waits for {} events)",
                      warp.waits_for.mbarrier, warp.waits_for.events);
+    if (warp.block == Block::kSignal) out += " (waits for signals of other CTAs, kernels or devices)";
     fmt::format_to(std::back_inserter(out), "; owed results {}, operand reads {}, stores {}\n", warp.results,
                    warp.readers, warp.stores);
   }

@@ -200,6 +200,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   op.bypass_l1 = inst.bypass_l1;
   op.evict_first = inst.evict_first;
   op.bulk = addressed ? inst.bulk : trace::BulkCopy::kNone;
+  op.signal = inst.signal;
   op.local_base = header.local_base;
   mio_next = std::min(mio_next, mio.push(now, w / 16));
 
@@ -226,10 +227,20 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
     f.group = warp.open_group;
     ++warp.group[warp.open_group];
   }
-  if (inst.op_class != trace::OpClass::kMbarrier && inst.op_class != trace::OpClass::kBulkCopy) return;
+  if (!inst.synchronises) return;
+  if (inst.signal == trace::SignalOp::kAwaits) {
+    ++warp.awaited;
+    if (!awaits(warp, warp.next + 1)) warp.block = Block::kSignal;
+    return;
+  }
   const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
   f.tells = events;
+}
+
+/// Is there a record, and does it wait for signals?
+bool Sm::State::awaits(const Warp& warp, const trace::Record* record) {
+  return record != warp.end && (*warp.table)[record->inst()].signal == trace::SignalOp::kAwaits;
 }
 
 /// Of a test, an arrival or a bulk copy whose record says so; others have none.
@@ -317,6 +328,8 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       // Results that come as events are there for all readers.
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
+      if (f.inst->signal == trace::SignalOp::kAwaits && --warp.awaited == 0 && warp.block == Block::kSignal)
+        warp.block = Block::kNone;
       if (f.group != 0xff) end_copy(warp, f.group, now);
       if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);
       break;

@@ -26,6 +26,8 @@ Stall reason_of(Block b) {
       return Stall::kMemBar;
     case Block::kDepBar:
       return Stall::kDepBar;
+    case Block::kSignal:  // a loop around a load
+      return Stall::kLongScoreboard;
     case Block::kNone:
       break;
   }

@@ -29,7 +29,7 @@ struct ParkedLine {
   std::uint16_t extra = 0;
   std::uint8_t kind = 0, kernel = 0;
   icnt::AccessKind bulk = icnt::AccessKind::kLoad;  // of a bulk copy's line, which has no entry
-  bool evict_first = false, write = false, local = false;
+  bool evict_first = false, write = false, local = false, signals = false;
   bool answered = true;                   // data come back: not a store or a reduction
   std::uint16_t place = uvm::kHostPlace;  // of a page that is not here: the device that has it, or the host
 };

@@ -19,7 +19,7 @@ inline constexpr unsigned kMaxAsyncGroups = 16;          // LDGSTS groups that o
 inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768
 
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
-enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier };
+enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier, kSignal };
 
 /// As a record of SYNCS or ARRIVES gives them.
 struct MbarrierEvents {
@@ -54,6 +54,7 @@ struct alignas(64) Warp {
   std::uint16_t wait_groups = 0;                        // DEPBAR: allowed groups under way
   std::uint8_t open_group = 0;                          // LDGSTS since the last LDGDEPBAR belong to it
   std::array<std::uint16_t, kMaxAsyncGroups> group{};   // async copies under way by group
+  std::uint16_t awaited = 0;                            // AWAITs under way
   MbarrierEvents waits_for;                             // Block::kMbarrier
   std::array<MbarrierEvents, kMaxAsyncGroups> tells{};  // when the group's copies have ended
 };

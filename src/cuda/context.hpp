@@ -13,7 +13,8 @@ struct Context {
 
 /// The device's primary context; it is there from the start.
 [[nodiscard]] Context& primary_context(unsigned device);
-/// Another name for the device, until it is destroyed. The calling thread's stack of contexts does not change.
+/// Another name for the device, until it is destroyed. The calling thread's stack of contexts does not
+/// change.
 [[nodiscard]] Context& create_context(unsigned device, unsigned flags);
 /// Takes it from the calling thread's stack, too. False where `context` is none that create_context() gave.
 [[nodiscard]] bool destroy_context(const void* context);

@@ -128,6 +128,7 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   options.observer = &monitor_;
   bound(*run, settings, executed_);
   options.may_wait = may_wait;
+  if (devices_.size() > 1) options.signals = &signals_;
   return run;
 }
 

@@ -77,7 +77,7 @@ class Recorder {
   void finish();
 
  private:
-  static const lower::Code& code_of(const Kernel& kernel, unsigned arch);
+  [[nodiscard]] const lower::Code& code_of(const Kernel& kernel, unsigned arch) const;
 
   void open_wire();
   void add_kernel(const trace::KernelHeader& header);
@@ -88,6 +88,7 @@ class Recorder {
                                    const trace::KernelHeader& header);
 
   std::string path_, name_;
+  unsigned devices_;
   trace::CompactFile file_;
   trace::ChunkTeam team_;
   std::unique_ptr<Wire> wire_;

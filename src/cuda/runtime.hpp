@@ -34,6 +34,7 @@
 #include "exec/check/checker.hpp"
 #include "exec/device_memory.hpp"
 #include "exec/launch.hpp"
+#include "exec/signal_log.hpp"
 #include "exec/texture_table.hpp"
 
 namespace lockstep::cuda {
@@ -163,6 +164,7 @@ class Runtime {
   std::map<StreamState*, std::unique_ptr<StreamState>> streams_, gone_streams_;  // gone: held work names them
   std::map<EventState*, std::unique_ptr<EventState>> events_, gone_events_;
   std::vector<std::unique_ptr<DeviceState>> devices_;
+  exec::SignalLog signals_;  // of several devices
   exec::AccessSets access_sets_{memory.arena_bytes()};
   std::unique_ptr<exec::Checker> checker_;            // nothing: nothing is checked
   std::uint64_t saved_findings_ = ~std::uint64_t{0};  // errors and warnings

@@ -19,7 +19,9 @@ constexpr std::uint64_t kCtasEach = 2;  // of a thread, at least: fewer are not 
 
 bool is_global(Reach reach) { return reach == Reach::kGlobal || reach == Reach::kGeneric; }
 
-bool communicates(const Executable& kernel, const Operation& op) {
+bool communicates(const Executable& kernel, const Operation& op, bool signals) {
+  const bool accesses = op.handler == Handler::kStore || op.handler == Handler::kAtomic;
+  if (signals && accesses && kernel.memory()[op.detail].signals) return true;
   switch (op.handler) {
     case Handler::kLane:
     case Handler::kLaneSync:
@@ -94,10 +96,10 @@ RunCounts sum_of(const std::vector<std::unique_ptr<Part>>& parts) {
 
 }  // namespace
 
-bool communicates(const Executable& kernel) {
+bool communicates(const Executable& kernel, bool signals) {
   std::uint8_t reduced = 0;  // bytes: elements of one width never overlap
   return std::any_of(kernel.operations().begin(), kernel.operations().end(), [&](const Operation& op) {
-    if (communicates(kernel, op)) return true;
+    if (communicates(kernel, op, signals)) return true;
     if (op.handler != Handler::kAtomic || !is_global(kernel.memory()[op.detail].reach)) return false;
     const std::uint8_t bytes = kernel.memory()[op.detail].bytes;
     const std::uint8_t before = std::exchange(reduced, bytes);
@@ -110,7 +112,8 @@ std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
   if (threads < 2 || machine.check || launch.cooperative || launch.cluster.count() > 1) return std::nullopt;
-  if (machine.kernel.dependent() || communicates(machine.kernel)) return std::nullopt;
+  if (machine.kernel.dependent() || communicates(machine.kernel, machine.options.signals != nullptr))
+    return std::nullopt;
   std::optional<AccessSets> own;
   const auto sets =
       (machine.options.access_sets ? *machine.options.access_sets : own.emplace(machine.memory.arena_bytes()))

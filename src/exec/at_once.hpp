@@ -17,7 +17,7 @@ namespace lockstep::exec {
 /// May CTAs of this kernel look at each other, at a clock or at the host in ways that are not noted? By its
 /// code: atomics on global memory but for reductions of one width that commute, loads that wait, functions of
 /// the device's runtime, textures, bulk copies.
-[[nodiscard]] bool communicates(const Executable& kernel);
+[[nodiscard]] bool communicates(const Executable& kernel, bool signals = false);
 
 /// All CTAs of the launch on up to options.threads threads. `sink` gets what each executed, unless it is
 /// nullptr. Nothing: they are to be run one by one; memory is as before.

@@ -265,6 +265,8 @@ void Decoder::decode_function(std::uint32_t index) {
   }
   inst_ = nullptr;
   find_fenced_polls();
+  find_signals();
+  find_spin_loops();
   find_known_bases();
 }
 

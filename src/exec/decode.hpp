@@ -83,6 +83,10 @@ class Decoder {
 
   // decode_poll.cpp
   void find_fenced_polls();
+  // decode_signal.cpp
+  void find_signals();
+  void find_spin_loops();
+  [[nodiscard]] bool may_spin(SpinLoop& loop) const;
 
   // decode_base.cpp
   void find_known_bases();

@@ -19,7 +19,7 @@ class KnownBases {
     const auto at = std::find(bases_.begin(), bases_.end(), base);
     const bool known = at != bases_.end();
     form.place = known ? static_cast<std::uint8_t>(at - bases_.begin()) : next_;
-    form.known = known && form.count == 1 && form.bytes <= 8 && !form.polls;
+    form.known = known && form.count == 1 && form.bytes <= 8 && !form.polls && !form.signals;
     if (known) return;
     bases_[next_] = base;
     next_ = static_cast<std::uint8_t>((next_ + 1) % kBasePlaces);

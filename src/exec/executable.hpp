@@ -42,6 +42,10 @@ class Executable {
   [[nodiscard]] std::uint32_t slow_path_record(std::uint32_t operation) const {
     return static_cast<std::uint32_t>(operations_.size()) + operation;
   }
+  /// The static index of records that say for which signals a warp has waited (record.hpp).
+  [[nodiscard]] std::uint32_t await_record() const {
+    return static_cast<std::uint32_t>(2 * operations_.size());
+  }
   [[nodiscard]] const FunctionCode& function_of(std::uint32_t operation) const;
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t operation) const;
   /// The function whose address is `address`, as an index into functions(); ~0 where there is none.
@@ -51,6 +55,7 @@ class Executable {
   [[nodiscard]] const std::vector<LaneSlots>& constants() const { return constants_; }
   [[nodiscard]] const std::vector<FixedSlot>& fixed() const { return fixed_; }
   [[nodiscard]] const std::vector<MemoryForm>& memory() const { return memory_; }
+  [[nodiscard]] const std::vector<SpinLoop>& spins() const { return spins_; }
   [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return atomics_; }
   [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return barriers_; }
   [[nodiscard]] const std::vector<CallSite>& calls() const { return calls_; }
@@ -79,6 +84,7 @@ class Executable {
   std::vector<LaneSlots> constants_;
   std::vector<FixedSlot> fixed_;
   std::vector<MemoryForm> memory_;
+  std::vector<SpinLoop> spins_;
   std::vector<AtomicForm> atomics_;
   std::vector<BarrierForm> barriers_;
   std::vector<CallSite> calls_;

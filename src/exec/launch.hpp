@@ -23,6 +23,7 @@ namespace lockstep::exec {
 class AccessSets;
 class Checker;
 class Executable;
+class SignalLog;
 
 struct Launch {
   const Executable* kernel = nullptr;
@@ -102,6 +103,7 @@ struct RunOptions {
   Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
   LaunchObserver* observer = nullptr;
+  SignalLog* signals = nullptr;  // gets signals, and records say what was waited for; nothing: they do not
 };
 
 /// Gets what CTAs that run at once executed.

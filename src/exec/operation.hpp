@@ -90,10 +90,19 @@ struct MemoryForm {
   std::uint8_t extend = 0;  // bits of a signed element that is extended to `width` bits; 0: zero-extended
   std::uint8_t width = 64;  // of the destination register
   bool polls = false;       // volatile, relaxed, acquire, with a fence in a loop: it may be waited on
+  bool signals = false;     // a write for which others may wait (signal_log.hpp)
   std::uint8_t place = kNoPlace;  // where the warp keeps this access for those that follow
   bool known = false;             // there is one before it in its block, through the base as it is here
+  std::uint32_t spin = 0;         // loads: of Executable::spins() the one it is in, counted from 1; 0: none
   Slot base = Slot::none();       // none: offset alone
   std::int64_t offset = 0;
+};
+
+/// A loop that waits for a word of global memory. Operations [begin, end]; the last leads back to the first.
+struct SpinLoop {
+  std::uint32_t load = 0;  // the only one
+  std::uint32_t begin = 0, end = 0;
+  std::vector<Slot> written;  // what a round may write; it reads none of these before
 };
 
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);

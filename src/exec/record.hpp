@@ -16,7 +16,10 @@ namespace lockstep::exec {
 /// ones offsets in the thread's memory; generic accesses give the generic address. cp.async gives the
 /// source's; bulk copies what trace/bulk_runs.hpp says. Arrivals at and tests of an mbarrier give its number
 /// and how many events (mbarrier_events.hpp). Where lanes of a division or root take the slow path
-/// (slow_path.hpp), a record with Executable::slow_path_record() of it and those lanes follows.
+/// (slow_path.hpp), a record with Executable::slow_path_record() of it and those lanes follows. With
+/// RunOptions::signals, a load with which lanes leave a loop that waits is followed by records with
+/// Executable::await_record(), which say for which signals (trace/awaited_signals.hpp); the rounds in which
+/// they stayed are left out.
 struct WarpRecord {
   std::vector<trace::Record> records;
   std::vector<std::uint64_t> words;

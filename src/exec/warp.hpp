@@ -257,6 +257,16 @@ class Warp {
   void load_far(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& from);
   void store(const Operation& op, LaneMask active);
 
+  // warp_wait.cpp: kernels that wait for each other
+  void signalled_words(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
+  void before_signal(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
+  void after_signal();
+  [[nodiscard]] LaneMask leaving(const SpinLoop& loop, LaneMask lanes);
+  [[nodiscard]] bool look(const Operation& op, const MemoryForm& form, LaneMask active,
+                          const Addresses& addresses);
+  void note_wait(const SpinLoop& loop, const Operation& op, LaneMask left, const Addresses& addresses);
+  void note_awaited(LaneMask waited, const Addresses& addresses, const std::uint32_t needed[kLanes]);
+
   // warp_atomic.cpp
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
@@ -368,8 +378,9 @@ class Warp {
   Machine* machine_ = nullptr;
   Cta* cta_ = nullptr;
   WarpRecord* record_ = nullptr;
-  bool suspends_ = false;  // the try_wait at hand has others run, and comes again
-  trace::BulkRuns runs_;   // of the bulk copy at hand, where it is recorded
+  bool suspends_ = false;           // the try_wait at hand has others run, and comes again
+  trace::BulkRuns runs_;            // of the bulk copy at hand, where it is recorded
+  std::vector<Address> signalled_;  // words of the write at hand
   const Operation* operations_ = nullptr;
   const Slot* slots_ = nullptr;
   const LaneMemory* lanes_ = nullptr;

@@ -39,7 +39,13 @@ void Warp::atomic(const Operation& op, LaneMask active) {
   (void)resolve(form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
   if (machine_->watch.on()) watch_reads(form, active, a);
   if (!what.fn || apart) ++machine_->watch.changes;  // maybe
-  if (!what.fn) return atomic_wide(op, active, where);
+  const bool signals = form.signals && machine_->options.signals;
+  if (signals) before_signal(active, a, bytes);
+  if (!what.fn) {
+    atomic_wide(op, active, where);
+    if (signals) after_signal();
+    return;
+  }
   LaneMask global = 0;
   for_lanes(active, [&](int l) {
     if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
@@ -59,6 +65,7 @@ void Warp::atomic(const Operation& op, LaneMask active) {
     if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
     for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
   }
+  if (signals) after_signal();
   if (what.returns) note_poll(active, a, old, what.compare);
   if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
 }

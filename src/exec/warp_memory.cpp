@@ -242,7 +242,9 @@ void Warp::load_anywhere(const Operation& op, const MemoryForm& form, LaneMask a
     (void)resolve(form, active, bytes, a, span, Use::kRead, from);
     load_far(op, form, active, from);
   }
-  if (form.polls && slots_[op.operands].exists()) note_poll(active, a, *at(slots_[op.operands]), false);
+  if (!form.polls || !slots_[op.operands].exists()) return;
+  if (form.spin != 0 && machine_->options.signals && look(op, form, active, a)) return;
+  note_poll(active, a, *at(slots_[op.operands]), false);
 }
 
 void Warp::store(const Operation& op, LaneMask active) {
@@ -258,6 +260,8 @@ void Warp::store(const Operation& op, LaneMask active) {
   Pointers to;
   const bool neighbours = resolve(form, active, bytes, a, span, Use::kWrite, to);
   if (machine_->watch.on()) watch_store(op, form, active, to);
+  const bool signals = form.signals && machine_->options.signals;
+  if (signals) before_signal(active, a, bytes);
   const Slot* slot = slots_ + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
     const LaneSlots* const from = at(*slot);
@@ -271,6 +275,7 @@ void Warp::store(const Operation& op, LaneMask active) {
       });
     if (form.bytes == 16) for_lanes(active, [&](int l) { write(to.lane[l] + offset + 8, from[1].lane[l]); });
   }
+  if (signals) after_signal();
   if (op.second != ~0u) tell_mbarriers(op.second, active, bytes);
 }
 

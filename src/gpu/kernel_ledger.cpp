@@ -26,7 +26,7 @@ bool any(const stats::KernelCounters& counters) {
 }
 
 std::uint64_t activity_of(const stats::KernelCounters& c) {
-  return c.sm.warp_instructions + c.mem.l2.accesses + c.mem.dram_bytes + c.icnt.requests + c.icnt.replies;
+  return c.sm.warp_instructions + c.mem.dram_bytes;
 }
 
 KernelLedger::KernelLedger(Device& device)

@@ -19,6 +19,7 @@ enum class AccessKind : std::uint8_t {
   kCopyRead,     // read of the copy engine, answered like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
+  kAwait,  // a look at a word whose signals a warp awaits; done at the line's home, answered like a load
   // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`. Those of pages on
   // another device go to the peer port instead, which is asked and answers with the same kinds.
   kRemoteRead,    // SM to host link
@@ -31,7 +32,7 @@ enum class AccessKind : std::uint8_t {
 
 [[nodiscard]] constexpr bool is_read(AccessKind k) {
   return k == AccessKind::kLoad || k == AccessKind::kInstruction || k == AccessKind::kConstant ||
-         k == AccessKind::kCopyRead || k == AccessKind::kEvict;
+         k == AccessKind::kCopyRead || k == AccessKind::kEvict || k == AccessKind::kAwait;
 }
 [[nodiscard]] constexpr bool carries_data(AccessKind k) {
   return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kRemoteRead &&
@@ -64,7 +65,18 @@ struct Request {
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   bool evict_first = false;
   bool local = false;                    // local memory, for the counters
-  std::array<std::uint32_t, 4> bytes{};  // stores: written bytes of each sector, bit per byte
+  bool signals = false;                  // a write for whose words others may wait
+  bool again = false;                    // of a look: the word lacks signals
+  std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
+                                         // per byte
+
+  // Of a look, which writes nothing: its word, and how many signals that must have had.
+  void set_awaited(Address word, std::uint32_t count) {
+    bytes[0] = static_cast<std::uint32_t>(word - line);
+    bytes[1] = count;
+  }
+  [[nodiscard]] Address awaited_word() const { return line + bytes[0]; }
+  [[nodiscard]] std::uint32_t awaited_signals() const { return bytes[1]; }
 };
 
 /// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one
@@ -75,6 +87,7 @@ struct Reply {
   AccessKind kind = AccessKind::kLoad;
   SectorMask sectors = 0;
   std::uint8_t kernel = 0;
+  bool again = false;  // to a look: the word lacks signals
 };
 
 /// One unit of buffer space at a destination given back to its source.

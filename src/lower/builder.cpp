@@ -71,6 +71,12 @@ void Builder::build() {
   code_.run_of_.assign(kernel_.operations().size(), 0);
   code_.optional_.assign(kernel_.operations().size(), 0);
   for (const auto& f : kernel_.functions()) function(f);
+  if (passes_.signals && !kernel_.spins().empty()) {
+    constexpr unsigned kWaitedBytes = 4;  // a word
+    operation_ = kNoOperation;
+    code_.await_ = static_cast<std::uint32_t>(code_.instructions_.size());
+    emit("AWAIT", {}, {}, kWaitedBytes, Carries::kFirst);
+  }
   for (const MachineInstruction& i : code_.instructions_)
     code_.steps_.push_back({i.operation, i.carries == Carries::kFirst, i.lanes, i.calls});
   code_.remarks_.assign(remarks_.begin(), remarks_.end());

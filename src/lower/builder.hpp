@@ -47,6 +47,7 @@ class Builder {
   [[nodiscard]] bool special_form(const Instruction& i);
   void move(const Instruction& i);
   void memory(const Instruction& i);
+  [[nodiscard]] const char* signal_suffix() const;
   void parameter(const ptx::Operand& data);
   void atomic(const Instruction& i);
   void matrix(const Instruction& i);

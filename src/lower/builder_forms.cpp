@@ -134,6 +134,12 @@ void Builder::parameter(const ptx::Operand& data) {
   }
 }
 
+/// Of the store or atomic at hand.
+const char* Builder::signal_suffix() const {
+  if (!passes_.signals) return "";
+  return kernel_.memory()[kernel_.operations()[operation_].detail].signals ? ".SIGNALS" : "";
+}
+
 void Builder::memory(const Instruction& i) {
   const bool store = i.op() == Opcode::kSt;
   const ptx::Operand& address = i.operands[store ? 0 : 1];
@@ -166,6 +172,7 @@ void Builder::memory(const Instruction& i) {
   auto registers = places(data);
   auto sources = places(address);
   if (store) {
+    opcode += signal_suffix();
     if (!registers.empty()) sources.push_back(registers.front());
     emit(opcode, {}, sources, bytes, Carries::kFirst);
   } else {
@@ -191,6 +198,7 @@ void Builder::atomic(const Instruction& i) {
   if (bytes == 8) opcode += ".64";
   if (!shared) {
     opcode += i.has(Mod::kSys) ? ".STRONG.SYS" : ".STRONG.GPU";
+    opcode += signal_suffix();
     window();
   }
   auto sources = places(i.operands[at]);

@@ -70,8 +70,12 @@ class Code {
   /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: it is none.
   [[nodiscard]] std::uint32_t slow_path_of(const trace::Record& record) const {
     const auto operations = static_cast<std::uint32_t>(run_of_.size());
-    return record.inst() < operations ? kNoOperation : record.inst() - operations;
+    return record.inst() < operations || record.inst() >= 2 * operations ? kNoOperation
+                                                                         : record.inst() - operations;
   }
+  /// Whether a record of the executor says for which signals the warp has waited; await() stands for it.
+  [[nodiscard]] bool awaits(const trace::Record& record) const { return record.inst() == 2 * run_of_.size(); }
+  [[nodiscard]] std::uint32_t await() const { return await_; }
   /// A warp none of whose lanes gets there does not execute it; its machine instructions are issued all the
   /// same.
   [[nodiscard]] bool optional(std::uint32_t operation) const { return optional_[operation] != 0; }
@@ -88,7 +92,7 @@ class Code {
   std::vector<Subroutine> subroutines_;
   std::vector<std::uint32_t> run_of_;   // by operation
   std::vector<std::uint8_t> optional_;  // by operation
-  std::uint32_t registers_ = 0, jumped_over_ = 0;
+  std::uint32_t registers_ = 0, jumped_over_ = 0, await_ = 0;
   std::vector<std::string> remarks_;
 };
 

@@ -36,6 +36,10 @@ class WarpReplay {
   void run() {
     std::vector<Executed> executed;
     for (std::size_t at = 0; at < records_.size();) {
+      if (code_.awaits(records_[at])) {
+        append_await({records_[at++], word_, 0});
+        continue;
+      }
       const std::uint32_t number = code_.run_of(records_[at].inst());
       const CodeRun& run = code_.runs()[number];
       if (executed.size() < run.operations) executed.resize(run.operations);
@@ -121,6 +125,11 @@ class WarpReplay {
   void append_with_slow_paths(const CodeRun& run, const Executed* executed) {
     for (std::uint32_t index = run.first; index < run.end; ++index)
       append_step(index, executed[code_.steps()[index].operation - run.first_operation]);
+  }
+  void append_await(const Executed& executed) {
+    machine_.push_back(record_of(code_.await(), true, executed));
+    append_words(code_.await(), executed);
+    word_ += words_of(executed.record);
   }
   /// Those of one operation of a run.
   void append_one(const CodeRun& run, const Executed& executed) {

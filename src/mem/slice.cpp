@@ -112,6 +112,22 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
   }
   if (latch.request.kind == AccessKind::kDiscard) return serve_discard(latch.request, origin, now);
   const bool far = origin == kNear && is_far(latch.request.line);
+  if (latch.request.signals || latch.request.kind == AccessKind::kAwait)
+    return serve_signal(latch, origin, far, now);
+  return serve_data(latch, origin, far, now);
+}
+
+/// A write that signals, or a look of a warp that waits for signals: both at home.
+bool Slice::serve_signal(Latch& latch, Origin origin, bool far, Cycle now) {
+  if (far) return forward(latch, now);
+  const bool look = latch.request.kind == AccessKind::kAwait;
+  if (look) latch.request.again = signals_.lacks(latch.request);
+  if (!serve_data(latch, origin, far, now)) return false;
+  if (!look) signals_.count(latch.request);
+  return true;
+}
+
+bool Slice::serve_data(Latch& latch, Origin origin, bool far, Cycle now) {
   if (icnt::carries_data(latch.request.kind)) {
     if (far) return forward(latch, now);
     if (is_store(latch.request.kind)) return serve_store(latch, origin, now);
@@ -308,12 +324,12 @@ void Slice::operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now)
 }
 
 void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
+  pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel, r.again}, r.reply_to, origin});
 }
 
 /// Data of the other half: the requester gets them while the copy is written.
 void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel}, r.reply_to, origin});
+  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again}, r.reply_to, origin});
 }
 
 /// The queue whose head has been ready the longest.

@@ -12,6 +12,7 @@
 #include "mem/address_map.hpp"
 #include "mem/controller.hpp"
 #include "mem/mshr_file.hpp"
+#include "mem/signal_counts.hpp"
 #include "mem/tag_array.hpp"
 #include "stats/counters.hpp"
 #include "util/ring.hpp"
@@ -101,6 +102,8 @@ class Slice {
   void send_replies(Cycle now);
 
   [[nodiscard]] bool serve(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, bool far, Cycle now);
+  [[nodiscard]] bool serve_data(Latch& latch, Origin origin, bool far, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
   [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
                            std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);
@@ -156,6 +159,7 @@ class Slice {
   std::array<Latch, 2> latches_;  // by origin
   std::uint8_t turn_ = kNear;     // origin that is looked up first
   TagArray tags_;
+  SignalCounts signals_;
   MshrFile mshrs_;
   std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
   Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness

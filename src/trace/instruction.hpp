@@ -66,6 +66,12 @@ enum class TensorType : std::uint8_t {
 /// Reach of a memory fence.
 enum class FenceScope : std::uint8_t { kNone, kCta, kGpu, kSystem };
 
+/// Between warps that wait for words of global memory (awaited_signals.hpp). Only in recorded programs.
+enum class SignalOp : std::uint8_t {
+  kNone,
+  kSignals,  // a write for which others may wait
+  kAwaits    // AWAIT
+};
 enum class BarrierOp : std::uint8_t { kNone, kSync, kArrive, kReduce };
 
 enum class RegSpace : std::uint8_t { kVector, kUniform, kPredicate, kUniformPredicate };
@@ -109,6 +115,7 @@ struct StaticInst {
       BarrierOp::kNone;         // SYNCS, ARRIVES: kArrive, kSync where its words give mbarrier and events
   std::uint8_t barrier_id = 0;  // named barrier; 0 where the trace does not say
   FenceScope fence = FenceScope::kNone;
+  SignalOp signal = SignalOp::kNone;
   BulkCopy bulk = BulkCopy::kNone;  // else its words are those of bulk_runs.hpp
   TensorType tensor_type = TensorType::kNone;
   bool tensor_sparse = false;

@@ -97,6 +97,14 @@ void set_asynchronous(StaticInst& inst, const Opcode& opcode) {
                                                                   : BulkCopy::kLoad;
 }
 
+void set_signal(StaticInst& inst, const Opcode& opcode) {
+  if (!inst.has_addresses) return;
+  const bool writes = inst.op_class == OpClass::kStore || inst.op_class == OpClass::kAtomic ||
+                      inst.op_class == OpClass::kReduction;
+  if (writes && opcode.has("SIGNALS")) inst.signal = SignalOp::kSignals;
+  if (opcode.base() == "AWAIT") inst.signal = SignalOp::kAwaits;
+}
+
 void set_tensor(StaticInst& inst, const Opcode& opcode) {
   std::optional<MmaShape> shape;
   if (inst.op_class == OpClass::kTensor) shape = mma_shape(opcode);
@@ -159,6 +167,7 @@ StaticInst decode_instruction(const InstructionText& text) {
   set_barrier(inst, text, opcode);
   set_fence(inst, opcode);
   set_asynchronous(inst, opcode);
+  set_signal(inst, opcode);
   set_tensor(inst, opcode);
   complete_operands(inst, text, opcode, row);
   return inst;

@@ -1,0 +1,34 @@
+// How many signals the words of a slice's lines have had (trace/awaited_signals.hpp).
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "icnt/messages.hpp"
+#include "util/bits.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// At the point of coherence: in the slice that is the line's home. Only writes that signal and looks of
+/// those that wait get here, so a map is fast enough.
+class SignalCounts {
+ public:
+  /// A write that signals each 4-byte word that it touches, once.
+  void count(const icnt::Request& write) {
+    for (unsigned s = 0; s < kSectorsPerLine; ++s)
+      for (unsigned word = 0; word < kSectorBytes / 4; ++word)
+        if (write.bytes[s] >> 4 * word & 0xf) ++counts_[write.line + s * kSectorBytes + 4 * word];
+  }
+  /// Whether the word that `look` is about still lacks signals. Counts are modulo 2^32.
+  [[nodiscard]] bool lacks(const icnt::Request& look) const {
+    const auto found = counts_.find(look.awaited_word());
+    const std::uint32_t had = found == counts_.end() ? 0 : found->second;
+    return static_cast<std::int32_t>(look.awaited_signals() - had) > 0;
+  }
+
+ private:
+  std::unordered_map<Address, std::uint32_t> counts_;
+};
+
+}  // namespace lockstep::mem
