@@ -1,6 +1,7 @@
 // Managed memory of several devices on the whole machine.
 #include <catch2/catch.hpp>
 #include <map>
+#include <random>
 
 #include "config/system_config.hpp"
 #include "managed_support.hpp"
@@ -13,7 +14,8 @@ namespace {
 using Catch::Matchers::Contains;
 using Kind = trace::Command::Kind;
 constexpr std::uint64_t kPage = uvm::kPageBytes;
-constexpr std::uint64_t kBytes = 4 << 20;  // of the allocation at kBase
+constexpr std::uint64_t kBytes = 6 << 20;  // of the allocation at kBase
+constexpr unsigned kSeeds = 12;            // of random programs
 
 struct Touch {
   Address address;
@@ -117,8 +119,8 @@ config::SystemConfig machine(const std::string& name, std::uint32_t devices = 0)
 }
 
 /// Small devices with a quick driver, so that every cycle may be visited.
-config::SystemConfig small_machine(std::uint32_t devices) {
-  config::SystemConfig system = config::resolve_system("dgx_a100", devices);
+config::SystemConfig small_machine(std::uint32_t devices, const std::string& name = "dgx_a100") {
+  config::SystemConfig system = config::resolve_system(name, devices);
   for (config::GpuConfig& device : system.devices) {
     device.gpu.sms = 4;
     device.gpu.gpcs = 2;
@@ -312,7 +314,7 @@ TEST_CASE("Threads, windows, schedule, skipping and the order of domains change 
   const bool tight = devices == 4;  // memory is short
   const config::SystemConfig system = small_machine(devices);
   gpu::RunOptions options;
-  if (tight) options.managed.memory.bytes = 2 << 20;
+  if (tight) options.managed.memory.bytes = 4 << 20;
   const auto trace = crowd(devices);
   const auto bytes = [&](const Way& way) {
     options.threads = way.threads;
@@ -333,6 +335,15 @@ TEST_CASE("Threads, windows, schedule, skipping and the order of domains change 
   }
 }
 
+/// What each device says of the others is what these say of it.
+void check_books(const gpu::RunResult& result, std::uint16_t devices) {
+  for (std::uint16_t a = 0; a < devices; ++a)
+    for (std::uint16_t b = 0; b < devices; ++b) {
+      const uvm::PeerPages &here = managed(result, a).peers.at(b), &there = managed(result, b).peers.at(a);
+      CHECK((here.in == there.out && here.copies_in == there.copies_out));
+    }
+}
+
 TEST_CASE("What one device gives another one gets, and the links carry it") {
   constexpr std::uint16_t kDevices = 4;
   const auto trace = crowd(kDevices);
@@ -340,8 +351,7 @@ TEST_CASE("What one device gives another one gets, and the links carry it") {
   std::uint64_t moved = 0;
   for (std::uint16_t a = 0; a < kDevices; ++a) {
     for (std::uint16_t b = 0; b < kDevices; ++b) {
-      const uvm::PeerPages &here = managed(result, a).peers.at(b), &there = managed(result, b).peers.at(a);
-      CHECK((here.in == there.out && here.copies_in == there.copies_out));
+      const uvm::PeerPages& here = managed(result, a).peers.at(b);
       moved += here.in + here.copies_in;
       // Lines that are accessed where they are are much fewer bytes than a page.
       const std::uint64_t bytes = data_bytes(result, "gpu" + std::to_string(b), "gpu" + std::to_string(a));
@@ -349,6 +359,69 @@ TEST_CASE("What one device gives another one gets, and the links carry it") {
     }
   }
   CHECK(moved > 100);
+  check_books(result, kDevices);
+}
+
+/// Kernels, prefetches, advice and accesses of the host in any order.
+std::unique_ptr<Listed> any_program(std::mt19937& random, std::uint16_t devices) {
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  std::vector<std::vector<Touch>> kernels(4);
+  for (auto& touches : kernels)
+    for (unsigned i = 0; i < 16; ++i)
+      touches.push_back({kBase + (below(3) * 512 + below(12)) * kPage + below(2) * 128, below(3) == 0});
+  auto made = std::make_unique<Listed>(kernels);
+  for (unsigned i = 0; i < 40; ++i) {
+    const auto device = static_cast<std::uint16_t>(below(devices));
+    const Address address = kBase + (below(3) * 512 + below(8)) * kPage;
+    const std::uint64_t bytes = (1 + below(8)) * kPage;
+    switch (below(8)) {
+      case 0: {
+        trace::Command& advice = made->add(Kind::kAdvise, address, bytes);
+        advice.advice = static_cast<std::uint8_t>(1 + below(6));
+        advice.place = device;
+        advice.host = below(4) == 0;
+        break;
+      }
+      case 1:
+        made->add(Kind::kPrefetch, address, bytes).place = device;
+        break;
+      case 2:
+        made->add(Kind::kPrefetch, address, bytes).host = true;
+        break;
+      case 3:
+        made->add(Kind::kHostAccess, address, bytes).write = below(2) == 0;
+        break;
+      case 4: {
+        trace::Command& fill = made->add(Kind::kDeviceAccess, address, bytes);
+        fill.device = device;
+        fill.write = below(2) == 0;
+        break;
+      }
+      case 5:
+        made->wait();
+        break;
+      default:
+        made->run(device, below(4));
+    }
+  }
+  made->wait().add(Kind::kRelease, kBase, kBytes);
+  return made;
+}
+
+TEST_CASE("Whatever devices and the host do with shared pages, it ends, and the books are even") {
+  constexpr std::uint16_t kDevices = 3;
+  const char* const name = GENERATE("hgx_a100_4", "dgx1_v100");
+  for (unsigned seed = 1; seed <= kSeeds; ++seed) {
+    INFO(name << ", seed " << seed);
+    std::mt19937 random(seed);
+    const auto trace = any_program(random, kDevices);
+    config::SystemConfig system = small_machine(kDevices, name);
+    if (seed % 3 == 0) std::erase_if(system.edges, [](const auto& e) { return e.a == 0 || e.b == 0; });
+    gpu::RunOptions options;
+    if (seed % 2 == 0) options.managed.memory.bytes = 4 << 20;
+    options.max_cycles = 100000000;
+    check_books(simulate(*trace, system, options), kDevices);
+  }
 }
 
 TEST_CASE("However many devices write a page, each gets through") {
