@@ -41,6 +41,9 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       directory_orders_(directory.span),
       gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {
   if (directory_) gmmu_.memory().join(devices);
+  if (!shares_link_) return;
+  copies_->share(link_);
+  gmmu_.memory().share(link_);
 }
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
@@ -74,22 +77,12 @@ void GmmuDomain::tick(Cycle now) {
   hear_remote();
   for (const unsigned direction : {kToHost, kToDevice})
     if (copies_->take_migrated(direction)) gmmu_.moved(link_direction(direction));
-  if (shares_link_) share_link(now);
+  if (shares_link_) gmmu_.arbitrate(now);
   gmmu_.tick(now);
-  if (shares_link_) share_link(now);
+  if (shares_link_) gmmu_.arbitrate(now);
   move_lines(now);
   send_answers(now);
   if (exits_wait_ && link_busy_ == gmmu_.link_idle()) tell_link(now);
-}
-
-/// Each side learns what the other does with the link.
-void GmmuDomain::share_link(Cycle now) {
-  for (const unsigned direction : {kToHost, kToDevice}) {
-    const uvm::Direction d = link_direction(direction);
-    uvm::DeviceMemory& memory = gmmu_.memory();
-    copies_->share_link(direction, memory.on_link(d), memory.last_start(d), memory.wants_link(d, now));
-    gmmu_.hold_link(d, copies_->holds_link(direction, now));
-  }
 }
 
 void GmmuDomain::move_lines(Cycle now) {

@@ -62,7 +62,6 @@ class GmmuDomain final : public sim::Domain {
 
  private:
   void tick(Cycle now);
-  void share_link(Cycle now);
   void move_lines(Cycle now);
   void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void hear_remote();
@@ -73,6 +72,7 @@ class GmmuDomain final : public sim::Domain {
   icnt::Fabric* fabric_;
   const uvm::AddressSpace* managed_;
   CopyEngine* copies_;
+  uvm::HostLink link_;
   bool shares_link_, exits_wait_;
   bool link_busy_ = false;  // as the SMs know it
   std::uint32_t sms_;

@@ -198,7 +198,7 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
 
 void DeviceMemory::step_write(Cycle now) {
   if (write_.over(now)) finish_write();
-  if (held_[static_cast<unsigned>(Direction::kToHost)]) return;
+  if (!may_begin(Direction::kToHost)) return;
   if (!write_.busy && !writes_.empty() && writes_.front().not_before <= now) start_write(now);
 }
 
@@ -284,7 +284,7 @@ void DeviceMemory::take_back(TreeIndex index, unsigned page) {
 /// Slots go first, once there is room for the transfer at the front (spec A.5.6).
 void DeviceMemory::step_read(Cycle now) {
   if (read_.over(now)) finish_read(now);
-  if (held_[static_cast<unsigned>(Direction::kToDevice)]) return;
+  if (!may_begin(Direction::kToDevice)) return;
   if (read_.busy || (reads_.empty() && slots_waiting_ == 0)) return;
   const bool room = reads_.empty() || reads_.front().frames_taken || needed(reads_.front()) <= free_;
   if (room && slots_waiting_ > 0) {

@@ -16,6 +16,7 @@
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/fault_times.hpp"
+#include "uvm/host_link.hpp"
 #include "uvm/link.hpp"
 #include "uvm/order.hpp"
 #include "uvm/page_table.hpp"
@@ -165,24 +166,10 @@ class DeviceMemory {
     (direction == Direction::kToDevice ? read_ : write_).moving = false;
     changed_ = true;
   }
-  /// Another user has the link in that direction, or its turn is next: no transfer begins. True on a change.
-  bool hold_link(Direction direction, bool held) {
-    return std::exchange(held_[static_cast<unsigned>(direction)], held) != held;
-  }
-  /// When the latest transfer of that direction began.
-  [[nodiscard]] Cycle last_start(Direction direction) const {
-    return (direction == Direction::kToDevice ? read_ : write_).start;
-  }
-  [[nodiscard]] bool on_link(Direction direction) const {
-    return (direction == Direction::kToDevice ? read_ : write_).busy;
-  }
-  /// A transfer would begin if the link were free.
-  [[nodiscard]] bool wants_link(Direction direction, Cycle now) const {
-    if (on_link(direction)) return false;
-    if (direction == Direction::kToHost) return !writes_.empty() && writes_.front().not_before <= now;
-    if (reads_.empty()) return slots_waiting_ > 0;
-    return reads_.front().frames_taken || needed(reads_.front()) <= free_;
-  }
+  /// Before the run: copies use the link too.
+  void share(HostLink& link) { host_link_ = &link; }
+  /// Tells the link what migrations do, and has it decide. True where its decision has changed.
+  bool arbitrate(Cycle now);
 
   // --- Accesses ---
   /// An access to a resident page.
@@ -211,8 +198,7 @@ class DeviceMemory {
   /// When the link has something to do next by itself; kNever.
   [[nodiscard]] Cycle next_event() const {
     const auto end = [](const Lane& lane) { return lane.busy && !lane.moving ? lane.end : kNever; };
-    const bool may_write =
-        !write_.busy && !writes_.empty() && !held_[static_cast<unsigned>(Direction::kToHost)];
+    const bool may_write = !write_.busy && !writes_.empty() && may_begin(Direction::kToHost);
     return std::min(end(read_), may_write ? writes_.front().not_before : end(write_));
   }
   /// Something has changed since the last call.
@@ -251,6 +237,13 @@ class DeviceMemory {
     [[nodiscard]] bool over(Cycle now) const { return busy && end <= now && !moving; }
   };
 
+  [[nodiscard]] const Lane& lane_of(Direction direction) const {
+    return direction == Direction::kToDevice ? read_ : write_;
+  }
+  [[nodiscard]] bool may_begin(Direction direction) const {
+    return !host_link_ || host_link_->migration_may_begin(direction);
+  }
+  [[nodiscard]] bool wants_link(Direction direction, Cycle now) const;
   [[nodiscard]] LinkParameters link_parameters() const {
     return {settings_.core_khz, settings_.parameters.link_gib};
   }
@@ -307,7 +300,6 @@ class DeviceMemory {
   std::uint32_t next_shootdown_ = 0;
   std::vector<Shootdown> shootdowns_;
   std::vector<Move> moves_;
-  bool held_[2] = {false, false};  // by Direction
   std::vector<Run> arrived_;
   Counters counters_;
   FaultTimes fault_times_;
@@ -317,6 +309,7 @@ class DeviceMemory {
   std::vector<AllocationCounters> by_allocation_;
   std::vector<Event>* events_ = nullptr;
   std::unique_ptr<DirectoryClient> directory_;
+  HostLink* host_link_ = nullptr;  // null: migrations have the link for themselves
 };
 
 }  // namespace lockstep::uvm

@@ -130,6 +130,25 @@ void DeviceMemory::copy_to_host(TreeIndex index, const PageSet& pages, Cycle now
   changed_ = true;
 }
 
+// --- The host link ---
+
+/// A transfer would begin if the link were free.
+bool DeviceMemory::wants_link(Direction direction, Cycle now) const {
+  if (lane_of(direction).busy) return false;
+  if (direction == Direction::kToHost) return !writes_.empty() && writes_.front().not_before <= now;
+  if (reads_.empty()) return slots_waiting_ > 0;
+  return reads_.front().frames_taken || needed(reads_.front()) <= free_;
+}
+
+bool DeviceMemory::arbitrate(Cycle now) {
+  bool changed = false;
+  for (const Direction d : {Direction::kToHost, Direction::kToDevice}) {
+    host_link_->say(d, HostLink::Migrations{lane_of(d).busy, wants_link(d, now), lane_of(d).start});
+    changed = host_link_->decide(d, now) || changed;
+  }
+  return changed;
+}
+
 // --- Of several devices ---
 
 void DeviceMemory::join(std::size_t devices) {

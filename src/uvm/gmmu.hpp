@@ -79,8 +79,8 @@ class Gmmu {
     memory_.moved(direction);
     again_ = true;
   }
-  void hold_link(Direction direction, bool held) {
-    if (memory_.hold_link(direction, held)) again_ = true;
+  void arbitrate(Cycle now) {
+    if (memory_.arbitrate(now)) again_ = true;
   }
 
   void tick(Cycle now);
