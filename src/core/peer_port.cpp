@@ -29,6 +29,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
       core_to_l2_(config.clock.core_khz, config.clock.l2_khz),
       l2_to_core_(config.clock.l2_khz, config.clock.core_khz),
       commands_(sim::inbox_span(command_cycles_)),
+      orders_(wiring_.directory.span),
       inbox_(wiring_.span),
       copies_(wiring_.wire_to.size(), wiring_.copy_lines),
       counters_(kernel + 1u) {
@@ -38,6 +39,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
 Cycle PeerPort::advance(Cycle from, Cycle to) {
   commands_.gather(*fabric_->copy_command, 1, from);
   inbox_.gather(*wiring_.network, wiring_.device, from);
+  if (const DirectoryLink& d = wiring_.directory) orders_.gather(*d.down, d.index, from);
   const Cycle edge = core_to_l2_.ceil(from);
   for (Lane& lane : lanes_) {
     lane.asked.gather(edge);
@@ -54,7 +56,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
 }
 
 void PeerPort::tick(Cycle now) {
-  take_commands(now);  // 1. copies that the host wants
+  take_commands(now);  // 1. copies that the host or the directory wants
   take_messages(now);  // 2. what has come over the links
   for (Cycle edge = core_to_l2_.ceil(now); edge < core_to_l2_.ceil(now + 1); ++edge)
     for (Lane& lane : lanes_) exchange_with_sms(lane, edge);  // 3. outward
@@ -71,6 +73,7 @@ void PeerPort::take_commands(Cycle now) {
                                   copy.address));
     copies_.add(copy, to, now - command_cycles_);
   });
+  orders_.drain(now, [&](std::uint32_t, const uvm::DirectoryOrder& order) { copies_.add(order); });
 }
 
 void PeerPort::take_messages(Cycle now) {
@@ -93,15 +96,29 @@ void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
   const bool partial = icnt::is_read(asked.request.kind);
   asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~answer.sectors : 0);
   if (asked.copy) {
-    if (const auto done = copies_.written(asked.to, now + data_cycles_))
-      fabric_->copy_done->send(1, 0, done->end, *done);
+    if (const auto done = copies_.written(asked.to, now + data_cycles_)) copied(*done, now);
     --copy_lines_asked_;
+  } else if (asked.managed != 0) {
+    const icnt::Request& r = asked.request;
+    const auto kind =
+        icnt::answer_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
+    if (r.sectors == 0)
+      lanes_[map_->lane(r.line)].to_answer.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
   } else {
     const icnt::Request& r = asked.request;
     lanes_[map_->lane(r.line)].to_answer.push(
         {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel, answer.again}});
   }
   if (asked.request.sectors == 0) asked_.free(answer.tag);
+}
+
+void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
+  if (!done.ordered) return fabric_->copy_done->send(1, 0, done.copy.end, done.copy);
+  uvm::DirectoryRequest request;
+  request.kind = uvm::DirectoryRequest::Kind::kCopied;
+  request.id = done.copy.index;
+  request.tree = done.tree;
+  wiring_.directory.send(now, request);
 }
 
 /// Requests in, answers out: what a slice would do.
@@ -123,10 +140,24 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
   counters_[kernel_].stall_cycles += lane.answers.take_stall_cycles();
 }
 
+/// Towards the other device it is an access like any other.
+void PeerPort::accept_managed(const icnt::Request& request) {
+  using Kind = icnt::AccessKind;
+  const auto owner = static_cast<std::uint16_t>(icnt::sm_of_remote(request.tag));
+  Asked asked{request, false, owner, request.sectors};
+  asked.request.tag = icnt::token_of_remote(request.tag);
+  asked.request.kind = request.kind == Kind::kRemoteRead     ? Kind::kLoad
+                       : request.kind == Kind::kRemoteAtomic ? Kind::kAtomic
+                       : request.operations > 0              ? Kind::kReduction
+                                                             : Kind::kStore;
+  ask(owner, asked, request.line);
+}
+
 void PeerPort::accept(const icnt::Request& request) {
+  if (icnt::is_remote(request.kind)) return accept_managed(request);
   const std::uint16_t owner = map_->owner(request.line);
   if (owner == mem::Apertures::kMulticast) return ask_all(request);
-  ask(owner, {request, false, owner}, request.line);
+  ask(owner, {request, false, owner, 0}, request.line);
 }
 
 /// Multicast: what a load reads is the sum of what its devices have there.
@@ -140,7 +171,7 @@ void PeerPort::ask_all(const icnt::Request& request) {
   const PeerWiring::Multicast& by = multicast_switch(devices, request.line);
   link::Message message;
   message.access = request;
-  message.access.tag = asked_.add({request, false, 0});
+  message.access.tag = asked_.add({request, false, 0, 0});
   message.from = wiring_.device;
   message.targets = static_cast<std::uint16_t>(devices);
   message.via = by.number;
@@ -213,7 +244,7 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
     answer(served, reply);
   } else if (served.missing == 0) {
     const PeerCopies::Line& line = served.line;
-    Asked asked{{}, true, line.to};
+    Asked asked{{}, true, line.to, 0};
     asked.request.kind = icnt::AccessKind::kCopy;
     asked.request.sectors = line.sectors;
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
@@ -256,7 +287,7 @@ void PeerPort::read_for_copies() {
     const std::uint32_t lane = map_->lane(line.source);
     icnt::Request request;
     request.line = line.source;
-    request.kind = icnt::AccessKind::kCopyRead;
+    request.kind = line.leaves ? icnt::AccessKind::kEvict : icnt::AccessKind::kCopyRead;
     request.sectors = line.sectors;
     request.kernel = kernel_;
     request.reply_to = fabric_->peer_requester(lane);
@@ -267,7 +298,7 @@ void PeerPort::read_for_copies() {
 
 /// After `now`.
 Cycle PeerPort::next_event(Cycle now) const {
-  Cycle next = std::min(commands_.next_arrival(), inbox_.next_arrival());
+  Cycle next = std::min({commands_.next_arrival(), orders_.next_arrival(), inbox_.next_arrival()});
   const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
   for (const Lane& lane : lanes_) {
     next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
@@ -292,8 +323,8 @@ bool PeerPort::quiescent() const {
            lane.served.credits_missing() == 0 && lane.answers.credits_missing() == 0;
   };
   const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };
-  return commands_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 && served_.used() == 0 &&
-         copies_.idle() && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
+  return commands_.size() == 0 && orders_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 &&
+         served_.used() == 0 && copies_.idle() && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
          std::all_of(wiring_.wires.begin(), wiring_.wires.end(), sent);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/directory_link.hpp"
 #include "core/peer_copies.hpp"
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
@@ -40,6 +41,7 @@ struct PeerWiring {
   std::uint32_t lanes = 1, lane_bytes = 128;  // ports into the crossbar, and what each takes in an icnt cycle
   std::uint32_t accesses = 4096;              // to other devices under way at most
   std::uint32_t copy_lines = 8192;            // of one copy under way at most
+  DirectoryLink directory;                    // with managed memory
 };
 
 /// Domain in core cycles; the part that takes requests from the crossbar works at the edges of the L2 clock.
@@ -50,6 +52,9 @@ struct PeerWiring {
 /// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
+///
+/// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
+/// device has, as they would to the host, with the device that they were told (icnt::remote_tag).
 ///
 /// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
 class PeerPort final : public sim::Domain, public stats::CounterSource {
@@ -72,6 +77,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     icnt::Request request;
     bool copy = false;  // PeerCopies wants it
     std::uint16_t to = 0;
+    SectorMask managed = 0;  // of a managed page: all its sectors, which the SM gets together
   };
   /// Of the slices of this device: for another device, or a line of a copy to it.
   struct Served {
@@ -106,6 +112,8 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void ask_all(const icnt::Request& request);
   [[nodiscard]] const PeerWiring::Multicast& multicast_switch(std::uint64_t devices, Address line) const;
   void answer(const Served& served, const icnt::Reply& reply);
+  void accept_managed(const icnt::Request& request);
+  void copied(const PeerCopies::Done& done, Cycle now);
   void accept_local(const icnt::Reply& reply);
   void read_for_copies();
   [[nodiscard]] bool may_read() const;
@@ -124,6 +132,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   Cycle command_cycles_, data_cycles_;
   sim::ClockRatio core_to_l2_, l2_to_core_;
   sim::Inbox<icnt::CopyCommand> commands_;
+  sim::Inbox<uvm::DirectoryOrder> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
   SlotTable<Asked> asked_;

@@ -206,12 +206,13 @@ struct Command {
   std::uint64_t bytes = 0;   // of it
   std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
   std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
-  bool host = false;         // kAdvise, prefetches: the place that is named is the host; else the device
+  bool host = false;         // kAdvise, prefetches: the place that is named is the host; else `place`
   bool write = false;        // kHostAccess, kDeviceAccess
   std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on
   std::uint32_t event = 0;   // kStreamWait, kEventWait: which kEventRecord before, counted from 0
   Address source = 0;        // kPeerCopy, kMulticast
   std::uint16_t device = 0;  // who carries it out, and whose the stream is; below kMaxDevices
+  std::uint16_t place = 0;   // kAdvise, prefetches: the device that is named, where it is not the host
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);
