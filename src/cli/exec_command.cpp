@@ -102,6 +102,8 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
           fmt::format("{} has a {} and a {}; expected GPUs of one kind, as a program sees only such",
                       system->name, first, device.gpu.name));
   start.gpus = static_cast<unsigned>(system->devices.size());
+  for (unsigned d = 0; d < start.gpus; ++d)
+    if (!system->multicast_switches(d).empty()) start.multicast |= std::uint32_t{1} << d;
   if (!timed && system->edges.empty()) return;
   const auto routes = system->routes();
   for (unsigned a = 0; a < start.gpus; ++a)

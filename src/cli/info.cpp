@@ -118,7 +118,7 @@ void print_kernels(const std::vector<KernelInfo>& kernels) {
 void print_devices(const std::vector<DeviceInfo>& devices) {
   if (devices.size() < 2) return;
   print_out("\nDevices\n");
-  Table table({"device", "kernels", "copies in", "copies to host", "copies to devices"}, true);
+  Table table({"device", "kernels", "copies in", "copies to host", "copies to devices", "multicast"}, true);
   for (std::size_t d = 0; d < devices.size(); ++d) {
     const DeviceInfo& device = devices[d];
     std::string peers;
@@ -127,7 +127,8 @@ void print_devices(const std::vector<DeviceInfo>& devices) {
         peers +=
             fmt::format("{}{} to {}", peers.empty() ? "" : ", ", size_text(device.peer_bytes_to[to]), to);
     table.row({std::to_string(d), std::to_string(device.kernels), size_text(device.to_device_bytes),
-               size_text(device.to_host_bytes), peers.empty() ? "none" : peers});
+               size_text(device.to_host_bytes), peers.empty() ? "none" : peers,
+               device.multicast_bytes == 0 ? "none" : size_text(device.multicast_bytes)});
   }
   table.print();
 }
@@ -310,7 +311,8 @@ void print_json(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
                       {"to_device_bytes", d.to_device_bytes},
                       {"to_host_bytes", d.to_host_bytes},
                       {"peer_copies", d.peer_copies},
-                      {"peer_bytes_to", d.peer_bytes_to}});
+                      {"peer_bytes_to", d.peer_bytes_to},
+                      {"multicast_bytes", d.multicast_bytes}});
   }
   Json& list = out["kernels"] = Json::array();
   for (const KernelInfo& k : kernels) list.push_back(kernel_json(k));

@@ -1,5 +1,8 @@
 #include "cli/info_devices.hpp"
 
+#include <map>
+#include <utility>
+
 #include "mem/apertures.hpp"
 
 namespace lockstep::cli {
@@ -9,20 +12,28 @@ std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands
   for (DeviceInfo& device : devices) device.peer_bytes_to.resize(devices.size());
   using Kind = trace::Command::Kind;
   mem::Apertures apertures;
+  std::map<std::pair<std::uint16_t, Address>, std::uint64_t> multicast;
   for (const trace::Command& c : commands) {
     DeviceInfo& device = devices[c.device];
     if (c.kind == Kind::kPlace) apertures.place(c.address, c.bytes, c.device);
+    if (c.kind == Kind::kMulticast) {
+      apertures.multicast(c.address, c.bytes, c.device, c.source);
+      multicast[{c.device, c.address}] = c.bytes;
+    }
     if (c.kind == Kind::kKernel) ++device.kernels;
     if (c.kind == Kind::kPeerCopy) {
-      DeviceInfo& source = devices[apertures.owner(c.source, c.device)];
-      ++source.peer_copies;
-      source.peer_bytes_to[apertures.owner(c.address, c.device)] += c.bytes;
+      const std::uint16_t from = apertures.owner(c.source, c.device),
+                          to = apertures.owner(c.address, c.device);
+      if (from == mem::Apertures::kMulticast || to == mem::Apertures::kMulticast) continue;
+      ++devices[from].peer_copies;
+      devices[from].peer_bytes_to[to] += c.bytes;
     }
     if (!trace::is_copy(c.kind)) continue;
     const bool in = trace::is_copy_to_device(c.kind);
     ++(in ? device.to_device : device.to_host);
     (in ? device.to_device_bytes : device.to_host_bytes) += c.bytes;
   }
+  for (const auto& [of, bytes] : multicast) devices[of.first].multicast_bytes += bytes;
   return devices;
 }
 

@@ -14,6 +14,7 @@ struct DeviceInfo {
   std::uint64_t to_device = 0, to_device_bytes = 0, to_host = 0, to_host_bytes = 0;
   std::uint64_t peer_copies = 0;             // from its memory to another device's, whoever carries them out
   std::vector<std::uint64_t> peer_bytes_to;  // of these, by the device that gets them
+  std::uint64_t multicast_bytes = 0;         // multicast addresses that stand for its memory too
 };
 
 /// By device; one where all commands are the first device's.

@@ -8,7 +8,7 @@
 namespace lockstep::cli {
 
 using cuda::Word;
-using Until = host::HostQueue::Until;
+using Until = trace::Until;
 
 LiveProgram::LiveProgram(int fd, bool strict, std::function<bool()> give_up)
     : wire_(fd), give_up_(std::move(give_up)), trace_(strict) {}

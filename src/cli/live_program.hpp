@@ -39,7 +39,7 @@ class LiveProgram final : public gpu::Program {
   void file();
   void kernel();
   void end();
-  [[nodiscard]] News news(host::HostQueue::Until until, bool ended);
+  [[nodiscard]] News news(trace::Until until, bool ended);
   void answer(const gpu::HostClock& clock);
 
   cuda::Wire wire_;

@@ -208,7 +208,7 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrin
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);
     if (result.outcome == gpu::Outcome::kDone && whole)
       check_register_names(program.trace(), arguments.register_names);
-    if (whole && result.outcome == gpu::Outcome::kDone && !result.report.managed)
+    if (whole && result.outcome == gpu::Outcome::kDone && !result.report.has_managed())
       gpu::check_memory_is_managed(program.trace(), arguments.options.managed);
     if (result.outcome == gpu::Outcome::kDone && !whole) note_end(result.report, program);
     return result;

@@ -85,15 +85,15 @@ class SystemReader {
   SystemReader(SystemConfig& to, fs::path folder, const std::vector<std::string>& overrides)
       : to_(&to), folder_(std::move(folder)), overrides_(&overrides) {}
 
-  /// [system] and kinds of links come before what names them.
+  /// [system], then switches and kinds of links come before what names them.
   void read(const IniText& ini) {
     for (const Assignment& include : ini.includes)
       throw InputError(include.file, include.line, "a system includes nothing; expected [system]");
-    const auto pass = [&](bool edges) {
+    const auto pass = [&](Pass now) {
       for (const Assignment& a : ini.assignments) {
-        if (a.key.starts_with("edges.") != edges) continue;
+        if (pass_of(a.key) != now) continue;
         try {
-          edges ? add_edges(a) : set(a);
+          now == Pass::kEdges ? add_edges(a) : set(a);
         } catch (const InputError&) {
           throw;
         } catch (const UserError& e) {
@@ -101,12 +101,19 @@ class SystemReader {
         }
       }
     };
-    pass(false);
+    pass(Pass::kSystem);
+    pass(Pass::kSections);
     check_kinds(ini);
-    pass(true);
+    pass(Pass::kEdges);
   }
 
  private:
+  enum class Pass : std::uint8_t { kSystem, kSections, kEdges };
+  static Pass pass_of(std::string_view key) {
+    if (key.starts_with("system.")) return Pass::kSystem;
+    return key.starts_with("edges.") ? Pass::kEdges : Pass::kSections;
+  }
+
   void set(const Assignment& a) {
     const std::size_t dot = a.key.find('.');
     if (dot == std::string::npos)
@@ -118,6 +125,8 @@ class SystemReader {
     if (!seen_.insert(a.key).second) throw UserError(fmt::format("duplicate key '{}'", printable(key)));
     if (section == "system") return set_system(key, a.value);
     if (section == "port") return set_port(key, a.value);
+    if (std::ranges::find(to_->switches, section) != to_->switches.end())
+      return set_switch(section, key, a.value);
     set_kind(section, key, a.value);
   }
 
@@ -148,6 +157,13 @@ class SystemReader {
         throw UserError(fmt::format("more than {} devices", kMaxDevices));
       to_->devices.insert(to_->devices.end(), count, device);
     }
+  }
+
+  void set_switch(const std::string& name, const std::string& key, const std::string& value) {
+    if (key != "multicast") unknown(key, {"multicast"});
+    if (value != "true" && value != "false")
+      throw UserError(fmt::format("found '{}', expected true or false", printable(value)));
+    if (value == "true") to_->multicast.insert(name);
   }
 
   void set_port(const std::string& key, const std::string& value) {
@@ -294,6 +310,7 @@ std::string to_ini(const SystemConfig& system) {
     for (const Field& field : link_fields())
       out += fmt::format("{} = {}\n", field.parameter.key, field.get(kind));
   }
+  for (const std::string& name : system.multicast) out += fmt::format("\n[{}]\nmulticast = true\n", name);
   if (!system.edges.empty()) out += "\n[edges]\n";
   const auto name = [&](std::uint32_t node) {
     return node < system.devices.size() ? fmt::format("gpu{}", node)
@@ -303,6 +320,17 @@ std::string to_ini(const SystemConfig& system) {
     out += fmt::format("{}.{} = {} * {}\n", name(edge.a), name(edge.b), system.kinds[edge.kind].name,
                        edge.count);
   return out;
+}
+
+std::vector<std::uint32_t> SystemConfig::multicast_switches(std::uint32_t device) const {
+  const auto count = static_cast<std::uint32_t>(devices.size());
+  std::vector<std::uint32_t> found;
+  for (const LinkEdge& edge : edges) {
+    const std::uint32_t other = edge.a == device ? edge.b : edge.b == device ? edge.a : 0;
+    if (other >= count && multicast.contains(switches[other - count])) found.push_back(other - count);
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 std::vector<std::vector<std::uint32_t>> SystemConfig::routes() const {

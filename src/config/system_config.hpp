@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +37,7 @@ struct SystemConfig {
   std::string name;
   std::vector<GpuConfig> devices;
   std::vector<std::string> switches;
+  std::set<std::string> multicast;  // of these, those that copy and reduce messages to several devices (NVLS)
   std::vector<LinkKind> kinds;
   std::vector<LinkEdge> edges;
   // The port of each device between its crossbar and its links. Assumed: so wide and deep that the links of
@@ -57,6 +59,8 @@ struct SystemConfig {
   /// a shortest way. Devices pass nothing on. kNoEdge where there is no way, and of a device to itself.
   static constexpr std::uint32_t kNoEdge = 0xffffffff;
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> routes() const;
+  /// Of the switches that the device has a link to, those that multicast, as indices into `switches`.
+  [[nodiscard]] std::vector<std::uint32_t> multicast_switches(std::uint32_t device) const;
 };
 
 /// The registry: to add a system, write systems/NAME.ini and add a line in system_products.cpp.

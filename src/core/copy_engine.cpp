@@ -45,7 +45,9 @@ CopyEngine::CopyEngine(const config::GpuConfig& config, icnt::Fabric& fabric, co
       commands_(sim::inbox_span(command_cycles_)),
       requests_(*fabric.request, *fabric.request_credit, fabric.numbering().sms, fabric.sm_request_port()),
       replies_(*fabric.reply, *fabric.reply_credit, fabric.numbering().sms, fabric.sm_reply_eject()),
-      device_copies_(config) {}
+      device_copies_(config) {
+  lanes_[1].direction = uvm::Direction::kToDevice;
+}
 
 void CopyEngine::gather(Cycle from) {
   commands_.gather(*fabric_->copy_command, 0, from);
@@ -84,6 +86,15 @@ void CopyEngine::tick(Cycle now) {
   requests_.tick(now);
   counters_.flits += requests_.take_flits();
   counters_.stall_cycles += requests_.take_stall_cycles();
+  if (link_) tell_link();
+}
+
+void CopyEngine::tell_link() {
+  for (const Lane& lane : lanes_) {
+    const bool sent = lane.sent == lane.copy.bytes;
+    link_->say(lane.direction,
+               uvm::HostLink::Copies{lane.busy, !lane.waiting.empty(), sent ? end_of_link(lane) : kNever});
+  }
 }
 
 void CopyEngine::accept(const icnt::Reply& reply) {
@@ -114,7 +125,7 @@ void CopyEngine::begin(Cycle now, Lane& lane) {
   const Command command = lane.waiting.front();
   lane.waiting.pop_front();
   lane.busy = true;
-  lane.yielded = false;
+  if (link_) link_->page_begins(lane.direction);
   lane.copy = command.copy;
   lane.origin = now;
   lane.reported_start = std::max(command.arrival - command_cycles_, lane.free_since);
@@ -136,12 +147,9 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
   const std::uint64_t page = lane.next_page;
   if (page != lane.page) {
     if (lane.owed[page & 1] > 0) return false;
-    if (lane.wanted && !lane.yielded) {
-      lane.yielded = true;
-      lane.until = lane.begun + 1;
-    }
+    if (link_) link_->at_border(lane.direction);
     if (must_wait(lane)) return false;
-    lane.yielded = false;
+    if (link_) link_->page_begins(lane.direction);
     lane.origin += now - lane.due;  // the link stood still
     lane.page = page;
   }
@@ -182,7 +190,7 @@ void CopyEngine::aim(Lane& lane) const {
   lane.due = lane.origin + cycles_of(lane.copy.to_device ? lane.sent + line_bytes(lane) : lane.sent);
 }
 
-bool CopyEngine::page_may_open(const Lane& lane) {
+bool CopyEngine::page_may_open(const Lane& lane) const {
   return lane.next_page == lane.page || (lane.owed[lane.next_page & 1] == 0 && !must_wait(lane));
 }
 
@@ -233,23 +241,6 @@ void CopyEngine::send_remote_answers(Cycle now) {
     requests_.push(now, map_->home_slice(r.line), icnt::Fabric::flits(sectors, out_bytes_), r);
     ++counters_.requests;
   }
-}
-
-void CopyEngine::share_link(unsigned direction, bool taken, Cycle start, bool wanted) {
-  Lane& lane = lanes_[direction];
-  if (taken && start != lane.last_start) {
-    ++lane.begun;
-    lane.last_start = start;
-  }
-  lane.taken = taken;
-  lane.wanted = wanted;
-}
-
-bool CopyEngine::holds_link(unsigned direction, Cycle now) const {
-  const Lane& lane = lanes_[direction];
-  if (!lane.busy) return !lane.waiting.empty();
-  if (lane.yielded) return lane.begun >= lane.until;
-  return lane.sent < lane.copy.bytes || end_of_link(lane) > now;
 }
 
 Cycle CopyEngine::next_event(Cycle now) const {

@@ -16,6 +16,7 @@
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
+#include "uvm/host_link.hpp"
 
 namespace lockstep::core {
 
@@ -30,8 +31,8 @@ namespace lockstep::core {
 ///
 /// Fills and copies within device memory do not use the link: DeviceCopies.
 ///
-/// With managed memory the GMMU's domain owns it, drives it and has it move the lines of migrations too. A
-/// copy lets a migration that wants the link go first at each of its pages, one at a time.
+/// With managed memory the GMMU's domain owns it, drives it and has it move the lines of migrations too. Who
+/// may use the link is up to uvm::HostLink.
 class CopyEngine final : public sim::Domain, public stats::CounterSource {
  public:
   /// `kernel`: the slot to which its requests are booked, beyond those of the dispatcher.
@@ -66,11 +67,8 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] bool take_migrated(unsigned direction) {
     return std::exchange(migrations_[direction].ended, false);
   }
-  /// Who else uses a direction: a migration that began at `start` is on it, or one would begin if it were
-  /// free.
-  void share_link(unsigned direction, bool taken, Cycle start, bool wanted);
-  /// A copy has the link, or its turn is next; no migration may begin.
-  [[nodiscard]] bool holds_link(unsigned direction, Cycle now) const;
+  /// Before the run: migrations use the link too.
+  void share(uvm::HostLink& link) { link_ = &link; }
 
  private:
   struct Command {
@@ -90,11 +88,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     std::uint64_t next_page = 0;  // of the next line
     Cycle due = 0;  // the next line is off the link (to the device), or may be asked for (to the host)
     std::uint32_t owed[2] = {0, 0};  // sectors (reads) or acknowledgements (writes) by page parity
-    // The other user of the link.
-    bool taken = false, wanted = false;
-    Cycle last_start = kNever;           // of a migration
-    bool yielded = false;                // lets one migration go first
-    std::uint64_t begun = 0, until = 0;  // migrations that have begun; yielded: until there are so many
+    uvm::Direction direction = uvm::Direction::kToHost;
   };
   struct LinesOf {  // a migration
     Migration what;
@@ -113,15 +107,16 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] Cycle cycles_of(std::uint64_t bytes) const { return byte_to_cycle_.ceil(bytes); }
   void aim(Lane& lane) const;
   [[nodiscard]] Cycle end_of_link(const Lane& lane) const { return lane.origin + cycles_of(lane.copy.bytes); }
-  [[nodiscard]] static bool page_may_open(const Lane& lane);
+  [[nodiscard]] bool page_may_open(const Lane& lane) const;
   [[nodiscard]] static std::uint64_t line_bytes(const Lane& lane);
   [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
   void send_migration(Cycle now, unsigned direction);
   void send_remote_answers(Cycle now);
   [[nodiscard]] static Cycle due(const LinesOf& m, unsigned direction);
-  [[nodiscard]] static bool must_wait(const Lane& lane) {
-    return lane.taken || (lane.yielded && lane.wanted && lane.begun < lane.until);
+  [[nodiscard]] bool must_wait(const Lane& lane) const {
+    return link_ != nullptr && link_->copy_must_wait(lane.direction);
   }
+  void tell_link();
 
   icnt::Fabric* fabric_;
   const mem::AddressMap* map_;
@@ -135,7 +130,8 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   icnt::InjectionPort<icnt::Request> requests_;
   icnt::EjectionPort<icnt::Reply> replies_;
   DeviceCopies device_copies_;
-  Lane lanes_[2];  // 0: to host, 1: to device
+  Lane lanes_[2];                  // 0: to host, 1: to device
+  uvm::HostLink* link_ = nullptr;  // null: nobody else uses it
   LinesOf migrations_[2];
   std::vector<icnt::Reply> remote_asked_;
   std::deque<icnt::Request> remote_answers_;

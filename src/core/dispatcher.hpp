@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "config/occupancy.hpp"
 #include "core/clock_log.hpp"
 #include "core/kernel_slot.hpp"
-#include "core/occupancy.hpp"
 #include "core/placement.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/inbox.hpp"
@@ -20,7 +20,7 @@ namespace lockstep::core {
 /// What the dispatcher must know of a kernel of the trace; made before the run.
 struct LaunchPlan {
   const trace::KernelHeader* header = nullptr;
-  Occupancy occupancy;
+  config::Occupancy occupancy;
   Address code_base = 0;
   std::uint64_t ctas = 0;
   bool log_clocks = false;  // its reads of the clock will be asked for

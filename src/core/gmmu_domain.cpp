@@ -24,7 +24,8 @@ uvm::Direction link_direction(unsigned direction) {
 }  // namespace
 
 GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
-                       const uvm::AddressSpace& managed, std::uint64_t frames, CopyEngine& copies)
+                       const uvm::AddressSpace& managed, std::uint64_t frames, CopyEngine& copies,
+                       const DirectoryLink& directory, std::size_t devices)
     : fabric_(&fabric),
       managed_(&managed),
       copies_(&copies),
@@ -36,15 +37,24 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       requests_(sim::inbox_span(config.uvm.request_latency + config.uvm.l1_shootdown)),
       orders_(sim::inbox_span(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz))),
-      gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {}
+      directory_(directory),
+      directory_orders_(directory.span),
+      gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {
+  if (directory_) gmmu_.memory().join(devices);
+  if (!shares_link_) return;
+  copies_->share(link_);
+  gmmu_.memory().share(link_);
+}
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
   requests_.gather(*fabric_->translation_request, 0, from);
   orders_.gather(*fabric_->order, 0, from);
+  if (directory_) directory_orders_.gather(*directory_.down, directory_.index, from);
   copies_->gather(from);
   const auto next = [&](Cycle earliest) {
-    return std::max(earliest, std::min({copies_->next_event(earliest), requests_.next_arrival(),
-                                        orders_.next_arrival(), gmmu_.next()}));
+    return std::max(earliest,
+                    std::min({copies_->next_event(earliest), requests_.next_arrival(), orders_.next_arrival(),
+                              directory_orders_.next_arrival(), gmmu_.next()}));
   };
   Cycle now = next(from);
   while (now < to) {
@@ -61,26 +71,18 @@ void GmmuDomain::tick(Cycle now) {
     if (order.kind == uvm::Order::Kind::kMemory) return gmmu_.enlarge_memory(order.bytes);
     gmmu_.order(order);
   });
+  directory_orders_.drain(now,
+                          [&](std::uint32_t, const uvm::DirectoryOrder& order) { gmmu_.hear(order, now); });
   copies_->tick(now);
   hear_remote();
   for (const unsigned direction : {kToHost, kToDevice})
     if (copies_->take_migrated(direction)) gmmu_.moved(link_direction(direction));
-  if (shares_link_) share_link(now);
+  if (shares_link_) gmmu_.arbitrate(now);
   gmmu_.tick(now);
-  if (shares_link_) share_link(now);
+  if (shares_link_) gmmu_.arbitrate(now);
   move_lines(now);
   send_answers(now);
   if (exits_wait_ && link_busy_ == gmmu_.link_idle()) tell_link(now);
-}
-
-/// Each side learns what the other does with the link.
-void GmmuDomain::share_link(Cycle now) {
-  for (const unsigned direction : {kToHost, kToDevice}) {
-    const uvm::Direction d = link_direction(direction);
-    uvm::DeviceMemory& memory = gmmu_.memory();
-    copies_->share_link(direction, memory.on_link(d), memory.last_start(d), memory.wants_link(d, now));
-    gmmu_.hold_link(d, copies_->holds_link(direction, now));
-  }
 }
 
 void GmmuDomain::move_lines(Cycle now) {
@@ -140,16 +142,25 @@ void GmmuDomain::send_answers(Cycle now) {
     reply.read_only = a.read_only;
     reply.token = static_cast<std::uint32_t>(a.token);
     reply.granule = a.granule;
+    reply.place = a.place;
     fabric_->translation_reply->send(0, a.source, now + reply_latency_, reply);
   }
   for (const uvm::Shootdown& s : gmmu_.shootdowns()) {
-    reply = {
-        icnt::TranslationReply::Kind::kShootdown, false, s.id, s.tree, s.first, s.pages, uvm::Granule::kPage};
+    reply = {};
+    reply.kind = icnt::TranslationReply::Kind::kShootdown;
+    reply.token = s.id;
+    reply.tree = s.tree;
+    reply.first = s.first;
+    reply.pages = s.pages;
     for (std::uint32_t sm = 0; sm < sms_; ++sm)
       fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
   }
   for (const std::uint32_t index : gmmu_.completed())
     fabric_->order_done->send(0, 0, now + done_latency_, {index});
+  if (uvm::DirectoryClient* client = gmmu_.memory().directory()) {
+    for (const uvm::DirectoryRequest& request : client->requests()) directory_.send(now, request);
+    client->clear_requests();
+  }
   gmmu_.clear_output();
 }
 

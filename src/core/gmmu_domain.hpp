@@ -7,6 +7,7 @@
 
 #include "config/gpu_config.hpp"
 #include "core/copy_engine.hpp"
+#include "core/directory_link.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
@@ -21,15 +22,17 @@ class GmmuDomain final : public sim::Domain {
  public:
   /// `frames`: pages of device memory for managed data, until a notice says more. `copies` is driven by this
   /// domain: it shares the host link (uvm.shares_link), is where lines of pages on the host come from the
-  /// crossbar and go to it, and moves the lines of migrations (uvm.through_l2).
+  /// crossbar and go to it, and moves the lines of migrations (uvm.through_l2). `directory`: where it is one
+  /// of several `devices`.
   GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace& managed,
-             std::uint64_t frames, CopyEngine& copies);
+             std::uint64_t frames, CopyEngine& copies, const DirectoryLink& directory = {},
+             std::size_t devices = 1);
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
   [[nodiscard]] bool quiescent() const {
-    return requests_.size() == 0 && orders_.size() == 0 && gmmu_.idle();
+    return requests_.size() == 0 && orders_.size() == 0 && directory_orders_.size() == 0 && gmmu_.idle();
   }
 
   // Between windows.
@@ -44,6 +47,11 @@ class GmmuDomain final : public sim::Domain {
   [[nodiscard]] const std::vector<uvm::AllocationCounters>& by_allocation() {
     return gmmu_.memory().by_allocation();
   }
+  /// What came from other devices and went there; none with one device.
+  [[nodiscard]] std::vector<uvm::PeerPages> peers() {
+    const uvm::DirectoryClient* client = gmmu_.memory().directory();
+    return client ? client->peers() : std::vector<uvm::PeerPages>();
+  }
   /// The end of something under way is known: the handling of a fault, a transfer, the driver's work.
   [[nodiscard]] bool end_is_known() const { return gmmu_.next() != kNever; }
   [[nodiscard]] std::uint64_t frames() { return gmmu_.memory().frames(); }
@@ -54,7 +62,6 @@ class GmmuDomain final : public sim::Domain {
 
  private:
   void tick(Cycle now);
-  void share_link(Cycle now);
   void move_lines(Cycle now);
   void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void hear_remote();
@@ -65,6 +72,7 @@ class GmmuDomain final : public sim::Domain {
   icnt::Fabric* fabric_;
   const uvm::AddressSpace* managed_;
   CopyEngine* copies_;
+  uvm::HostLink link_;
   bool shares_link_, exits_wait_;
   bool link_busy_ = false;  // as the SMs know it
   std::uint32_t sms_;
@@ -73,6 +81,8 @@ class GmmuDomain final : public sim::Domain {
   Cycle done_latency_;
   sim::Inbox<icnt::TranslationRequest> requests_;
   sim::Inbox<uvm::Order> orders_;
+  DirectoryLink directory_;
+  sim::Inbox<uvm::DirectoryOrder> directory_orders_;
   uvm::Gmmu gmmu_;
 };
 

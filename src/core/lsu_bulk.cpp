@@ -7,6 +7,7 @@ void MemoryPipeline::bulk(Cycle now, const MioOperation& op) {
   if (!bulk_.add(op)) return fixed_latency(now, op, special_rest_);
   ++counters_[op.kernel].global_instructions;
   free_from(LsuUnit::kBulk) = bulk_.full() ? kNever : now + 1;
+  beside_ = true;
 }
 
 bool MemoryPipeline::can_send_bulk_line() const {

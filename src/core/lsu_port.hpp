@@ -34,15 +34,16 @@ class LsuPort {
 
   [[nodiscard]] bool full() const { return out_.full(); }
 
-  /// Precondition: not full. The reply address is filled in here, but for remote lines.
+  /// Precondition: not full. The reply address is filled in here.
   void send(Cycle now, icnt::Request& request) {
-    if (!icnt::is_remote(request.kind)) request.reply_to = reply_to_;
-    const auto data = icnt::carries_data(request.kind) ? bit_count(request.sectors) : 0u;
-    const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
-    ++counters_[request.kernel].requests;
-    counters_[request.kernel].flits += flits;
-    kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
-    out_.push(now, map_->port(request.line, half_), flits, request);
+    request.reply_to = reply_to_;
+    push(now, map_->port(request.line, half_), request);
+  }
+  /// Of a managed page that is elsewhere, with its reply address: by its slice to the host, or to the peer
+  /// port where the answer comes here.
+  void send_remote(Cycle now, const icnt::Request& request) {
+    const bool to_peer = request.reply_to == reply_to_;
+    push(now, to_peer ? map_->peer_port(request.line) : map_->port(request.line, half_), request);
   }
 
   /// Sends what may leave. A message's wait for a credit is booked to the kernel of the first one that
@@ -80,6 +81,15 @@ class LsuPort {
   [[nodiscard]] stats::IcntCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
 
  private:
+  void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
+    const auto data = icnt::carries_data(request.kind) ? bit_count(request.sectors) : 0u;
+    const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
+    ++counters_[request.kernel].requests;
+    counters_[request.kernel].flits += flits;
+    kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
+    out_.push(now, to, flits, request);
+  }
+
   const mem::AddressMap* map_;
   std::uint32_t half_;
   std::uint16_t reply_to_;

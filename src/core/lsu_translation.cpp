@@ -51,8 +51,8 @@ ParkedLine MemoryPipeline::parked(const LineAccess& line, bool write) const {
 void MemoryPipeline::serve_translations(Cycle now) {
   translator_->receive(now);
   while (translator_->has_remote() && !port_.full()) {
-    icnt::Request request = translator_->take_remote();
-    port_.send(now, request);
+    const icnt::Request request = translator_->take_remote();
+    port_.send_remote(now, request);
   }
   while (translator_->has_work())
     if (!(translator_->next_is_line() ? try_line_again(now) : shoot_down(now))) return;

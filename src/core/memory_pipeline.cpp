@@ -88,17 +88,13 @@ Cycle MemoryPipeline::push(Cycle now, unsigned subcore) {
 
 void MemoryPipeline::tick(Cycle now) {
   events_.clear();
-  receive_reply(now);                          // 1. one reply from the crossbar
-  if (current_.active) look_up_lines(now);     // 2. further lines of the operation in the tag stage
-  if (!queue_.empty()) dispatch(now);          // 3. one operation out of the local queues, into its unit
-  if (translates()) serve_translations(now);   // lines whose page has come, shootdowns
-  if (bulk_.has_lines()) send_bulk_line(now);  // the bulk-copy unit
-  if (signal_waits_.due() <= now && !port_.full()) {  // a look of a warp that waits for others
-    icnt::Request look = signal_waits_.next();
-    port_.send(now, look);
-  }
-  deliver_results(now);  // 4. results that are due
-  port_.tick(now);       // 5. requests into the crossbar
+  receive_reply(now);                         // 1. one reply from the crossbar
+  if (current_.active) look_up_lines(now);    // 2. further lines of the operation in the tag stage
+  if (!queue_.empty()) dispatch(now);         // 3. one operation out of the local queues, into its unit
+  if (translates()) serve_translations(now);  // lines whose page has come, shootdowns
+  if (beside_) send_beside(now);              // bulk copies, and looks of warps that wait for signals
+  deliver_results(now);                       // 4. results that are due
+  port_.tick(now);                            // 5. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
@@ -108,8 +104,8 @@ Cycle MemoryPipeline::next_event(Cycle now) const {
   if (current_.active && (current_.access.blocked == Blocked::kNo ||
                           (current_.access.blocked == Blocked::kPort && !port_.full())))
     next = now + 1;  // blocked by a table: a reply frees it
-  if (can_send_bulk_line()) next = now + 1;
-  if (!port_.full()) next = std::min(next, std::max(now + 1, signal_waits_.due()));
+  if (beside_ && can_send_bulk_line()) next = now + 1;
+  if (beside_ && !port_.full()) next = std::min(next, std::max(now + 1, signal_waits_.due()));
   if (translates()) {
     next = std::min(next, std::max(now + 1, translator_->next_arrival()));
     const bool waits = current_.access.blocked == Blocked::kTranslation;
@@ -325,11 +321,10 @@ MemoryPipeline::LineKind MemoryPipeline::kind_of(const MioOperation& op) const {
 void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
   using Detail = Coalescer::Detail;
   const bool atomic = kind == LineKind::kAtomic || kind == LineKind::kReduction;
-  const bool signals = op.signal == trace::SignalOp::kSignals;
-  const Detail detail = kind == LineKind::kStore ? Detail::kBytes
-                        : !atomic                ? Detail::kNone
-                        : signals                ? Detail::kOperationsAndBytes
-                                                 : Detail::kOperations;
+  const Detail detail = kind == LineKind::kStore                 ? Detail::kBytes
+                        : !atomic                                ? Detail::kNone
+                        : op.signal == trace::SignalOp::kSignals ? Detail::kOperationsAndBytes
+                                                                 : Detail::kOperations;
   if (op.space == MemSpace::kLocal) {
     coalescer_.coalesce_local(addresses_, LocalWindow::of(sm_, max_warps_, op.warp, op.local_base), detail,
                               lines_);
@@ -343,6 +338,17 @@ void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
   data_free_ = now + 1;
   set_memory_free(now);
   signal_waits_.add(now + hit_rest_, op);
+  beside_ = true;
+}
+
+/// What goes to the port past the L1.
+void MemoryPipeline::send_beside(Cycle now) {
+  if (bulk_.has_lines()) send_bulk_line(now);
+  if (signal_waits_.due() <= now && !port_.full()) {
+    icnt::Request look = signal_waits_.next();
+    port_.send(now, look);
+  }
+  beside_ = bulk_.has_lines() || !signal_waits_.idle();
 }
 
 void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {

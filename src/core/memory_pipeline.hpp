@@ -171,6 +171,7 @@ class MemoryPipeline {
   void shared(Cycle now, const MioOperation& op);
   void global(Cycle now, const MioOperation& op, LsuUnit unit);
   void await_signals(Cycle now, const MioOperation& op);
+  void send_beside(Cycle now);
   [[nodiscard]] LineKind kind_of(const MioOperation& op) const;
   void list_lines(const MioOperation& op, LineKind kind);
 
@@ -240,6 +241,7 @@ class MemoryPipeline {
   LsuPort port_;
   BulkCopies bulk_;
   SignalWaits signal_waits_;
+  bool beside_ = false;  // one of these two has something to do
   std::unique_ptr<Translator> translator_;
   std::vector<std::uint32_t> const_waiting_;  // handles
   std::vector<InstructionFetch> fetches_;

@@ -20,6 +20,22 @@ void PeerCopies::add(const icnt::CopyCommand& command, std::uint16_t to, Cycle a
   lanes_[to].jobs.push_back({command, asked});
 }
 
+void PeerCopies::add(const uvm::DirectoryOrder& order) {
+  std::deque<Job>& jobs = lanes_[order.place].jobs;
+  order.pages.for_each_run([&](unsigned first, unsigned pages) {
+    Job job;
+    job.command.index = order.id;
+    job.command.address = job.command.source = order.base + std::uint64_t{first} * uvm::kPageBytes;
+    job.command.bytes = std::uint64_t{pages} * uvm::kPageBytes;
+    job.ordered = true;
+    job.leaves = order.how == uvm::DirectoryOrder::How::kMove;
+    job.last = false;
+    job.tree = order.tree;
+    jobs.push_back(job);
+  });
+  jobs.back().last = true;
+}
+
 bool PeerCopies::has_line() const {
   return std::any_of(lanes_.begin(), lanes_.end(), [this](const Lane& lane) { return may_read(lane); });
 }
@@ -33,7 +49,7 @@ std::optional<PeerCopies::Line> PeerCopies::next_line() {
     const Address source = copy.source + lane.read;
     const std::uint64_t bytes = std::min(copy.bytes - lane.read, line_of(source) + kLineBytes - source);
     const Line line{static_cast<std::uint16_t>(turn_), line_of(source), line_of(copy.address + lane.read),
-                    sectors_of(source, bytes)};
+                    sectors_of(source, bytes), lane.jobs.front().leaves};
     lane.read += bytes;
     ++lane.out;
     return line;
@@ -41,16 +57,17 @@ std::optional<PeerCopies::Line> PeerCopies::next_line() {
   return std::nullopt;
 }
 
-std::optional<icnt::CopyDone> PeerCopies::written(std::uint16_t to, Cycle now) {
+std::optional<PeerCopies::Done> PeerCopies::written(std::uint16_t to, Cycle now) {
   Lane& lane = lanes_[to];
   --lane.out;
   if (lane.out > 0 || lane.read < lane.jobs.front().command.bytes) return std::nullopt;
-  const Job& job = lane.jobs.front();
+  const Job job = lane.jobs.front();
   const icnt::CopyDone done{job.command.index, std::max(job.asked, lane.free_since), now};
   lane.free_since = now;
   lane.jobs.pop_front();
   lane.read = 0;
-  return done;
+  if (!job.last) return std::nullopt;
+  return Done{done, job.ordered, job.tree};
 }
 
 bool PeerCopies::idle() const {

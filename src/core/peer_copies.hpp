@@ -23,15 +23,24 @@ class PeerCopies {
     std::uint16_t to = 0;  // device
     Address source = 0, destination = 0;
     SectorMask sectors = 0;
+    bool leaves = false;  // of a page that migrates: it leaves the L2
   };
 
   /// `now`: when it arrives; its reported time begins at `asked`.
   void add(const icnt::CopyCommand& command, std::uint16_t to, Cycle asked);
+  /// Managed pages that migrate or are duplicated, for the directory.
+  void add(const uvm::DirectoryOrder& order);
   /// The next line to be read, of the devices in turn; nothing when none may be.
   [[nodiscard]] std::optional<Line> next_line();
   [[nodiscard]] bool has_line() const;
+  /// The end of a copy, or of an order of the directory.
+  struct Done {
+    icnt::CopyDone copy;
+    bool ordered = false;  // copy.index: the order's id
+    uvm::TreeId tree = 0;
+  };
   /// A line has been written: its copy's end, where it was the last. `now`: the time.
-  [[nodiscard]] std::optional<icnt::CopyDone> written(std::uint16_t to, Cycle now);
+  [[nodiscard]] std::optional<Done> written(std::uint16_t to, Cycle now);
   [[nodiscard]] bool idle() const;
   void dump(std::string& out) const;
 
@@ -39,6 +48,10 @@ class PeerCopies {
   struct Job {
     icnt::CopyCommand command;
     Cycle asked = 0;
+    // Of an order of the directory:
+    bool ordered = false, leaves = false;
+    bool last = true;  // of its runs of pages
+    uvm::TreeId tree = 0;
   };
   struct Lane {
     std::deque<Job> jobs;    // the first one runs

@@ -29,6 +29,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
       core_to_l2_(config.clock.core_khz, config.clock.l2_khz),
       l2_to_core_(config.clock.l2_khz, config.clock.core_khz),
       commands_(sim::inbox_span(command_cycles_)),
+      orders_(wiring_.directory.span),
       inbox_(wiring_.span),
       copies_(wiring_.wire_to.size(), wiring_.copy_lines),
       counters_(kernel + 1u) {
@@ -38,6 +39,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
 Cycle PeerPort::advance(Cycle from, Cycle to) {
   commands_.gather(*fabric_->copy_command, 1, from);
   inbox_.gather(*wiring_.network, wiring_.device, from);
+  if (const DirectoryLink& d = wiring_.directory) orders_.gather(*d.down, d.index, from);
   const Cycle edge = core_to_l2_.ceil(from);
   for (Lane& lane : lanes_) {
     lane.asked.gather(edge);
@@ -54,7 +56,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
 }
 
 void PeerPort::tick(Cycle now) {
-  take_commands(now);  // 1. copies that the host wants
+  take_commands(now);  // 1. copies that the host or the directory wants
   take_messages(now);  // 2. what has come over the links
   for (Cycle edge = core_to_l2_.ceil(now); edge < core_to_l2_.ceil(now + 1); ++edge)
     for (Lane& lane : lanes_) exchange_with_sms(lane, edge);  // 3. outward
@@ -65,16 +67,23 @@ void PeerPort::tick(Cycle now) {
 
 void PeerPort::take_commands(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
-    copies_.add(copy, map_->owner(copy.address), now - command_cycles_);
+    const std::uint16_t to = map_->owner(copy.address);
+    if (to >= wiring_.wire_to.size())
+      throw UserError(fmt::format("device {} copies to {:#x}, which is no device's memory", wiring_.device,
+                                  copy.address));
+    copies_.add(copy, to, now - command_cycles_);
   });
+  orders_.drain(now, [&](std::uint32_t, const uvm::DirectoryOrder& order) { copies_.add(order); });
 }
 
 void PeerPort::take_messages(Cycle now) {
   inbox_.drain(now, [&](std::uint32_t, const link::Message& message) {
     if (message.answer) return take_answer(now, message.access);
     icnt::Request request = message.access;
+    if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
+    request.tag =
+        served_.add({message.from, request.tag, false, {}, request.sectors, message.targets, message.via});
     const std::uint32_t lane = map_->lane(request.line);
-    request.tag = served_.add({message.from, request.tag, false, {}, request.sectors});
     request.reply_to = fabric_->peer_requester(lane);
     request.kernel = kernel_;
     lanes_[lane].to_serve.push(request);
@@ -87,15 +96,29 @@ void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
   const bool partial = icnt::is_read(asked.request.kind);
   asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~answer.sectors : 0);
   if (asked.copy) {
-    if (const auto done = copies_.written(asked.to, now + data_cycles_))
-      fabric_->copy_done->send(1, 0, done->end, *done);
+    if (const auto done = copies_.written(asked.to, now + data_cycles_)) copied(*done, now);
     --copy_lines_asked_;
+  } else if (asked.managed != 0) {
+    const icnt::Request& r = asked.request;
+    const auto kind =
+        icnt::answer_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
+    if (r.sectors == 0)
+      lanes_[map_->lane(r.line)].to_answer.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
   } else {
     const icnt::Request& r = asked.request;
     lanes_[map_->lane(r.line)].to_answer.push(
         {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel, answer.again}});
   }
   if (asked.request.sectors == 0) asked_.free(answer.tag);
+}
+
+void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
+  if (!done.ordered) return fabric_->copy_done->send(1, 0, done.copy.end, done.copy);
+  uvm::DirectoryRequest request;
+  request.kind = uvm::DirectoryRequest::Kind::kCopied;
+  request.id = done.copy.index;
+  request.tree = done.tree;
+  wiring_.directory.send(now, request);
 }
 
 /// Requests in, answers out: what a slice would do.
@@ -117,9 +140,58 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
   counters_[kernel_].stall_cycles += lane.answers.take_stall_cycles();
 }
 
+/// Towards the other device it is an access like any other.
+void PeerPort::accept_managed(const icnt::Request& request) {
+  using Kind = icnt::AccessKind;
+  const auto owner = static_cast<std::uint16_t>(icnt::sm_of_remote(request.tag));
+  Asked asked{request, false, owner, request.sectors};
+  asked.request.tag = icnt::token_of_remote(request.tag);
+  asked.request.kind = request.kind == Kind::kRemoteRead     ? Kind::kLoad
+                       : request.kind == Kind::kRemoteAtomic ? Kind::kAtomic
+                       : request.operations > 0              ? Kind::kReduction
+                                                             : Kind::kStore;
+  ask(owner, asked, request.line);
+}
+
 void PeerPort::accept(const icnt::Request& request) {
+  if (icnt::is_remote(request.kind)) return accept_managed(request);
   const std::uint16_t owner = map_->owner(request.line);
-  ask(owner, {request, false, owner}, request.line);
+  if (owner == mem::Apertures::kMulticast) return ask_all(request);
+  ask(owner, {request, false, owner, 0}, request.line);
+}
+
+/// Multicast: what a load reads is the sum of what its devices have there.
+void PeerPort::ask_all(const icnt::Request& request) {
+  using Kind = icnt::AccessKind;
+  if (request.kind != Kind::kLoad && request.kind != Kind::kStore && request.kind != Kind::kReduction)
+    throw UserError(
+        fmt::format("device {}: an access to multicast memory at {:#x} that is no load, store or reduction",
+                    wiring_.device, request.line));
+  const std::uint64_t devices = map_->apertures().team(request.line);
+  const PeerWiring::Multicast& by = multicast_switch(devices, request.line);
+  link::Message message;
+  message.access = request;
+  message.access.tag = asked_.add({request, false, 0, 0});
+  message.from = wiring_.device;
+  message.targets = static_cast<std::uint16_t>(devices);
+  message.via = by.number;
+  message.bytes = wiring_.framing[by.wire].request(request.kind, request.sectors);
+  wiring_.wires[by.wire].push(kRequests, message);
+}
+
+const PeerWiring::Multicast& PeerPort::multicast_switch(std::uint64_t devices, Address line) const {
+  const auto can = [&](const PeerWiring::Multicast& by) {
+    return (devices & ~std::uint64_t{by.devices}) == 0;
+  };
+  auto left = static_cast<std::uint64_t>(std::ranges::count_if(wiring_.multicast, can));
+  if (left == 0)
+    throw UserError(fmt::format(
+        "device {} uses multicast memory at {:#x}; expected a switch with 'multicast = true' that "
+        "has links to it and to all devices whose memory that is",
+        wiring_.device, line));
+  left = line / kLineBytes % left;
+  return *std::ranges::find_if(wiring_.multicast,
+                               [&](const PeerWiring::Multicast& by) { return can(by) && left-- == 0; });
 }
 
 void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
@@ -169,16 +241,10 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
   Served& served = served_.at(reply.tag);
   served.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? served.missing & ~reply.sectors : 0);
   if (!served.copy) {
-    link::Message message;
-    message.access.line = reply.line;
-    message.access.kind = reply.kind;
-    message.access.sectors = reply.sectors;
-    message.access.again = reply.again;
-    message.access.tag = served.tag;
-    send(served.device, kAnswers, message);
+    answer(served, reply);
   } else if (served.missing == 0) {
     const PeerCopies::Line& line = served.line;
-    Asked asked{{}, true, line.to};
+    Asked asked{{}, true, line.to, 0};
     asked.request.kind = icnt::AccessKind::kCopy;
     asked.request.sectors = line.sectors;
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
@@ -187,6 +253,24 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
     ask(line.to, asked, line.destination);
   }
   if (served.missing == 0) served_.free(reply.tag);
+}
+
+/// To the device that has asked, or the switch that has asked for it.
+void PeerPort::answer(const Served& served, const icnt::Reply& reply) {
+  link::Message message;
+  message.access.line = reply.line;
+  message.access.kind = reply.kind;
+  message.access.sectors = reply.sectors;
+  message.access.again = reply.again;
+  message.access.tag = served.tag;
+  if (served.targets == 0) return send(served.device, kAnswers, message);
+  const auto by = std::ranges::find(wiring_.multicast, served.via, &PeerWiring::Multicast::number);
+  message.from = wiring_.device;
+  message.answer = true;
+  message.targets = static_cast<std::uint16_t>(1u << wiring_.device);
+  message.via = served.via;
+  message.bytes = wiring_.framing[by->wire].answer(reply.kind, reply.sectors);
+  wiring_.wires[by->wire].push(kAnswers, message);
 }
 
 /// Copies yield to what other devices want.
@@ -203,7 +287,7 @@ void PeerPort::read_for_copies() {
     const std::uint32_t lane = map_->lane(line.source);
     icnt::Request request;
     request.line = line.source;
-    request.kind = icnt::AccessKind::kCopyRead;
+    request.kind = line.leaves ? icnt::AccessKind::kEvict : icnt::AccessKind::kCopyRead;
     request.sectors = line.sectors;
     request.kernel = kernel_;
     request.reply_to = fabric_->peer_requester(lane);
@@ -214,7 +298,7 @@ void PeerPort::read_for_copies() {
 
 /// After `now`.
 Cycle PeerPort::next_event(Cycle now) const {
-  Cycle next = std::min(commands_.next_arrival(), inbox_.next_arrival());
+  Cycle next = std::min({commands_.next_arrival(), orders_.next_arrival(), inbox_.next_arrival()});
   const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
   for (const Lane& lane : lanes_) {
     next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
@@ -239,8 +323,8 @@ bool PeerPort::quiescent() const {
            lane.served.credits_missing() == 0 && lane.answers.credits_missing() == 0;
   };
   const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };
-  return commands_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 && served_.used() == 0 &&
-         copies_.idle() && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
+  return commands_.size() == 0 && orders_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 &&
+         served_.used() == 0 && copies_.idle() && std::all_of(lanes_.begin(), lanes_.end(), idle) &&
          std::all_of(wiring_.wires.begin(), wiring_.wires.end(), sent);
 }
 

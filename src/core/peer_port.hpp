@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/directory_link.hpp"
 #include "core/peer_copies.hpp"
-#include "core/slot_table.hpp"
 #include "icnt/fabric.hpp"
 #include "icnt/ports.hpp"
 #include "link/framing.hpp"
@@ -18,6 +18,7 @@
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
 #include "util/ring.hpp"
+#include "util/slot_table.hpp"
 
 namespace lockstep::core {
 
@@ -25,14 +26,22 @@ namespace lockstep::core {
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
-  std::uint16_t device = 0;                   // its number: also its destination in the network
-  std::vector<link::Wire> wires;              // that it sends on, two queues each
-  std::vector<link::Framing> framing;         // of each wire
-  std::vector<std::uint32_t> wire_to;         // by device: index of the wire, kNoWire where none leads there
+  std::uint16_t device = 0;            // its number: also its destination in the network
+  std::vector<link::Wire> wires;       // that it sends on, two queues each
+  std::vector<link::Framing> framing;  // of each wire
+  std::vector<std::uint32_t> wire_to;  // by device: index of the wire, kNoWire where none leads there
+  /// A switch that multicasts, and that the device has a link to.
+  struct Multicast {
+    std::uint16_t number = 0;   // of the switch
+    std::uint32_t wire = 0;     // to it
+    std::uint16_t devices = 0;  // that it has links to, bit d is device d
+  };
+  std::vector<Multicast> multicast;
   Cycle span = 64;                            // cycles that a message may be ahead
   std::uint32_t lanes = 1, lane_bytes = 128;  // ports into the crossbar, and what each takes in an icnt cycle
   std::uint32_t accesses = 4096;              // to other devices under way at most
   std::uint32_t copy_lines = 8192;            // of one copy under way at most
+  DirectoryLink directory;                    // with managed memory
 };
 
 /// Domain in core cycles; the part that takes requests from the crossbar works at the edges of the L2 clock.
@@ -40,8 +49,12 @@ struct PeerWiring {
 /// Outward: takes requests of this device's SMs for lines of other devices, as their slice would, keeps them
 /// in a table, sends them over the wire that leads there and hands the answers back. Inward: asks the slices
 /// of this device for what others want, as an SM would, and sends the answers. Requests and answers have a
-/// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Copies:
+/// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
+/// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
+///
+/// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
+/// device has, as they would to the host, with the device that they were told (icnt::remote_tag).
 ///
 /// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
 class PeerPort final : public sim::Domain, public stats::CounterSource {
@@ -64,6 +77,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     icnt::Request request;
     bool copy = false;  // PeerCopies wants it
     std::uint16_t to = 0;
+    SectorMask managed = 0;  // of a managed page: all its sectors, which the SM gets together
   };
   /// Of the slices of this device: for another device, or a line of a copy to it.
   struct Served {
@@ -72,6 +86,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     bool copy = false;
     PeerCopies::Line line;
     SectorMask missing = 0;
+    std::uint16_t targets = 0, via = 0;  // of a multicast: as the request says
   };
   struct Answer {
     std::uint16_t to = 0;  // in the reply network
@@ -94,6 +109,11 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void exchange_with_sms(Lane& lane, Cycle edge);
   void exchange_with_slices(Lane& lane, Cycle now);
   void accept(const icnt::Request& request);
+  void ask_all(const icnt::Request& request);
+  [[nodiscard]] const PeerWiring::Multicast& multicast_switch(std::uint64_t devices, Address line) const;
+  void answer(const Served& served, const icnt::Reply& reply);
+  void accept_managed(const icnt::Request& request);
+  void copied(const PeerCopies::Done& done, Cycle now);
   void accept_local(const icnt::Reply& reply);
   void read_for_copies();
   [[nodiscard]] bool may_read() const;
@@ -112,6 +132,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   Cycle command_cycles_, data_cycles_;
   sim::ClockRatio core_to_l2_, l2_to_core_;
   sim::Inbox<icnt::CopyCommand> commands_;
+  sim::Inbox<uvm::DirectoryOrder> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
   SlotTable<Asked> asked_;

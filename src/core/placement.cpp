@@ -36,7 +36,7 @@ Placement::Placement(const config::GpuConfig& config, std::uint32_t kernel_slots
   for (std::uint32_t p = 0; p < order_.size(); ++p) position_[order_[p]] = p;
 }
 
-bool Placement::fits(const Mirror& m, std::uint32_t position, const Occupancy& need,
+bool Placement::fits(const Mirror& m, std::uint32_t position, const config::Occupancy& need,
                      std::uint8_t slot) const {
   if (m.ctas == 0) return true;  // occupancy() has checked that one CTA fits an empty SM
   return m.ctas < sm_.max_ctas && m.warps >= need.warps_per_cta && m.threads >= need.threads_per_cta &&
@@ -44,7 +44,7 @@ bool Placement::fits(const Mirror& m, std::uint32_t position, const Occupancy& n
          of_kernel_[slot * mirrors_.size() + position] < need.ctas_per_sm;
 }
 
-std::optional<Placement::Choice> Placement::place(const Occupancy& need, std::uint8_t slot) {
+std::optional<Placement::Choice> Placement::place(const config::Occupancy& need, std::uint8_t slot) {
   std::uint32_t best = 0, fewest = ~0u;
   for (std::uint32_t p = 0; p < mirrors_.size(); ++p) {
     if (mirrors_[p].ctas >= fewest || !fits(mirrors_[p], p, need, slot)) continue;
@@ -68,7 +68,7 @@ std::optional<Placement::Choice> Placement::place(const Occupancy& need, std::ui
   return Choice{order_[best], m.carveout};
 }
 
-void Placement::release(std::uint32_t sm, const Occupancy& need, std::uint8_t slot) {
+void Placement::release(std::uint32_t sm, const config::Occupancy& need, std::uint8_t slot) {
   const std::uint32_t p = position_[sm];
   Mirror& m = mirrors_[p];
   --m.ctas;

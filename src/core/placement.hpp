@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
-#include "core/occupancy.hpp"
+#include "config/occupancy.hpp"
 
 namespace lockstep::core {
 
@@ -24,8 +24,8 @@ class Placement {
   /// Takes the resources of one CTA of kernel slot `slot` in the SM with the fewest resident CTAs among those
   /// with room; between equals the first in dispatch order. An empty SM takes the kernel's own carve-out,
   /// another keeps its own: changing it would need the SM drained. Nothing when no SM has room.
-  [[nodiscard]] std::optional<Choice> place(const Occupancy& need, std::uint8_t slot);
-  void release(std::uint32_t sm, const Occupancy& need, std::uint8_t slot);
+  [[nodiscard]] std::optional<Choice> place(const config::Occupancy& need, std::uint8_t slot);
+  void release(std::uint32_t sm, const config::Occupancy& need, std::uint8_t slot);
   [[nodiscard]] bool empty() const { return resident_ == 0; }
 
   /// SMs in the order of dispatch: one of each GPC in turn, first SMs of all TPCs before the second ones.
@@ -38,7 +38,7 @@ class Placement {
     std::uint8_t carveout = 0;
   };
 
-  [[nodiscard]] bool fits(const Mirror& m, std::uint32_t position, const Occupancy& need,
+  [[nodiscard]] bool fits(const Mirror& m, std::uint32_t position, const config::Occupancy& need,
                           std::uint8_t slot) const;
   [[nodiscard]] std::uint32_t shared_bytes(std::uint8_t carveout) const { return carveouts_[carveout]; }
 

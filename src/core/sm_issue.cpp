@@ -230,6 +230,7 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   if (!inst.synchronises) return;
   if (inst.signal == trace::SignalOp::kAwaits) {
     ++warp.awaited;
+    f.tells = {kAwaitsSignals, 0};
     if (!awaits(warp, warp.next + 1)) warp.block = Block::kSignal;
     return;
   }
@@ -241,6 +242,10 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
 /// Is there a record, and does it wait for signals?
 bool Sm::State::awaits(const Warp& warp, const trace::Record* record) {
   return record != warp.end && (*warp.table)[record->inst()].signal == trace::SignalOp::kAwaits;
+}
+
+void Sm::State::end_await(Warp& warp) {
+  if (--warp.awaited == 0 && warp.block == Block::kSignal) warp.block = Block::kNone;
 }
 
 /// Of a test, an arrival or a bulk copy whose record says so; others have none.
@@ -328,10 +333,11 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       // Results that come as events are there for all readers.
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
-      if (f.inst->signal == trace::SignalOp::kAwaits && --warp.awaited == 0 && warp.block == Block::kSignal)
-        warp.block = Block::kNone;
       if (f.group != 0xff) end_copy(warp, f.group, now);
-      if (f.tells.mbarrier != 0) tell_mbarrier(cta, f.tells, now);
+      if (f.tells.mbarrier == kAwaitsSignals)
+        end_await(warp);
+      else if (f.tells.mbarrier != 0)
+        tell_mbarrier(cta, f.tells, now);
       break;
     case MioEvent::Kind::kAcknowledged:
       --cta.stores;

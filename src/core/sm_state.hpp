@@ -90,6 +90,7 @@ struct Sm::State {
                                    stats::SmCounters& counted);
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
+  static void end_await(Warp& warp);
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
   [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
                                                 const std::uint64_t* words);

@@ -74,8 +74,9 @@ bool Translator::park(Cycle now, const ParkedLine& line) {
     return false;
   }
   const uvm::Place place = managed_->place_in(*a, line.access.line);
-  if (limits_of(page_number(place)).remote) {
+  if (const Limits limits = limits_of(page_number(place)); limits.remote) {
     remote_.push_back(line);
+    remote_.back().place = limits.place;
   } else {
     ask(now, line, place);
   }
@@ -144,13 +145,17 @@ icnt::Request Translator::take_remote() {
   if (token >> icnt::kRemoteTokenBits) throw std::logic_error("too many lines of an SM wait");
   icnt::Request request;
   request.line = line.access.line;
-  request.tag = icnt::remote_tag(sm_, token);
-  request.reply_to = fabric_->reply_to_copy_engine();
+  const bool on_host = line.place == uvm::kHostPlace;
+  request.tag = icnt::remote_tag(on_host ? sm_ : line.place, token);
+  request.reply_to = on_host ? fabric_->reply_to_copy_engine() : fabric_->reply_to_sm(sm_);
   request.kind = !line.answered ? icnt::AccessKind::kRemoteWrite
                  : line.write   ? icnt::AccessKind::kRemoteAtomic
                                 : icnt::AccessKind::kRemoteRead;
   request.sectors = line.access.sectors;
   request.kernel = line.kernel;
+  if (on_host) return request;
+  request.bytes = line.bytes;
+  request.operations = std::min<std::uint8_t>(line.access.operations, 128);
   return request;
 }
 
@@ -159,7 +164,7 @@ ParkedLine Translator::remote_done(std::uint32_t token) {
   waits_[token].lines.clear();
   free_waits_.push_back(token);
   --waiting_;
-  ++counters_.remote_lines;
+  ++(line.place == uvm::kHostPlace ? counters_.remote_lines : counters_.peer_lines);
   return line;
 }
 
@@ -187,7 +192,7 @@ void Translator::hear(Cycle now, const icnt::TranslationReply& reply) {
   const std::uint64_t page = page_number(place);
   if (waits_[reply.token].merges) asked_.erase(page);
   free_waits_.push_back(reply.token);
-  set_limits(page, {reply.kind == Kind::kRemote, reply.read_only});
+  set_limits(page, {reply.kind == Kind::kRemote, reply.read_only, reply.place});
   if (reply.kind == Kind::kRemote) add_tlb_entry(place, uvm::Granule::kPage);
   for (const ParkedLine& line : lines) {
     Work work;
@@ -196,6 +201,7 @@ void Translator::hear(Cycle now, const icnt::TranslationReply& reply) {
     work.granule = reply.granule;
     if (reply.kind == Kind::kRemote) {
       remote_.push_back(line);
+      remote_.back().place = reply.place;
     } else if (reply.read_only && line.write) {
       ask(now, line, place);
     } else {

@@ -30,7 +30,8 @@ struct ParkedLine {
   std::uint8_t kind = 0, kernel = 0;
   icnt::AccessKind bulk = icnt::AccessKind::kLoad;  // of a bulk copy's line, which has no entry
   bool evict_first = false, write = false, local = false, signals = false;
-  bool answered = true;  // data come back: not a store or a reduction
+  bool answered = true;                   // data come back: not a store or a reduction
+  std::uint16_t place = uvm::kHostPlace;  // of a page that is not here: the device that has it, or the host
 };
 
 /// Part of an SM. Managed addresses are looked up in the SM's TLB, in the cycle of the L1 tags. A miss is
@@ -86,7 +87,7 @@ class Translator {
   [[nodiscard]] bool next_is_line() const { return work_.front().kind == Work::Kind::kLine; }
   [[nodiscard]] const ParkedLine& line() const { return work_.front().line; }
   void line_done();
-  /// Lines of pages on the host, to be sent through the crossbar in this order.
+  /// Lines of pages on the host or another device, to be sent through the crossbar in this order.
   [[nodiscard]] bool has_remote() const { return !remote_.empty(); }
   [[nodiscard]] icnt::Request take_remote();
   /// One of them has got through.
@@ -137,9 +138,10 @@ class Translator {
     bool write = false;
   };
 
-  /// What a TLB entry does not allow: of the page that is on the host, and of a store to a duplicate.
+  /// What a TLB entry does not allow: of the page that is elsewhere, and of a store to a duplicate.
   struct Limits {
     bool remote = false, read_only = false;
+    std::uint16_t place = uvm::kHostPlace;
   };
 
   [[nodiscard]] Limits limits_of(std::uint64_t page) const {

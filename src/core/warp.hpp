@@ -21,6 +21,8 @@ inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records
 /// What an in-order wait of a warp is for; register dependences are found by evaluation instead.
 enum class Block : std::uint8_t { kNone, kBarrier, kFence, kDepBar, kMbarrier, kSignal };
 
+/// In place of an mbarrier's number: the operation is an AWAIT.
+inline constexpr std::uint32_t kAwaitsSignals = ~0u;
 /// As a record of SYNCS or ARRIVES gives them.
 struct MbarrierEvents {
   std::uint32_t mbarrier = 0;  // 0: none

@@ -34,6 +34,10 @@ int api(Body&& body) noexcept {
 }
 
 /// Throws ApiError(InvalidValue) unless `condition`.
+/// What several processes of a program share is executed, not simulated: throws ApiError(NotSupported)
+/// otherwise.
+void require_functional(const Runtime& rt);
+
 inline void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
   if (!condition) throw ApiError(otherwise);
 }

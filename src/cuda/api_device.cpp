@@ -64,14 +64,18 @@ LOCKSTEP_CUDA_API cudaGetDeviceProperties(abi::DeviceProp* properties, int devic
   return api([&](Runtime& rt) {
     require(properties != nullptr);
     *properties = device_properties(rt.settings.gpu, rt.device(device).number());
+    properties->ipcEventSupported = rt.settings.functional;
   });
 }
+/// cudaDevAttrIpcEventSupport.
+constexpr int kIpcEvents = 125;
+
 LOCKSTEP_CUDA_API cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return api([&](Runtime& rt) {
     require(value != nullptr);
     const auto found = device_attribute(rt.settings.gpu, attribute, rt.device(device).number());
     require(found.has_value());
-    *value = *found;
+    *value = attribute == kIpcEvents ? rt.settings.functional : *found;
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSynchronize() {

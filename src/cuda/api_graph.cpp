@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "cuda/api.hpp"
+#include "cuda/graph_launch.hpp"
 #include "cuda/graph_params.hpp"
 
 namespace lockstep::cuda {
@@ -20,6 +21,7 @@ int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto
   return api([&](Runtime& rt) {
     require(node != nullptr);
     *node = rt.graph(graph).add(operation(rt), dependencies(deps, count));
+    place(rt, **node);
   });
 }
 
@@ -40,26 +42,14 @@ int instantiate(void** exec, void* graph, unsigned long long flags) {
 int launch(void* exec, abi::Stream stream) {
   return api([&](Runtime& rt) {
     GraphExec& launched = rt.graph_exec(exec);
-    require(rt.stream(stream).capture == nullptr || !launched.graph->has_choices(),
-            Status::kErrorStreamCaptureUnsupported);
+    GraphLaunch launch(rt, launched, stream);
     if (launched.frees_at_launch)
       launched.graph->for_each_allocation(
           [&](const GraphAllocation& memory) { (void)rt.end_graph_use(memory.address()); });
     for (const auto& condition : launched.graph->conditions)
       if (condition->assigned_at_launch) condition->set(condition->initial_value);
-    const StreamState& state = rt.stream(stream);
-    if (state.device != launched.graph->device)
-      throw ApiError(Status::kErrorNotSupported, "a graph of another device than its stream's");
-    const auto check = [&, choices = launched.graph->has_choices()] {
-      if (choices && rt.is_held(state))
-        throw ApiError(Status::kErrorNotSupported,
-                       "a graph with conditional nodes behind a kernel that waits for a write of the host");
-    };
-    check();
-    launched.graph->for_each([&](const Operation& operation) {
-      rt.submit(stream, operation);
-      check();
-    });
+    launch.run();
+    if (rt.stream(stream).capture == nullptr) rt.drop_launches(launched, false);
   });
 }
 
@@ -185,7 +175,11 @@ LOCKSTEP_CUDA_API cudaGraphInstantiateWithFlags(void** exec, void* graph, unsign
   return instantiate(exec, graph, flags);
 }
 LOCKSTEP_CUDA_API cudaGraphExecDestroy(void* exec) {
-  return api([&](Runtime& rt) { rt.graph_execs.erase(&rt.graph_exec(exec)); });
+  return api([&](Runtime& rt) {
+    GraphExec& gone = rt.graph_exec(exec);
+    rt.drop_launches(gone, true);
+    rt.graph_execs.erase(&gone);
+  });
 }
 LOCKSTEP_CUDA_API cudaGraphUpload(void* exec, abi::Stream stream) {
   return api([&](Runtime& rt) {

@@ -91,6 +91,7 @@ LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, co
       *node = add_conditional(rt, target, std::move(after), p->conditional);
     else
       *node = target.add(operation_of(rt, *p), std::move(after));
+    place(rt, **node);
   });
 }
 

@@ -52,16 +52,21 @@ bool is_cuda_12(abi::MemLocation place) {
   }();
   return library || place.type <= 0;
 }
-/// Whether a place is the host. Throws ApiError(InvalidDevice).
-bool is_host(Runtime& rt, abi::MemLocation place) {
+struct NamedPlace {
+  bool host = false;
+  std::uint16_t device = 0;  // else
+};
+
+/// Throws ApiError(InvalidDevice).
+NamedPlace named(Runtime& rt, abi::MemLocation place) {
   constexpr int kDevice = 1, kLastHost = 4;
-  if (is_cuda_12(place)) {
-    if (place.type != -1) (void)rt.device(place.type);
-    return place.type == -1;
-  }
+  const auto device = [&](int number) {
+    return NamedPlace{false, static_cast<std::uint16_t>(rt.device(number).number())};
+  };
+  if (is_cuda_12(place)) return place.type == -1 ? NamedPlace{true} : device(place.type);
   require(place.type <= kLastHost, Status::kErrorInvalidDevice);
-  if (place.type == kDevice) (void)rt.device(place.id);
-  return place.type > kDevice;
+  if (place.type == kDevice) return device(place.id);
+  return {place.type > kDevice};
 }
 
 /// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
@@ -77,10 +82,10 @@ int prefetch(const void* pointer, std::size_t bytes, abi::MemLocation place, std
              abi::Stream fifth) {
   return api([&](Runtime& rt) {
     check_managed(rt, pointer, bytes);
-    const bool host = is_host(rt, place);
+    const NamedPlace to = named(rt, place);
     require(is_cuda_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
     rt.submit(is_cuda_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth,
-              PrefetchMemory{reinterpret_cast<Address>(pointer), bytes, host});
+              PrefetchMemory{reinterpret_cast<Address>(pointer), bytes, to.host, to.device});
   });
 }
 
@@ -202,7 +207,8 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
   return api([&](Runtime& rt) {
     require(advice >= 1 && advice <= 6);
     check_managed(rt, p, n);
-    rt.memory_log.advise(reinterpret_cast<Address>(p), n, advice, is_host(rt, place));
+    const NamedPlace what = named(rt, place);
+    rt.memory_log.advise(reinterpret_cast<Address>(p), n, advice, what.host, what.device);
   });
 }
 /// On hardware with concurrent managed access it has no effect but on visibility.

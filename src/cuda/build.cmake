@@ -2,8 +2,6 @@ find_path(LZ4_INCLUDE_DIR lz4.h REQUIRED)
 find_library(LZ4_LIBRARY lz4 REQUIRED)
 target_include_directories(lockstep_cuda SYSTEM PRIVATE ${LZ4_INCLUDE_DIR} ${ZSTD_INCLUDE_DIR})
 target_link_libraries(lockstep_cuda PRIVATE ${LZ4_LIBRARY} ${ZSTD_LIBRARY})
-# Occupancy belongs to the timing model; the runtime needs this one file of it.
-target_sources(lockstep_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src/core/occupancy.cpp)
 
 # What programs load in place of NVIDIA's runtime: one library by each name that CUDA 12 and 13 programs ask for.
 foreach(library lockstep_util lockstep_trace lockstep_uvm lockstep_config lockstep_ptx lockstep_exec lockstep_lower lockstep_cuda)

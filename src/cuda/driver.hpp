@@ -26,6 +26,10 @@ int driver_api(Body&& body) noexcept {
   return driver([&] { return api(body); });
 }
 
+/// Until a multicast object has all of its devices, which another thread of the program adds. Throws ApiError
+/// where it has no other.
+void wait_for_team(Runtime& rt, MulticastObjects::Handle object);
+
 }  // namespace lockstep::cuda
 
 // Functions of the runtime that functions of the driver API call.

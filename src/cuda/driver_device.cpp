@@ -11,10 +11,11 @@ namespace lockstep::cuda {
 namespace {
 
 /// CUdevice_attribute: what only the driver tells. Stream memory operations, handles for other processes,
-/// compression, multicast: none of them is there.
-constexpr int kTextureGather = 44, kVirtualMemory = 102, kTensorMaps = 127;
-constexpr int kNotThere[] = {92,  93,  94,  96,  103, 104, 105, 107, 110, 122,
-                             123, 124, 128, 129, 132, 136, 137, 141, 145, 146};
+/// compression: none of them is there.
+constexpr int kTextureGather = 44, kVirtualMemory = 102, kTensorMaps = 127, kMulticast = 132,
+              kFileDescriptors = 103;
+constexpr int kNotThere[] = {92,  93,  94,  96,  104, 105, 107, 110, 122,
+                             123, 124, 128, 129, 136, 137, 141, 145, 146};
 constexpr unsigned kTensorMapArch = 90;
 
 int create(void** context, unsigned flags, int device) {
@@ -118,6 +119,17 @@ LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   });
 }
 LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
+  if (attribute == kMulticast)
+    return driver_api([&](Runtime& rt) {
+      require(value != nullptr);
+      *value = static_cast<int>(rt.settings.multicast >> rt.device(device).number() & 1);
+    });
+  if (attribute == kFileDescriptors)
+    return driver_api([&](Runtime& rt) {
+      require(value != nullptr);
+      (void)rt.device(device);
+      *value = rt.settings.functional;
+    });
   const bool there = attribute == kTextureGather || attribute == kVirtualMemory || attribute == kTensorMaps;
   if (there || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
     return driver_api([&](Runtime& rt) {

@@ -36,23 +36,48 @@ LOCKSTEP_CUDA_API cuMemAddressReserve(DevicePointer* p, std::size_t bytes, std::
   });
 }
 LOCKSTEP_CUDA_API cuMemAddressFree(DevicePointer p, std::size_t bytes) {
-  return driver_api([&](Runtime& rt) { rt.virtual_memory.free(p, bytes); });
+  return driver_api([&](Runtime& rt) {
+    require(!rt.multicast.is_mapped(p, bytes));
+    rt.virtual_memory.free(p, bytes);
+  });
 }
 
 LOCKSTEP_CUDA_API cuMemCreate(VirtualMemory::Handle* handle, std::size_t bytes,
                               const AllocationProperties* properties, unsigned long long flags) {
   return driver_api([&](Runtime& rt) {
     require(handle != nullptr && properties != nullptr && flags == 0);
+    if (properties->handle_types != 0) require_functional(rt);
     *handle = rt.virtual_memory.create(bytes, *properties);
   });
 }
+LOCKSTEP_CUDA_API cuMemExportToShareableHandle(void* shared, VirtualMemory::Handle handle, int type,
+                                               unsigned long long flags) {
+  return driver_api([&](Runtime& rt) {
+    require(shared != nullptr && flags == 0);
+    require(type == kFileHandles, Status::kErrorNotSupported);
+    *static_cast<int*>(shared) = rt.virtual_memory.share(handle);
+  });
+}
+LOCKSTEP_CUDA_API cuMemImportFromShareableHandle(VirtualMemory::Handle* handle, void* shared, int type) {
+  return driver_api([&](Runtime& rt) {
+    require(handle != nullptr);
+    require(type == kFileHandles, Status::kErrorNotSupported);
+    require_functional(rt);
+    *handle = rt.virtual_memory.import(static_cast<int>(reinterpret_cast<std::intptr_t>(shared)));
+    rt.processes.note_shared();
+  });
+}
+
 LOCKSTEP_CUDA_API cuMemRelease(VirtualMemory::Handle handle) {
-  return driver_api([&](Runtime& rt) { rt.virtual_memory.release(handle); });
+  return driver_api([&](Runtime& rt) {
+    rt.multicast.has(handle) ? rt.multicast.release(handle) : rt.virtual_memory.release(handle);
+  });
 }
 LOCKSTEP_CUDA_API cuMemRetainAllocationHandle(VirtualMemory::Handle* handle, void* address) {
   return driver_api([&](Runtime& rt) {
     require(handle != nullptr);
-    *handle = rt.virtual_memory.retain(reinterpret_cast<Address>(address));
+    const auto at = reinterpret_cast<Address>(address);
+    *handle = rt.multicast.is_mapped(at) ? rt.multicast.retain(at) : rt.virtual_memory.retain(at);
   });
 }
 LOCKSTEP_CUDA_API cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties,
@@ -67,6 +92,11 @@ LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offse
                            VirtualMemory::Handle handle, unsigned long long flags) {
   return driver_api([&](Runtime& rt) {
     require(flags == 0);
+    if (rt.multicast.has(handle)) {
+      wait_for_team(rt, handle);
+      return rt.multicast.map(p, bytes, offset, handle);
+    }
+    require(!rt.multicast.is_mapped(p, bytes));
     rt.virtual_memory.map(p, bytes, offset, handle);
     rt.memory_log.place(rt.virtual_memory.owner(p), p, bytes);
   });
@@ -74,7 +104,7 @@ LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offse
 LOCKSTEP_CUDA_API cuMemUnmap(DevicePointer p, std::size_t bytes) {
   return driver_api([&](Runtime& rt) {
     rt.wait_held();  // the device's, as every work may name it
-    rt.virtual_memory.unmap(p, bytes);
+    rt.multicast.is_mapped(p) ? rt.multicast.unmap(p, bytes) : rt.virtual_memory.unmap(p, bytes);
   });
 }
 LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const AccessDescription* descriptions,
@@ -86,7 +116,8 @@ LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const Acces
       const unsigned device = device_of(rt, d.location_type, d.location);
       require(d.flags >= 0 && d.flags <= kReadWrite);
       rt.wait_held(device);
-      rt.virtual_memory.set_access(p, bytes, d.flags != 0, device);
+      rt.multicast.is_mapped(p) ? rt.multicast.set_access(p, bytes, d.flags != 0, device)
+                                : rt.virtual_memory.set_access(p, bytes, d.flags != 0, device);
     }
   });
 }
@@ -94,7 +125,9 @@ LOCKSTEP_CUDA_API cuMemGetAccess(unsigned long long* flags, const int* location,
   return driver_api([&](Runtime& rt) {
     require(flags != nullptr && location != nullptr);
     const unsigned device = device_of(rt, location[0], location[1]);
-    *flags = rt.virtual_memory.accessible(p, device) ? kReadWrite : 0;
+    const bool open = rt.multicast.is_mapped(p) ? rt.multicast.accessible(p, device)
+                                                : rt.virtual_memory.accessible(p, device);
+    *flags = open ? kReadWrite : 0;
   });
 }
 

@@ -48,6 +48,7 @@ struct GraphChoice {
 
 struct GraphNode {
   Operation operation;
+  unsigned device = current_device();    // on which it is carried out
   std::shared_ptr<const Graph> child;    // a child graph's node performs all of it, as it was when added
   std::shared_ptr<GraphChoice> choice;   // a conditional node
   std::vector<GraphNode*> dependencies;  // each once, in the order given
@@ -57,7 +58,7 @@ struct GraphNode {
 
 /// Nodes have stable addresses: they are the program's handles.
 struct Graph {
-  unsigned device = current_device();  // on which its work is done
+  unsigned device = current_device();  // that it is destroyed with
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const GraphCondition>> conditions;
 
@@ -78,20 +79,6 @@ struct Graph {
   /// All nodes, dependences first, otherwise in the order of adding. Throws ApiError(InvalidValue) on a
   /// cycle.
   [[nodiscard]] std::vector<const GraphNode*> ordered() const;
-  /// Calls visit(operation) for the enabled nodes in order, child graphs unfolded, conditional nodes as their
-  /// conditions then say.
-  template <class Visit>
-  void for_each(Visit&& visit) const {
-    for (const GraphNode* node : ordered()) {
-      if (!node->enabled) continue;
-      if (node->child)
-        node->child->for_each(visit);
-      else if (node->choice)
-        node->choice->perform([&](const Graph& body) { body.for_each(visit); });
-      else
-        visit(node->operation);
-    }
-  }
 };
 
 }  // namespace lockstep::cuda

@@ -34,6 +34,11 @@ Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
   return AllocateMemory{std::move(memory)};
 }
 
+void place(Runtime& rt, GraphNode& node) {
+  if (const auto* record = std::get_if<RecordEvent>(&node.operation))
+    node.device = rt.event(record->event).device;
+}
+
 GraphNode* add_child_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> dependencies, void* child) {
   std::shared_ptr<const Graph> copy = rt.graph(child).clone();
   GraphNode* node = graph.add(Nothing{}, std::move(dependencies));

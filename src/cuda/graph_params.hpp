@@ -82,6 +82,9 @@ static_assert(sizeof(NodeParams) == 256 && offsetof(NodeParams, kernel) == 16);
 [[nodiscard]] Operation host_operation(const HostNodeParams& p);
 [[nodiscard]] Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p);
 
+/// An event can be recorded on its own device only, whichever was current when the node was added.
+void place(Runtime& rt, GraphNode& node);
+
 /// Adds a node that performs a copy of `child`.
 GraphNode* add_child_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> dependencies, void* child);
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -28,11 +27,6 @@ std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device
 bool read_own(Address from, void* to, std::size_t bytes) {
   static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
-}
-
-bool has_other_threads(unsigned own) {
-  const std::filesystem::directory_iterator threads("/proc/self/task");
-  return std::distance(begin(threads), end(threads)) > 1 + std::ptrdiff_t{own};
 }
 
 std::size_t span_of(const Copy& c) {
@@ -170,7 +164,7 @@ void Runtime::wait_until(const std::function<bool()>& done) {
     if (held_.going_on) return;  // in a host function, which may not wait for the device
     if (done()) return;
     const Work* const work = waiting_kernel();
-    const bool was_alone = std::exchange(alone, work && !has_other_threads(lookout.threads()));
+    const bool was_alone = std::exchange(alone, work && !lookout.has_other_threads() && !processes.shares());
     if (alone && was_alone && !moved) give_up(*work);
     if (!alone) pause(round);
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/occupancy.hpp"
+#include "config/occupancy.hpp"
 #include "cuda/cluster.hpp"
 #include "cuda/device.hpp"
 #include "cuda/error.hpp"
@@ -100,7 +100,7 @@ std::uint32_t registers_of(const Kernel& kernel, const KernelLaunch& launch, con
                            const RegisterChoice& choice) {
   if (const std::uint32_t known = known_registers(kernel, choice); known > 0) return known;
   const std::uint64_t threads = std::uint64_t{launch.block.x} * launch.block.y * launch.block.z;
-  return std::min(register_estimate(kernel, gpu), core::most_registers(gpu.sm, threads));
+  return std::min(register_estimate(kernel, gpu), config::most_registers(gpu.sm, threads));
 }
 
 std::uint32_t shared_of(const Kernel& kernel, const config::GpuConfig& gpu, const RegisterChoice& choice) {
@@ -127,7 +127,7 @@ trace::KernelHeader launch_header(const Kernel& kernel, const KernelLaunch& laun
 
 std::uint32_t ctas_per_sm(const Kernel& kernel, const KernelLaunch& launch, const config::GpuConfig& gpu) {
   try {
-    return core::occupancy(gpu, launch_header(kernel, launch, gpu)).ctas_per_sm;
+    return config::occupancy(gpu, launch_header(kernel, launch, gpu)).ctas_per_sm;
   } catch (const UserError&) {  // not even one fits
     return 0;
   }

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -49,7 +51,11 @@ void Lookout::end() {
   state_->changed.notify_all();
 }
 
-unsigned Lookout::threads() const { return state_->threads; }
+bool Lookout::has_other_threads() const {
+  const std::filesystem::directory_iterator all("/proc/self/task");
+  return std::distance(std::filesystem::begin(all), std::filesystem::end(all)) >
+         1 + std::ptrdiff_t{state_->threads};
+}
 
 void Lookout::look(const std::shared_ptr<State>& state) {
   std::unique_lock lock(state->mutex);

@@ -20,8 +20,8 @@ class Lookout {
   void begin(const std::string& kernel);
   /// None does any more.
   void end();
-  /// Threads of its own that the process has now.
-  [[nodiscard]] unsigned threads() const;
+  /// Has the program any thread but the calling one?
+  [[nodiscard]] bool has_other_threads() const;
 
   /// A call of the program, while it lasts.
   class Call {

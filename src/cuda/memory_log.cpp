@@ -36,17 +36,23 @@ void MemoryLog::note_allocations() {
   if (!managed_.empty() && !host_pages_) host_pages_ = std::make_unique<HostPages>(memory_);
 }
 
-void MemoryLog::advise(Address begin, std::uint64_t bytes, int advice, bool host) {
+void MemoryLog::advise(Address begin, std::uint64_t bytes, int advice, bool host, std::uint16_t device) {
   constexpr int kSetPreferred = 3, kUnsetPreferred = 4;  // cudaMemoryAdvise
   if (advice == kSetPreferred || advice == kUnsetPreferred)
     preferred_host_.set(begin, bytes, host && advice == kSetPreferred);
   note_host();
-  if (log_ != nullptr)
-    log_->add_host({Kind::kAdvise, begin, bytes, 0, static_cast<std::uint8_t>(advice), host});
+  if (log_ == nullptr) return;
+  trace::Command command{Kind::kAdvise, begin, bytes, 0, static_cast<std::uint8_t>(advice), host};
+  command.place = device;
+  log_->add_host(command);
 }
 
 void MemoryLog::place(unsigned device, Address begin, std::uint64_t bytes) {
   if (log_ != nullptr && memory_.devices() > 1) log_->place(device, begin, bytes);
+}
+
+void MemoryLog::multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory) {
+  if (log_ != nullptr) log_->multicast(device, begin, bytes, memory);
 }
 
 bool MemoryLog::is_on_device(const std::byte* address) const {

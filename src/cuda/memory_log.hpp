@@ -27,10 +27,12 @@ class MemoryLog {
   void watch() {
     if (host_pages_) host_pages_->watch();
   }
-  /// cudaMemAdvise; `advice`: 1 to 6, `host`: the place that is named.
-  void advise(Address begin, std::uint64_t bytes, int advice, bool host);
+  /// cudaMemAdvise; `advice`: 1 to 6. The place that is named is the host, or `device`.
+  void advise(Address begin, std::uint64_t bytes, int advice, bool host, std::uint16_t device);
   /// Of several devices: a range of addresses is this device's memory from now on.
   void place(unsigned device, Address begin, std::uint64_t bytes);
+  /// A range of multicast addresses is this device's memory from `memory` on, beside that of other devices.
+  void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);
   // What has been done in a stream.
   void copy(const Copy& copy, const StreamState& stream);
   void fill(const Fill& fill, const StreamState& stream);

@@ -74,6 +74,7 @@ struct PrefetchMemory {
   Address address = 0;
   std::uint64_t bytes = 0;
   bool to_host = false;
+  std::uint16_t device = 0;  // else
 };
 struct Nothing {};
 

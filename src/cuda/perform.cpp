@@ -87,8 +87,9 @@ bool Runtime::carry_out(Work& work) {
     }
     bool operator()(const PrefetchMemory& p) const {
       rt.memory_log.note_host();
-      if (StreamLog* log = rt.enter(stream))
-        log->add(stream.number, {trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host});
+      trace::Command command{trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host};
+      command.place = p.device;
+      if (StreamLog* log = rt.enter(stream)) log->add(stream.number, command);
       return true;
     }
     bool operator()(const AllocateMemory& a) const {

@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "cuda/recorder.hpp"
-#include "host/host_queue.hpp"
+#include "trace/follow.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
 
-using Until = host::HostQueue::Until;
+using Until = trace::Until;
 constexpr int kTwinWaits = 3;  // exit code of a rehearsal
 
 void write_all(int fd, const trace::Bytes& bytes) {

@@ -150,9 +150,6 @@ void Runtime::submit(abi::Stream handle, Operation operation) {
     const EventState& e = event(wait->event);
     if (e.capture != nullptr) {  // joins the capture that the event was recorded in
       if (s.capture != nullptr && s.capture != e.capture) throw ApiError(Status::kErrorStreamCaptureMerge);
-      if (s.device != e.device)
-        throw ApiError(Status::kErrorNotSupported,
-                       "a graph that is captured from streams of several devices");
       s.capture = e.capture;
       s.capture_tail.insert(s.capture_tail.end(), e.capture_point.begin(), e.capture_point.end());
       return;
@@ -165,7 +162,15 @@ void Runtime::submit(abi::Stream handle, Operation operation) {
     e.capture_point = s.capture_tail;
     return;
   }
-  s.capture_tail = {s.capture->add(std::move(operation), s.capture_tail)};
+  GraphNode* const node = s.capture->add(std::move(operation), s.capture_tail);
+  node->device = s.device;
+  s.capture_tail = {node};
+}
+
+void Runtime::drop_launches(GraphExec& exec, bool destroyed) {
+  for (const abi::Event event : std::exchange(exec.events, {})) destroy_event(event);
+  if (!destroyed) return;
+  for (const auto& [device, stream] : std::exchange(exec.streams, {})) destroy_stream(stream);
 }
 
 void Runtime::end_capture(Graph* graph) {
@@ -294,6 +299,7 @@ void Runtime::reset() {
   pools.clear(static_cast<int>(own.number()));
   std::erase_if(graph_execs, [&](const auto& entry) { return entry.second->graph->device == own.number(); });
   std::erase_if(graphs, [&](const auto& entry) { return entry.second->device == own.number(); });
+  multicast.clear(own.number());
   virtual_memory.clear(own.number());
   for (const exec::Allocation& allocation : memory.allocations())
     if (is_own(allocation.begin) && !modules.owns(allocation.begin)) memory.release(allocation.begin);

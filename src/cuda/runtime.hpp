@@ -25,8 +25,10 @@
 #include "cuda/lookout.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/modules.hpp"
+#include "cuda/multicast.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/pools.hpp"
+#include "cuda/processes.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/settings.hpp"
 #include "cuda/virtual_memory.hpp"
@@ -45,6 +47,10 @@ inline const abi::Stream kBlocking = reinterpret_cast<abi::Stream>(~std::uintptr
 struct GraphExec {
   std::unique_ptr<Graph> graph;
   bool frees_at_launch = false;  // what the launch before allocated and did not free
+  // Of launches in streams of other devices than some nodes': by device, a stream for its nodes; and events
+  // between streams that launches have made.
+  std::map<unsigned, abi::Stream> streams;
+  std::vector<abi::Event> events;
 };
 
 class Runtime {
@@ -59,6 +65,8 @@ class Runtime {
   exec::DeviceMemory memory;
   VirtualMemory virtual_memory{memory};
   MemoryLog memory_log{memory};
+  MulticastObjects multicast{memory, virtual_memory, memory_log};
+  Processes processes{memory};
   exec::TextureTable textures;
   Modules modules;
   Pools pools;
@@ -115,6 +123,8 @@ class Runtime {
   Array& array(void* handle);
   Graph& graph(void* handle);
   GraphExec& graph_exec(void* handle);
+  /// The events of a graph's launches before are needed no more, and its streams, where it is destroyed.
+  void drop_launches(GraphExec& exec, bool destroyed);
   /// By the handle of a conditional value. Throws ApiError(InvalidValue).
   [[nodiscard]] std::shared_ptr<const GraphCondition> condition(Address handle);
 

@@ -83,6 +83,8 @@ Settings read_settings() {
           fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
   }
   if (const char* apart = std::getenv(kApartVariable)) settings.apart = parse_apart(apart);
+  if (const char* multicast = std::getenv(kMulticastVariable))
+    settings.multicast = number<std::uint32_t>(kMulticastVariable, multicast);
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   if (const char* checks = std::getenv(kChecksVariable)) {
@@ -97,6 +99,7 @@ Settings read_settings() {
     settings.max_instructions = number<std::uint64_t>(kMaxInstructionsVariable, instructions);
   if (const char* parent = std::getenv(kParentVariable)) end_with(number<pid_t>(kParentVariable, parent));
   const char* trace = std::getenv(kTraceVariable);
+  settings.functional = trace == nullptr;
   if (trace != nullptr && !claim()) return settings;
   if (const char* page = std::getenv(kExecutionVariable))
     settings.execution = number<int>(kExecutionVariable, page);

@@ -45,6 +45,10 @@ inline constexpr const char* kDevicesVariable = "LOCKSTEP_CUDA_DEVICES";
 /// there are none.
 inline constexpr const char* kApartVariable = "LOCKSTEP_CUDA_APART";
 
+/// GPUs whose switch copies and reduces what multicast objects are for: bit d of a decimal number is GPU d.
+/// Not set: none.
+inline constexpr const char* kMulticastVariable = "LOCKSTEP_CUDA_MULTICAST";
+
 /// exec::parse_checks()'s list; not set: nothing is checked.
 inline constexpr const char* kChecksVariable = "LOCKSTEP_CUDA_CHECKS";
 /// The folder in which each process of the program leaves what its checks have found, as check.PID.json
@@ -53,6 +57,7 @@ inline constexpr const char* kFindingsVariable = "LOCKSTEP_CUDA_FINDINGS";
 
 struct Settings {
   config::GpuConfig gpu;
+  bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
   std::uint64_t max_cycles = 0;        // 0: no limit
@@ -61,6 +66,7 @@ struct Settings {
   unsigned threads = 1;
   unsigned devices = 1;                           // to exec::kMostDevices
   std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
+  std::uint32_t multicast = 0;                    // devices that can be in a multicast object, a bit each
   exec::Checks checks;
   std::string findings;  // a folder, where anything is checked
 };

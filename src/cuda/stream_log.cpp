@@ -46,6 +46,13 @@ void StreamLog::place(unsigned device, Address begin, std::uint64_t bytes) {
   commands_.push_back(command);
 }
 
+void StreamLog::multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory) {
+  trace::Command command{Kind::kMulticast, begin, bytes};
+  command.source = memory;
+  command.device = static_cast<std::uint16_t>(device);
+  commands_.push_back(command);
+}
+
 std::uint32_t StreamLog::record(std::uint32_t stream) {
   Stream& s = streams_[stream];
   trace::Command command;

@@ -30,6 +30,8 @@ class StreamLog {
   void add_host(const trace::Command& command);
   /// A range of addresses is this device's memory from here on.
   void place(unsigned device, Address begin, std::uint64_t bytes);
+  /// As trace::Command::Kind::kMulticast.
+  void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);
   /// After enter(). The number of the new event.
   std::uint32_t record(std::uint32_t stream);
   void stream_wait(std::uint32_t stream, std::uint32_t event);

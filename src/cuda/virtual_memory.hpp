@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "exec/device_memory.hpp"
@@ -22,6 +24,9 @@ struct AllocationProperties {
 };
 static_assert(sizeof(AllocationProperties) == 32);
 
+/// Of AllocationProperties::handle_types: file descriptors of this system.
+inline constexpr int kFileHandles = 1;
+
 /// Sizes and addresses are whole pages of 2 MiB, in bytes. Functions throw ApiError with the driver's codes.
 /// What differs from a GPU: memory is mapped at one place at a time (another is kErrorNotSupported), and what
 /// may be read may be written.
@@ -35,6 +40,10 @@ class VirtualMemory {
   [[nodiscard]] Address reserve(std::uint64_t bytes, std::uint64_t alignment);
   void free(Address begin, std::uint64_t bytes);
   [[nodiscard]] Handle create(std::uint64_t bytes, const AllocationProperties& properties);
+  /// A descriptor of the memory for another process, which the caller owns. The memory was created for that.
+  [[nodiscard]] int share(Handle handle) const;
+  /// Memory that another process shares: what it gave, which stays the caller's.
+  [[nodiscard]] Handle import(int file);
   /// Gives up one reference; the memory lives as long as it is mapped.
   void release(Handle handle);
   void map(Address begin, std::uint64_t bytes, std::uint64_t offset, Handle handle);
@@ -47,6 +56,24 @@ class VirtualMemory {
   /// A new reference to what is mapped there.
   [[nodiscard]] Handle retain(Address address);
   [[nodiscard]] const AllocationProperties& properties(Handle handle) const;
+  [[nodiscard]] bool is_mapped(Address begin, std::uint64_t bytes) const {
+    return !mapped_in(begin, bytes).empty();
+  }
+
+  // Memory that multicast objects stand for has an address, whether the program has mapped it or not.
+
+  struct Bound {
+    std::uint64_t bytes = 0;
+    unsigned device = 0;
+    Address place = 0;  // where it lies now
+  };
+  /// Until detach() as many times: it lives, and has a place.
+  Bound attach(Handle handle);
+  void detach(Handle handle);
+  /// What is mapped there: its handle, and where the mapping begins.
+  [[nodiscard]] std::pair<Handle, Address> mapping(Address address) const;
+  /// Called whenever attached memory has got another place.
+  void tell_moves(std::function<void(Handle, Address)> moved) { moved_ = std::move(moved); }
   /// Nothing of the device's memory is mapped or created any more, nothing is reserved without need.
   void clear(unsigned device);
 
@@ -55,15 +82,24 @@ class VirtualMemory {
     std::uint64_t bytes = 0;
     unsigned device = 0;
     AllocationProperties properties;
+    int file = -1;      // that has its bytes, where processes share it
+    bool owned = true;  // counts against the device's memory
     unsigned references = 1;
-    Address mapped_at = 0;           // 0: nowhere
-    std::vector<std::byte> content;  // while it is mapped nowhere; empty: never written
+    Address mapped_at = 0;  // by the program; 0: nowhere
+    unsigned attached = 0;
+    Address own_place = 0;           // while it is attached and mapped nowhere
+    std::vector<std::byte> content;  // while it lies nowhere; empty: never written
   };
+  void lay(Physical& memory, Address place);
+  void lift(Physical& memory, Address place);
+  void give_own_place(Handle handle, Physical& memory);
   [[nodiscard]] std::vector<Handle> mapped_in(Address begin, std::uint64_t bytes) const;
   Physical& physical(Handle handle);
   void drop_unused(Handle handle);
+  void give_back(const Physical& memory);
 
   exec::DeviceMemory* memory_;
+  std::function<void(Handle, Address)> moved_ = [](Handle, Address) {};
   std::map<Handle, Physical> physical_;
   Handle next_ = 1;
 };

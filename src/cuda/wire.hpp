@@ -18,7 +18,7 @@ enum class Word : std::uint8_t {
               // the
               // next kernel of that file; its blocks are there
   kCommand,   // trace::encode_command
-  kRelease,   // varint host::HostQueue::Until: how far the commands so far may be followed
+  kRelease,   // varint trace::Until: how far the commands so far may be followed
   kAskEvent,  // varint number of an event: when was it complete?
   kAskClocks,  // varint index of a kernel that is complete: when were its clocks read?
   kFailed,     // a kernel that has ended with an error and is not in the trace: varint id, 3 varints grid, 3

@@ -77,6 +77,7 @@ class Decoder {
   void decode_store(const Inst& inst, Operation& op);
   [[nodiscard]] bool unread_result(const Op& result);
   void decode_atomic(const Inst& inst, Operation& op);
+  void decode_multimem(const Inst& inst, Operation& op);
   void decode_stack(const Inst& inst, Operation& op);
   [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
   void decode_convert_address(const Inst& inst, Operation& op);

@@ -78,6 +78,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   if (inst.has(Mod::kCpMask) || inst.has(Mod::kIgnoreOob)) fail("needs a GPU later than sm_90");
   if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   CopyForm form;
+  form.multimem = inst.op() == Opcode::kMultimem;
   MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
   MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1], op);
   to.bytes = from.bytes = 16;

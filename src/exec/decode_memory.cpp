@@ -94,6 +94,8 @@ bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
     case Opcode::kAtom:
     case Opcode::kRed:
       return decode_atomic(inst, op), true;
+    case Opcode::kMultimem:
+      return decode_multimem(inst, op), true;
     case Opcode::kAlloca:
     case Opcode::kStacksave:
     case Opcode::kStackrestore:
@@ -260,6 +262,35 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   const bool commutes = unread && mbarrier == ~0u && !compare && atomic_commutes(inst.form);
   out_.atomics_.push_back({*fn, *global, compare, returns, commutes, mbarrier});
   set_operands(op, destinations, sources);
+}
+
+void Decoder::decode_multimem(const Inst& inst, Operation& op) {
+  if (inst.has(Mod::kCp)) return decode_bulk_copy(inst, op);
+  const bool loads = inst.has(Mod::kLdReduce), reduces = loads || inst.has(Mod::kRed);
+  const Op &address = inst.operands[loads ? 1 : 0], &data = inst.operands[loads ? 0 : 1];
+  const ptx::Space space = inst.form.space();
+  if (space != ptx::Space::kGlobal && space != ptx::Space::kGeneric)
+    fail("expected .global or no state space");
+  MemoryForm form = address_form(address, space, op);
+  std::vector<Slot> slots;
+  flatten(data, inst.form.last_type(), op, slots);
+  set_elements(form, inst.form.last_type(), slots.size());
+  if (form.bytes > 8) fail("values of 128 bits are not supported");
+  form.polls = loads && polls(inst.form);
+  MultimemForm what;
+  what.kind = loads     ? MultimemForm::Kind::kLoadReduce
+              : reduces ? MultimemForm::Kind::kReduce
+                        : MultimemForm::Kind::kStore;
+  if (reduces) {
+    const auto reduction = multimem_reduction(inst.form);
+    if (!reduction) fail("this reduction is not supported");
+    what.reduction = *reduction;
+  }
+  op.handler = Handler::kMultimem;
+  op.detail = add_memory(form);
+  op.second = static_cast<std::uint32_t>(out_.multimems_.size());
+  out_.multimems_.push_back(what);
+  loads ? set_operands(op, slots, {}) : set_operands(op, {}, slots);
 }
 
 /// `detail`: 0 alloca, 1 stacksave, 2 stackrestore.

@@ -32,16 +32,18 @@ bool releases(const ptx::Form& form) { return form.has(Mod::kRelease) || form.ha
 }  // namespace
 
 /// Strong stores, releasing atomics, and global writes behind a fence: all atomics, the first plain store.
+/// Those of multimem likewise.
 void Decoder::find_signals() {
   bool fenced = false;
   for (std::uint32_t i = 0; i < code_->size; ++i) {
     const ptx::Instruction& inst = function_->instructions[i];
     const Operation& op = out_.operations_[code_->first + i];
     if (is_fence(inst)) fenced = true;
-    if (op.handler != Handler::kStore && op.handler != Handler::kAtomic) continue;
+    const bool multimem = op.handler == Handler::kMultimem && !inst.has(Mod::kLdReduce);
+    if (op.handler != Handler::kStore && op.handler != Handler::kAtomic && !multimem) continue;
     MemoryForm& form = out_.memory_[op.detail];
     if (!is_global(form)) continue;
-    const bool store = op.handler == Handler::kStore;
+    const bool store = op.handler == Handler::kStore || (multimem && !inst.has(Mod::kRed));
     const bool strong = store ? is_strong_store(inst.form) : releases(inst.form);
     form.signals = strong || fenced;
     if (store && !strong) fenced = false;

@@ -168,10 +168,31 @@ void DeviceMemory::unmap(Address begin) {
   if (found == mapped_.end()) return;
   const std::uint64_t bytes = found->second.bytes;
   for (unsigned device = 0; device < devices(); ++device) open(begin, bytes, false, device);
-  madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
+  clear_pages(begin, bytes);
   const Allocation gone = found->second;
   mapped_.erase(found);
   if (observer_) observer_->released(gone);
+}
+
+void DeviceMemory::back(Address begin, std::uint64_t bytes, int file, std::uint64_t offset) {
+  void* const at = reinterpret_cast<void*>(begin);
+  if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
+           static_cast<off_t>(offset)) != at)
+    throw UserError(fmt::format("cannot share {} MiB of memory with other processes: {}", bytes >> 20,
+                                std::strerror(errno)));
+  for (Address page = begin; page < begin + bytes; page += kPageBytes) backed_.insert(page >> kPageShift);
+}
+
+/// Whole pages that are mapped no more: zeros, and this process's alone.
+void DeviceMemory::clear_pages(Address begin, std::uint64_t bytes) {
+  madvise(reinterpret_cast<void*>(begin), bytes, MADV_DONTNEED);
+  for (Address page = begin; !backed_.empty() && page < begin + bytes; page += kPageBytes) {
+    if (backed_.erase(page >> kPageShift) == 0) continue;
+    void* const at = reinterpret_cast<void*>(page);
+    if (mmap(at, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) != at)
+      throw UserError(fmt::format("cannot take back shared memory: {}", std::strerror(errno)));
+  }
 }
 
 /// Devices that reach it.
@@ -209,7 +230,7 @@ void DeviceMemory::drop_pages(const Held& held) {
        ++page) {
     if (--used_[page] != 0) continue;
     --mapped_pages_[region];
-    madvise(reinterpret_cast<void*>(kArenaBase + page * kPageBytes), kPageBytes, MADV_DONTNEED);
+    clear_pages(kArenaBase + page * kPageBytes, kPageBytes);
   }
 }
 

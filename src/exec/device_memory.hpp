@@ -7,9 +7,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "exec/address_space.hpp"
+#include "exec/multicast.hpp"
 
 namespace lockstep::exec {
 
@@ -86,6 +88,11 @@ class DeviceMemory {
   /// Of one map(). What the pages hold is lost.
   void unmap(Address begin);
 
+  /// The bytes of whole mapped pages are those of a file, from `offset` on, until they are mapped no more:
+  /// other processes have them too. Throws UserError where the host refuses.
+  void back(Address begin, std::uint64_t bytes, int file, std::uint64_t offset);
+  [[nodiscard]] bool is_backed(Address address) const { return backed_.contains(address >> kPageShift); }
+
   /// Lets the device reach host memory that lies outside the arena (cudaHostRegister). False where it
   /// overlaps another registered range or the arena.
   bool add_host_range(Address begin, std::uint64_t bytes);
@@ -114,6 +121,10 @@ class DeviceMemory {
   }
   /// From now on the devices of the mask (bit d: device d) reach this allocation, and no others.
   void reach_only(Address begin, std::uint32_t devices);
+
+  /// Addresses of several devices' memory: no device reaches them but by multimem instructions.
+  [[nodiscard]] MulticastWindows& multicast() { return multicast_; }
+  [[nodiscard]] const MulticastWindows& multicast() const { return multicast_; }
 
   /// From now on; nullptr: nobody. The observer must outlive the memory or end this before.
   void observe(MemoryObserver* observer) { observer_ = observer; }
@@ -159,6 +170,7 @@ class DeviceMemory {
   void hold_pages(const Held& held);
   void drop_pages(const Held& held);
   void count(std::uint32_t devices, const Held& held, int change);
+  void clear_pages(Address begin, std::uint64_t bytes);
 
   std::uint64_t capacity_, pages_;
   Pages used_;                        // allocations in the page; of mapped memory: devices that reach it
@@ -169,6 +181,8 @@ class DeviceMemory {
   std::vector<std::uint64_t> claimed_;                // by device
   std::map<Address, Address> host_ranges_;            // begin to end
   std::map<Address, Allocation> reserved_, mapped_;
+  std::set<std::uint64_t> backed_;  // pages, by address >> kPageShift
+  MulticastWindows multicast_;
   MemoryObserver* observer_ = nullptr;
 };
 

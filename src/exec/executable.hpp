@@ -57,6 +57,7 @@ class Executable {
   [[nodiscard]] const std::vector<MemoryForm>& memory() const { return memory_; }
   [[nodiscard]] const std::vector<SpinLoop>& spins() const { return spins_; }
   [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return atomics_; }
+  [[nodiscard]] const std::vector<MultimemForm>& multimems() const { return multimems_; }
   [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return barriers_; }
   [[nodiscard]] const std::vector<CallSite>& calls() const { return calls_; }
   [[nodiscard]] const std::vector<BranchTargets>& branches() const { return branches_; }
@@ -86,6 +87,7 @@ class Executable {
   std::vector<MemoryForm> memory_;
   std::vector<SpinLoop> spins_;
   std::vector<AtomicForm> atomics_;
+  std::vector<MultimemForm> multimems_;
   std::vector<BarrierForm> barriers_;
   std::vector<CallSite> calls_;
   std::vector<BranchTargets> branches_;

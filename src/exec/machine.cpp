@@ -27,6 +27,10 @@ void Machine::tell_observer(std::uint64_t ctas, const std::function<std::string(
 }
 
 std::string Machine::devices_of(Address address) const {
+  if (memory.multicast().contains(address))
+    return fmt::format(
+        "device {} executed; it is a multicast address, which only multimem instructions reach",
+        launch.device);
   if (memory.devices() == 1) return {};
   const auto owner = memory.owner(address);
   if (!owner) return fmt::format("device {} executed", launch.device);
@@ -49,7 +53,9 @@ void Machine::fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std
   site.cta = cta_id(cta);
   site.thread = thread_id(thread);
   site.address = address;
-  const std::string devices = kind == FaultKind::kIllegalAddress ? devices_of(address) : std::string();
+  const bool says_all = !detail.empty() && memory.multicast().contains(address);
+  const std::string devices =
+      kind == FaultKind::kIllegalAddress && !says_all ? devices_of(address) : std::string();
   throw DeviceFault(kind, std::move(site),
                     detail + (detail.empty() || devices.empty() ? "" : "; ") + devices);
 }

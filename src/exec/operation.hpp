@@ -9,6 +9,7 @@
 #include "exec/alu_fragment.hpp"
 #include "exec/alu_warpgroup.hpp"
 #include "exec/lane_op.hpp"
+#include "exec/multimem.hpp"
 #include "exec/slow_path.hpp"
 #include "exec/tensor_map.hpp"
 #include "exec/texture.hpp"
@@ -65,6 +66,7 @@ enum class Handler : std::uint8_t {
   kTensorMap,   // tensormap.replace, tensormap.cp_fenceproxy
   kStack,       // alloca, stacksave, stackrestore
   kTexture,     // tex, tld4, suld, sust, sured, txq, suq
+  kMultimem,    // multimem.ld_reduce, multimem.st, multimem.red
 };
 
 /// Memory spaces as the executor tells them apart.
@@ -115,6 +117,12 @@ struct AtomicForm {
   std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
 };
 
+/// multimem.ld_reduce, multimem.st, multimem.red; the place is a MemoryForm.
+struct MultimemForm {
+  enum class Kind : std::uint8_t { kLoadReduce, kStore, kReduce } kind = Kind::kStore;
+  MultimemReduction reduction;
+};
+
 struct BarrierForm {
   enum class Kind : std::uint8_t { kSync, kArrive, kAnd, kOr, kPopc } kind = Kind::kSync;
   Slot barrier = Slot::none(), threads = Slot::none(), predicate = Slot::none();
@@ -147,6 +155,7 @@ struct CopyForm {
   Slot size = Slot::none();                        // bytes to read: the rest of cp.async's are zeros
   Slot ignore = Slot::none();                      // cp.async's predicate to write zeros
   Slot multicast = Slot::none();                   // mask of the cluster's CTAs
+  bool multimem = false;                           // to a multicast address
   AtomicFn reduction = nullptr;                    // cp.reduce.async.bulk, on elements of `element` bytes
   std::uint8_t element = 0;
 };

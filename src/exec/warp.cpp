@@ -150,6 +150,7 @@ Warp::Stop Warp::run_split() {
       case Handler::kTensorMap:
       case Handler::kStack:
       case Handler::kTexture:
+      case Handler::kMultimem:
         step_async(op, active);
         if (std::exchange(suspends_, false)) return Stop::kSpun;
         ++now_.pc;
@@ -173,7 +174,8 @@ Warp::Stop Warp::spun() const {
 }
 
 void Warp::step_async(const Operation& op, LaneMask active) {
-  if (op.handler != Handler::kMbarrier) ++machine_->watch.changes;  // maybe
+  if (op.handler != Handler::kMbarrier && op.handler != Handler::kMultimem)
+    ++machine_->watch.changes;  // maybe
   switch (op.handler) {
     case Handler::kCopyAsync:
       return copy_async(op, active);
@@ -191,6 +193,8 @@ void Warp::step_async(const Operation& op, LaneMask active) {
       return stack(op, active);
     case Handler::kTexture:
       return texture(op, active);
+    case Handler::kMultimem:
+      return multimem(op, active);
     default:
       return matrix_move(op, active);
   }

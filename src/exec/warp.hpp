@@ -260,6 +260,7 @@ class Warp {
   // warp_wait.cpp: kernels that wait for each other
   void signalled_words(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
   void before_signal(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
+  void before_multicast_signal(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
   void after_signal();
   [[nodiscard]] LaneMask leaving(const SpinLoop& loop, LaneMask lanes);
   [[nodiscard]] bool look(const Operation& op, const MemoryForm& form, LaneMask active,
@@ -270,6 +271,14 @@ class Warp {
   // warp_atomic.cpp
   void atomic(const Operation& op, LaneMask active);
   void atomic_wide(const Operation& op, LaneMask active, const Pointers& where);
+
+  // warp_multimem.cpp
+  void multimem(const Operation& op, LaneMask active);
+  [[nodiscard]] MulticastWindows::Places multimem_places(std::uint32_t lane, std::uint32_t bytes,
+                                                         Address address) const;
+  void load_reduce(const Operation& op, std::uint32_t lane, const MulticastWindows::Places& places);
+  void store_to_all(const Operation& op, std::uint32_t lane, const MulticastWindows::Places& places);
+  void check_multimem(const Operation& op, LaneMask active);
 
   // warp_check.cpp: of launches that are checked
   void check(const Operation& op, LaneMask active);

@@ -20,6 +20,18 @@ void for_lanes(LaneMask mask, F&& f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
 }
 
+/// 16 bytes of a bulk copy.
+void copy_row(const CopyForm& form, std::byte* to, const std::byte* from) {
+  if (!form.reduction) std::memmove(to, from, kRowBytes);
+  for (unsigned i = 0; form.reduction && i < kRowBytes; i += form.element) {
+    std::uint64_t old = 0, value = 0;
+    std::memcpy(&old, to + i, form.element);
+    std::memcpy(&value, from + i, form.element);
+    value = form.reduction(old, value, value);
+    std::memcpy(to + i, &value, form.element);
+  }
+}
+
 }  // namespace
 
 void Warp::copy_async(const Operation& op, LaneMask active) {
@@ -58,16 +70,15 @@ void Warp::copy_lines(const CopyForm& form, std::uint32_t l, Address to, Address
   for (std::uint64_t done = 0; done < bytes; done += kRowBytes) {
     const std::byte* const source = resolve_one(from_reach, l, kRowBytes, from + done);
     if (!source) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
+    if (form.multimem) {
+      const auto places = multimem_places(l, kRowBytes, to + done);
+      for (unsigned i = 0; i < places.count; ++i)
+        copy_row(form, reinterpret_cast<std::byte*>(places.at[i]), source);
+      continue;
+    }
     std::byte* const target = resolve_one(to_reach, l, kRowBytes, to + done);
     if (!target) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
-    if (!form.reduction) std::memmove(target, source, kRowBytes);
-    for (unsigned i = 0; form.reduction && i < kRowBytes; i += form.element) {
-      std::uint64_t old = 0, value = 0;
-      std::memcpy(&old, target + i, form.element);
-      std::memcpy(&value, source + i, form.element);
-      value = form.reduction(old, value, value);
-      std::memcpy(target + i, &value, form.element);
-    }
+    copy_row(form, target, source);
   }
 }
 

@@ -76,6 +76,8 @@ void Warp::check(const Operation& op, LaneMask active) {
       return checks.sync_lanes(cta, index_, active, live_);  // the lanes access as one
     case Handler::kTensorMap:
       return check_tensor_map(op, active);
+    case Handler::kMultimem:
+      return check_multimem(op, active);
     default:
       return;
   }
@@ -219,10 +221,19 @@ void Warp::check_copy_bulk(const Operation& op, LaneMask active) {
   for_lanes(active, [&](int l) {
     const auto lane = static_cast<std::uint32_t>(l);
     const auto bytes = static_cast<std::uint32_t>(at(form.size)->lane[l]);
+    const auto check = [&](Address target, std::uint32_t done) {
+      check_copy(lane, memory[form.to].reach, target, memory[form.from].reach, from.lane[l] + done, kRowBytes,
+                 kRowBytes, form.reduction != nullptr);
+    };
     each_target(form.multicast, lane, to.lane[l], 0, [&](Address target, Address) {
-      for (std::uint32_t done = 0; done < bytes; done += kRowBytes)
-        check_copy(lane, memory[form.to].reach, target + done, memory[form.from].reach, from.lane[l] + done,
-                   kRowBytes, kRowBytes, form.reduction != nullptr);
+      for (std::uint32_t done = 0; done < bytes; done += kRowBytes) {
+        if (!form.multimem) {
+          check(target + done, done);
+          continue;
+        }
+        const auto places = machine_->memory.multicast().places(target + done, machine_->launch.device);
+        for (unsigned p = 0; p < places.count; ++p) check(places.at[p], done);
+      }
     });
   });
 }

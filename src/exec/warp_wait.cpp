@@ -54,6 +54,25 @@ void Warp::signalled_words(LaneMask active, const Addresses& a, std::uint32_t by
   signalled_.erase(std::unique(signalled_.begin(), signalled_.end()), signalled_.end());
 }
 
+/// Of a write to multicast addresses: the words of every device.
+void Warp::before_multicast_signal(LaneMask active, const Addresses& a, std::uint32_t bytes) {
+  std::vector<Address> all;
+  Addresses of_device;
+  for (unsigned device = 0, most = 1; device < most; ++device) {
+    LaneMask there = 0;
+    for_lanes(active, [&](int l) {
+      const auto places = multimem_places(static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+      most = std::max(most, places.count);
+      if (device < places.count) there |= LaneMask{1} << l;
+      of_device.lane[l] = places.at[device];
+    });
+    signalled_words(there, of_device, bytes);
+    all.insert(all.end(), signalled_.begin(), signalled_.end());
+  }
+  signalled_ = std::move(all);
+  for (const Address word : signalled_) machine_->options.signals->before(word, word_at(word));
+}
+
 void Warp::before_signal(LaneMask active, const Addresses& a, std::uint32_t bytes) {
   signalled_words(active, a, bytes);
   for (const Address word : signalled_) machine_->options.signals->before(word, word_at(word));

@@ -32,11 +32,15 @@ Controller::Controller(const RunOptions& options, const Plan& plan, System& syst
       feeds_(&feeds),
       engine_(&engine),
       host_(&system.host()),
-      gmmu_(system.device(0).gmmu()),
       grid_(kGrid) {
-  for (std::uint16_t d = 0; d < system.devices(); ++d) ledgers_.emplace_back(system.device(d));
+  for (std::uint16_t d = 0; d < system.devices(); ++d) {
+    ledgers_.emplace_back(system.device(d));
+    if (core::GmmuDomain* gmmu = system.device(d).gmmu()) gmmus_.push_back(gmmu);
+  }
   result_.report = std::move(report);
-  if (options.timeline && gmmu_) gmmu_->record(&events_);
+  residency_.resize(gmmus_.size());
+  events_.resize(gmmus_.size());
+  for (std::size_t d = 0; options.timeline && d < gmmus_.size(); ++d) gmmus_[d]->record(&events_[d]);
 }
 
 Time Controller::boundary(Time now) {
@@ -64,7 +68,7 @@ Time Controller::boundary(Time now) {
 }
 
 void Controller::manage() {
-  if (gmmu_) system_->device(0).manage(plan_->managed);
+  for (std::uint16_t d = 0; d < gmmus_.size(); ++d) system_->device(d).manage(plan_->managed);
   system_->place(plan_->apertures);
 }
 
@@ -175,13 +179,14 @@ void Controller::sample(Time now) {
   for (KernelLedger& ledger : ledgers_) ledger.collect_copies(result_.report.unattributed);
   const Cycle cycle = system_->cycle(0, now);
   result_.report.intervals.push_back({cycle, take_interval()});
-  if (gmmu_) residency_.push_back({cycle, gmmu_->frames_used()});
+  for (std::size_t d = 0; d < gmmus_.size(); ++d) residency_[d].push_back({cycle, gmmus_[d]->frames_used()});
 }
 
 std::uint64_t Controller::activity() const {
   std::uint64_t sum = host_->copied().size() + activity_of(result_.report.unattributed);
   for (const KernelLedger& ledger : ledgers_) sum += ledger.activity();
-  return gmmu_ ? sum + gmmu_->activity() : sum;
+  for (core::GmmuDomain* gmmu : gmmus_) sum += gmmu->activity();
+  return sum;
 }
 
 /// At cuts only, so that a deadlock is found at the same cycle for every window.
@@ -195,7 +200,8 @@ void Controller::watch(Time now) {
   const std::uint64_t current = activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
   // their ends are certain.
-  const bool faults = gmmu_ && gmmu_->end_is_known();
+  const bool faults =
+      std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu->end_is_known(); });
   if (current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
   last_activity_ = current;
   if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
@@ -227,40 +233,52 @@ void Controller::finish(Time now, Outcome outcome) {
     report.intervals.push_back({report.total_cycles, rest});
   refresh_notes();
   if (report.system) report.system->links = system_->links();
-  if (gmmu_) report_managed();
+  if (!gmmus_.empty()) report_managed();
 }
 
 void Controller::report_managed() {
+  stats::RunReport& report = result_.report;
+  if (!report.system) {
+    report.managed = managed_of(0);
+    return;
+  }
+  for (std::uint16_t d = 0; d < gmmus_.size(); ++d) report.system->managed.push_back(managed_of(d));
+}
+
+stats::ManagedReport Controller::managed_of(std::uint16_t device) {
+  core::GmmuDomain& gmmu = *gmmus_[device];
   stats::ManagedReport managed;
   managed.footprint_bytes = plan_->managed.footprint();
   managed.allocations = plan_->managed.allocations().size();
-  managed.device_bytes = gmmu_->frames() * uvm::kPageBytes;
-  managed.counters = system_->device(0).managed_counters();
-  const uvm::Parameters& p = options_->config.uvm;
+  managed.device_bytes = gmmu.frames() * uvm::kPageBytes;
+  managed.counters = system_->device(device).managed_counters();
+  const config::GpuConfig& config = system_->device(device).config();
+  const uvm::Parameters& p = config.uvm;
   if (p.fault_mode == uvm::FaultMode::kPerCycle && p.fault_cost == uvm::FaultCost::kAdditive)
     managed.added_fault_cycles =
         managed.counters.gmmu.faults *
-        sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, options_->config.clock.core_khz);
+        sim::cycles_of_ps(std::uint64_t{p.page_fault_ns} * 1000, config.clock.core_khz);
   for (const std::uint32_t i : plan_->managed.by_base()) {
     const uvm::Allocation& a = plan_->managed.allocations()[i];
-    managed.by_allocation.push_back({a.base, a.bytes, gmmu_->by_allocation()[i]});
+    managed.by_allocation.push_back({a.base, a.bytes, gmmu.by_allocation()[i]});
   }
-  managed.residency = residency_;
-  result_.report.managed = managed;
+  managed.residency = residency_[device];
+  managed.peers = gmmu.peers();
+  return managed;
 }
 
 std::string Controller::timeline() const {
   std::vector<TimelineEvent> events;
-  events.reserve(events_.size());
-  for (const uvm::Event& e : events_) {
-    TimelineEvent event{e.kind, e.start, e.end, 0, e.run.bytes()};
-    if (e.kind == uvm::Event::Kind::kBatch) {
-      event.bytes = e.run.pages;
-    } else {
-      event.address = plan_->managed.address({gmmu_->table()[e.run.tree].id, e.run.first});
+  for (std::uint16_t d = 0; d < gmmus_.size(); ++d)
+    for (const uvm::Event& e : events_[d]) {
+      TimelineEvent event{e.kind, e.start, e.end, 0, e.run.bytes(), d};
+      if (e.kind == uvm::Event::Kind::kBatch) {
+        event.bytes = e.run.pages;
+      } else {
+        event.address = plan_->managed.address({gmmus_[d]->table()[e.run.tree].id, e.run.first});
+      }
+      events.push_back(event);
     }
-    events.push_back(event);
-  }
   return timeline_json(result_.report, events);
 }
 

@@ -54,6 +54,7 @@ class Controller final : public sim::Controller {
   void report_progress(Time now);
   void refresh_notes();
   void report_managed();
+  [[nodiscard]] stats::ManagedReport managed_of(std::uint16_t device);
   [[nodiscard]] std::string timeline() const;
   [[nodiscard]] bool work_done() const;
   [[nodiscard]] bool any_active() const;
@@ -67,17 +68,17 @@ class Controller final : public sim::Controller {
   FeedSet* feeds_;
   const sim::Engine* engine_;
   const host::Host* host_;
-  core::GmmuDomain* gmmu_;  // of device 0; null without managed memory
+  std::vector<core::GmmuDomain*> gmmus_;  // by device; empty without managed memory
 
   RunResult result_;
   std::vector<KernelLedger> ledgers_;  // by device
   std::size_t copies_noted_ = 0;
   Time last_end_ = 0;  // of a kernel or copy
   bool stopped_ = false;
-  std::vector<stats::ManagedReport::Sample> residency_;
+  std::vector<std::vector<stats::ManagedReport::Sample>> residency_;  // by device
   std::string left_over_;
-  std::vector<uvm::Event> events_;    // of managed memory, for the timeline
-  Cycle grid_ = 0, stuck_since_ = 0;  // the watchdog's next look; when activity() last grew
+  std::vector<std::vector<uvm::Event>> events_;  // of managed memory, by device, for the timeline
+  Cycle grid_ = 0, stuck_since_ = 0;             // the watchdog's next look; when activity() last grew
   std::uint64_t last_activity_ = 0;
   Clock::time_point next_progress_{};
   bool kernel_runs_ = false;

@@ -8,7 +8,8 @@
 namespace lockstep::gpu {
 
 Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-               const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring)
+               const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring,
+               const core::DirectoryLink& directory)
     : config_(config),
       managed_(plan.managed),
       fabric_(config_, first, host, plan.manages, apertures ? wiring.lanes : 0),
@@ -18,7 +19,9 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
       copies_(config_, fabric_, map_, copy_slot_) {
   const uvm::AddressSpace* managed = plan.manages ? &managed_ : nullptr;
   if (managed)
-    gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed, plan.managed_frames, copies_);
+    gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed,
+                                               plan.managed_frames[apertures ? wiring.device : 0], copies_,
+                                               directory, wiring.wire_to.size());
   if (apertures) {
     map_.join(*apertures, wiring.device, wiring.lanes);
     peer_port_ = std::make_unique<core::PeerPort>(config_, fabric_, map_, copy_slot_, std::move(wiring));

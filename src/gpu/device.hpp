@@ -59,10 +59,11 @@ class Device {
   /// `first`: of the ids of its domains, which the engine has been asked for; `host`: the host's domain.
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
          const Builder& builder, bool skip)
-      : Device(first, host, config, plan, builder, skip, nullptr, {}) {}
+      : Device(first, host, config, plan, builder, skip, nullptr, {}, {}) {}
   /// Of several: whose memory is where, and how it is connected to the others.
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
-         const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring);
+         const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring,
+         const core::DirectoryLink& directory);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 

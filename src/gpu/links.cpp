@@ -38,8 +38,9 @@ Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std:
   network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
   for (std::uint32_t s = 0; s < switches; ++s) {
     const auto node = static_cast<std::uint32_t>(ports.size()) + s;
-    switches_.push_back(std::make_unique<link::Switch>(
-        *network_, node, span(node), wires(node, static_cast<unsigned>(ways_.size())), wire_to(node)));
+    switches_.push_back(std::make_unique<link::Switch>(*network_, node, span(node),
+                                                       wires(node, static_cast<unsigned>(ways_.size())),
+                                                       wire_to(node), framing(node)));
   }
 }
 
@@ -85,16 +86,39 @@ std::vector<std::uint32_t> Links::wire_to(std::uint32_t node) const {
   return found;
 }
 
+/// Of the node's wires.
+std::vector<link::Framing> Links::framing(std::uint32_t node) const {
+  std::vector<link::Framing> found;
+  for (const Way& way : ways_) {
+    if (way.from != node) continue;
+    const config::LinkKind& kind = system_.kinds[system_.edges[way.edge].kind];
+    found.push_back({kind.packet_bytes, kind.header_bytes, kind.store_bytes, kind.ack_bytes});
+  }
+  return found;
+}
+
+std::vector<core::PeerWiring::Multicast> Links::multicast(std::uint16_t device) const {
+  const auto devices = static_cast<std::uint32_t>(system_.devices.size());
+  std::vector<core::PeerWiring::Multicast> found;
+  for (const std::uint32_t number : system_.multicast_switches(device)) {
+    core::PeerWiring::Multicast& by = found.emplace_back();
+    by.number = static_cast<std::uint16_t>(number);
+    for (const Way& way : ways_) {
+      if (way.to != devices + number || way.from >= devices) continue;
+      by.devices = static_cast<std::uint16_t>(by.devices | 1u << way.from);
+      if (way.from == device) by.wire = way.index;
+    }
+  }
+  return found;
+}
+
 core::PeerWiring Links::wiring(std::uint16_t device) {
   core::PeerWiring wiring;
   wiring.network = network_.get();
   wiring.device = device;
   wiring.wires = wires(device, 2);
-  for (const Way& way : ways_) {
-    if (way.from != device) continue;
-    const config::LinkKind& kind = system_.kinds[system_.edges[way.edge].kind];
-    wiring.framing.push_back({kind.packet_bytes, kind.header_bytes, kind.store_bytes, kind.ack_bytes});
-  }
+  wiring.framing = framing(device);
+  wiring.multicast = multicast(device);
   wiring.wire_to = wire_to(device);
   wiring.span = span(device);
   wiring.lanes = system_.port_lanes;

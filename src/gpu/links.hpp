@@ -47,6 +47,8 @@ class Links {
   [[nodiscard]] Cycle span(std::uint32_t node) const;
   [[nodiscard]] std::vector<link::Wire> wires(std::uint32_t node, unsigned queues);
   [[nodiscard]] std::vector<std::uint32_t> wire_to(std::uint32_t node) const;
+  [[nodiscard]] std::vector<link::Framing> framing(std::uint32_t node) const;
+  [[nodiscard]] std::vector<core::PeerWiring::Multicast> multicast(std::uint16_t device) const;
   [[nodiscard]] stats::LinkResult result(const Way& way, const link::Wire& wire) const;
   [[nodiscard]] std::string name(std::uint32_t node) const;
   template <class Port>

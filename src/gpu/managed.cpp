@@ -193,4 +193,12 @@ std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOption
   return std::max<std::uint64_t>(1, bytes / uvm::kPageBytes);
 }
 
+std::vector<std::uint64_t> managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
+                                          const config::SystemConfig& system) {
+  std::vector<std::uint64_t> frames;
+  for (const config::GpuConfig& device : system.devices)
+    frames.push_back(managed_frames(space, options, device.dram.capacity_bytes));
+  return frames;
+}
+
 }  // namespace lockstep::gpu

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/system_config.hpp"
 #include "trace/kernel_trace.hpp"
 #include "uvm/address_space.hpp"
 
@@ -64,5 +65,9 @@ void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions&
 /// the device. Throws UserError.
 [[nodiscard]] std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
                                            std::uint64_t capacity);
+/// Of each device of a system.
+[[nodiscard]] std::vector<std::uint64_t> managed_frames(const uvm::AddressSpace& space,
+                                                        const ManagedOptions& options,
+                                                        const config::SystemConfig& system);
 
 }  // namespace lockstep::gpu

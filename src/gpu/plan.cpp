@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "util/error.hpp"
+#include "uvm/remote.hpp"
 
 namespace lockstep::gpu {
 namespace {
@@ -88,6 +89,7 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kPeerCopy:
       return To::kPeerCopy;
     case From::kPlace:
+    case From::kMulticast:
     case From::kManage:
     case From::kRelease:
     case From::kAdvise:
@@ -98,6 +100,16 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
       break;
   }
   return To::kOrder;
+}
+
+/// A setting that managed memory of several devices does not know; null where there is none.
+const char* not_shared(const uvm::Parameters& p) {
+  if (p.fault_mode != uvm::FaultMode::kDriver) return "uvm.fault_mode = per_cycle";
+  if (p.early_reuse) return "uvm.early_reuse = true";
+  if (uvm::remote_policies()[p.remote] != &uvm::kRemoteNever) return "uvm.remote other than never";
+  if (p.remote_path != uvm::RemotePath::kLink) return "uvm.remote_path = slot";
+  if (p.smart_runtime) return "uvm.smart_runtime = true";
+  return p.synchronise_copies ? "uvm.synchronise_copies = true" : nullptr;
 }
 
 host::HostCommand order_command(const uvm::Order& order) {
@@ -125,7 +137,9 @@ Planner::Planner(const config::SystemConfig& system, IdRanges selection, const P
   const bool any =
       managed.kind != ManagedOptions::Kind::kNone && managed.kind != ManagedOptions::Kind::kTrace;
   if (any && system.devices.size() > 1)
-    throw UserError("managed memory is not simulated with several devices yet; expected --managed none");
+    throw UserError(
+        "ranges, a file, memcpy or all of --managed are for one device; of several, what the program has "
+        "managed itself is simulated, or with --managed none nothing");
 }
 
 void Planner::check_device(const trace::Command& c) const {
@@ -136,27 +150,60 @@ void Planner::check_device(const trace::Command& c) const {
         c.device, system_->name,
         system_->devices.size() == 1 ? "one device" : fmt::format("{} devices", system_->devices.size()),
         c.device + 1));
-  if (c.kind == trace::Command::Kind::kManage && system_->devices.size() > 1)
-    throw UserError("the trace has managed memory, which is not simulated with several devices yet");
+  if (c.place >= system_->devices.size())
+    throw UserError(
+        fmt::format("the trace names device {} as a place of managed memory, and {} has {}; "
+                    "expected --gpus {}",
+                    c.place, system_->name, system_->devices.size(), c.place + 1));
+}
+
+/// What managed memory of several devices does not know.
+void Planner::check_sharing() {
+  if (system_->devices.size() == 1 || !plan_->manages) return;
+  for (const config::GpuConfig& device : system_->devices) {
+    const uvm::Parameters& p = device.uvm;
+    if (const char* setting = not_shared(p))
+      throw UserError(fmt::format("{}: managed memory of several devices is not simulated with it", setting));
+    if (p.thrashing)
+      remarks_.insert("managed pages that thrash are not looked for with several devices (uvm.thrashing)");
+  }
+}
+
+void Planner::check_multicast(const trace::Command& c) const {
+  if (system_->multicast_switches(c.device).empty())
+    throw UserError(fmt::format(
+        "the trace has multicast memory of device {}, and in {} no switch with 'multicast = true' has a link "
+        "to it",
+        c.device, system_->name));
+  if ((c.address | c.bytes | c.source) % kLineBytes != 0)
+    throw UserError(fmt::format("multicast memory at {:#x}, {} bytes from {:#x}; expected multiples of {}",
+                                c.address, c.bytes, c.source, kLineBytes));
+}
+
+void place(const trace::Command& c, mem::Apertures& apertures) {
+  using Kind = trace::Command::Kind;
+  if (c.kind == Kind::kPlace) apertures.place(c.address, c.bytes, c.device);
+  if (c.kind == Kind::kMulticast) apertures.multicast(c.address, c.bytes, c.device, c.source);
 }
 
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
   check_device(c);
-  if (c.kind == Kind::kPlace) return false;
+  if (c.kind == Kind::kMulticast) check_multicast(c);
+  if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
   if (c.kind == Kind::kPeerCopy) {
     add_peer_copy(c, out);
     return true;
   }
   if (c.kind == Kind::kManage) {
+    if (moves_pages_) check_sharing();
     if (memory_.millionths > 0) enlarge_memory(c, out);
     return false;
   }
   if (const auto order = managed_order(c)) {
     if (uvm::pages_in(*managed_, order->address, order->bytes).empty()) return false;
-    out.push_back(order_command(*order));
-    if (c.kind == Kind::kStreamPrefetch) put_in_stream(c, out.back());
+    add_order(c, *order, out);
     return false;
   }
   if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
@@ -199,6 +246,31 @@ std::uint32_t Planner::dense(std::uint16_t device, std::uint64_t stream) {
   return streams_.try_emplace({device, stream}, static_cast<std::uint32_t>(streams_.size())).first->second;
 }
 
+/// To each device that it concerns.
+void Planner::add_order(const trace::Command& c, const uvm::Order& order,
+                        std::vector<host::HostCommand>& out) {
+  const bool to_device = order.kind == uvm::Order::Kind::kPrefetch && !order.host;
+  bool further = false;
+  for (std::uint16_t d = 0; d < system_->devices.size(); ++d) {
+    if (to_device && d != c.place) continue;
+    host::HostCommand& command = out.emplace_back(order_command(order));
+    command.device = d;
+    command.order.further = std::exchange(further, true);
+    if (order.kind == uvm::Order::Kind::kAdvise && !order.host && d != c.place) name_other(c.place, command);
+    if (c.kind == trace::Command::Kind::kStreamPrefetch) put_in_stream(c, command);
+  }
+}
+
+/// Advice that names another device than the one that hears of it. A preferred location that it cannot reach
+/// is none for it.
+void Planner::name_other(std::uint16_t place, host::HostCommand& command) const {
+  command.order.other = true;
+  command.order.place = place;
+  const bool reached = routes_[command.device][place] != config::SystemConfig::kNoEdge;
+  if (command.order.advice == uvm::Advice::kSetPreferredLocation && !reached)
+    command.order.advice = uvm::Advice::kUnsetPreferredLocation;
+}
+
 void Planner::put_in_stream(const trace::Command& command, host::HostCommand& order) {
   order.kind = host::HostCommand::Kind::kStreamOrder;
   order.stream = dense(command.device, command.stream);
@@ -207,9 +279,12 @@ void Planner::put_in_stream(const trace::Command& command, host::HostCommand& or
 /// The share of what is allocated now.
 void Planner::enlarge_memory(const trace::Command& c, std::vector<host::HostCommand>& out) {
   manage(allocated_, c);
-  out.push_back(order_command({uvm::Order::Kind::kMemory}));
-  out.back().kind = host::HostCommand::Kind::kNotice;
-  out.back().order.bytes = share_of(allocated_, memory_);
+  for (std::uint16_t d = 0; d < system_->devices.size(); ++d) {
+    host::HostCommand& notice = out.emplace_back(order_command({uvm::Order::Kind::kMemory}));
+    notice.kind = host::HostCommand::Kind::kNotice;
+    notice.order.bytes = share_of(allocated_, memory_);
+    notice.device = d;
+  }
 }
 
 /// In its stream, or, as a copy in blocking mode, when all before it is complete.
@@ -232,6 +307,7 @@ void Planner::add_device_access(const trace::Command& c, std::vector<host::HostC
   const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
   host::HostCommand command =
       order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
+  command.device = c.device;
   if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c, command);
   out.push_back(command);
 }
@@ -243,7 +319,7 @@ core::LaunchPlan Planner::launch(const trace::KernelHeader& header, std::uint16_
   if (header.binary_version != 0 && header.binary_version != config.gpu.arch)
     remarks_.insert(other_architecture(header, config));
   const std::uint64_t room = rooms_.try_emplace(header.name, rooms_.size()).first->second % kCodeRooms;
-  return {&header, core::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
+  return {&header, config::occupancy(config, header), kCodeBase + room * kCodeStride, header.grid.count()};
 }
 
 Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system, const IdRanges& selection,
@@ -252,14 +328,13 @@ Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
   Plan plan;
   plan.managed = managed_space(trace, managed);
   plan.manages = !plan.managed.empty();
-  if (plan.manages)
-    plan.managed_frames = managed_frames(plan.managed, managed, system.devices[0].dram.capacity_bytes);
+  if (plan.manages) plan.managed_frames = managed_frames(plan.managed, managed, system);
   std::set<std::pair<std::uint16_t, std::uint32_t>> planned;  // a list may name a kernel twice
   Planner planner(system, selection, plan, managed);
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
-    if (c.kind == trace::Command::Kind::kPlace) plan.apertures.place(c.address, c.bytes, c.device);
+    place(c, plan.apertures);
     if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
         !uvm::pages_in(plan.managed, c.address, c.bytes).empty()) {
       planner.add_host_access(c, plan.commands);

@@ -32,13 +32,16 @@ struct Plan {
   std::vector<host::HostCommand> commands;  // selected kernels, all copies
   std::uint32_t streams = 0;
   std::uint64_t kernel_commands = 0;
-  bool manages = false;              // there is managed memory, or may be: the machine has a GMMU
-  bool needs_gmmu = false;           // there is after all, and the machine has none: the run must begin anew
-  uvm::AddressSpace managed;         // grows while a program runs
-  mem::Apertures apertures;          // whose memory is where, of several devices; grows while a program runs
-  std::uint64_t managed_frames = 0;  // pages of the device for it, when the run begins
-  std::vector<std::string> remarks;  // sorted: kernels of another architecture
+  bool manages = false;       // there is managed memory, or may be: the machine has a GMMU
+  bool needs_gmmu = false;    // there is after all, and the machine has none: the run must begin anew
+  uvm::AddressSpace managed;  // grows while a program runs
+  mem::Apertures apertures;   // whose memory is where, of several devices; grows while a program runs
+  std::vector<std::uint64_t> managed_frames;  // pages for it of each device, when the run begins
+  std::vector<std::string> remarks;           // sorted: kernels of another architecture
 };
+
+/// Whose memory is where, where the command says it.
+void place(const trace::Command& command, mem::Apertures& apertures);
 
 /// Makes a plan command by command.
 class Planner {
@@ -62,7 +65,11 @@ class Planner {
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
  private:
+  void check_multicast(const trace::Command& c) const;
   void check_device(const trace::Command& command) const;
+  void check_sharing();
+  void add_order(const trace::Command& command, const uvm::Order& order, std::vector<host::HostCommand>& out);
+  void name_other(std::uint16_t place, host::HostCommand& command) const;
   [[nodiscard]] std::uint32_t dense(std::uint16_t device, std::uint64_t stream);
   void add_peer_copy(const trace::Command& command, std::vector<host::HostCommand>& out);
   void enlarge_memory(const trace::Command& command, std::vector<host::HostCommand>& out);
@@ -84,10 +91,10 @@ class Planner {
 };
 
 /// Throws UserError: a range of ids that names no kernel, a kernel that does not fit an SM, work of a device
-/// that the system does not have, managed memory of several devices. With ManagedOptions::Kind::kCopies a
-/// copy to or from managed memory becomes the host's own write or read of it. With kTrace, where the program
-/// had it managed, the device's copy engine accesses it: what is absent comes first. Else copies are as in
-/// the trace and move no pages.
+/// that the system does not have, parameters that managed memory of several devices does not know. With
+/// ManagedOptions::Kind::kCopies a copy to or from managed memory becomes the host's own write or read of it.
+/// With kTrace, where the program had it managed, the device's copy engine accesses it: what is absent comes
+/// first. Else copies are as in the trace and move no pages.
 [[nodiscard]] Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
                              const IdRanges& selection, const ManagedOptions& managed = {});
 

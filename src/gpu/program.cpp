@@ -26,14 +26,14 @@ void ProgramSource::more(host::HostQueue& queue) {
     add(c, commands);
   }
   plan_->remarks.assign(planner_.remarks().begin(), planner_.remarks().end());
-  queue.append(commands, plan_->manages ? host::HostQueue::Until::kTaken : news.until);
+  queue.append(commands, plan_->manages ? trace::Until::kTaken : news.until);
   if (news.ended) queue.close();
 }
 
 void ProgramSource::add(const trace::Command& c, std::vector<host::HostCommand>& commands) {
   if (c.kind == trace::Command::Kind::kManage && listens_)
     manage(plan_->managed, c);  // the machine learns of it at the end of the window
-  if (c.kind == trace::Command::Kind::kPlace) plan_->apertures.place(c.address, c.bytes, c.device);
+  place(c, plan_->apertures);
   const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
   const trace::KernelHeader* header = is_kernel ? &program_->program().header(c.kernel) : nullptr;
   const bool runs = planner_.add(c, header, commands);

@@ -40,7 +40,7 @@ class Program {
   virtual ~Program() = default;
   struct News {
     std::vector<trace::Command> commands;
-    host::HostQueue::Until until = host::HostQueue::Until::kTaken;
+    trace::Until until = trace::Until::kTaken;
     bool ended = false;  // nothing follows
   };
   /// Waits for what the program does next, and answers what it asks of `clock`. Kernels that the commands

@@ -151,9 +151,7 @@ Plan plan_for(const Input& input, const RunOptions& options, config::SystemConfi
   if (input.program) {
     Plan plan;
     plan.manages = input.manages;
-    if (plan.manages)
-      plan.managed_frames =
-          managed_frames(plan.managed, options.managed, system.devices[0].dram.capacity_bytes);
+    if (plan.manages) plan.managed_frames = managed_frames(plan.managed, options.managed, system);
     return plan;
   }
   Plan plan = make_plan(input.trace, system, options.kernels, options.managed);

@@ -30,21 +30,26 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   const sim::DomainId host = engine.claim(1);
   engine.place(host, host_, sim::DomainKind::kOther);
   std::vector<sim::DomainId> first, ports;
+  std::vector<icnt::Numbering> numberings;
   for (const config::GpuConfig& device : config.devices) {
     icnt::Numbering numbering = icnt::numbering_of(device, lanes);
     numbering.first = first.emplace_back(engine.claim(numbering.domains()));
     ports.push_back(numbering.peer_port());
+    numberings.push_back(numbering);
   }
   if (lanes > 0) {
     links_ = std::make_unique<Links>(engine, config, ports, base_khz_);
     links_->attach(engine);
     host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
+    if (plan.manages) {
+      sharing_ = std::make_unique<Sharing>(engine, config, numberings, base_khz_);
+      sharing_->attach(engine);
+    }
   }
   for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
     const config::GpuConfig& device = config.devices[d];
     const sim::DomainClock& clock = clocks_.emplace_back(base_khz_, device.clock.core_khz);
-    devices_.push_back(links_ ? std::make_unique<Device>(first[d], host, device, plan, builder, skip,
-                                                         &apertures_, links_->wiring(d))
+    devices_.push_back(links_ ? make_linked(d, first[d], host, device, plan, builder, skip)
                               : std::make_unique<Device>(first[d], host, device, plan, builder, skip));
     devices_.back()->attach(engine, clock);
     host_.add_device(devices_.back()->dispatcher(), clock);
@@ -53,8 +58,19 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);
 }
 
+std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId first, sim::DomainId host,
+                                            const config::GpuConfig& config, const Plan& plan,
+                                            const Builder& builder, bool skip) {
+  core::PeerWiring wiring = links_->wiring(number);
+  if (sharing_) wiring.directory = sharing_->port_link(number);
+  const core::DirectoryLink directory = sharing_ ? sharing_->gmmu_link(number) : core::DirectoryLink{};
+  return std::make_unique<Device>(first, host, config, plan, builder, skip, &apertures_, std::move(wiring),
+                                  directory);
+}
+
 bool System::quiescent() const {
   return host_.quiescent() && (!links_ || links_->quiescent()) &&
+         (!sharing_ || sharing_->directory().quiescent()) &&
          std::all_of(devices_.begin(), devices_.end(),
                      [](const auto& device) { return device->quiescent(); });
 }
@@ -78,6 +94,7 @@ std::string System::dump() const {
     text += device;
   }
   if (links_) links_->dump(text);
+  if (sharing_ && !sharing_->directory().quiescent()) sharing_->directory().dump(text);
   return text;
 }
 

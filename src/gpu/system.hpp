@@ -10,6 +10,7 @@
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
 #include "gpu/plan.hpp"
+#include "gpu/sharing.hpp"
 #include "host/host.hpp"
 #include "sim/engine.hpp"
 
@@ -56,6 +57,10 @@ class System {
   [[nodiscard]] std::string dump() const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Device> make_linked(std::uint16_t number, sim::DomainId first,
+                                                    sim::DomainId host, const config::GpuConfig& config,
+                                                    const Plan& plan, const Builder& builder, bool skip);
+
   std::uint64_t base_khz_;
   host::Host host_;
   std::vector<sim::DomainClock> clocks_;          // by device
@@ -63,6 +68,7 @@ class System {
   // Of several devices.
   mem::Apertures apertures_;
   std::unique_ptr<Links> links_;
+  std::unique_ptr<Sharing> sharing_;  // with managed memory
 };
 
 /// The longest window that all devices allow, as a Time, and the device's own limit and number.

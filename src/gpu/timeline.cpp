@@ -150,6 +150,27 @@ void put_copies(Writer& out, const stats::RunReport& report, std::uint16_t devic
   }
 }
 
+/// Of one device.
+void put_managed(Writer& out, const std::vector<TimelineEvent>& events, std::uint16_t device) {
+  out.row(kFaults, "far faults");
+  out.row(kDriver, "driver");
+  out.row(kToDevice, "link to the device");
+  out.row(kToHost, "link to the host");
+  out.row(kHost, "cudaDeviceSynchronize");
+  for (const TimelineEvent& event : events) {
+    if (event.device != device) continue;
+    const Style style = style_of(event.kind);
+    const std::string args = event.kind == Kind::kBatch ? fmt::format("\"faults\":{}", event.bytes)
+                                                        : fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}",
+                                                                      event.address, event.bytes);
+    if (style.instant) {
+      out.instant(style.row, style.name, event.start, args);
+    } else {
+      out.span(style.row, style.name, event.start, event.end - event.start, args);
+    }
+  }
+}
+
 }  // namespace
 
 std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events) {
@@ -160,25 +181,7 @@ std::string timeline_json(const stats::RunReport& report, const std::vector<Time
     if (report.system) out.name_device(fmt::format("device {}: {}", d, report.system->devices[d].gpu));
     put_copies(out, report, d);
     put_kernels(out, report, d);
-  }
-  out.device(0, std::max<std::uint64_t>(1, report.core_khz));
-  if (report.managed) {
-    out.row(kFaults, "far faults");
-    out.row(kDriver, "driver");
-    out.row(kToDevice, "link to the device");
-    out.row(kToHost, "link to the host");
-    out.row(kHost, "cudaDeviceSynchronize");
-  }
-  for (const TimelineEvent& event : events) {
-    const Style style = style_of(event.kind);
-    const std::string args = event.kind == Kind::kBatch ? fmt::format("\"faults\":{}", event.bytes)
-                                                        : fmt::format("\"address\":\"0x{:x}\",\"bytes\":{}",
-                                                                      event.address, event.bytes);
-    if (style.instant) {
-      out.instant(style.row, style.name, event.start, args);
-    } else {
-      out.span(style.row, style.name, event.start, event.end - event.start, args);
-    }
+    if (report.has_managed()) put_managed(out, events, d);
   }
   return out.take();
 }

@@ -16,6 +16,7 @@ struct TimelineEvent {
   Cycle start = 0, end = 0;  // core cycles
   Address address = 0;       // first byte
   std::uint64_t bytes = 0;   // kBatch: entries
+  std::uint16_t device = 0;
 };
 
 /// Trace Event Format (Google, "Trace Event Format", JSON object form): kernels by stream, copies, and where

@@ -8,6 +8,7 @@
 
 #include "config/gpu_config.hpp"
 #include "sim/clock.hpp"
+#include "trace/follow.hpp"
 #include "util/types.hpp"
 #include "uvm/order.hpp"
 
@@ -77,10 +78,7 @@ class HostQueue {
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return commands_[index]; }
 
   /// How far a list that is not closed may be followed.
-  enum class Until : std::uint8_t {
-    kTaken,     // until all of it is taken: its last command is a wait, or the host asks for the time
-    kComplete,  // until all of it is complete: what follows cannot start before
-  };
+  using Until = trace::Until;
   /// Before the run: more commands will come.
   void open() { open_ = true; }
   void append(const std::vector<HostCommand>& commands, Until until);

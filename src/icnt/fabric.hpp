@@ -11,6 +11,7 @@
 #include "sim/engine.hpp"
 #include "sim/inbox.hpp"
 #include "sim/network.hpp"
+#include "uvm/directory_messages.hpp"
 #include "uvm/order.hpp"
 #include "uvm/tlb.hpp"
 
@@ -69,7 +70,7 @@ struct TranslationRequest {
 struct TranslationReply {
   enum class Kind : std::uint8_t {
     kAnswer,  // the page is on the device
-    kRemote,  // it stays on the host: each line of it is to be asked for
+    kRemote,  // it stays at `place`: each line of it is to be asked for
     kShootdown,
     kLinkBusy,  // with uvm.exits_wait: migrations are staged or under way
     kLinkIdle
@@ -79,6 +80,7 @@ struct TranslationReply {
   std::uint64_t tree = 0;   // kShootdown: the pages to forget
   std::uint16_t first = 0, pages = 0;
   uvm::Granule granule = uvm::Granule::kPage;  // kAnswer: what a TLB entry may cover
+  std::uint16_t place = uvm::kHostPlace;       // kRemote: a device, or the host
 };
 
 /// Dispatcher -> GMMU: the host's order; GMMU -> dispatcher: it is complete.

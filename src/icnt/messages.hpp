@@ -19,8 +19,10 @@ enum class AccessKind : std::uint8_t {
   kCopyRead,     // read of the copy engine, answered like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged
+  // From here on rare.
   kAwait,  // a look at a word whose signals a warp awaits; done at the line's home, answered like a load
-  // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`.
+  // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`. Those of pages on
+  // another device go to the peer port instead, which is asked and answers with the same kinds.
   kRemoteRead,    // SM to host link
   kRemoteWrite,   // likewise, with data; a store or a reduction
   kRemoteAtomic,  // likewise; data come back
@@ -41,7 +43,8 @@ enum class AccessKind : std::uint8_t {
   return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;
 }
 
-/// Tag of a line on its way to the host link: the SM, and the SM's own handle.
+/// Tag of a line on its way to the host link: the SM, and the SM's own handle. On its way to another device:
+/// that device, and the handle.
 constexpr std::uint32_t kRemoteTokenBits = 20;
 [[nodiscard]] constexpr std::uint32_t remote_tag(std::uint32_t sm, std::uint32_t token) {
   return sm << kRemoteTokenBits | token;

@@ -9,8 +9,13 @@
 namespace lockstep::link {
 
 Switch::Switch(const Network& network, std::uint32_t node, Cycle span, std::vector<Wire> wires,
-               std::vector<std::uint32_t> wire_to)
-    : network_(&network), node_(node), inbox_(span), wires_(std::move(wires)), wire_to_(std::move(wire_to)) {}
+               std::vector<std::uint32_t> wire_to, std::vector<Framing> framing)
+    : network_(&network),
+      node_(node),
+      inbox_(span),
+      wires_(std::move(wires)),
+      wire_to_(std::move(wire_to)),
+      framing_(std::move(framing)) {}
 
 Cycle Switch::advance(Cycle from, Cycle to) {
   inbox_.gather(*network_, node_, from);
@@ -23,10 +28,51 @@ Cycle Switch::advance(Cycle from, Cycle to) {
 }
 
 void Switch::tick(Cycle now) {
-  inbox_.drain(now, [&](std::uint32_t wire, const Message& message) {
-    wires_[wire_to_[message.to]].push(wire, message);
-  });
+  inbox_.drain(now, [&](std::uint32_t from, const Message& message) { take(from, message); });
   for (Wire& wire : wires_) wire.tick(now);
+}
+
+/// `from`: of the network, as the wires' queues are numbered.
+void Switch::take(std::uint32_t from, const Message& message) {
+  if (message.targets == 0) return wires_[wire_to_[message.to]].push(from, message);
+  message.answer ? combine(from, message) : copy(from, message);
+}
+
+void Switch::copy(std::uint32_t from, const Message& request) {
+  Asked asked{request, request.access.sectors, {}};
+  for (std::uint16_t device = 0; device < kMostDevices; ++device)
+    if ((request.targets >> device & 1) != 0) asked.awaited[device] = request.access.sectors;
+  Message message = request;
+  message.access.tag = asked_.add(asked);
+  for (std::uint16_t device = 0; device < kMostDevices; ++device) {
+    if (asked.awaited[device] == 0) continue;
+    const std::uint32_t wire = wire_to_[device];
+    message.to = device;
+    message.bytes = framing_[wire].request(request.access.kind, request.access.sectors);
+    wires_[wire].push(from, message);
+  }
+}
+
+void Switch::combine(std::uint32_t from, const Message& answer) {
+  Asked& asked = asked_.at(answer.access.tag);
+  const bool partial = icnt::is_read(answer.access.kind);
+  SectorMask& awaited = asked.awaited[answer.from];
+  awaited = static_cast<SectorMask>(partial ? awaited & ~answer.access.sectors : 0);
+  SectorMask missing = 0;
+  for (const SectorMask device : asked.awaited) missing |= device;
+  const auto done = static_cast<SectorMask>(asked.left & ~missing);
+  if (done == 0) return;
+  const std::uint32_t wire = wire_to_[asked.request.from];
+  Message message = answer;
+  message.access.line = asked.request.access.line;
+  message.access.tag = asked.request.access.tag;
+  message.access.sectors = done;
+  message.to = asked.request.from;
+  message.targets = 0;
+  message.bytes = framing_[wire].answer(answer.access.kind, done);
+  wires_[wire].push(from, message);
+  asked.left = static_cast<SectorMask>(asked.left & ~done);
+  if (asked.left == 0) asked_.free(answer.access.tag);
 }
 
 /// After `now`.
@@ -37,15 +83,16 @@ Cycle Switch::next_event(Cycle now) const {
 }
 
 bool Switch::quiescent() const {
-  return inbox_.size() == 0 &&
+  return inbox_.size() == 0 && asked_.used() == 0 &&
          std::all_of(wires_.begin(), wires_.end(), [](const Wire& wire) { return wire.waiting() == 0; });
 }
 
 void Switch::dump(std::string& out) const {
   std::size_t waiting = 0;
   for (const Wire& wire : wires_) waiting += wire.waiting();
-  fmt::format_to(std::back_inserter(out), "switch: {} messages wait, {} under way to it\n", waiting,
-                 inbox_.size());
+  fmt::format_to(std::back_inserter(out),
+                 "switch: {} messages wait, {} under way to it, {} multicasts unanswered\n", waiting,
+                 inbox_.size(), asked_.used());
 }
 
 }  // namespace lockstep::link

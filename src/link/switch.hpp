@@ -1,25 +1,33 @@
 // A switch between links.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "link/framing.hpp"
 #include "link/wire.hpp"
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
+#include "util/slot_table.hpp"
 
 namespace lockstep::link {
 
 /// Domain; its clock is the one that its wires have as sender's clock. Hands each message on to the wire that
 /// leads to its device, where those that came over different wires take turns. It takes no time of its own:
 /// what it does is part of its wires' latencies.
+///
+/// A multicast request (Message::targets) becomes one to each of its devices, all of which it has a wire to;
+/// their answers become one: data sector by sector as all have come, an acknowledgement after the last. What
+/// is under way is bounded by the asking devices' tables.
 class Switch final : public sim::Domain {
  public:
   /// `node`: its destination in the network. `sources`: of the network, the number of queues of each of the
-  /// wires. `span`: cycles that a message may be ahead. `wire_to`: by device, index of the wire.
+  /// wires. `span`: cycles that a message may be ahead. `wire_to`: by device, index of the wire. `framing`:
+  /// of each wire, where it multicasts.
   Switch(const Network& network, std::uint32_t node, Cycle span, std::vector<Wire> wires,
-         std::vector<std::uint32_t> wire_to);
+         std::vector<std::uint32_t> wire_to, std::vector<Framing> framing = {});
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
@@ -29,7 +37,16 @@ class Switch final : public sim::Domain {
   [[nodiscard]] bool quiescent() const;
 
  private:
+  /// A multicast request whose answers are awaited.
+  struct Asked {
+    Message request;
+    SectorMask left = 0;                                // not answered yet
+    std::array<SectorMask, kMostDevices> awaited = {};  // by device
+  };
   void tick(Cycle now);
+  void take(std::uint32_t from, const Message& message);
+  void copy(std::uint32_t from, const Message& request);
+  void combine(std::uint32_t from, const Message& answer);
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   const Network* network_;
@@ -37,6 +54,8 @@ class Switch final : public sim::Domain {
   sim::Inbox<Message> inbox_;
   std::vector<Wire> wires_;
   std::vector<std::uint32_t> wire_to_;
+  std::vector<Framing> framing_;
+  SlotTable<Asked> asked_;
 };
 
 }  // namespace lockstep::link

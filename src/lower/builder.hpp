@@ -50,6 +50,7 @@ class Builder {
   [[nodiscard]] const char* signal_suffix() const;
   void parameter(const ptx::Operand& data);
   void atomic(const Instruction& i);
+  void multimem(const Instruction& i);
   void matrix(const Instruction& i);
   void matrix_move(const Instruction& i);
   void copy_async(const Instruction& i);

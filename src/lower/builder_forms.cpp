@@ -54,6 +54,17 @@ unsigned access_bytes(const ptx::Form& form) {
   return std::min(16u, ptx::bytes(form.last_type()) * std::max<unsigned>(form.vector, 1));
 }
 
+/// Behind the opcode: what an atomic operation does.
+std::string operation_suffix(const ptx::Form& form) {
+  static constexpr std::pair<Mod, const char*> kNames[] = {
+      {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"}, {Mod::kInc, "INC"},   {Mod::kDec, "DEC"},
+      {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"}, {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
+  std::string all;
+  for (const auto& [mod, text] : kNames)
+    if (form.has(mod)) all += std::string(".") + text;
+  return all;
+}
+
 std::string first_word(std::string_view text) {
   std::string word(text.substr(0, text.find('.')));
   std::ranges::transform(word, word.begin(),
@@ -74,6 +85,8 @@ bool Builder::special_form(const Instruction& i) {
     case Opcode::kAtom:
     case Opcode::kRed:
       return atomic(i), true;
+    case Opcode::kMultimem:
+      return multimem(i), true;
     case Opcode::kBar:
     case Opcode::kBarrier:
       return barrier(i), true;
@@ -185,15 +198,11 @@ void Builder::atomic(const Instruction& i) {
   const bool returns = i.op() == Opcode::kAtom && i.operands[0].kind != OperandKind::kSink;
   const std::size_t at = i.op() == Opcode::kAtom ? 1 : 0;
   const bool shared = is_shared(i.form.space());
-  static constexpr std::pair<Mod, const char*> kNames[] = {
-      {Mod::kAdd, "ADD"}, {Mod::kMin, "MIN"}, {Mod::kMax, "MAX"}, {Mod::kInc, "INC"},   {Mod::kDec, "DEC"},
-      {Mod::kAnd, "AND"}, {Mod::kOr, "OR"},   {Mod::kXor, "XOR"}, {Mod::kExch, "EXCH"}, {Mod::kCas, "CAS"}};
   std::string opcode = i.has(Mod::kAsync) ? "REDAS"
                        : shared           ? "ATOMS"
                        : returns          ? i.form.space() == Space::kGlobal ? "ATOMG.E" : "ATOM.E"
                                           : "RED.E";
-  for (const auto& [mod, text] : kNames)
-    if (i.has(mod)) opcode += std::string(".") + text;
+  opcode += operation_suffix(i.form);
   const unsigned bytes = access_bytes(i.form);
   if (bytes == 8) opcode += ".64";
   if (!shared) {
@@ -206,6 +215,24 @@ void Builder::atomic(const Instruction& i) {
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
   emit(opcode, returns ? places(i.operands[0]) : std::vector<std::uint8_t>{}, sources, bytes,
        Carries::kFirst);
+}
+
+/// ptxas makes an ordinary store and reduction of multimem.st and multimem.red: the address says it all.
+void Builder::multimem(const Instruction& i) {
+  if (i.has(Mod::kCp)) return bulk_copy(i);
+  const bool loads = i.has(Mod::kLdReduce);
+  const unsigned bytes = access_bytes(i.form);
+  std::string opcode = fmt::format("{}{}{}.STRONG.SYS",
+                                   loads              ? "LDGMC.E"
+                                   : i.has(Mod::kRed) ? "REDG.E"
+                                                      : "STG.E",
+                                   operation_suffix(i.form), width_suffix(bytes));
+  if (!loads) opcode += signal_suffix();
+  window();
+  auto data = places(i.operands[loads ? 0 : 1]), sources = places(i.operands[loads ? 1 : 0]);
+  data.resize(std::min<std::size_t>(data.size(), 1));
+  if (!loads) sources.insert(sources.end(), data.begin(), data.end());
+  emit(opcode, loads ? data : std::vector<std::uint8_t>{}, sources, bytes, Carries::kFirst);
 }
 
 void Builder::barrier(const Instruction& i) {

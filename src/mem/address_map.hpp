@@ -25,9 +25,10 @@ class AddressMap {
   /// Where an SM in L2 half `half` sends a request in the request network: its near slice, or where the line
   /// is another device's memory, one of the lanes of the peer port, which come after the slices.
   [[nodiscard]] std::uint32_t port(Address line, std::uint32_t half) const {
-    if (apertures_ != nullptr && apertures_->owner(line, device_) != device_) return slices_ + lane(line);
+    if (apertures_ != nullptr && apertures_->owner(line, device_) != device_) return peer_port(line);
     return near_slice(line, half);
   }
+  [[nodiscard]] std::uint32_t peer_port(Address line) const { return slices_ + lane(line); }
   /// Before the run: this device is number `device` among several, and has so many lanes to the others.
   void join(const Apertures& apertures, std::uint16_t device, std::uint32_t lanes) {
     apertures_ = &apertures;
@@ -39,6 +40,8 @@ class AddressMap {
   }
   /// Of a line, by the device that asks; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
+
+  [[nodiscard]] const Apertures& apertures() const { return *apertures_; }
 
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.
   [[nodiscard]] std::uint64_t local_line(Address line) const { return line / kLineBytes / slices_; }

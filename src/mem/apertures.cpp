@@ -1,18 +1,65 @@
 #include "mem/apertures.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 
 namespace lockstep::mem {
 
+namespace {
+constexpr Address kEnd = std::numeric_limits<Address>::max();
+}
+
+Address Apertures::last_of(Address begin, std::uint64_t bytes) {
+  return begin + std::min(bytes - 1, kEnd - begin);
+}
+
 void Apertures::place(Address begin, std::uint64_t bytes, std::uint16_t device) {
   if (bytes == 0) return;
-  const Address last = begin + std::min(bytes - 1, std::numeric_limits<Address>::max() - begin);
-  cut(begin);
-  if (last != std::numeric_limits<Address>::max()) cut(last + 1);
+  const Address last = last_of(begin, bytes);
+  cut_out(begin, last);
   ranges_.erase(ranges_.lower_bound(begin), ranges_.upper_bound(last));
-  ranges_[begin] = {last, device};
+  ranges_[begin] = {last, device, {}};
+}
+
+void Apertures::multicast(Address begin, std::uint64_t bytes, std::uint16_t device, Address memory) {
+  if (bytes == 0) return;
+  const Address last = last_of(begin, bytes);
+  const std::pair<std::uint16_t, Address> part(device, memory - begin);
+  cut_out(begin, last);
+  for (Address at = begin;;) {
+    auto next = ranges_.lower_bound(at);
+    if (next == ranges_.end() || next->first > at) {
+      const Address gap = next == ranges_.end() ? last : std::min(last, next->first - 1);
+      next = ranges_.emplace_hint(next, at, Range{gap, kMulticast, {}});
+    }
+    Range& range = next->second;
+    range.device = kMulticast;
+    std::erase_if(range.parts, [device](const auto& other) { return other.first == device; });
+    range.parts.push_back(part);
+    if (range.last >= last) return;
+    at = range.last + 1;
+  }
+}
+
+std::uint64_t Apertures::team(Address address) const {
+  std::uint64_t devices = 0;
+  if (const Range* const range = find(address))
+    for (const auto& [device, distance] : range->parts) devices |= std::uint64_t{1} << device;
+  return devices;
+}
+
+Address Apertures::place_of(Address address, std::uint16_t device) const {
+  const Range* const range = find(address);
+  if (range != nullptr)
+    for (const auto& [member, distance] : range->parts)
+      if (member == device) return address + distance;
+  return address;
+}
+
+/// No range reaches over either end of [begin, last].
+void Apertures::cut_out(Address begin, Address last) {
+  cut(begin);
+  if (last != kEnd) cut(last + 1);
 }
 
 /// A range that reaches over `at` becomes two.

@@ -4,33 +4,54 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "util/types.hpp"
 
 namespace lockstep::mem {
 
-/// Ranges of addresses, each the memory of one device. Changes only between windows; many may read beside
-/// each other.
+/// Ranges of addresses, each the memory of one device, or multicast: each address of it stands for one place
+/// in the memory of every device of a team. Changes only between windows; many may read beside each other.
 class Apertures {
  public:
+  /// As an owner: several devices.
+  static constexpr std::uint16_t kMulticast = 0xffff;
+
   /// [begin, begin + bytes) is the device's from now on, whatever it was before. Empty ranges and what lies
   /// beyond the end of the address space are left out.
   void place(Address begin, std::uint64_t bytes, std::uint16_t device);
-  /// The device whose memory it is; `asker` where no range has it.
+  /// [begin, begin + bytes) is multicast from now on, and stands for the device's memory from `memory` on;
+  /// beside what it stood for of other devices.
+  void multicast(Address begin, std::uint64_t bytes, std::uint16_t device, Address memory);
+
+  /// The device whose memory it is, or kMulticast; `asker` where no range has it.
   [[nodiscard]] std::uint16_t owner(Address address, std::uint16_t asker) const {
-    const auto next = ranges_.upper_bound(address);
-    if (next == ranges_.begin()) return asker;
-    const Range& range = std::prev(next)->second;
-    return address <= range.last ? range.device : asker;
+    const Range* const range = find(address);
+    return range ? range->device : asker;
   }
+  /// Of an address that is multicast: its devices, bit d is device d (devices below 64). Others: none.
+  [[nodiscard]] std::uint64_t team(Address address) const;
+  /// Of an address that is multicast: the place in the memory of a device of its team. Others: the address.
+  [[nodiscard]] Address place_of(Address address, std::uint16_t device) const;
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
 
  private:
   struct Range {
     Address last = 0;
     std::uint16_t device = 0;
+    std::vector<std::pair<std::uint16_t, Address>> parts;  // multicast: devices, and their memory's distance
   };
+  [[nodiscard]] const Range* find(Address address) const {
+    const auto next = ranges_.upper_bound(address);
+    if (next == ranges_.begin()) return nullptr;
+    const Range& range = std::prev(next)->second;
+    return address <= range.last ? &range : nullptr;
+  }
   void cut(Address at);
+  /// What lies beyond the end of the address space is left out.
+  [[nodiscard]] static Address last_of(Address begin, std::uint64_t bytes);
+  void cut_out(Address begin, Address last);
 
   std::map<Address, Range> ranges_;  // by first address, disjoint
 };

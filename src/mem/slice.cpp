@@ -106,33 +106,35 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
     latch.stall = Stall::kPipe;
     return false;
   }
+  const icnt::Request& r = latch.request;
+  if (r.kind >= AccessKind::kAwait) return serve_special(latch, origin, now);
+  if (r.kind == AccessKind::kDiscard) return serve_discard(r, origin, now);
+  const bool far = origin == kNear && is_far(r.line);
+  if (icnt::carries_data(r.kind)) {
+    if (far) return forward(latch, now);
+    if (r.signals) return serve_signal(latch, origin, now);
+    if (is_store(r.kind)) return serve_store(latch, origin, now);
+  }
+  return serve_read(latch, origin, far, now);
+}
+
+/// A line of the host, which is passed on, or a look of a warp that waits for signals, which is done at home.
+bool Slice::serve_special(Latch& latch, Origin origin, Cycle now) {
   if (icnt::is_remote(latch.request.kind)) {
     reply(latch.request, latch.request.sectors, origin, now);
     return true;
   }
-  if (latch.request.kind == AccessKind::kDiscard) return serve_discard(latch.request, origin, now);
-  const bool far = origin == kNear && is_far(latch.request.line);
-  if (latch.request.signals || latch.request.kind == AccessKind::kAwait)
-    return serve_signal(latch, origin, far, now);
-  return serve_data(latch, origin, far, now);
+  if (origin == kNear && is_far(latch.request.line)) return forward(latch, now);
+  latch.request.again = signals_.lacks(latch.request);
+  return serve_read(latch, origin, false, now);
 }
 
-/// A write that signals, or a look of a warp that waits for signals: both at home.
-bool Slice::serve_signal(Latch& latch, Origin origin, bool far, Cycle now) {
-  if (far) return forward(latch, now);
-  const bool look = latch.request.kind == AccessKind::kAwait;
-  if (look) latch.request.again = signals_.lacks(latch.request);
-  if (!serve_data(latch, origin, far, now)) return false;
-  if (!look) signals_.count(latch.request);
-  return true;
-}
-
-bool Slice::serve_data(Latch& latch, Origin origin, bool far, Cycle now) {
-  if (icnt::carries_data(latch.request.kind)) {
-    if (far) return forward(latch, now);
-    if (is_store(latch.request.kind)) return serve_store(latch, origin, now);
-  }
-  return serve_read(latch, origin, far, now);
+/// A write at home for whose words others may wait.
+bool Slice::serve_signal(Latch& latch, Origin origin, Cycle now) {
+  const bool done =
+      is_store(latch.request.kind) ? serve_store(latch, origin, now) : serve_read(latch, origin, false, now);
+  if (done) signals_.count(latch.request);
+  return done;
 }
 
 bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {

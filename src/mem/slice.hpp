@@ -102,8 +102,8 @@ class Slice {
   void send_replies(Cycle now);
 
   [[nodiscard]] bool serve(Latch& latch, Origin origin, Cycle now);
-  [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, bool far, Cycle now);
-  [[nodiscard]] bool serve_data(Latch& latch, Origin origin, bool far, Cycle now);
+  [[nodiscard]] bool serve_special(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
   [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
                            std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);

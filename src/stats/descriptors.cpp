@@ -239,6 +239,11 @@ make room); `residency`, with `--interval`, pairs of cycle and frames in use. Pr
 `prefetched_pages`; coverage is `prefetched_used` / (`prefetched_used` + `faults`); `prefetched_late` counts those that
 came too late for somebody.
 
+Of several devices `managed` is a list with the same for each `device`, its kernels and its frames. Beside these there are
+`peer_lines`, lines that were read or written on another device, and `peers`, for each other device that has anything:
+`pages_in` and `pages_out` that migrated from it and to it, `copies_in` and `copies_out` that were read-only copies. The host
+link's `transfers` and bytes do not contain them; the links of `system` do.
+
 )";
 
 constexpr std::string_view kPreface =

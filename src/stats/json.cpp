@@ -140,13 +140,31 @@ void put_remarks(Writer& out, const RunReport& report) {
   out.put("]");
 }
 
-void put_managed(Writer& out, const RunReport& report) {
-  if (!report.managed) return;
-  const ManagedReport& m = *report.managed;
+/// Of several devices: what came from each other one, and went there.
+void put_peers(Writer& out, const ManagedReport& m) {
+  if (m.peers.empty()) return;
+  out.put(",\n     \"peer_lines\":{},\"peers\":[", m.counters.tlb.peer_lines);
+  bool first = true;
+  for (std::size_t d = 0; d < m.peers.size(); ++d) {
+    const uvm::PeerPages& p = m.peers[d];
+    if (p == uvm::PeerPages{}) continue;
+    out.separate(first, "       ");
+    out.put("{{\"device\":{},\"pages_in\":{},\"pages_out\":{},\"copies_in\":{},\"copies_out\":{}}}", d, p.in,
+            p.out, p.copies_in, p.copies_out);
+  }
+  out.put("]");
+}
+
+/// `device`: of several.
+void put_managed(Writer& out, const RunReport& report, const ManagedReport& m,
+                 std::optional<std::uint16_t> device) {
   Cycle kernels = 0;
-  for (const KernelResult& kernel : report.kernels) kernels += kernel.cycles;
-  out.put(",\n  \"managed\":{{\"allocations\":{},\"footprint_bytes\":{},\"device_bytes\":{},", m.allocations,
-          m.footprint_bytes, m.device_bytes);
+  for (const KernelResult& kernel : report.kernels)
+    if (!device || kernel.device == *device) kernels += kernel.cycles;
+  out.put("{{");
+  if (device) out.put("\"device\":{},", *device);
+  out.put("\"allocations\":{},\"footprint_bytes\":{},\"device_bytes\":{},", m.allocations, m.footprint_bytes,
+          m.device_bytes);
   out.put("\"kernel_cycles\":{},\"added_fault_cycles\":{},\"kernel_and_fault_cycles\":{}", kernels,
           m.added_fault_cycles, kernels + m.added_fault_cycles);
   for (const uvm::CounterRow& row : uvm::counter_rows())
@@ -162,6 +180,7 @@ void put_managed(Writer& out, const RunReport& report) {
             c.bytes_to_device, c.write_backs, c.bytes_to_host, c.evictions);
   }
   out.put("]");
+  put_peers(out, m);
   if (!m.residency.empty()) {
     out.put(",\n     \"residency\":[");
     first = true;
@@ -172,6 +191,21 @@ void put_managed(Writer& out, const RunReport& report) {
     out.put("]");
   }
   out.put("}}");
+}
+
+void put_managed(Writer& out, const RunReport& report) {
+  if (report.managed) {
+    out.put(",\n  \"managed\":");
+    put_managed(out, report, *report.managed, std::nullopt);
+  } else if (report.has_managed()) {
+    out.put(",\n  \"managed\":[");
+    bool first = true;
+    for (std::uint16_t d = 0; d < report.system->managed.size(); ++d) {
+      out.separate(first, "    ");
+      put_managed(out, report, report.system->managed[d], d);
+    }
+    out.put("]");
+  }
 }
 
 void put_system(Writer& out, const RunReport& report) {

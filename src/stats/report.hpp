@@ -12,6 +12,7 @@
 #include "stats/counters.hpp"
 #include "util/types.hpp"
 #include "uvm/counter_table.hpp"
+#include "uvm/peer_pages.hpp"
 
 namespace lockstep::stats {
 
@@ -47,17 +48,6 @@ struct LinkResult {
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
 };
 
-/// A system of several devices.
-struct SystemReport {
-  std::string name;
-  struct Device {
-    std::string gpu;
-    std::uint64_t config_hash = 0, core_khz = 0;
-  };
-  std::vector<Device> devices;
-  std::vector<LinkResult> links;
-};
-
 /// One sample of the time series; counters are the differences to the sample before.
 struct IntervalSample {
   Cycle end_cycle = 0;
@@ -80,7 +70,20 @@ struct ManagedReport {
     Cycle cycle = 0;
     std::uint64_t pages = 0;  // frames in use
   };
-  std::vector<Sample> residency;  // with a time series, at its samples
+  std::vector<Sample> residency;      // with a time series, at its samples
+  std::vector<uvm::PeerPages> peers;  // of several devices: what came from and went to each
+};
+
+/// A system of several devices.
+struct SystemReport {
+  std::string name;
+  struct Device {
+    std::string gpu;
+    std::uint64_t config_hash = 0, core_khz = 0;
+  };
+  std::vector<Device> devices;
+  std::vector<LinkResult> links;
+  std::vector<ManagedReport> managed;  // by device; empty without managed memory
 };
 
 /// Everything that stats.json says. Cycles of a kernel or copy are those of its device. Nothing here depends
@@ -102,10 +105,13 @@ struct RunReport {
   std::vector<IntervalSample> intervals;
   KernelCounters unattributed;  // copies, and write-backs after the end of the kernel that wrote
   std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes;  // sorted
-  std::optional<ManagedReport> managed;
+  std::optional<ManagedReport> managed;                                // of one device
   std::optional<SystemReport>
       system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
+
+  /// Whether there was managed memory.
+  [[nodiscard]] bool has_managed() const { return managed || (system && !system->managed.empty()); }
 };
 
 /// The core clock of the device that ran it.

@@ -55,15 +55,28 @@ std::string link_lines(const RunReport& report) {
   return text;
 }
 
-std::string managed_line(const RunReport& report) {
-  if (!report.managed) return "";
-  const ManagedReport& m = *report.managed;
+std::string managed_line(const ManagedReport& m, const std::string& who) {
   const uvm::Counters& c = m.counters.gmmu;
-  return fmt::format("managed: {}B of {}B on the device, {} far faults, {}B in, {}B out, {} pages thrashed\n",
+  return fmt::format("{}: {}B of {}B on the device, {} far faults, {}B in, {}B out, {} pages thrashed", who,
                      scaled(static_cast<double>(c.peak_resident_pages) * uvm::kPageBytes),
                      scaled(static_cast<double>(m.device_bytes)), grouped(c.faults),
                      scaled(static_cast<double>(c.bytes_to_device)),
                      scaled(static_cast<double>(c.bytes_to_host)), grouped(c.thrashed_pages));
+}
+
+/// Of several devices, also what came from the others.
+std::string managed_lines(const RunReport& report) {
+  if (report.managed) return managed_line(*report.managed, "managed") + "\n";
+  std::string text;
+  if (!report.has_managed()) return text;
+  for (std::size_t d = 0; d < report.system->managed.size(); ++d) {
+    const ManagedReport& m = report.system->managed[d];
+    std::uint64_t pages = 0;
+    for (const uvm::PeerPages& p : m.peers) pages += p.in + p.copies_in;
+    text += managed_line(m, fmt::format("managed, device {}", d)) +
+            fmt::format(", {}B from other devices\n", scaled(static_cast<double>(pages) * uvm::kPageBytes));
+  }
+  return text;
 }
 
 std::string overrides_line(const RunReport& report) {
@@ -131,7 +144,7 @@ std::string to_text(const RunReport& report, const HostReport& host, const Summa
   text += kernel_table(report, options) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + copies_line(report) + link_lines(report) + managed_line(report) + speed_line(host) +
+  return text + copies_line(report) + link_lines(report) + managed_lines(report) + speed_line(host) +
          warnings(report);
 }
 

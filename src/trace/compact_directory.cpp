@@ -117,7 +117,7 @@ bool has_memory(Command::Kind kind) {
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
   return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) ||
-         (kind >= Kind::kDeviceAccess && kind != Kind::kPlace);
+         (kind >= Kind::kDeviceAccess && kind <= Kind::kPeerCopy);
 }
 bool has_place(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -127,6 +127,9 @@ bool has_place(Command::Kind kind) {
 bool has_sort(Command::Kind kind) {
   return kind == Command::Kind::kHostAccess || kind == Command::Kind::kDeviceAccess;
 }
+bool has_source(Command::Kind kind) {
+  return kind == Command::Kind::kPeerCopy || kind == Command::Kind::kMulticast;
+}
 bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
 }
@@ -134,6 +137,18 @@ bool has_event(Command::Kind kind) {
 /// Added to the kind of a command that is another device's than the first.
 constexpr std::uint64_t kOnDevice = 32;
 static_assert(Command::kKinds <= kOnDevice);
+
+/// A named place: 0 is device 0, 1 the host, then the other devices.
+std::uint64_t place_number(const Command& command) {
+  if (command.host) return 1;
+  return command.place == 0 ? 0 : command.place + 1u;
+}
+
+void decode_place(ByteReader& in, Command& command) {
+  const std::uint64_t number = in.number(Command::kMaxDevices, "the place of a command");
+  command.host = number == 1;
+  if (number > 1) command.place = static_cast<std::uint16_t>(number - 1);
+}
 
 void decode_kind(ByteReader& in, Command& command) {
   const std::uint64_t kind = in.number(kOnDevice + Command::kKinds - 1, "the kind of a command");
@@ -158,11 +173,11 @@ void encode_command(const Command& command, Bytes& out) {
     put_varint(out, command.bytes);
   }
   if (command.kind == Kind::kAdvise) put_varint(out, command.advice);
-  if (has_place(command.kind)) put_varint(out, command.host ? 1 : 0);
+  if (has_place(command.kind)) put_varint(out, place_number(command));
   if (has_sort(command.kind)) put_varint(out, command.write ? 1 : 0);
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
-  if (command.kind == Kind::kPeerCopy) put_varint(out, command.source);
+  if (has_source(command.kind)) put_varint(out, command.source);
 }
 
 Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
@@ -180,26 +195,26 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
   }
   if (command.kind == Kind::kAdvise)
     command.advice = static_cast<std::uint8_t>(in.number(kMaxAdvice, "an advice"));
-  if (has_place(command.kind)) command.host = in.number(1, "the place of a command") == 1;
+  if (has_place(command.kind)) decode_place(in, command);
   if (has_sort(command.kind)) command.write = in.number(1, "the sort of an access") == 1;
   if (has_stream(command.kind)) command.stream = in.varint();
   if (has_event(command.kind)) {
     if (events == 0) throw BrokenBlock("a command waits for an event before one is recorded");
     command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
   }
-  if (command.kind == Kind::kPeerCopy) command.source = in.varint();
+  if (has_source(command.kind)) command.source = in.varint();
   return command;
 }
 
 std::uint16_t devices_of(const std::vector<Command>& commands) {
   std::uint16_t most = 0;
-  for (const Command& command : commands) most = std::max(most, command.device);
+  for (const Command& command : commands) most = std::max({most, command.device, command.place});
   return static_cast<std::uint16_t>(most + 1);
 }
 
 std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_devices = [](const Command& c) {
-    return c.device != 0 || c.kind == Command::Kind::kPeerCopy || c.kind == Command::Kind::kPlace;
+    return c.device != 0 || c.place != 0 || c.kind >= Command::Kind::kPeerCopy;
   };
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
   if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;

@@ -37,6 +37,7 @@ constexpr Verb kVerbs[] = {
     {"EventWait", "EventWait,EVENT", Command::Kind::kEventWait, "e"},
     {"MemcpyPeer", "MemcpyPeer,TO,FROM,BYTES,STREAM", Command::Kind::kPeerCopy, "afbs"},
     {"Place", "Place,ADDRESS,BYTES", Command::Kind::kPlace, "ab"},
+    {"Multicast", "Multicast,ADDRESS,MEMORY,BYTES", Command::Kind::kMulticast, "afb"},
 };
 
 bool is_hexadecimal(std::string_view field, Address& value) {

@@ -51,7 +51,8 @@ void set_access(StaticInst& inst, const InstructionText& text, const Opcode& opc
   inst.access_bytes = static_cast<std::uint8_t>(std::min(bytes, 128u));
   const bool global = inst.space == MemSpace::kGlobal || inst.space == MemSpace::kGeneric;
   const bool strong = opcode.has("STRONG") && (opcode.has("GPU") || opcode.has("SYS"));
-  const bool uncached = opcode.has("CV") || opcode.has("CG") || opcode.has("MMIO") || opcode.has("BYPASS");
+  const bool uncached = opcode.has("CV") || opcode.has("CG") || opcode.has("MMIO") || opcode.has("BYPASS") ||
+                        opcode.base() == "LDGMC";
   const bool atomic = inst.op_class == OpClass::kAtomic || inst.op_class == OpClass::kReduction;
   inst.bypass_l1 = global && (strong || uncached || atomic);
   inst.evict_first = opcode.has("EF") || opcode.has("NA");

@@ -2,7 +2,8 @@
 
 namespace lockstep::uvm {
 
-void AdviceTable::advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host) {
+void AdviceTable::advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place,
+                         std::uint16_t other) {
   AdvisedPages& a = trees_[tree];
   switch (advice) {
     case Advice::kSetReadMostly:
@@ -12,18 +13,23 @@ void AdviceTable::advise(TreeIndex tree, const PageSet& pages, Advice advice, bo
       a.read_mostly -= pages;
       return;
     case Advice::kSetPreferredLocation:
-      (host ? a.prefer_host : a.prefer_device) |= pages;
-      (host ? a.prefer_device : a.prefer_host) -= pages;
-      return;
     case Advice::kUnsetPreferredLocation:
-      a.prefer_host -= pages;
-      a.prefer_device -= pages;
+      for (PageSet* set : {&a.prefer_host, &a.prefer_device, &a.prefer_other}) *set -= pages;
+      for (PageSet& set : a.preferred_by) set -= pages;
+      if (advice == Advice::kUnsetPreferredLocation) return;
+      if (place == Named::kOther) {
+        if (a.preferred_by.size() <= other) a.preferred_by.resize(other + 1u);
+        a.preferred_by[other] |= pages;
+      }
+      (place == Named::kHost     ? a.prefer_host
+       : place == Named::kDevice ? a.prefer_device
+                                 : a.prefer_other) |= pages;
       return;
     case Advice::kSetAccessedBy:
-      (host ? a.accessed_by_host : a.accessed_by) |= pages;
+      if (place != Named::kOther) (place == Named::kHost ? a.accessed_by_host : a.accessed_by) |= pages;
       return;
     case Advice::kUnsetAccessedBy:
-      (host ? a.accessed_by_host : a.accessed_by) -= pages;
+      if (place != Named::kOther) (place == Named::kHost ? a.accessed_by_host : a.accessed_by) -= pages;
       return;
     case Advice::kNone:
       return;
@@ -34,7 +40,8 @@ Placement AdviceTable::placement(TreeIndex tree, unsigned page, bool write) cons
   const AdvisedPages& a = of(tree);
   if (!write && a.read_mostly.contains(page)) return Placement::kDuplicate;
   if (a.prefer_device.contains(page)) return Placement::kMigrate;
-  const bool stays = a.prefer_host.contains(page) || a.accessed_by.contains(page);
+  const bool stays =
+      a.prefer_host.contains(page) || a.prefer_other.contains(page) || a.accessed_by.contains(page);
   return stays && !a.read_mostly.contains(page) ? Placement::kRemote : Placement::kMigrate;
 }
 

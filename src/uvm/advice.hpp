@@ -1,7 +1,9 @@
 // What cudaMemAdvise has said of pages, and where a page goes because of it (spec D.6).
 #pragma once
 
+#include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "uvm/order.hpp"
 #include "uvm/page_table.hpp"
@@ -11,22 +13,23 @@ namespace lockstep::uvm {
 /// Advice for the pages of one tree.
 struct AdvisedPages {
   PageSet read_mostly;
-  PageSet prefer_host, prefer_device;  // disjoint
-  PageSet accessed_by;                 // the device
+  PageSet prefer_host, prefer_device, prefer_other;  // disjoint; other: another device
+  PageSet accessed_by;                               // the device
   PageSet accessed_by_host;
+  std::vector<PageSet> preferred_by;  // parts of prefer_other, by device
 };
 
 /// What the device's fault on a page of the host leads to.
 enum class Placement : std::uint8_t {
   kMigrate,    // to the device
   kDuplicate,  // a copy on the device, read-only; the host keeps its own
-  kRemote      // the page stays, the device maps it
+  kRemote      // the page stays where it is, the device maps it
 };
 
 class AdviceTable {
  public:
-  /// `host`: the processor named is the host, else the device.
-  void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
+  /// `other`: the device, where the place is another one.
+  void advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place, std::uint16_t other = 0);
   [[nodiscard]] const AdvisedPages& of(TreeIndex tree) const {
     static const AdvisedPages kNone;
     if (trees_.empty()) return kNone;
@@ -34,7 +37,7 @@ class AdviceTable {
     return found == trees_.end() ? kNone : found->second;
   }
   /// Read-mostly: reads duplicate, writes collapse to the writer. Else the preferred location: the device's
-  /// own attracts the page, the host's keeps it. Else accessed-by keeps it.
+  /// own attracts the page, another one keeps it. Else accessed-by keeps it.
   [[nodiscard]] Placement placement(TreeIndex tree, unsigned page, bool write) const;
   [[nodiscard]] bool empty() const { return trees_.empty(); }
 

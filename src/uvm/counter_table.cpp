@@ -152,7 +152,9 @@ constexpr std::array kRows{
 #undef AT
 #undef SIZE
 #undef LATENCY
-static_assert(kRows.size() * sizeof(std::uint64_t) == sizeof(RunCounters), "each counter has one row");
+constexpr std::size_t kOfSystems = 1;  // tlb.peer_lines: beside `peers`, where there are several devices
+static_assert((kRows.size() + kOfSystems) * sizeof(std::uint64_t) == sizeof(RunCounters),
+              "each counter has one row");
 
 }  // namespace
 

@@ -12,6 +12,7 @@ struct TlbCounters {
   std::uint64_t merged = 0;                          // misses of a page that was asked for already
   std::uint64_t inserts = 0, evictions = 0, shot_down = 0, replays = 0;
   std::uint64_t remote_lines = 0;  // got through to the host
+  std::uint64_t peer_lines = 0;    // likewise to another device
 };
 
 /// Of the GMMU. Only std::uint64_t inside, so that it can be walked as an array.

@@ -173,6 +173,7 @@ void DeviceMemory::invalidate(const WriteBack& entry) {
   tree.dirty -= run.set();
   tree.untouched -= run.set();
   tree.duplicated -= run.set();
+  tree.unbacked -= run.set();
   shootdowns_.push_back({next_shootdown_++, tree.id, run.first, run.pages});
   if (!entry.evicted) return;
   counters_.evicted_dirty_pages += dirty;
@@ -186,16 +187,18 @@ void DeviceMemory::acknowledge(std::uint32_t shootdown, Cycle now) {
                                   [&](const WriteBack& w) { return w.shootdown == shootdown; });
   if (entry == awaiting_.end() || --entry->acknowledgements > 0) return;
   entry->not_before = std::max(entry->not_before, now);
-  writes_.push_back(*entry);
-  awaiting_.erase(entry);
   changed_ = true;
+  const WriteBack ready = *entry;
+  awaiting_.erase(entry);
+  if (ready.handed) return directory_->stands_still(ready.run);
+  writes_.push_back(ready);
 }
 
 // --- Lane to the host ---
 
 void DeviceMemory::step_write(Cycle now) {
   if (write_.over(now)) finish_write();
-  if (held_[static_cast<unsigned>(Direction::kToHost)]) return;
+  if (!may_begin(Direction::kToHost)) return;
   if (!write_.busy && !writes_.empty() && writes_.front().not_before <= now) start_write(now);
 }
 
@@ -215,9 +218,11 @@ void DeviceMemory::finish_write() {
     tree.counted |= pages;
     tree.duplicated |= pages;
     list_.arrived(writing_.run.tree, pages);
+    if (directory_) directory_->backed(writing_.run.tree, pages);
     return;
   }
   give_frames(writing_.run);
+  if (directory_) return directory_->left(writing_.run.tree, pages, !writing_.drop);
   tree.remote |= pages & remote_.advice.of(writing_.run.tree).accessed_by;
 }
 
@@ -279,7 +284,7 @@ void DeviceMemory::take_back(TreeIndex index, unsigned page) {
 /// Slots go first, once there is room for the transfer at the front (spec A.5.6).
 void DeviceMemory::step_read(Cycle now) {
   if (read_.over(now)) finish_read(now);
-  if (held_[static_cast<unsigned>(Direction::kToDevice)]) return;
+  if (!may_begin(Direction::kToDevice)) return;
   if (read_.busy || (reads_.empty() && slots_waiting_ == 0)) return;
   const bool room = reads_.empty() || reads_.front().frames_taken || needed(reads_.front()) <= free_;
   if (room && slots_waiting_ > 0) {
@@ -336,8 +341,13 @@ void DeviceMemory::finish_read(Cycle now) {
   changed_ = true;
   if (reading_.slot) ++slots_done_;
   if (reading_.handling > 0) return;
+  arrive(reading_.transfer.run, now);
+  if (directory_) directory_->arrived(reading_.transfer.run.tree, reading_.transfer.run.set(), now);
+}
+
+void DeviceMemory::arrive(const Run& run, Cycle now) {
+  changed_ = true;
   fruitless_ = false;
-  const Run& run = reading_.transfer.run;
   const PageSet pages = run.set();
   Tree& tree = table_[run.tree];
   const PageSet unasked = pages - tree.wanted;
@@ -348,9 +358,11 @@ void DeviceMemory::finish_read(Cycle now) {
   counters_.prefetched_pages += unasked.count();
   counters_.thrashed_pages += (tree.evicted & pages).count();
   const PageSet read_mostly = remote_.advice.of(run.tree).read_mostly & pages;
-  tree.duplicated |= read_mostly - tree.wanted_to_write;
-  counters_.duplicated_pages += (read_mostly - tree.wanted_to_write).count();
+  const PageSet copies = directory_ ? tree.shared & pages : read_mostly - tree.wanted_to_write;
+  tree.duplicated |= copies;
+  counters_.duplicated_pages += copies.count();
   tree.wanted_to_write -= pages;
+  tree.shared -= pages;
   list_.arrived(run.tree, pages);
   fault_times_.arrived(run, now);
   counters_.peak_resident_pages = std::max(counters_.peak_resident_pages, frames_ - free_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,9 +12,11 @@
 #include "util/types.hpp"
 #include "uvm/access_pattern.hpp"
 #include "uvm/counters.hpp"
+#include "uvm/directory_client.hpp"
 #include "uvm/event.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/fault_times.hpp"
+#include "uvm/host_link.hpp"
 #include "uvm/link.hpp"
 #include "uvm/order.hpp"
 #include "uvm/page_table.hpp"
@@ -63,6 +66,8 @@ struct Shootdown {
 class DeviceMemory {
  public:
   DeviceMemory(const MemorySettings& settings, const AddressSpace& space);
+  /// Before the run: it is one of so many devices. Thrashing is not looked for then.
+  void join(std::size_t devices);
 
   /// The address space has grown.
   void grow();
@@ -73,6 +78,11 @@ class DeviceMemory {
   /// Stages the transfers that a set of faults of one tree leads to. Where they would not fit the device at
   /// all, only the faulting pages, and no more than the device has frames. Returns those staged.
   std::vector<Transfer> stage(TreeIndex tree, const PageSet& faults, CutRule rule);
+  /// What is to come, with its frames taken: from the host, or from where the directory finds it. Only with a
+  /// directory, `upgraded`: pages that are here read-only and are to be written; `mapped`: pages that are to
+  /// be accessed where they are.
+  void bring(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded = {},
+             const PageSet& mapped = {});
   /// To the read lane; `frames_taken`: take_frames() was called for it.
   void queue_read(const Transfer& transfer, bool frames_taken);
   /// Time of the read lane that carries nothing: handling of a fault (FaultCost::kInline).
@@ -94,7 +104,7 @@ class DeviceMemory {
   void expel(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
   /// The resident pages of the set are copied to the host and stay, as duplicates; accesses wait meanwhile.
   void copy_to_host(TreeIndex tree, const PageSet& pages, Cycle now);
-  void advise(TreeIndex tree, const PageSet& pages, Advice advice, bool host);
+  void advise(TreeIndex tree, const PageSet& pages, Advice advice, Named place, std::uint16_t other = 0);
   /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
   /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
   /// pages stay valid (spec B.11).
@@ -128,6 +138,17 @@ class DeviceMemory {
     if (patterns_) patterns_->kernel_begins();
   }
 
+  // --- Of several devices ---
+  /// Null with one device.
+  [[nodiscard]] DirectoryClient* directory() { return directory_.get(); }
+  [[nodiscard]] const DirectoryClient* directory() const { return directory_.get(); }
+  /// The resident pages of the set are taken from all SMs and wait (DirectoryClient::stands_still).
+  void hand_over(TreeIndex tree, const PageSet& pages, bool keep, Cycle now);
+  /// They have been copied to another device; `keep`: they stay here, read-only.
+  void handed_over(const Run& run, bool keep);
+  /// Pages that were incoming are here.
+  void arrive(const Run& run, Cycle now);
+
   // --- Lanes ---
   void step_write(Cycle now);
   void step_read(Cycle now);
@@ -145,24 +166,10 @@ class DeviceMemory {
     (direction == Direction::kToDevice ? read_ : write_).moving = false;
     changed_ = true;
   }
-  /// Another user has the link in that direction, or its turn is next: no transfer begins. True on a change.
-  bool hold_link(Direction direction, bool held) {
-    return std::exchange(held_[static_cast<unsigned>(direction)], held) != held;
-  }
-  /// When the latest transfer of that direction began.
-  [[nodiscard]] Cycle last_start(Direction direction) const {
-    return (direction == Direction::kToDevice ? read_ : write_).start;
-  }
-  [[nodiscard]] bool on_link(Direction direction) const {
-    return (direction == Direction::kToDevice ? read_ : write_).busy;
-  }
-  /// A transfer would begin if the link were free.
-  [[nodiscard]] bool wants_link(Direction direction, Cycle now) const {
-    if (on_link(direction)) return false;
-    if (direction == Direction::kToHost) return !writes_.empty() && writes_.front().not_before <= now;
-    if (reads_.empty()) return slots_waiting_ > 0;
-    return reads_.front().frames_taken || needed(reads_.front()) <= free_;
-  }
+  /// Before the run: copies use the link too.
+  void share(HostLink& link) { host_link_ = &link; }
+  /// Tells the link what migrations do, and has it decide. True where its decision has changed.
+  bool arbitrate(Cycle now);
 
   // --- Accesses ---
   /// An access to a resident page.
@@ -184,13 +191,14 @@ class DeviceMemory {
     return !read_.busy && reads_.empty() && slots_waiting_ == 0 && !write_.busy && writes_.empty() &&
            awaiting_.empty();
   }
-  [[nodiscard]] bool reads_idle() const { return (!read_.busy || reading_.slot) && reads_.empty(); }
+  [[nodiscard]] bool reads_idle() const {
+    return (!read_.busy || reading_.slot) && reads_.empty() && !(directory_ && directory_->acquires());
+  }
   [[nodiscard]] bool oversubscribed() const { return oversubscribed_; }
   /// When the link has something to do next by itself; kNever.
   [[nodiscard]] Cycle next_event() const {
     const auto end = [](const Lane& lane) { return lane.busy && !lane.moving ? lane.end : kNever; };
-    const bool may_write =
-        !write_.busy && !writes_.empty() && !held_[static_cast<unsigned>(Direction::kToHost)];
+    const bool may_write = !write_.busy && !writes_.empty() && may_begin(Direction::kToHost);
     return std::min(end(read_), may_write ? writes_.front().not_before : end(write_));
   }
   /// Something has changed since the last call.
@@ -218,6 +226,7 @@ class DeviceMemory {
     Run run;
     bool drop = false, evicted = true;                  // evicted: to make room
     bool keep = false;                                  // the device keeps its copy: a duplicate
+    bool handed = false;                                // to another device: no write-back
     std::uint32_t shootdown = 0, acknowledgements = 0;  // still to come
     Cycle not_before = 0;
   };
@@ -228,6 +237,13 @@ class DeviceMemory {
     [[nodiscard]] bool over(Cycle now) const { return busy && end <= now && !moving; }
   };
 
+  [[nodiscard]] const Lane& lane_of(Direction direction) const {
+    return direction == Direction::kToDevice ? read_ : write_;
+  }
+  [[nodiscard]] bool may_begin(Direction direction) const {
+    return !host_link_ || host_link_->migration_may_begin(direction);
+  }
+  [[nodiscard]] bool wants_link(Direction direction, Cycle now) const;
   [[nodiscard]] LinkParameters link_parameters() const {
     return {settings_.core_khz, settings_.parameters.link_gib};
   }
@@ -254,6 +270,8 @@ class DeviceMemory {
   void apply_smart_choice();
   void change_evictor(const EvictionPolicy& policy);
   void leave(TreeIndex tree, const PageSet& pages, bool drop, Cycle now);
+  void take_out(TreeIndex tree, const PageSet& pages);
+  [[nodiscard]] PageSet backed(const Tree& tree) const { return tree.duplicated - tree.unbacked; }
   [[nodiscard]] std::uint64_t taken_for_reads() const;
   void take_back(TreeIndex tree, unsigned page);
   [[nodiscard]] EvictionRules rules() const;
@@ -282,7 +300,6 @@ class DeviceMemory {
   std::uint32_t next_shootdown_ = 0;
   std::vector<Shootdown> shootdowns_;
   std::vector<Move> moves_;
-  bool held_[2] = {false, false};  // by Direction
   std::vector<Run> arrived_;
   Counters counters_;
   FaultTimes fault_times_;
@@ -291,6 +308,8 @@ class DeviceMemory {
   }
   std::vector<AllocationCounters> by_allocation_;
   std::vector<Event>* events_ = nullptr;
+  std::unique_ptr<DirectoryClient> directory_;
+  HostLink* host_link_ = nullptr;  // null: migrations have the link for themselves
 };
 
 }  // namespace lockstep::uvm

@@ -27,8 +27,9 @@ bool DeviceMemory::too_early(TreeIndex tree, unsigned page, bool write) const {
 
 void DeviceMemory::unmap_remote(TreeIndex index, const PageSet& pages) {
   Tree& tree = table_[index];
-  const PageSet mapped = tree.remote & pages;
+  const PageSet mapped = (tree.remote | tree.on_peer) & pages;
   tree.remote -= mapped;
+  tree.on_peer -= mapped;
   mapped.for_each_run([&](unsigned first, unsigned count) {
     shootdowns_.push_back(
         {next_shootdown_++, tree.id, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)});
@@ -55,24 +56,28 @@ void DeviceMemory::delay(Direction direction, Cycle cycles) {
 
 // --- Advice ---
 
-void DeviceMemory::advise(TreeIndex index, const PageSet& pages, Advice advice, bool host) {
+void DeviceMemory::advise(TreeIndex index, const PageSet& pages, Advice advice, Named place,
+                          std::uint16_t other) {
   Tree& tree = table_[index];
   const PageSet named = pages & tree.all();
+  const bool own = place == Named::kDevice;
   counters_.advised_pages += named.count();
-  remote_.advice.advise(index, named, advice, host);
+  remote_.advice.advise(index, named, advice, place, other);
   const AdvisedPages& now = remote_.advice.of(index);
-  if (advice == Advice::kSetAccessedBy && !host)
+  if (advice == Advice::kSetAccessedBy && own && !directory_)
     tree.remote |= (named & now.accessed_by) - tree.resident - tree.incoming - tree.leaving;
-  if (advice == Advice::kUnsetAccessedBy && !host) unmap_remote(index, named - now.prefer_host);
-  if (advice == Advice::kSetPreferredLocation && !host) unmap_remote(index, named);
+  if (advice == Advice::kUnsetAccessedBy && own) unmap_remote(index, named - now.prefer_host);
+  if (advice == Advice::kSetPreferredLocation && own) unmap_remote(index, named);
   if (advice == Advice::kUnsetPreferredLocation) unmap_remote(index, named - now.accessed_by);
   if (advice == Advice::kSetReadMostly) unmap_remote(index, named);
-  if (advice == Advice::kUnsetReadMostly) tree.duplicated -= named;
+  if (advice == Advice::kUnsetReadMostly && !directory_) tree.duplicated -= named;
+  if (directory_) directory_->follow(index, now.accessed_by - now.read_mostly - now.prefer_device);
   changed_ = true;
 }
 
 void DeviceMemory::collapse(TreeIndex index, unsigned page) {
   table_[index].duplicated.erase(page);
+  table_[index].unbacked.erase(page);
   ++counters_.collapsed_pages;
 }
 
@@ -80,10 +85,7 @@ void DeviceMemory::collapse(TreeIndex index, unsigned page) {
 
 /// Takes the pages out and queues them, those that the host has as drops.
 void DeviceMemory::leave(TreeIndex index, const PageSet& pages, bool drop, Cycle now) {
-  Tree& tree = table_[index];
-  tree.counted -= pages;
-  tree.leaving |= pages;
-  list_.left(index, tree.resident - tree.leaving);
+  take_out(index, pages);
   pages.for_each_run([&](unsigned first, unsigned count) {
     queue_leaving({index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)}, drop, false,
                   now);
@@ -91,9 +93,17 @@ void DeviceMemory::leave(TreeIndex index, const PageSet& pages, bool drop, Cycle
   changed_ = true;
 }
 
+/// Of the page trees and the evictor's list.
+void DeviceMemory::take_out(TreeIndex index, const PageSet& pages) {
+  Tree& tree = table_[index];
+  tree.counted -= pages;
+  tree.leaving |= pages;
+  list_.left(index, tree.resident - tree.leaving);
+}
+
 /// Pages that the host has are dropped, the others cut around them.
 void DeviceMemory::queue_leaving(const Run& run, bool drop, bool evicted, Cycle now) {
-  const PageSet both = table_[run.tree].duplicated & run.set();
+  const PageSet both = backed(table_[run.tree]) & run.set();
   if (drop || both.empty()) return add_write_back({run, drop, evicted}, now);
   for (const bool duplicated : {true, false})
     (duplicated ? both : run.set() - both).for_each_run([&](unsigned first, unsigned count) {
@@ -109,17 +119,78 @@ void DeviceMemory::expel(TreeIndex index, const PageSet& pages, bool drop, Cycle
 }
 
 void DeviceMemory::copy_to_host(TreeIndex index, const PageSet& pages, Cycle now) {
-  Tree& tree = table_[index];
-  const PageSet here = (tree.resident - tree.leaving - tree.duplicated) & pages;
+  const Tree& tree = table_[index];
+  const PageSet here = (tree.resident - tree.leaving - backed(tree)) & pages;
   if (here.empty()) return;
-  tree.counted -= here;
-  tree.leaving |= here;
-  list_.left(index, tree.resident - tree.leaving);
+  take_out(index, here);
   here.for_each_run([&](unsigned first, unsigned count) {
     const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)};
     add_write_back({run, false, false, true}, now);
   });
   changed_ = true;
+}
+
+// --- The host link ---
+
+/// A transfer would begin if the link were free.
+bool DeviceMemory::wants_link(Direction direction, Cycle now) const {
+  if (lane_of(direction).busy) return false;
+  if (direction == Direction::kToHost) return !writes_.empty() && writes_.front().not_before <= now;
+  if (reads_.empty()) return slots_waiting_ > 0;
+  return reads_.front().frames_taken || needed(reads_.front()) <= free_;
+}
+
+bool DeviceMemory::arbitrate(Cycle now) {
+  bool changed = false;
+  for (const Direction d : {Direction::kToHost, Direction::kToDevice}) {
+    host_link_->say(d, HostLink::Migrations{lane_of(d).busy, wants_link(d, now), lane_of(d).start});
+    changed = host_link_->decide(d, now) || changed;
+  }
+  return changed;
+}
+
+// --- Of several devices ---
+
+void DeviceMemory::join(std::size_t devices) {
+  directory_ = std::make_unique<DirectoryClient>(*this, devices);
+  remote_.thrashing.reset();
+}
+
+void DeviceMemory::bring(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded,
+                         const PageSet& mapped) {
+  if (directory_) {
+    changed_ = true;
+    return directory_->acquire(tree, transfers, upgraded, mapped);
+  }
+  for (const Transfer& t : transfers) queue_read(t, true);
+}
+
+void DeviceMemory::hand_over(TreeIndex index, const PageSet& pages, bool keep, Cycle now) {
+  if (pages.empty()) return;
+  take_out(index, pages);
+  pages.for_each_run([&](unsigned first, unsigned count) {
+    WriteBack entry{
+        {index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(count)}, false, false};
+    entry.keep = keep;
+    entry.handed = true;
+    add_write_back(entry, now);
+  });
+  changed_ = true;
+}
+
+void DeviceMemory::handed_over(const Run& run, bool keep) {
+  Tree& tree = table_[run.tree];
+  const PageSet pages = run.set();
+  leaving_pages_ -= run.pages;
+  tree.leaving -= pages;
+  gone_ = changed_ = true;
+  fruitless_ = false;
+  if (!keep) return give_frames(run);
+  tree.resident |= pages;
+  tree.counted |= pages;
+  tree.duplicated |= pages;
+  tree.unbacked |= pages;
+  list_.arrived(run.tree, pages);
 }
 
 // --- cudaDeviceSynchronize in UVMSmart ---

@@ -164,7 +164,11 @@ PageSet Driver::to_be_brought(const Block& block, Cycle now) {
       missing.erase(page);
     } else if (remote.kept(block.tree, page, block.writes.contains(page), now)) {
       if (hint == Hint::kPin) ++memory_->counters().pinned_pages;
-      memory_->map_remote(block.tree, page);
+      if (memory_->directory()) {
+        mapped_.insert(page);
+      } else {
+        memory_->map_remote(block.tree, page);
+      }
       missing.erase(page);
     }
   });
@@ -179,11 +183,16 @@ void Driver::open_block(Cycle now) {
   Counters& c = memory_->counters();
   const Tree& tree = memory_->table()[block.tree];
   const PageSet written = block.writes & tree.duplicated;
-  written.for_each([&](unsigned page) { memory_->collapse(block.tree, page); });
+  upgraded_ = mapped_ = {};
+  if (memory_->directory()) {
+    upgraded_ = written;
+  } else {
+    written.for_each([&](unsigned page) { memory_->collapse(block.tree, page); });
+  }
   batch_duplicates_ += ((block.faults & tree.resident) - written).count();
   const PageSet missing = to_be_brought(block, now);
-  if (missing.empty()) return;
   tree_ = block.tree;
+  if (missing.empty()) return change_rights(now);
   transfers_ = memory_->stage(block.tree, missing, CutRule::kAtCauseChange);
   pages_ = 0;
   for (const Transfer& t : transfers_) {
@@ -196,6 +205,14 @@ void Driver::open_block(Cycle now) {
   memory_->note_oversubscription(0, memory_->frames_for(tree_, pages_));
   state_ = State::kMakingRoom;
   evicting_ = false;
+}
+
+/// Nothing is to come, but pages may be to be written or mapped that other devices have.
+void Driver::change_rights(Cycle now) {
+  if (upgraded_.empty() && mapped_.empty()) return;
+  memory_->bring(tree_, {}, upgraded_, mapped_);
+  due_ = now;
+  state_ = State::kCopying;
 }
 
 /// Evicts until the block fits; each eviction costs the driver evict_ns, and frames come when the write-back
@@ -221,10 +238,8 @@ void Driver::prepare_block(Cycle now) {
 
 void Driver::copy_block(Cycle now) {
   PageSet brought;
-  for (const Transfer& t : transfers_) {
-    memory_->queue_read(t, true);
-    brought |= t.run.set();
-  }
+  for (const Transfer& t : transfers_) brought |= t.run.set();
+  memory_->bring(tree_, transfers_, upgraded_, mapped_);
   if (memory_->remote().thrashing)
     memory_->remote().thrashing->migrated(tree_, brought, Processor::kDevice, now);
   due_ = now;

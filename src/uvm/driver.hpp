@@ -60,6 +60,7 @@ class Driver {
   [[nodiscard]] bool make_room(Cycle now);
   void prepare_block(Cycle now);
   void copy_block(Cycle now);
+  void change_rights(Cycle now);
   void end_batch(Cycle now, std::vector<Access>& replayed);
   void flush();
   void replay(std::vector<Access>& replayed);
@@ -80,7 +81,8 @@ class Driver {
   bool throttled_ = false;  // a fault of this run was put off
   TreeIndex tree_ = 0;      // of transfers_
   std::vector<Transfer> transfers_;
-  std::uint64_t pages_ = 0;  // of transfers_
+  PageSet upgraded_, mapped_;  // of tree_, with a directory (DeviceMemory::bring)
+  std::uint64_t pages_ = 0;    // of transfers_
   Run batch_run_;
   std::vector<Access> stalled_;
   std::vector<std::uint32_t> outstanding_;  // by source

@@ -40,6 +40,7 @@ void Gmmu::tick(Cycle now) {
   if (!driver_) memory_.evict_if_due(now);
   memory_.step_write(now);
   memory_.step_read(now);
+  if (memory_.directory()) memory_.directory()->step(now);
   wake_arrived(now);
   finish_remote(now);
   serve_remote(now);
@@ -62,7 +63,8 @@ void Gmmu::tick(Cycle now) {
 Cycle Gmmu::next() const {
   if (again_ || !with_arrivals_.empty()) return now_ + 1;
   const Cycle next = std::min({walks_.next(), memory_.next_event(), port_.next(), orders_.next(),
-                               driver_ ? driver_->next() : kNever});
+                               driver_ ? driver_->next() : kNever,
+                               memory_.directory() ? memory_.directory()->next() : kNever});
   return next == kNever ? kNever : std::max(next, now_ + 1);
 }
 
@@ -107,6 +109,7 @@ void Gmmu::miss(Cycle now, const Access& access) {
   ++totals_.page_misses;
   Tree& tree = memory_.table()[access.tree];
   const bool under_way = tree.incoming.contains(access.page);
+  if (tree.on_peer.contains(access.page) && !under_way) return let_stay_on_peer(access);
   if (!under_way && !tree.resident.contains(access.page) && remains(access, now))
     return let_stay(now, access);
   Access missed = access;
@@ -191,7 +194,7 @@ void Gmmu::answer(Cycle now, const Access& access) {
 bool Gmmu::idle() const {
   return with_arrivals_.empty() && walks_.size() == 0 && waiting_count_ == 0 && on_way_out_.empty() &&
          memory_.lanes_idle() && port_.idle() && remote_arrivals_.empty() && orders_.idle() &&
-         (!driver_ || driver_->idle());
+         (!driver_ || driver_->idle()) && (!memory_.directory() || memory_.directory()->idle());
 }
 
 const Counters& Gmmu::counters() {

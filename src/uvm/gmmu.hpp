@@ -19,14 +19,15 @@ namespace lockstep::uvm {
 struct Answer {
   enum class Kind : std::uint8_t {
     kLocal,   // the page is on the device
-    kRemote,  // it stays on the host: its accesses are to be sent as remote ones
+    kRemote,  // it stays at `place`: its accesses are to be sent as remote ones
     kDone     // a remote access has got through
   };
   std::uint32_t source = 0;
   std::uint64_t token = 0;
   Granule granule = Granule::kPage;
   Kind kind = Kind::kLocal;
-  bool read_only = false;  // kLocal: a store must ask again
+  bool read_only = false;            // kLocal: a store must ask again
+  std::uint16_t place = kHostPlace;  // kRemote: the device that has it, or the host
 };
 
 /// A machine with its own clock of core cycles, driven by whoever owns it: hand in what has arrived, call
@@ -66,13 +67,20 @@ class Gmmu {
     again_ = true;
   }
 
+  // Of several devices.
+  void hear(const DirectoryOrder& order, Cycle now) {
+    if (order.kind == DirectoryOrder::Kind::kAttract) return attract(order);
+    memory_.directory()->hear(order, now);
+    again_ = true;
+  }
+
   // The host link, where another user shares it and the owner moves the lines; see DeviceMemory.
   void moved(Direction direction) {
     memory_.moved(direction);
     again_ = true;
   }
-  void hold_link(Direction direction, bool held) {
-    if (memory_.hold_link(direction, held)) again_ = true;
+  void arbitrate(Cycle now) {
+    if (memory_.arbitrate(now)) again_ = true;
   }
 
   void tick(Cycle now);
@@ -105,6 +113,8 @@ class Gmmu {
   void serve_remote(Cycle now);
   void finish_remote(Cycle now);
   void let_stay(Cycle now, const Access& access);
+  void let_stay_on_peer(const Access& access);
+  void attract(const DirectoryOrder& order);
   [[nodiscard]] bool remains(const Access& access, Cycle now) const;
   void cross_link(Cycle now, const Access& access);
   void finish_walks(Cycle now);

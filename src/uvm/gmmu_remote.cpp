@@ -63,6 +63,27 @@ void Gmmu::let_stay(Cycle now, const Access& access) {
   answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false});
 }
 
+/// It goes there without the GMMU from now on.
+void Gmmu::let_stay_on_peer(const Access& access) {
+  memory_.fault_times().dropped(access.tree, access.page);
+  answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false,
+                      memory_.directory()->device_of(access.tree, access.page)});
+}
+
+/// The last run's order answers for all.
+void Gmmu::attract(const DirectoryOrder& order) {
+  const Address base = memory_.table()[memory_.table().touch(order.tree)].base;
+  Order part;
+  part.kind = Order::Kind::kAttract;
+  order.pages.for_each_run([&](unsigned first, unsigned pages) {
+    part.address = base + std::uint64_t{first} * kPageBytes;
+    part.bytes = std::uint64_t{pages} * kPageBytes;
+    const bool last = order.pages.next(first + pages) == kPagesPerTree;
+    part.index = last ? order.id : 0;
+    this->order(part);
+  });
+}
+
 void Gmmu::finish_remote(Cycle now) {
   for (std::uint32_t slots = memory_.take_slots_done(); slots > 0; --slots) {
     answer(now, in_slots_.front());

@@ -18,8 +18,13 @@ void HostOrders::step(Cycle now) {
     }
     if (due_ > now || !work(now)) return;
     busy_ = false;
-    completed_.push_back(order_.index);
+    complete();
   }
+}
+
+void HostOrders::complete() {
+  if (order_.kind != Order::Kind::kAttract) return completed_.push_back(order_.index);
+  if (order_.index > 0) memory_->directory()->attracted(ranges_.front().tree, order_.index);
 }
 
 void HostOrders::begin(Cycle now) {
@@ -31,8 +36,9 @@ void HostOrders::begin(Cycle now) {
   due_ = now;
   ranges_ = pages_in(memory_->table().space(), order_.address, order_.bytes);
   const Parameters& p = memory_->parameters();
-  if (order_.kind == Order::Kind::kAdvise) due_ = now + memory_->cycles_of_ns(p.advise_ns);
-  if (order_.kind == Order::Kind::kPrefetch) due_ = now + memory_->cycles_of_ns(p.prefetch_ns);
+  if (order_.kind == Order::Kind::kAdvise && !order_.further) due_ = now + memory_->cycles_of_ns(p.advise_ns);
+  if (order_.kind == Order::Kind::kPrefetch && !order_.further)
+    due_ = now + memory_->cycles_of_ns(p.prefetch_ns);
   if (order_.kind == Order::Kind::kSynchronise) due_ = now + memory_->synchronise_cycles();
   if (!is_access(order_.kind)) return;
   due_ = now + access_remotely();
@@ -65,7 +71,7 @@ Cycle HostOrders::access_remotely() {
     const auto index = memory_->table().find(range.tree);
     if (!index) continue;
     Tree& tree = memory_->table()[*index];
-    const PageSet both = write ? PageSet() : tree.duplicated;
+    const PageSet both = write ? PageSet() : tree.duplicated - tree.unbacked;
     const PageSet there = kept_on_device(*index) & (tree.resident | tree.incoming) & (pages_of(range) - both);
     pages += there.count();
     if (write) tree.dirty |= there & tree.resident;
@@ -111,7 +117,7 @@ bool HostOrders::any_on_device() const {
     const auto index = table.find(r.tree);
     if (!index) return false;
     const Tree& tree = table[*index];
-    const PageSet both = order_.kind == Order::Kind::kHostRead ? tree.duplicated : PageSet();
+    const PageSet both = order_.kind == Order::Kind::kHostRead ? tree.duplicated - tree.unbacked : PageSet();
     const PageSet moving = pages_of(r) - both - kept_on_device(*index);
     return !((tree.resident | tree.incoming) & moving).empty();
   });
@@ -126,10 +132,15 @@ bool HostOrders::work(Cycle now) {
   for (; at_ < ranges_.size(); ++at_, opened_ = false) {
     const PageRange& range = ranges_[at_];
     if (order_.kind == Order::Kind::kAdvise) {
-      memory_->advise(memory_->table().touch(range.tree), pages_of(range), order_.advice, order_.host);
+      memory_->advise(memory_->table().touch(range.tree), pages_of(range), order_.advice,
+                      order_.host    ? Named::kHost
+                      : order_.other ? Named::kOther
+                                     : Named::kDevice,
+                      order_.place);
       continue;
     }
-    const bool brings = is_device_access() || (order_.kind == Order::Kind::kPrefetch && !order_.host);
+    const bool brings = is_device_access() || order_.kind == Order::Kind::kAttract ||
+                        (order_.kind == Order::Kind::kPrefetch && !order_.host);
     if (!(brings ? bring(now, range) : take_back(now, range))) return false;
   }
   return true;
@@ -169,6 +180,7 @@ bool HostOrders::open_device_access(Cycle now, TreeIndex index, const PageRange&
     if (remote.kept(index, page, write, now)) missing.erase(page);
   });
   left_ = missing;
+  if (write && memory_->directory()) make_alone(index, range);
   if (missing.empty()) return true;
   if (remote.thrashing) remote.thrashing->migrated(index, missing, Processor::kDevice, now);
   const Parameters& p = memory_->parameters();
@@ -177,6 +189,12 @@ bool HostOrders::open_device_access(Cycle now, TreeIndex index, const PageRange&
   due_ = now + memory_->cycles_of_ns(std::uint64_t{p.interrupt_ns} + p.batch_ns + p.block_ns +
                                      kib * p.kib_ps / 1000);
   return true;
+}
+
+/// Other devices' copies of what is here go.
+void HostOrders::make_alone(TreeIndex index, const PageRange& range) {
+  const PageSet copies = memory_->table()[index].duplicated & pages_of(range);
+  if (!copies.empty()) memory_->bring(index, {}, copies);
 }
 
 /// The device has used what is there of the range.
@@ -201,8 +219,10 @@ void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned page
   const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
   memory_->table()[index].incoming |= run.set();
   if (is_device_access()) memory_->table()[index].wanted |= run.set();
+  if (order_.kind == Order::Kind::kDeviceWrite && memory_->directory())
+    memory_->table()[index].wanted_to_write |= run.set();
   memory_->take_frames(index, pages);
-  memory_->queue_read({run, is_device_access()}, true);
+  memory_->bring(index, {{run, is_device_access()}});
   Counters& c = memory_->counters();
   (is_device_access() ? c.device_accessed_pages : c.user_prefetched_pages) += pages;
 }
@@ -215,7 +235,7 @@ bool HostOrders::take_back(Cycle now, const PageRange& range) {
   const PageSet copied =  // the host reads: the device keeps what is read-mostly
       order_.kind == Order::Kind::kHostRead ? memory_->remote().advice.of(*index).read_mostly : PageSet();
   const auto there = [&] {
-    return (tree.resident - (tree.duplicated & copied)) | tree.incoming | tree.leaving;
+    return (tree.resident - ((tree.duplicated - tree.unbacked) & copied)) | tree.incoming | tree.leaving;
   };
   if (!opened_) {
     left_ = pages_of(range) & there();

@@ -41,10 +41,12 @@ class HostOrders {
 
  private:
   void begin(Cycle now);
+  void complete();
   [[nodiscard]] Cycle nap_end(Cycle now);
   [[nodiscard]] bool work(Cycle now);
   [[nodiscard]] bool bring(Cycle now, const PageRange& range);
   [[nodiscard]] bool open_device_access(Cycle now, TreeIndex index, const PageRange& range);
+  void make_alone(TreeIndex tree, const PageRange& range);
   [[nodiscard]] bool touch(const PageRange& range);
   [[nodiscard]] bool is_device_access() const;
   [[nodiscard]] PageSet kept_on_device(TreeIndex index) const;

@@ -19,6 +19,9 @@ enum class Advice : std::uint8_t {
   kUnsetAccessedBy
 };
 
+/// The place that an advice names.
+enum class Named : std::uint8_t { kHost, kDevice, kOther };  // kOther: another device
+
 struct Order {
   enum class Kind : std::uint8_t {
     kAdvise,
@@ -29,6 +32,7 @@ struct Order {
     kDeviceWrite,
     kRelease,      // the range is freed: its pages are nowhere, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
+    kAttract,      // the directory's kAttract: as a prefetch to the device that costs no call
     // No orders but notices, never completed.
     kKernel,  // a kernel begins
     kMemory,  // the device has so many `bytes` for managed pages from now on; never fewer than before
@@ -39,6 +43,9 @@ struct Order {
   std::uint32_t index = 0;  // the sender's own, returned when the order is complete
   Address address = 0;      // all but kSynchronise and notices; not rounded
   std::uint64_t bytes = 0;
+  bool other = false;  // kAdvise: the place is another device, which this one can reach:
+  std::uint16_t place = 0;
+  bool further = false;  // of one call, for another device: the call's own time is spent already
 };
 
 /// Pages [first, first + pages) of one tree.

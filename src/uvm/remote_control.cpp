@@ -27,7 +27,7 @@ PageSet RemoteControl::barred(TreeIndex tree) const {
   if (thrashing) pages = thrashing->thrashing(tree);
   if (advice.empty()) return pages;
   const AdvisedPages& a = advice.of(tree);
-  return pages | ((a.prefer_host | a.accessed_by) - a.prefer_device - a.read_mostly);
+  return pages | ((a.prefer_host | a.prefer_other | a.accessed_by) - a.prefer_device - a.read_mostly);
 }
 
 }  // namespace lockstep::uvm

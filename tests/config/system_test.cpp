@@ -116,6 +116,25 @@ TEST_CASE("A file describes a system of different devices; --set is for all of t
   CHECK_FALSE(means_system(folder.write("gpu.ini", "include = a100\n")));
 }
 
+TEST_CASE("A switch's section says whether it multicasts") {
+  const std::string head =
+      "[hub]\nmulticast = true\n[system]\ndevices = a100 * 2, v100\nswitches = hub, other\n";
+  const std::string edges =
+      "[edges]\ngpu0.hub = wire\ngpu1.other = wire\ngpu2.hub = wire\ngpu2.other = wire\n";
+  const SystemConfig s = read(head + kLink + edges);
+  CHECK(s.multicast_switches(0) == std::vector<std::uint32_t>{0});
+  CHECK(s.multicast_switches(1).empty());
+  CHECK(s.multicast_switches(2) == std::vector<std::uint32_t>{0});
+  CHECK(read(head + "[other]\nmulticast = true\n" + kLink + edges).multicast_switches(2) ==
+        std::vector<std::uint32_t>{0, 1});
+  CHECK(read(head + "[other]\nmulticast = false\n" + kLink + edges).multicast_switches(1).empty());
+  CHECK(to_ini(s).find("[hub]\nmulticast = true\n") != std::string::npos);
+  CHECK_THROWS_WITH(read(head + "[other]\nmulticast = yes\n" + kLink + edges),
+                    Contains("s.ini:7: found 'yes', expected true or false"));
+  CHECK_THROWS_WITH(read(head + "[other]\nmulticasts = true\n" + kLink + edges),
+                    Contains("unknown key 'multicasts'"));
+}
+
 TEST_CASE("Every file of systems/ is registered, and every number of its links has its source") {
   std::set<std::string_view> files, listed;
   for (const Product& product : systems()) listed.insert(product.name);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "exec/address_space.hpp"
 #include "tests/cli/program.hpp"
@@ -40,6 +41,7 @@ const std::map<std::string, std::string> kExpected = {
     {"corners", "0 12 13 0 16 17 0 \n0 10 \n"},
     {"advice", "0 0 \n0 0 \n101 101 \n0 41 0 42 \n"},
     {"contexts", "1 0 704 1 0 \n0 \n"},
+    {"graphs", "0 5 0 \n0 5 21 6 5 21 \n0 5 21 6 5 21 \n0 9 10 21 5 \n"},
 };
 
 std::vector<trace::Command> commands_of(const std::string& which, const std::string& gpus) {
@@ -89,16 +91,12 @@ TEST_CASE("several GPUs: how many there are is checked") {
 
 TEST_CASE("several GPUs: simulated beside the program, results and report are those of its recording") {
   const Folder folder;
-  std::string text = slurp(kPtx);  // managed memory is not simulated with several devices
-  const std::string managed = ".attribute(.managed) ";
-  text.erase(text.find(managed), managed.size());
-  std::ofstream(folder / "plain.ptx") << text;
-  for (const char* which : {"copies", "barrier", "corners"}) {
+  // "state" and "advice": managed memory that both devices and the host write.
+  for (const char* which : {"copies", "barrier", "corners", "graphs", "state", "advice"}) {
     INFO(which);
     const auto timed = [&](const std::string& out, std::vector<std::string> options) {
       options.insert(options.begin(), {"exec", "-q", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / out});
-      for (const std::string& word :
-           {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), folder / "plain.ptx"})
+      for (const std::string& word : {std::string("--"), std::string(LOCKSTEP_MULTI_GPU_PROGRAM), kPtx})
         options.push_back(word);
       options.emplace_back(which);
       return run(std::move(options));
@@ -118,7 +116,7 @@ TEST_CASE("several GPUs: simulated beside the program, results and report are th
 
 TEST_CASE("several GPUs: one recording for every number of threads; one GPU's is that of a program without") {
   const Folder folder;
-  for (const char* which : {"copies", "barrier", "state"}) {
+  for (const char* which : {"copies", "barrier", "state", "graphs"}) {
     INFO(which);
     CHECK(execute(which, "3", {"--record", folder / "one.lst"}).code == 0);
     CHECK(execute(which, "3", {"--threads", "4", "--record", folder / "four.lst"}).code == 0);
@@ -164,6 +162,28 @@ TEST_CASE("several GPUs: kernels and copies between devices stand in their devic
     CHECK(peers[d].address - base((d + 1) % 3) < exec::kRegionBytes);
   }
   CHECK(peers[3].device == 0);
+}
+
+TEST_CASE("several GPUs: a graph's nodes stand in streams of their devices, and events order them") {
+  // Of the first launch: a kernel and a copy of device 0, a copy and a kernel of device 1, whose first waits
+  // for device 0's first kernel, and for whose last device 0's copy waits.
+  const auto commands = commands_of("graphs", "2");
+  std::vector<std::uint16_t> events;  // by event: the device that records it
+  std::vector<trace::Command> kernels, copies;
+  std::map<std::uint16_t, std::set<std::uint16_t>> waits;  // by device: for which others
+  for (const trace::Command& c : commands) {
+    if (c.kind == Kind::kEventRecord) events.push_back(c.device);
+    if (c.kind == Kind::kStreamWait && events.at(c.event) != c.device)
+      waits[c.device].insert(events[c.event]);
+    if (c.kind == Kind::kKernel) kernels.push_back(c);
+    if (c.kind == Kind::kPeerCopy) copies.push_back(c);
+  }
+  CHECK((waits[0] == std::set<std::uint16_t>{1} && waits[1] == std::set<std::uint16_t>{0}));
+  const auto on = [](const std::vector<trace::Command>& all, std::uint16_t device) {
+    return std::ranges::count(all, device, &trace::Command::device);
+  };
+  CHECK((on(kernels, 0) == 6 && on(kernels, 1) == 5));  // three launches of 2 and 1, and two by hand
+  CHECK((on(copies, 0) == 4 && on(copies, 1) == 3));    // of 1 and 1, and one by hand
 }
 
 TEST_CASE("several GPUs: info shows what each device does") {

@@ -33,7 +33,6 @@ constexpr std::string_view kNotThere[] = {
     "ldmatrix.sync.aligned.m16n16",                   // sm_100
     "ldmatrix.sync.aligned.m8n16",                    // sm_100
     "mma.sync.aligned.m16n8k64.row.col.kind",         // sm_120
-    "multimem.",                                      // several GPUs
     "st.bulk",                                        // sm_100
     "tcgen05.",                                       // sm_100
     "sust.p",                                         // no program has formatted stores

@@ -220,7 +220,7 @@ TEST_CASE("Devices of different products keep their own clocks, and run side by 
     CHECK(kernel.cycles == alone(kernel.device == 0 ? "a100" : "v100"));
 }
 
-TEST_CASE("Work of a device that is not there, and managed memory of several, are refused") {
+TEST_CASE("Work of a device that is not there, and ranges of managed memory of several, are refused") {
   const config::SystemConfig two = config::resolve_system("dgx_a100", 2);
   CHECK_THROWS_WITH(simulate("Device,2\nkernel-1.traceg\n", two), Contains("the trace has work of device 2"));
   CHECK_THROWS_WITH(
@@ -228,7 +228,7 @@ TEST_CASE("Work of a device that is not there, and managed memory of several, ar
       Contains("--gpus 2"));
   gpu::RunOptions options;
   options.managed.kind = gpu::ManagedOptions::Kind::kAll;
-  CHECK_THROWS_WITH(simulate("kernel-1.traceg\n", two, options), Contains("managed memory is not simulated"));
+  CHECK_THROWS_WITH(simulate("kernel-1.traceg\n", two, options), Contains("of --managed are for one device"));
 }
 
 }  // namespace

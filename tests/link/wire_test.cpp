@@ -105,6 +105,63 @@ TEST_CASE(
   CHECK(framing.answer(Kind::kAtomic, 0x1) == 16 + 32);
 }
 
+TEST_CASE("A multicast load is asked of every device, and answered sector by sector when all have answered") {
+  constexpr Cycle kLatency = 50;
+  // Devices 0 to 2 at a switch (node 3): wires 0 to 2 lead to it, 3 to 5 from it.
+  Network network("link", {0, 1, 2, 3, 3, 3}, {0, 1, 2, 3}, kLatency);
+  const WireSpec spec{1'000'000'000, kLatency, 1'000'000, 1'000'000};
+  std::vector<Wire> devices, out;
+  for (std::uint32_t d = 0; d < 3; ++d) devices.emplace_back(network, d, 3, 2, spec);
+  for (std::uint32_t d = 0; d < 3; ++d) out.emplace_back(network, 3 + d, d, 6, spec);
+  Switch hub(network, 3, 4096, std::move(out), {0, 1, 2}, std::vector<Framing>(3, Framing{256, 16, 32, 1}));
+  std::vector<Time> next(4);
+  std::vector<sim::DomainId> all{0, 1, 2, 3};
+  std::vector<std::vector<Message>> arrived(3);
+  Cycle now = 0;
+  const auto run = [&] {
+    for (const Cycle end = now + 1000; now < end; now += 20) {
+      for (Wire& wire : devices)
+        for (Cycle t = now; t < now + 20; ++t) wire.tick(t);
+      (void)hub.advance(now, now + 20);
+      for (std::uint32_t d = 0; d < 3; ++d)
+        network.collect(d, [&](std::uint32_t, Cycle, const Message& m) { arrived[d].push_back(m); });
+      network.flip(all, now + 20, next);
+    }
+  };
+  Message request = message(16, 77);
+  request.access.kind = icnt::AccessKind::kLoad;
+  request.access.sectors = 0xf;
+  request.from = 1;
+  request.targets = 0b111;
+  devices[1].push(0, request);
+  run();
+  for (const auto& messages : arrived) {
+    REQUIRE(messages.size() == 1);
+    CHECK((messages[0].bytes == 16 && messages[0].targets != 0 && !messages[0].answer));
+  }
+  CHECK_FALSE(hub.quiescent());
+  const auto answer = [&](std::uint16_t from, SectorMask sectors) {
+    Message m = arrived[from].front();
+    m.answer = true;
+    m.from = from;
+    m.access.sectors = sectors;
+    devices[from].push(1, m);
+    run();
+  };
+  answer(0, 0xf);
+  answer(1, 0x3);
+  answer(2, 0x1);
+  REQUIRE(arrived[1].size() == 2);  // the first sector has come from all
+  CHECK((arrived[1][1].access.sectors == 0x1 && arrived[1][1].access.tag == 77 && arrived[1][1].answer));
+  CHECK((arrived[1][1].bytes == 16 + 32 && arrived[1][1].targets == 0));
+  answer(1, 0xc);
+  answer(2, 0xe);
+  REQUIRE(arrived[1].size() == 3);
+  CHECK(arrived[1][2].access.sectors == 0xe);
+  CHECK((arrived[0].size() == 1 && arrived[2].size() == 1));
+  CHECK(hub.quiescent());
+}
+
 TEST_CASE("A switch shares a full wire equally between those who send over it") {
   constexpr Cycle kLatency = 50;
   constexpr std::uint32_t kSources = 3, kMessages = 60;

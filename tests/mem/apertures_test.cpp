@@ -2,6 +2,7 @@
 #include "mem/apertures.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -36,6 +37,47 @@ TEST_CASE("A range may reach the end of the address space, and not beyond") {
   apertures.place(0, kLast, 4);
   CHECK(apertures.owner(kLast - 1, 0) == 4);
   CHECK(apertures.owner(kLast, 0) == 3);
+}
+
+TEST_CASE("Multicast ranges stand for memory of several devices, until they are one's again") {
+  std::mt19937 random(11);
+  constexpr std::uint16_t kAsker = 99, kMulticast = Apertures::kMulticast;
+  constexpr unsigned kAddresses = 64, kDevices = 4;
+  struct Expected {
+    std::uint16_t owner = kAsker;
+    std::map<std::uint16_t, Address> places;
+  };
+  for (int round = 0; round < 200; ++round) {
+    Apertures apertures;
+    std::vector<Expected> expected(kAddresses);
+    for (int i = 0; i < 16; ++i) {
+      const Address begin = random() % kAddresses;
+      const std::uint64_t bytes = random() % (kAddresses - begin + 1);
+      const auto device = static_cast<std::uint16_t>(random() % kDevices);
+      const Address memory = random() % 1000;
+      const bool several = random() % 4 != 0;
+      several ? apertures.multicast(begin, bytes, device, memory) : apertures.place(begin, bytes, device);
+      for (Address a = begin; a < begin + bytes; ++a) {
+        Expected& e = expected[a];
+        if (!several) e = {device, {}};
+        if (several) e.owner = kMulticast, e.places[device] = memory + (a - begin);
+      }
+      for (Address a = 0; a < kAddresses; ++a) {
+        const Expected& e = expected[a];
+        REQUIRE(apertures.owner(a, kAsker) == e.owner);
+        std::uint64_t team = 0;
+        for (const auto& [member, place] : e.places) {
+          team |= std::uint64_t{1} << member;
+          REQUIRE(apertures.place_of(a, member) == place);
+        }
+        REQUIRE(apertures.team(a) == team);
+      }
+    }
+  }
+  Apertures whole;
+  whole.multicast(~Address{0} - 9, 100, 2, 0);
+  CHECK(whole.team(~Address{0}) == 4);
+  CHECK(whole.place_of(~Address{0}, 2) == 9);
 }
 
 }  // namespace

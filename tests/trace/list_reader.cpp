@@ -86,11 +86,14 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
   const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist.g", text)); };
   const std::string list =
       "Place,0x10,8\nkernel-1.traceg\nDevice,3\nPlace,0x200,4096\nkernel-1.traceg\n"
-      "MemcpyPeer,0x200,0x10,64,7\nEventRecord,7\nDevice,0\nMemcpyHtoD,0x10,8,3\nWait\n";
+      "MemcpyPeer,0x200,0x10,64,7\nEventRecord,7\nDevice,0\nMemcpyHtoD,0x10,8,3\nWait\n"
+      "Device,2\nMulticast,0x4000,0x200,4096\n";
   const auto check = [](const TraceSet& set) {
     using Kind = Command::Kind;
     const auto& c = set.commands();
-    REQUIRE(c.size() == 8);
+    REQUIRE(c.size() == 9);
+    CHECK((c[8].kind == Kind::kMulticast && c[8].address == 0x4000 && c[8].source == 0x200));
+    CHECK((c[8].bytes == 4096 && c[8].device == 2));
     CHECK((c[0].kind == Kind::kPlace && c[0].address == 0x10 && c[0].bytes == 8 && c[0].device == 0));
     CHECK((c[1].kind == Kind::kKernel && c[1].device == 0));
     CHECK((c[2].kind == Kind::kPlace && c[2].address == 0x200 && c[2].bytes == 4096 && c[2].device == 3));
@@ -112,6 +115,8 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
                         "kernelslist.g:2: found 'Device,64'; expected 'Device,N' with N from 0 to 63"));
   CHECK_THROWS_WITH(open("MemcpyPeer,0x10,0x20,8\n"),
                     Catch::Matchers::Contains("expected 'MemcpyPeer,TO,FROM,BYTES,STREAM'"));
+  CHECK_THROWS_WITH(open("Multicast,0x10,0x20\n"),
+                    Catch::Matchers::Contains("expected 'Multicast,ADDRESS,MEMORY,BYTES'"));
   CHECK_THROWS_WITH(open("Place,16\n"), Catch::Matchers::Contains("expected 'Place,ADDRESS,BYTES'"));
 }
 

@@ -283,6 +283,7 @@ TEST_CASE("access width, cache hints and address spaces") {
       {"LDG.E.SYS", 4, MemSpace::kGlobal, false, false},  // every weak load of Volta has .SYS
       {"LDG.E.CV", 4, MemSpace::kGlobal, true, false},
       {"LDG.E.EF.128", 16, MemSpace::kGlobal, false, true},
+      {"LDGMC.E.ADD.F32x4.RN", 16, MemSpace::kGlobal, true, false},
       {"LDG.E.LTC128B.128.CONSTANT", 16, MemSpace::kGlobal, false, false},
       {"LDG.E.ENL2.256", 32, MemSpace::kGlobal, false, false},
       {"ATOMG.E.ADD.STRONG.GPU", 4, MemSpace::kGlobal, true, false},

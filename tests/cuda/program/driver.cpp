@@ -334,7 +334,7 @@ int main(int argc, char** argv) {
   check(cuDeviceGetName(name, sizeof name, 0) == 0 && std::strlen(name) > 0, "name");
   int value = -1;
   check(cuDeviceGetAttribute(&value, 102, 0) == 0 && value == 1, "virtual memory management");
-  check(cuDeviceGetAttribute(&value, 103, 0) == 0 && value == 0, "no handles for other processes");
+  check(cuDeviceGetAttribute(&value, 104, 0) == 0 && value == 0, "no handles of Windows");
   check(cuDeviceGetAttribute(&value, 10, 0) == 0 && value == 32, "warp size");
   check(cuDeviceGetAttribute(&value, 5000, 0) == 1, "an attribute that there is not");
   check(cuCtxGetDevice(&device) == 201, "no context");

@@ -29,6 +29,12 @@ struct Peer3D {
   int to_device;
   std::size_t extent[3];
 };
+struct KernelNode {
+  void* function;
+  Dim3 grid, block;
+  unsigned shared;
+  void **arguments, **extra;
+};
 struct AllocationProperties {
   int type = 1, handle_types = 0, location_type = 1, location = 0;
   void* win32 = nullptr;
@@ -62,6 +68,16 @@ int cudaFreeAsync(void*, void*);
 int cudaDeviceGetDefaultMemPool(void**, int);
 int cudaMemPoolSetAccess(void*, const AccessDescription*, std::size_t);
 int cudaMemPoolGetAccess(int*, void*, const MemLocation*);
+int cudaStreamBeginCapture(void*, int);
+int cudaStreamEndCapture(void*, void**);
+int cudaGraphCreate(void**, unsigned);
+int cudaGraphGetNodes(void*, void**, std::size_t*);
+int cudaGraphAddKernelNode(void**, void*, void* const*, std::size_t, const KernelNode*);
+int cudaGraphAddMemcpyNode1D(void**, void*, void* const*, std::size_t, void*, const void*, std::size_t, int);
+int cudaGraphAddChildGraphNode(void**, void*, void* const*, std::size_t, void*);
+int cudaGraphInstantiate(void**, void*, unsigned long long);
+int cudaGraphLaunch(void*, void*);
+int cudaGraphExecDestroy(void*);
 int cuCtxGetDevice(int*);
 int cuDevicePrimaryCtxRetain(void**, int);
 int cuCtxPushCurrent_v2(void*);
@@ -369,6 +385,55 @@ int advice() {
   return 0;
 }
 
+/// A node that runs `put` on the current device.
+int add_put(void** node, void* graph, void* before, unsigned* at, unsigned what) {
+  void* arguments[] = {&at, &what};
+  const KernelNode kernel{reinterpret_cast<void*>(&put), {}, {}, 0, arguments, nullptr};
+  return cudaGraphAddKernelNode(node, graph, &before, before == nullptr ? 0 : 1, &kernel);
+}
+
+/// A graph captured from streams of two devices, launched in either's, and one built by hand that has it as a
+/// child.
+int graphs() {
+  unsigned *a = words(0), *b = words(1);
+  void *streams[2], *events[2], *graph = nullptr, *exec = nullptr;
+  for (const int d : {0, 1}) {
+    cudaSetDevice(d);
+    cudaStreamCreateWithFlags(&streams[d], kNonBlocking);
+    cudaEventCreate(&events[d]);
+  }
+  cudaSetDevice(0);
+  int codes = cudaStreamBeginCapture(streams[0], 0) + start(&put, a, 5, streams[0]) +
+              cudaEventRecord(events[0], streams[0]);
+  cudaSetDevice(1);
+  codes += cudaStreamWaitEvent(streams[1], events[0], 0) + cudaMemcpyPeerAsync(b, 1, a, 0, 4, streams[1]) +
+           start(&put, b + 1, 21, streams[1]) + cudaEventRecord(events[1], streams[1]);
+  cudaSetDevice(0);
+  codes += start(&put, a + 2, 6, streams[0]) + cudaStreamWaitEvent(streams[0], events[1], 0) +
+           cudaMemcpyPeerAsync(a + 1, 0, b + 1, 1, 4, streams[0]) + cudaStreamEndCapture(streams[0], &graph);
+  std::size_t nodes = 0;
+  codes += cudaGraphGetNodes(graph, nullptr, &nodes) + cudaGraphInstantiate(&exec, graph, 0);
+  say({codes, static_cast<long long>(nodes), value(a)});
+  for (const int d : {0, 1}) {
+    cudaMemset(a, 0, 12), cudaMemset(b, 0, 8);
+    codes += cudaGraphLaunch(exec, streams[d]) + cudaStreamSynchronize(streams[d]);
+    say({codes, value(a), value(a + 1), value(a + 2), value(b), value(b + 1)});
+  }
+  void *all = nullptr, *first = nullptr, *copy = nullptr, *last = nullptr, *child = nullptr;
+  cudaSetDevice(1);
+  codes += cudaGraphCreate(&all, 0) + add_put(&first, all, nullptr, b + 3, 9);
+  cudaSetDevice(0);
+  codes += cudaGraphAddMemcpyNode1D(&copy, all, &first, 1, a + 3, b + 3, 4, kDefault) +
+           cudaGraphAddChildGraphNode(&child, all, &copy, 1, graph);
+  cudaSetDevice(1);
+  codes += add_put(&last, all, child, b + 3, 10) + cudaGraphExecDestroy(exec);
+  cudaMemset(a, 0, 12), cudaMemset(b, 0, 8);
+  codes += cudaGraphInstantiate(&exec, all, 0) + cudaGraphLaunch(exec, streams[0]) +
+           cudaStreamSynchronize(streams[0]);
+  say({codes, value(a + 3), value(b + 3), value(a + 1), value(b)});
+  return 0;
+}
+
 /// Contexts of the driver API and devices of the runtime are the same.
 int contexts() {
   void *first = nullptr, *second = nullptr, *popped = nullptr;
@@ -413,5 +478,6 @@ int main(int argc, char** argv) {
   if (which == "pools") return pools();
   if (which == "mapped") return mapped();
   if (which == "contexts") return contexts();
+  if (which == "graphs") return graphs();
   return 3;
 }

@@ -7,7 +7,7 @@
 #include "config/gpu_config.hpp"
 #include "trace/kernel_trace.hpp"
 
-namespace lockstep::core {
+namespace lockstep::config {
 
 struct Occupancy {
   std::uint32_t ctas_per_sm = 0;  // at the chosen carve-out, whatever the size of the grid
@@ -24,8 +24,8 @@ struct Occupancy {
 /// includes what the system reserves. The carve-out is the smallest with which shared memory does not lower
 /// what the other resources allow, or else the smallest with the most CTAs. Throws UserError when not even
 /// one CTA fits.
-[[nodiscard]] Occupancy occupancy(const config::GpuConfig& config, const trace::KernelHeader& kernel);
+[[nodiscard]] Occupancy occupancy(const GpuConfig& config, const trace::KernelHeader& kernel);
 /// Registers of a thread at most for a CTA of so many threads to find them in an SM.
-[[nodiscard]] std::uint32_t most_registers(const config::SmGroup& sm, std::uint64_t threads);
+[[nodiscard]] std::uint32_t most_registers(const SmGroup& sm, std::uint64_t threads);
 
-}  // namespace lockstep::core
+}  // namespace lockstep::config

@@ -1,10 +1,10 @@
 // Against facts of NVIDIA's occupancy calculator (CUDA C++ Programming Guide, table of technical
 // specifications; values checked by hand from its rules) and a brute-force search.
-#include "core/occupancy.hpp"
+#include "config/occupancy.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "fakes.hpp"
+#include "../core/fakes.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -56,26 +56,26 @@ TEST_CASE("occupancy of known cases") {
       Case{"512 threads on GA10x", sm_86, 512, 32, 0, 3, "warps"},
       Case{"255 registers", sm_70, 128, 255, 0, 2, "registers"});
   INFO(c.what);
-  const auto o = core::occupancy(c.config(), kernel(1, 1, c.threads, 0, c.shared, c.registers));
+  const auto o = config::occupancy(c.config(), kernel(1, 1, c.threads, 0, c.shared, c.registers));
   CHECK(o.ctas_per_sm == c.ctas);
   CHECK(std::string(o.limiter) == c.limiter);
 }
 
 TEST_CASE("most registers of a thread: 64 K of an SM in 4 sub-cores, given to warps in units of 256") {
-  CHECK(core::most_registers(sm_70().sm, 1024) == 64);  // 65536 / 1024
-  CHECK(core::most_registers(sm_70().sm, 512) == 128);
-  CHECK(core::most_registers(sm_70().sm, 768) == 80);  // 85.3, of which whole units of 8
-  CHECK(core::most_registers(sm_70().sm, 800) == 72);  // 25 warps: 7 of them in one sub-core
+  CHECK(config::most_registers(sm_70().sm, 1024) == 64);  // 65536 / 1024
+  CHECK(config::most_registers(sm_70().sm, 512) == 128);
+  CHECK(config::most_registers(sm_70().sm, 768) == 80);  // 85.3, of which whole units of 8
+  CHECK(config::most_registers(sm_70().sm, 800) == 72);  // 25 warps: 7 of them in one sub-core
   for (std::uint32_t threads = 1; threads <= 1024; ++threads) {
-    const std::uint32_t most = core::most_registers(sm_70().sm, threads);
-    CHECK(core::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most)).ctas_per_sm >= 1);
-    CHECK_THROWS_AS(core::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most + 1)), UserError);
+    const std::uint32_t most = config::most_registers(sm_70().sm, threads);
+    CHECK(config::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most)).ctas_per_sm >= 1);
+    CHECK_THROWS_AS(config::occupancy(sm_70(), kernel(1, 1, threads, 0, 0, most + 1)), UserError);
   }
 }
 
 TEST_CASE("carve-out is the smallest that does not lower the occupancy") {
   const auto carveout = [](const config::GpuConfig& c, std::uint32_t threads, std::uint32_t shared) {
-    return c.l1.shared_carveouts_kib[core::occupancy(c, kernel(1, 1, threads, 0, shared)).carveout];
+    return c.l1.shared_carveouts_kib[config::occupancy(c, kernel(1, 1, threads, 0, shared)).carveout];
   };
   CHECK(carveout(sm_70(), 256, 0) == 0);
   CHECK(carveout(sm_70(), 256, 4096) == 32);  // 8 CTAs of 4 KiB
@@ -92,8 +92,8 @@ TEST_CASE("carve-out is the smallest that does not lower the occupancy") {
 
 TEST_CASE("a kernel that does not fit is an error with numbers") {
   const auto fails = [](const trace::KernelHeader& k, const char* number) {
-    CHECK_THROWS_AS(core::occupancy(sm_70(), k), UserError);
-    CHECK_THROWS_WITH(core::occupancy(sm_70(), k), Catch::Contains(number) && Catch::Contains("kernel 7"));
+    CHECK_THROWS_AS(config::occupancy(sm_70(), k), UserError);
+    CHECK_THROWS_WITH(config::occupancy(sm_70(), k), Catch::Contains(number) && Catch::Contains("kernel 7"));
   };
   fails(kernel(7, 1, 2080), "65 warps");
   fails(kernel(7, 1, 1024, 0, 0, 65), "73728 registers");
@@ -141,10 +141,10 @@ TEST_CASE("occupancy equals filling an SM CTA by CTA") {
       }
     INFO(k.block.x << " threads, " << k.registers << " registers, " << k.shared_bytes << " bytes");
     if (best == 0) {
-      CHECK_THROWS_AS(core::occupancy(c, k), UserError);
+      CHECK_THROWS_AS(config::occupancy(c, k), UserError);
       continue;
     }
-    const auto o = core::occupancy(c, k);
+    const auto o = config::occupancy(c, k);
     REQUIRE(o.ctas_per_sm == best);
     REQUIRE(c.l1.shared_carveouts_kib[o.carveout] == best_kib);
   }

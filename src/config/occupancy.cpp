@@ -1,4 +1,4 @@
-#include "core/occupancy.hpp"
+#include "config/occupancy.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "util/error.hpp"
 
-namespace lockstep::core {
+namespace lockstep::config {
 namespace {
 
 constexpr std::uint32_t kUnlimited = std::numeric_limits<std::uint32_t>::max();
@@ -23,7 +23,7 @@ std::uint32_t quotient(std::uint64_t available, std::uint64_t each) {
 }
 
 /// Warps that find registers: each sub-core has its own part of the file.
-std::uint32_t warps_with_registers(const config::SmGroup& sm, std::uint32_t registers_per_warp) {
+std::uint32_t warps_with_registers(const SmGroup& sm, std::uint32_t registers_per_warp) {
   if (registers_per_warp == 0) return kUnlimited;
   return sm.registers / sm.subcores / registers_per_warp * sm.subcores;
 }
@@ -38,11 +38,11 @@ Limit smallest(std::initializer_list<Limit> limits) {
                            [](const Limit& a, const Limit& b) { return a.ctas < b.ctas; });
 }
 
-std::uint32_t ctas_with_shared(const config::L1Group& l1, std::size_t carveout, std::uint32_t shared_bytes) {
+std::uint32_t ctas_with_shared(const L1Group& l1, std::size_t carveout, std::uint32_t shared_bytes) {
   return quotient(std::uint64_t{l1.shared_carveouts_kib[carveout]} * 1024, shared_bytes);
 }
 
-std::uint8_t choose_carveout(const config::L1Group& l1, std::uint32_t shared_bytes, std::uint32_t enough) {
+std::uint8_t choose_carveout(const L1Group& l1, std::uint32_t shared_bytes, std::uint32_t enough) {
   std::size_t best = 0;
   std::uint32_t best_ctas = 0;
   for (std::size_t i = 0; i < l1.shared_carveouts_kib.size(); ++i) {
@@ -56,8 +56,7 @@ std::uint8_t choose_carveout(const config::L1Group& l1, std::uint32_t shared_byt
   return static_cast<std::uint8_t>(best);
 }
 
-[[noreturn]] void reject(const config::GpuConfig& config, const trace::KernelHeader& kernel,
-                         const Occupancy& o) {
+[[noreturn]] void reject(const GpuConfig& config, const trace::KernelHeader& kernel, const Occupancy& o) {
   const auto& carveouts = config.l1.shared_carveouts_kib;
   throw UserError(fmt::format(
       "kernel {} ({}) does not fit an SM of {}: a CTA needs {} warps ({} threads), {} registers and {} bytes "
@@ -72,8 +71,8 @@ std::uint8_t choose_carveout(const config::L1Group& l1, std::uint32_t shared_byt
 
 }  // namespace
 
-Occupancy occupancy(const config::GpuConfig& config, const trace::KernelHeader& kernel) {
-  const config::SmGroup& sm = config.sm;
+Occupancy occupancy(const GpuConfig& config, const trace::KernelHeader& kernel) {
+  const SmGroup& sm = config.sm;
   Occupancy o;
   const std::uint64_t warps = (kernel.block.count() + kWarpSize - 1) / kWarpSize;
   o.warps_per_cta = static_cast<std::uint32_t>(std::min<std::uint64_t>(warps, kUnlimited / kWarpSize));
@@ -96,11 +95,11 @@ Occupancy occupancy(const config::GpuConfig& config, const trace::KernelHeader& 
   return o;
 }
 
-std::uint32_t most_registers(const config::SmGroup& sm, std::uint64_t threads) {
+std::uint32_t most_registers(const SmGroup& sm, std::uint64_t threads) {
   const std::uint64_t warps = (threads + kWarpSize - 1) / kWarpSize;
   const std::uint64_t warps_of_subcore = std::max<std::uint64_t>((warps + sm.subcores - 1) / sm.subcores, 1);
   const std::uint64_t unit = std::max<std::uint32_t>(sm.register_unit, 1);
   return static_cast<std::uint32_t>(sm.registers / sm.subcores / warps_of_subcore / unit * unit / kWarpSize);
 }
 
-}  // namespace lockstep::core
+}  // namespace lockstep::config

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace lockstep::core {
+namespace lockstep {
 
 /// The number of a freed place is used again, the latest first: the same in every run.
 template <class T>
@@ -46,4 +46,4 @@ class SlotTable {
   std::size_t used_ = 0;
 };
 
-}  // namespace lockstep::core
+}  // namespace lockstep

@@ -1,0 +1,107 @@
+// Whose each managed page is, among the host and several devices.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "uvm/directory_messages.hpp"
+
+namespace lockstep::uvm {
+
+/// The driver's knowledge on the host, tree by tree (its blocks of 2 MB). All pages begin on the host. A page
+/// is on the host or on one device, or read-only on several and perhaps the host; and devices may map it
+/// where it is.
+///
+/// A device that wants pages asks (kAcquire). One acquisition of a tree at a time is served, in the order of
+/// asking, as the driver holds its block's lock:
+/// 1. Whoever must give up pages or mappings is told (kRevoke), and answers when none of its SMs uses them
+///    any more (kRevoked).
+/// 2. What other devices have is copied from them, by their own copy engines (kCopy): from the one with the
+///    smallest number that has a link to the device that asks. What the host has, the device reads itself
+///    (kGrant). What only devices without a link have goes through the host.
+/// 3. When all has come the device says so (kDone).
+/// Before pages are mapped that another device should have (preferred location), that one is told (kAttract)
+/// and may bring them as any other pages; others are served meanwhile.
+/// What leaves a device by eviction, or because the host wants it, is told afterwards (kLeft): an acquisition
+/// that had counted on it finds it on the host.
+///
+/// Without time of its own: it answers at once.
+class Directory {
+ public:
+  /// `reach[a]`: bit b where device a can access the memory of device b, and the other way round.
+  explicit Directory(std::vector<std::uint32_t> reach);
+
+  void hear(std::uint16_t device, const DirectoryRequest& request);
+
+  struct Output {
+    std::uint16_t device = 0;
+    bool port = false;  // to its peer port, else to its GMMU
+    DirectoryOrder order;
+  };
+  /// Since they were cleared last, in order.
+  [[nodiscard]] const std::vector<Output>& output() const { return output_; }
+  void clear_output() { output_.clear(); }
+
+  /// No acquisition is under way.
+  [[nodiscard]] bool idle() const { return acquisitions_ == 0; }
+  [[nodiscard]] std::size_t acquisitions() const { return acquisitions_; }
+  /// Where the pages of a tree are: on the device, or with kHostPlace on the host.
+  [[nodiscard]] PageSet pages_at(TreeId tree, std::uint16_t place) const;
+
+ private:
+  struct Acquisition {
+    std::uint16_t device = 0;
+    DirectoryRequest request;
+    std::uint32_t attracted = 0;  // id of the kAttract that was sent for it
+  };
+  /// Pages that another device gives up to the one that asks, or shares with it.
+  struct Source {
+    std::uint16_t device = 0;
+    bool keep = false;
+    std::uint32_t id = 0;  // of the kRevoke
+    PageSet pages;
+  };
+  struct Block {
+    TreeId tree = 0;
+    std::vector<PageSet> held, mapped, followed;  // by device
+    PageSet host = ~PageSet();                    // the host's copy is valid
+    std::deque<Acquisition> waiting;
+    std::vector<Acquisition> parked;  // until a device has what it should have
+    bool busy = false;
+    // Of the one that is served:
+    Acquisition now;
+    std::vector<std::uint32_t> owed;  // ids of kRevoke that are not answered
+    std::vector<Source> sources;
+  };
+  using How = DirectoryOrder::How;
+
+  [[nodiscard]] Block& block(TreeId tree);
+  [[nodiscard]] bool near(std::uint16_t a, std::size_t b) const { return reach_[a] >> b & 1; }
+  void serve(Block& block);
+  [[nodiscard]] bool attract(Block& block);
+  void unpark(Block& block, std::uint32_t id);
+  void revoke_for_pages(Block& block);
+  void revoke_for_mappings(Block& block);
+  void revoke(Block& block, std::uint16_t device, How how, const PageSet& pages);
+  void hand_over(Block& block);
+  void copy(Block& block, Source& source);
+  void map(Block& block, std::uint16_t device, const PageSet& wanted, std::uint32_t id);
+  void copied(Block& block, std::uint16_t device, const DirectoryRequest& request);
+  void left(Block& block, std::uint16_t device, const DirectoryRequest& request);
+  void follow(Block& block);
+  void finish(Block& block);
+  [[nodiscard]] static PageSet held_elsewhere(const Block& block, std::size_t but);
+  void send(std::uint16_t device, const DirectoryOrder& order, bool port = false) {
+    output_.push_back({device, port, order});
+  }
+
+  std::vector<std::uint32_t> reach_;
+  std::unordered_map<TreeId, Block> blocks_;  // never walked over
+  std::vector<Output> output_;
+  std::uint32_t next_id_ = 1;
+  std::size_t acquisitions_ = 0;
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,267 @@
+#include "uvm/directory_client.hpp"
+
+#include <algorithm>
+
+#include "uvm/device_memory.hpp"
+
+namespace lockstep::uvm {
+
+using Kind = DirectoryRequest::Kind;
+
+DirectoryRequest DirectoryClient::request(Kind kind, TreeIndex tree, std::uint32_t id) const {
+  DirectoryRequest r;
+  r.kind = kind;
+  r.id = id;
+  r.tree = memory_->table()[tree].id;
+  r.base = memory_->table()[tree].base;
+  return r;
+}
+
+// --- What the device wants ---
+
+/// Reads of read-mostly pages leave others their copies.
+PageSet DirectoryClient::shared_of(TreeIndex tree, const PageSet& pages) const {
+  const PageSet read_mostly = memory_->remote().advice.of(tree).read_mostly;
+  return (read_mostly & pages) - memory_->table()[tree].wanted_to_write;
+}
+
+void DirectoryClient::acquire(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded,
+                              const PageSet& mapped) {
+  PageSet anywhere = mapped;
+  const std::vector<PageSet>& preferred = memory_->remote().advice.of(tree).preferred_by;
+  for (std::uint16_t d = 0; d < preferred.size(); ++d) {
+    ask_to_map(tree, preferred[d] & mapped, d);
+    anywhere -= preferred[d];
+  }
+  if (transfers.empty() && upgraded.empty()) return ask_to_map(tree, anywhere, kHostPlace);
+  Acquisition& a = acquisitions_.emplace_back();
+  a.id = next_id_++;
+  a.tree = tree;
+  a.transfers = transfers;
+  a.upgraded = upgraded;
+  a.for_faults = !upgraded.empty() || std::ranges::any_of(transfers, &Transfer::faulted);
+  for (const Transfer& t : transfers) a.missing |= t.run.set();
+  const PageSet shared = shared_of(tree, a.missing);
+  memory_->table()[tree].shared |= shared;
+  DirectoryRequest r = request(Kind::kAcquire, tree, a.id);
+  r.pages = a.missing;
+  r.alone = (a.missing - shared) | upgraded;
+  r.mapped = anywhere;
+  requests_.push_back(r);
+}
+
+void DirectoryClient::ask_to_map(TreeIndex tree, const PageSet& pages, std::uint16_t prefer) {
+  if (pages.empty()) return;
+  Acquisition& a = acquisitions_.emplace_back();
+  a.id = next_id_++;
+  a.tree = tree;
+  DirectoryRequest r = request(Kind::kAcquire, tree, a.id);
+  r.mapped = pages;
+  r.prefer = prefer;
+  requests_.push_back(r);
+}
+
+void DirectoryClient::follow(TreeIndex tree, const PageSet& pages) {
+  DirectoryRequest r = request(Kind::kFollow, tree, 0);
+  r.mapped = pages;
+  requests_.push_back(r);
+}
+
+void DirectoryClient::hear(const DirectoryOrder& order, Cycle now) {
+  const TreeIndex tree = memory_->table().touch(order.tree);
+  switch (order.kind) {
+    case DirectoryOrder::Kind::kGrant: {
+      const auto a = std::ranges::find(acquisitions_, order.id, &Acquisition::id);
+      if (a != acquisitions_.end()) granted(*a, order, now);
+      return finish_if_complete(order.id, now);
+    }
+    case DirectoryOrder::Kind::kArrived:
+      return came(order, now);
+    case DirectoryOrder::Kind::kMapped:
+      return mapped(tree, order);
+    case DirectoryOrder::Kind::kRevoke:
+      revocations_.push_back({order, tree, {}, {}, false, false, due(order, tree, now)});
+      return;
+    case DirectoryOrder::Kind::kGone:
+      return gone(order);
+    case DirectoryOrder::Kind::kAttract:
+    case DirectoryOrder::Kind::kCopy:
+      return;  // the GMMU's and the peer port's
+  }
+}
+
+void DirectoryClient::granted(Acquisition& a, const DirectoryOrder& order, Cycle now) {
+  a.granted = true;
+  memory_->unmap_remote(a.tree, a.missing);
+  a.upgraded.for_each([&](unsigned page) { memory_->collapse(a.tree, page); });
+  for (const Transfer& t : a.transfers) {
+    (t.run.set() & order.pages).for_each_run([&](unsigned first, unsigned pages) {
+      const Run run{a.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
+      memory_->queue_read({run, t.faulted}, true);
+    });
+    (t.run.set() - order.pages).for_each_run([&](unsigned first, unsigned pages) {
+      const Run run{a.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
+      memory_->fault_times().started(run, now);
+    });
+  }
+}
+
+/// From another device.
+void DirectoryClient::came(const DirectoryOrder& order, Cycle now) {
+  const auto a = std::ranges::find(acquisitions_, order.id, &Acquisition::id);
+  if (a == acquisitions_.end()) return;
+  const TreeIndex tree = a->tree;
+  PeerPages& from = peers_[order.place];
+  const std::uint64_t copies = (memory_->table()[tree].shared & order.pages).count();
+  from.copies_in += copies;
+  from.in += order.pages.count() - copies;
+  order.pages.for_each_run([&](unsigned first, unsigned pages) {
+    memory_->arrive({tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)}, now);
+  });
+  arrived(tree, order.pages, now);
+}
+
+void DirectoryClient::arrived(TreeIndex tree, const PageSet& pages, Cycle now) {
+  std::vector<std::uint32_t> touched;
+  for (Acquisition& a : acquisitions_) {
+    if (a.tree != tree || (a.missing & pages).empty()) continue;
+    a.missing -= pages;
+    touched.push_back(a.id);
+  }
+  for (const std::uint32_t id : touched) finish_if_complete(id, now);
+}
+
+void DirectoryClient::finish_if_complete(std::uint32_t id, Cycle now) {
+  const auto a = std::ranges::find(acquisitions_, id, &Acquisition::id);
+  if (a == acquisitions_.end() || !a->granted || !a->missing.empty()) return;
+  requests_.push_back(request(Kind::kDone, a->tree, id));
+  if (a->for_faults) served_[a->tree] = now;
+  acquisitions_.erase(a);
+}
+
+// --- Pages that are accessed where they are ---
+
+void DirectoryClient::mapped(TreeIndex index, const DirectoryOrder& order) {
+  Tree& tree = memory_->table()[index];
+  const PageSet pages = order.pages - tree.resident - tree.incoming;
+  if (order.place == kHostPlace) {
+    tree.remote |= pages;
+    return;
+  }
+  std::vector<PageSet>& places = places_[index];
+  places.resize(peers_.size());
+  for (PageSet& place : places) place -= pages;
+  places[order.place] |= pages;
+  tree.on_peer |= pages;
+}
+
+std::uint16_t DirectoryClient::device_of(TreeIndex tree, unsigned page) const {
+  const std::vector<PageSet>& places = places_.at(tree);
+  const auto found = std::ranges::find_if(places, [&](const PageSet& p) { return p.contains(page); });
+  return static_cast<std::uint16_t>(found - places.begin());
+}
+
+// --- What is taken away ---
+
+void DirectoryClient::step(Cycle now) {
+  for (Revocation& r : revocations_) {
+    if (r.answered || r.due > now) continue;
+    take(r, now);
+    r.taken = true;
+    if (!is_done(r)) continue;
+    r.answered = true;
+    requests_.push_back(request(Kind::kRevoked, r.tree, r.order.id));
+  }
+  std::erase_if(revocations_, [](const Revocation& r) { return r.answered && r.still.empty(); });
+}
+
+Cycle DirectoryClient::due(const DirectoryOrder& order, TreeIndex tree, Cycle now) const {
+  const auto served = order.how == How::kUnmap ? served_.end() : served_.find(tree);
+  if (served == served_.end()) return now;
+  return std::max(now, served->second + memory_->cycles_of_ns(memory_->parameters().block_ns));
+}
+
+Cycle DirectoryClient::next() const {
+  Cycle next = kNever;
+  for (const Revocation& r : revocations_)
+    if (!r.answered && !r.taken) next = std::min(next, r.due);
+  return next;
+}
+
+/// What of the pages is here and not on its way out.
+void DirectoryClient::take(Revocation& r, Cycle now) {
+  const Tree& tree = memory_->table()[r.tree];
+  const PageSet here = (tree.resident - tree.leaving) & r.order.pages;
+  switch (r.order.how) {
+    case How::kDrop:
+    case How::kToHost:
+      return memory_->expel(r.tree, here, r.order.how == How::kDrop, now);
+    case How::kBack:
+      return memory_->copy_to_host(r.tree, here, now);
+    case How::kUnmap:
+      return memory_->unmap_remote(r.tree, r.order.pages);
+    case How::kMove:
+    case How::kKeep: {
+      const bool keep = r.order.how == How::kKeep;
+      const PageSet moving = keep ? here - tree.duplicated : here;
+      r.moving |= moving;
+      return memory_->hand_over(r.tree, moving, keep, now);
+    }
+  }
+}
+
+bool DirectoryClient::is_done(const Revocation& r) const {
+  const Tree& tree = memory_->table()[r.tree];
+  if (r.order.how == How::kUnmap) return true;
+  return r.moving.empty() && ((tree.leaving - r.still) & r.order.pages).empty();
+}
+
+void DirectoryClient::stands_still(const Run& run) {
+  for (Revocation& r : revocations_) {
+    if (r.tree != run.tree) continue;
+    const PageSet pages = r.moving & run.set();
+    r.moving -= pages;
+    r.still |= pages;
+  }
+}
+
+/// Copied to another device.
+void DirectoryClient::gone(const DirectoryOrder& order) {
+  const auto r =
+      std::ranges::find_if(revocations_, [&](const Revocation& o) { return o.order.id == order.id; });
+  const bool keep = order.how == How::kKeep;
+  PeerPages& to = peers_[order.place];
+  (keep ? to.copies_out : to.out) += order.pages.count();
+  if (r == revocations_.end()) return;  // they were read-only copies already
+  (r->still & order.pages).for_each_run([&](unsigned first, unsigned pages) {
+    memory_->handed_over({r->tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)},
+                         keep);
+  });
+  r->still -= order.pages;
+  std::erase_if(revocations_, [](const Revocation& o) { return o.answered && o.still.empty(); });
+}
+
+// --- What leaves by itself ---
+
+void DirectoryClient::left(TreeIndex tree, const PageSet& pages, bool copied) {
+  DirectoryRequest r = request(Kind::kLeft, tree, 0);
+  r.pages = pages;
+  if (copied) r.alone = pages;
+  requests_.push_back(r);
+}
+
+void DirectoryClient::attracted(TreeId tree, std::uint32_t id) {
+  DirectoryRequest r;
+  r.kind = Kind::kAttracted;
+  r.id = id;
+  r.tree = tree;
+  requests_.push_back(r);
+}
+
+void DirectoryClient::backed(TreeIndex tree, const PageSet& pages) {
+  DirectoryRequest r = request(Kind::kBacked, tree, 0);
+  r.pages = pages;
+  requests_.push_back(r);
+}
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,99 @@
+// A device's side of the directory of managed pages.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "uvm/directory_messages.hpp"
+#include "uvm/page_table.hpp"
+#include "uvm/peer_pages.hpp"
+#include "uvm/transfer.hpp"
+
+namespace lockstep::uvm {
+
+class DeviceMemory;
+
+/// Asks the directory for the pages that the device brings or maps, carries out what it orders, and tells it
+/// what leaves. Part of a DeviceMemory among several.
+///
+/// What has come for faults is not taken away before block_ns are over: whoever waited for the block has its
+/// driver's work on it still ahead. So the replayed accesses get through, however many devices want a page.
+class DirectoryClient {
+ public:
+  DirectoryClient(DeviceMemory& memory, std::size_t devices) : memory_(&memory), peers_(devices) {}
+
+  /// `transfers`: what is to come; frames are taken and the pages are `incoming`. `upgraded`: pages that are
+  /// here read-only and are to be written. `mapped`: pages to be accessed where they are.
+  void acquire(TreeIndex tree, const std::vector<Transfer>& transfers, const PageSet& upgraded,
+               const PageSet& mapped);
+  /// The pages that advice wants mapped wherever they are.
+  void follow(TreeIndex tree, const PageSet& pages);
+  void hear(const DirectoryOrder& order, Cycle now);
+  /// Goes on with what is taken away; again at the same time without effect.
+  void step(Cycle now);
+
+  // From the device's memory.
+  /// Pages have come over the host link.
+  void arrived(TreeIndex tree, const PageSet& pages, Cycle now);
+  /// No SM uses them any more.
+  void stands_still(const Run& run);
+  void left(TreeIndex tree, const PageSet& pages, bool copied);
+  void backed(TreeIndex tree, const PageSet& pages);
+  /// An order of the directory to bring pages is over.
+  void attracted(TreeId tree, std::uint32_t id);
+
+  /// The device where the mapped page is; precondition: it is on one.
+  [[nodiscard]] std::uint16_t device_of(TreeIndex tree, unsigned page) const;
+
+  /// When step() has something to do by itself; kNever.
+  [[nodiscard]] Cycle next() const;
+  [[nodiscard]] bool acquires() const { return !acquisitions_.empty(); }
+  [[nodiscard]] bool idle() const { return acquisitions_.empty() && revocations_.empty(); }
+  /// By device.
+  [[nodiscard]] const std::vector<PeerPages>& peers() const { return peers_; }
+  /// To be sent, in order.
+  [[nodiscard]] const std::vector<DirectoryRequest>& requests() const { return requests_; }
+  void clear_requests() { requests_.clear(); }
+
+ private:
+  using How = DirectoryOrder::How;
+  struct Acquisition {
+    std::uint32_t id = 0;
+    TreeIndex tree = 0;
+    std::vector<Transfer> transfers;
+    PageSet missing, upgraded;
+    bool granted = false, for_faults = false;
+  };
+  struct Revocation {
+    DirectoryOrder order;
+    TreeIndex tree = 0;
+    PageSet moving, still;  // shot down and not answered; stand still until kGone
+    bool answered = false, taken = false;
+    Cycle due = 0;  // not before
+  };
+
+  [[nodiscard]] DirectoryRequest request(DirectoryRequest::Kind kind, TreeIndex tree, std::uint32_t id) const;
+  void ask_to_map(TreeIndex tree, const PageSet& pages, std::uint16_t prefer);
+  [[nodiscard]] PageSet shared_of(TreeIndex tree, const PageSet& pages) const;
+  void granted(Acquisition& acquisition, const DirectoryOrder& order, Cycle now);
+  void came(const DirectoryOrder& order, Cycle now);
+  void mapped(TreeIndex tree, const DirectoryOrder& order);
+  void gone(const DirectoryOrder& order);
+  void finish_if_complete(std::uint32_t id, Cycle now);
+  [[nodiscard]] Cycle due(const DirectoryOrder& order, TreeIndex tree, Cycle now) const;
+  void take(Revocation& revocation, Cycle now);
+  [[nodiscard]] bool is_done(const Revocation& revocation) const;
+
+  DeviceMemory* memory_;
+  std::vector<Acquisition> acquisitions_;
+  std::vector<Revocation> revocations_;
+  std::unordered_map<TreeIndex, std::vector<PageSet>>
+      places_;                                   // of mapped pages, by device; never walked over
+  std::unordered_map<TreeIndex, Cycle> served_;  // when faults of a tree were served last; never walked over
+  std::vector<PeerPages> peers_;
+  std::vector<DirectoryRequest> requests_;
+  std::uint32_t next_id_ = 1;
+};
+
+}  // namespace lockstep::uvm
