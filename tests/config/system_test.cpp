@@ -39,6 +39,7 @@ TEST_CASE("The systems that ship have the links of their data sheets") {
   CHECK(direct.edges.size() == 6);
   for (const LinkEdge& e : direct.edges) CHECK(e.count == 4);
   const SystemConfig h100 = resolve_system("dgx_h100");
+  CHECK(h100.multicast.contains("nvswitch"));
   CHECK((h100.devices.size() == 8 && h100.devices[7].gpu.name == "h100_sxm"));
   for (std::uint32_t d = 0; d < 8; ++d)
     CHECK(bandwidth(h100, d, 8) == 450'000'000'000);  // NVIDIA: 900 GB/s, both ways
