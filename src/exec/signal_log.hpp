@@ -1,11 +1,13 @@
 // What kernels write to words of global memory that others may wait for: how often, and which values.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "util/types.hpp"
 
@@ -17,40 +19,39 @@ namespace lockstep::exec {
 /// counts signals and lets the loop end when it has counted as many. See docs/design.md, "Kernels that wait
 /// for each other".
 ///
-/// One for all devices of a process, in the order of execution. Not thread-safe.
+/// One for all devices of a process, in the order of execution. Not thread-safe. Programs may write all their
+/// data so: a word that is signalled once takes 16 bytes.
 class SignalLog {
  public:
-  static constexpr std::size_t kKept = 1024;  // values of a word: those that were written last
-
-  struct Word {
-    std::uint32_t signals = 0;         // so far, modulo 2^32
-    std::deque<std::uint32_t> values;  // the last is after the last signal, the one before it before that
-    /// Before the last `back` signals; nothing where it is no longer known.
-    [[nodiscard]] std::optional<std::uint32_t> value(std::size_t back) const {
-      if (back >= values.size()) return std::nullopt;
-      return values[values.size() - 1 - back];
-    }
-  };
+  /// Values of a word that are kept at least: those that were written last.
+  static constexpr std::size_t kKept = 1024;
 
   /// `word`: its address, a multiple of 4. To be called before the write, with what is there, and after it.
-  void before(Address word, std::uint32_t value) {
-    Word& known = words_[word];
-    if (known.values.empty() || known.values.back() != value) known.values.assign(1, value);
-  }
-  void signalled(Address word, std::uint32_t value) {
-    Word& known = words_[word];
-    ++known.signals;
-    known.values.push_back(value);
-    if (known.values.size() > kKept) known.values.pop_front();
-  }
-  /// nullptr: nobody has signalled it.
-  [[nodiscard]] const Word* find(Address word) const {
-    const auto found = words_.find(word);
-    return found == words_.end() ? nullptr : &found->second;
-  }
+  void before(Address word, std::uint32_t value);
+  void signalled(Address word, std::uint32_t value);
+
+  /// So far, modulo 2^32.
+  [[nodiscard]] std::uint32_t signals(Address word) const;
+  /// Before the last `back` signals of the word; nothing where that is not known.
+  [[nodiscard]] std::optional<std::uint32_t> value(Address word, std::size_t back) const;
 
  private:
-  std::unordered_map<Address, Word> words_;
+  struct Word {
+    std::uint32_t signals = 0;
+    std::uint32_t kept = 0;   // values that are known
+    std::uint32_t last = 0;   // of these
+    std::uint32_t other = 0;  // kept 2: the one before; more: index of all of them in histories_
+  };
+  static constexpr Address kPageBytes = 4096;
+  using Page = std::array<Word, kPageBytes / 4>;
+
+  [[nodiscard]] Word& at(Address word);
+  [[nodiscard]] const Word* find(Address word) const;
+  void forget(Word& word);
+
+  std::unordered_map<Address, std::unique_ptr<Page>> pages_;  // by number
+  std::vector<std::vector<std::uint32_t>> histories_;
+  std::vector<std::uint32_t> free_;  // of these
 };
 
 }  // namespace lockstep::exec

@@ -27,17 +27,16 @@ bool is_device_memory(const DeviceMemory& memory, Address address) {
 /// 8 bytes both words must have been signalled together, or the upper one never.
 std::optional<std::uint64_t> value_before(const SignalLog& log, Address address, unsigned bytes,
                                           std::size_t back) {
-  const SignalLog::Word* const low = log.find(word_of(address));
-  const auto value = low == nullptr ? std::nullopt : low->value(back);
+  const Address word = word_of(address), upper = word + kWordBytes;
+  const auto value = log.value(word, back);
   if (!value) return std::nullopt;
   if (bytes < kWordBytes)
     return (*value >> 8 * (address % kWordBytes)) & ((std::uint64_t{1} << 8 * bytes) - 1);
   if (bytes == kWordBytes) return *value;
-  const Address upper = word_of(address) + kWordBytes;
-  const SignalLog::Word* const high = log.find(upper);
-  if (high == nullptr) return *value | std::uint64_t{word_at(upper)} << 32;
-  if (high->signals != low->signals || !high->value(back)) return std::nullopt;
-  return *value | std::uint64_t{*high->value(back)} << 32;
+  if (log.signals(upper) == 0) return *value | std::uint64_t{word_at(upper)} << 32;
+  const auto high = log.value(upper, back);
+  if (!high || log.signals(upper) != log.signals(word)) return std::nullopt;
+  return *value | std::uint64_t{*high} << 32;
 }
 
 }  // namespace
@@ -146,10 +145,10 @@ void Warp::note_wait(const SpinLoop& loop, const Operation& op, LaneMask left, c
   std::uint32_t needed[kLanes];
   LaneMask waited = 0;
   for_lanes(left, [&](int l) {
-    const SignalLog::Word* const word = log.find(word_of(a.lane[l]));
-    if (word == nullptr || word->value(0) != word_at(word_of(a.lane[l]))) return;  // or something else wrote
+    const Address word = word_of(a.lane[l]);
+    if (log.value(word, 0) != word_at(word)) return;  // nobody has signalled it, or something else wrote
     waited |= LaneMask{1} << l;
-    needed[l] = word->signals;
+    needed[l] = log.signals(word);
   });
   LaneSlots& loaded = *at(slots_[op.operands]);
   const LaneSlots now = loaded;

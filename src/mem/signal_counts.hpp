@@ -1,6 +1,8 @@
 // How many signals the words of a slice's lines have had (trace/awaited_signals.hpp).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 
@@ -16,19 +18,23 @@ class SignalCounts {
  public:
   /// A write that signals each 4-byte word that it touches, once.
   void count(const icnt::Request& write) {
+    Line& counts = lines_[write.line];
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
       for (unsigned word = 0; word < kSectorBytes / 4; ++word)
-        if (write.bytes[s] >> 4 * word & 0xf) ++counts_[write.line + s * kSectorBytes + 4 * word];
+        if (write.bytes[s] >> 4 * word & 0xf) ++counts[s * kSectorBytes / 4 + word];
   }
   /// Whether the word that `look` is about still lacks signals. Counts are modulo 2^32.
   [[nodiscard]] bool lacks(const icnt::Request& look) const {
-    const auto found = counts_.find(look.awaited_word());
-    const std::uint32_t had = found == counts_.end() ? 0 : found->second;
+    const auto found = lines_.find(look.line);
+    const std::uint32_t had =
+        found == lines_.end() ? 0 : found->second[(look.awaited_word() - look.line) / 4 % kWords];
     return static_cast<std::int32_t>(look.awaited_signals() - had) > 0;
   }
 
  private:
-  std::unordered_map<Address, std::uint32_t> counts_;
+  static constexpr std::size_t kWords = kLineBytes / 4;
+  using Line = std::array<std::uint32_t, kWords>;
+  std::unordered_map<Address, Line> lines_;
 };
 
 }  // namespace lockstep::mem
