@@ -13,6 +13,7 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   machine_ = &machine;
   cta_ = &cta;
   record_ = record;
+  print_.reset();
   index_ = index;
   const Executable& kernel = machine.kernel;
   operations_ = kernel.operations().data();
@@ -77,8 +78,10 @@ bool Warp::pick() {
 
 Turn Warp::run() {
   budget_ = kTurn;
-  for (auto& split : splits_) split.spun = false;
+  for (auto& split : splits_)
+    if (std::exchange(split.spun, false)) print_.reset();
   while (pick()) {
+    print_.reset();
     enter_frame();
     const Stop stop = machine_->check ? run_split<true>() : run_split<false>();
     if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {

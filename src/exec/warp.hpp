@@ -17,6 +17,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "exec/lane_memory.hpp"
@@ -302,6 +303,7 @@ class Warp {
   void check_matrix_lines(const MatrixForm& form, Reach reach, const std::vector<Address>& lines);
 
   // watch.cpp
+  [[nodiscard]] std::uint64_t print_now() const;
   void watch_reads(const MemoryForm& form, LaneMask active, const Addresses& addresses);
   void watch_store(const Operation& op, const MemoryForm& form, LaneMask active, const Pointers& to);
 
@@ -416,6 +418,7 @@ class Warp {
   std::vector<Meeting> meetings_;
   std::vector<Frame> frames_;
   std::int64_t budget_ = 0;
+  mutable std::optional<std::uint64_t> print_;  // of its state, where that is as at the last add_to()
   std::uint64_t clock_reads_ = 0;
 };
 

@@ -150,6 +150,7 @@ bool Warp::release_meetings(Hold hold) {
     const Meeting meeting = meetings_[i];
     if (meeting.arrived == 0 || (meeting.expected & held) == 0) continue;
     Split split;
+    print_.reset();
     go_on(i, meeting.arrived, split);
     meetings_[i].expected &= ~meeting.arrived;
     meetings_[i].arrived = 0;

@@ -195,6 +195,7 @@ bool Warp::cluster_wait(LaneMask active) {
 }
 
 void Warp::release_cluster() {
+  print_.reset();
   cluster_arrived_ = 0;
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtCluster) continue;
@@ -204,6 +205,7 @@ void Warp::release_cluster() {
 }
 
 void Warp::release_barrier(std::uint32_t which, const Reduced& reduced) {
+  print_.reset();
   if (record_) note_barrier(which);
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtBarrier || split.barrier != which) continue;

@@ -131,6 +131,7 @@ bool Warp::warpgroup_wait(const Operation& op, LaneMask active) {
 }
 
 void Warp::release_warpgroup(std::uint32_t groups) {
+  print_.reset();
   for (Split& split : splits_) {
     if (split.state != Split::State::kAtWarpgroup || split.barrier > groups) continue;
     split.state = Split::State::kReady;

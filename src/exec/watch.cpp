@@ -42,7 +42,13 @@ void StandStill::stop() {
 }
 
 /// All that decides what the warp does next, but for memory that others reach.
-void Warp::add_to(Fingerprint& print) const {
+void Warp::add_to(Fingerprint& all) const {
+  if (!print_) print_ = print_now();
+  all.add(*print_);
+}
+
+std::uint64_t Warp::print_now() const {
+  Fingerprint print;
   const auto add = [&](auto... words) { (print.add(static_cast<std::uint64_t>(words)), ...); };
   add(live_, cluster_arrived_, committed_, splits_.size());
   for (const Split& s : splits_) {
@@ -55,6 +61,7 @@ void Warp::add_to(Fingerprint& print) const {
   polls_.add_to(print);
   print.add(std::as_bytes(std::span(file_)));
   print.add(std::span(local_));
+  return print.value();
 }
 
 void Cta::add_to(Fingerprint& print) const {
