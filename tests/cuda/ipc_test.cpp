@@ -22,9 +22,9 @@ Finished execute(std::vector<std::string> options, const std::string& which = {}
 
 TEST_CASE("processes: they see each other's memory, and a kernel waits for the other one's") {
   const Finished done = execute({"--functional"});
-  // The parent's errors; those of handles as file descriptors; then the child: one place for two openings, the
-  // parent's 11 and 12, its own 33, and 50 in memory of a descriptor. It stores 77, 60, and what the parent's kernel
-  // waits for. Two openings are closed once each.
+  // The parent's errors; those of handles as file descriptors; then the child: one place for two openings,
+  // the parent's 11 and 12, its own 33, and 50 in memory of a descriptor. It stores 77, 60, and what the
+  // parent's kernel waits for. Two openings are closed once each.
   CHECK(done.out ==
         "1 0 400 0 201 1 400 400 1 \n0 1 1 \n1 11 12 33 \n50 \n11 0 1 \n0 11 77 1 5 \n50 60 \n1 12 5 \n");
   CHECK(done.code == 0);
