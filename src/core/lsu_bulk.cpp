@@ -1,4 +1,5 @@
-// The memory pipeline's way to the unit for bulk copies, and what that unit reports.
+// The memory pipeline's way to what goes to the port past the L1: the unit for bulk copies, and looks of
+// warps that wait for signals.
 #include "core/memory_pipeline.hpp"
 
 namespace lockstep::core {
@@ -64,6 +65,24 @@ void MemoryPipeline::heed(Cycle now, const BulkCopies::Done& done) {
   } else {
     emit(MioEvent::Kind::kAcknowledged, done.handle);
   }
+}
+
+void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
+  ++counters_[op.kernel].global_instructions;
+  data_free_ = now + 1;
+  set_memory_free(now);
+  signal_waits_.add(now + hit_rest_, op);
+  beside_ = true;
+}
+
+/// What goes to the port past the L1.
+void MemoryPipeline::send_beside(Cycle now) {
+  if (bulk_.has_lines()) send_bulk_line(now);
+  if (signal_waits_.due() <= now && !port_.full()) {
+    icnt::Request look = signal_waits_.next();
+    port_.send(now, look);
+  }
+  beside_ = bulk_.has_lines() || !signal_waits_.idle();
 }
 
 }  // namespace lockstep::core

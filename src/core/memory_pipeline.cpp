@@ -333,24 +333,6 @@ void MemoryPipeline::list_lines(const MioOperation& op, LineKind kind) {
   }
 }
 
-void MemoryPipeline::await_signals(Cycle now, const MioOperation& op) {
-  ++counters_[op.kernel].global_instructions;
-  data_free_ = now + 1;
-  set_memory_free(now);
-  signal_waits_.add(now + hit_rest_, op);
-  beside_ = true;
-}
-
-/// What goes to the port past the L1.
-void MemoryPipeline::send_beside(Cycle now) {
-  if (bulk_.has_lines()) send_bulk_line(now);
-  if (signal_waits_.due() <= now && !port_.full()) {
-    icnt::Request look = signal_waits_.next();
-    port_.send(now, look);
-  }
-  beside_ = bulk_.has_lines() || !signal_waits_.idle();
-}
-
 void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   if (op.signal == trace::SignalOp::kAwaits) return await_signals(now, op);
   addresses_.load(op);

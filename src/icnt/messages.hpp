@@ -35,6 +35,10 @@ enum class AccessKind : std::uint8_t {
   return k == AccessKind::kLoad || k == AccessKind::kInstruction || k == AccessKind::kConstant ||
          k == AccessKind::kCopyRead || k == AccessKind::kEvict || k == AccessKind::kAwait;
 }
+/// A write of given bytes, not one that depends on what is there.
+[[nodiscard]] constexpr bool is_store(AccessKind k) {
+  return k == AccessKind::kStore || k == AccessKind::kCopy;
+}
 [[nodiscard]] constexpr bool carries_data(AccessKind k) {
   return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kRemoteRead &&
          k != AccessKind::kRemoteDone;

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operations on one sector at a time
 
-bool is_store(AccessKind k) { return k == AccessKind::kStore || k == AccessKind::kCopy; }
 bool is_fetch(AccessKind k) { return k == AccessKind::kInstruction || k == AccessKind::kConstant; }
 
 }  // namespace
@@ -113,28 +112,9 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
   if (icnt::carries_data(r.kind)) {
     if (far) return forward(latch, now);
     if (r.signals) return serve_signal(latch, origin, now);
-    if (is_store(r.kind)) return serve_store(latch, origin, now);
+    if (icnt::is_store(r.kind)) return serve_store(latch, origin, now);
   }
   return serve_read(latch, origin, far, now);
-}
-
-/// A line of the host, which is passed on, or a look of a warp that waits for signals, which is done at home.
-bool Slice::serve_special(Latch& latch, Origin origin, Cycle now) {
-  if (icnt::is_remote(latch.request.kind)) {
-    reply(latch.request, latch.request.sectors, origin, now);
-    return true;
-  }
-  if (origin == kNear && is_far(latch.request.line)) return forward(latch, now);
-  latch.request.again = signals_.lacks(latch.request);
-  return serve_read(latch, origin, false, now);
-}
-
-/// A write at home for whose words others may wait.
-bool Slice::serve_signal(Latch& latch, Origin origin, Cycle now) {
-  const bool done =
-      is_store(latch.request.kind) ? serve_store(latch, origin, now) : serve_read(latch, origin, false, now);
-  if (done) signals_.count(latch.request);
-  return done;
 }
 
 bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
@@ -232,7 +212,7 @@ void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, 
   if (r.local)
     stats::book_local(c.l2_local, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
                       line_there);
-  if (icnt::carries_data(r.kind) && !is_store(r.kind)) {
+  if (icnt::carries_data(r.kind) && !icnt::is_store(r.kind)) {
     c.l2_atomics += all;
     c.l2_atomic_hits += bit_count(hit);
     c.l2_atomic_merges += bit_count(merged);
