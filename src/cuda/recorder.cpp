@@ -65,7 +65,12 @@ class Replayed final : public exec::CtaSink {
 }  // namespace
 
 Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices)
-    : path_(path), devices_(devices), file_(path, kLevel), team_(file_, kLevel), wire_(std::move(wire)), log_(devices) {}
+    : path_(path),
+      devices_(devices),
+      file_(path, kLevel),
+      team_(file_, kLevel),
+      wire_(std::move(wire)),
+      log_(devices) {}
 
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) const {
   static const lower::Passes chosen = read_passes();
