@@ -31,6 +31,16 @@ std::vector<std::string> printed_commands() {
   return commands;
 }
 
+/// What stands on stderr beside the lines of progress, which a slow build prints.
+std::string complaints(const std::string& err) {
+  std::istringstream lines(err);
+  std::string found;
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind("kernel ", 0) != 0 || line.find(" warp inst/s ") == std::string::npos)
+      found += line + "\n";
+  return found;
+}
+
 TEST_CASE("README's commands work as they are printed") {
   namespace fs = std::filesystem;
   const Folder folder;
@@ -47,7 +57,7 @@ TEST_CASE("README's commands work as they are printed") {
                                      .environment = {{"PATH", path}},
                                      .folder = folder.path(),
                                      .program = "/bin/sh"});
-    CHECK(done.err == "");
+    CHECK(complaints(done.err) == "");
     CHECK(done.code == (command.find(" compare ") != std::string::npos ? 1 : 0));
     ++ran;
   }
