@@ -35,9 +35,10 @@ std::vector<std::string> printed_commands() {
 std::string complaints(const std::string& err) {
   std::istringstream lines(err);
   std::string found;
-  for (std::string line; std::getline(lines, line);)
-    if (line.rfind("kernel ", 0) != 0 || line.find(" warp inst/s ") == std::string::npos)
-      found += line + "\n";
+  for (std::string line; std::getline(lines, line);) {
+    const bool kernel = line.rfind("kernel ", 0) == 0 || line.rfind("executing kernel ", 0) == 0;
+    if (!kernel || line.find(" inst/s") == std::string::npos) found += line + "\n";
+  }
   return found;
 }
 
