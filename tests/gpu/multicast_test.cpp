@@ -108,7 +108,8 @@ TEST_CASE("The time of multicast stores and loads is that of the fullest wire") 
   CHECK(static_cast<double>(report.total_cycles) / 1410e6 == Approx(seconds).epsilon(0.15));
 }
 
-TEST_CASE("Threads, windows, skipping and the order of domains change no byte of multicast memory") {
+TEST_CASE("Threads, windows, skipping and the order of domains change no byte of multicast memory",
+          "[long]") {
   const unsigned devices = GENERATE(2u, 4u, 8u);
   const config::SystemConfig system = multicasting(devices);
   std::string list = window(devices, kOutput, 0) + window(devices, kFirstInput, 1);
