@@ -93,7 +93,7 @@ void Cta::tell_observer() const {
   });
 }
 
-bool Cta::release(Warp::Hold hold) {
+bool Cta::release(Divergence::Hold hold) {
   bool released = false;
   for (Warp& warp : warps_)
     if (!warp.done()) released |= warp.release_meetings(hold);
@@ -130,10 +130,10 @@ Cta::State Cta::run() {
       continue;
     }
     if (!spinning && !tired) {
-      if (release(Warp::Hold::kBarrier)) continue;
+      if (release(Divergence::Hold::kBarrier)) continue;
       return State::kBlocked;
     }
-    if (release(!stuck_ && tired_rounds == 0 ? Warp::Hold::kLock : Warp::Hold::kSpin)) {
+    if (release(!stuck_ && tired_rounds == 0 ? Divergence::Hold::kLock : Divergence::Hold::kSpin)) {
       stuck_ = false;
       tired_rounds = 0;
       continue;
@@ -162,6 +162,18 @@ void Cta::dump(std::string& out) const {
     out += fmt::format("  CTA ({},{},{}) warp {}: {}:{}{} [{}]\n", id.x, id.y, id.z, w, module.name,
                        at.place.line, source.empty() ? "" : " (" + source + ")", ptx::print(at.form));
   }
+}
+
+void Cta::add_to(Fingerprint& print) const {
+  print.add(index_);
+  for (const Barrier& b : barriers_) {
+    print.add(b.pending);
+    if (!b.pending) continue;
+    for (const std::uint64_t word : {std::uint64_t{b.threads}, std::uint64_t{b.all}, b.yes}) print.add(word);
+    for (const LaneMask arrived : b.arrived) print.add(arrived);
+  }
+  for (const Warp& warp : warps_)
+    if (!warp.done()) warp.add_to(print);
 }
 
 bool Cta::complete(const Barrier& barrier) const {
@@ -196,7 +208,7 @@ void Cta::settle(std::uint32_t which) {
   if (!barrier.pending || !complete(barrier)) return;
   barrier.pending = false;
   if (checked_) checked_->order.complete(which, barrier.arrived, barrier.threads == 0);
-  const Warp::Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes};
+  const Reduced reduced{barrier.all, barrier.yes != 0, barrier.yes};
   for (Warp& warp : warps_)
     if (!warp.done()) warp.release_barrier(which, reduced);
 }

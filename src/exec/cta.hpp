@@ -88,7 +88,7 @@ class Cta {
   };
   bool finish_round();
   void tell_observer() const;
-  bool release(Warp::Hold hold);
+  bool release(Divergence::Hold hold);
   [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t instructions) const;
 
   Machine* machine_ = nullptr;

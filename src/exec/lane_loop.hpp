@@ -1,4 +1,4 @@
-// Loops over the active lanes of a warp's memory accesses. Internal to src/exec.
+// Loops over the active lanes of a warp, and the values that its memory accesses move. Internal to src/exec.
 #pragma once
 
 #include <bit>
@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <cstring>
 
-#include "exec/warp.hpp"
+#include "exec/lane_op.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::exec {
 
-template <class F>
+inline constexpr LaneMask kAllLanes = ~LaneMask{0};
+
+/// Calls f with the number of each lane of the mask, in order. `Lane`: the type of that number.
+template <class Lane = int, class F>
 void for_lanes(LaneMask mask, F&& f) {
   if (mask == kAllLanes)
-    for (int l = 0; l < kLanes; ++l) f(l);
+    for (Lane l = 0; l < Lane{kLanes}; ++l) f(l);
   else
-    for (; mask != 0; mask &= mask - 1) f(std::countr_zero(mask));
+    for (; mask != 0; mask &= mask - 1) f(static_cast<Lane>(std::countr_zero(mask)));
 }
 
 template <class T>

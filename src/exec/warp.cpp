@@ -1,148 +1,106 @@
 #include "exec/warp.hpp"
 
 #include <bit>
-#include <utility>
 
 #include "exec/access_set.hpp"
 #include "exec/cta.hpp"
-#include "exec/lane_loop.hpp"
+#include "exec/warp_call.hpp"
+#include "exec/warp_check.hpp"
+#include "exec/warp_copy.hpp"
+#include "exec/warp_instructions.hpp"
+#include "exec/warp_mbarrier.hpp"
+#include "exec/warp_multimem.hpp"
+#include "exec/warp_poll.hpp"
 
 namespace lockstep::exec {
 
+namespace {
+
+constexpr unsigned kSpinsLeft = 12;  // equal polls that a spinning split starts with when it runs again
+
+}  // namespace
+
 void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record) {
-  machine_ = &machine;
-  cta_ = &cta;
-  record_ = record;
   print_.reset();
-  index_ = index;
-  const Executable& kernel = machine.kernel;
-  operations_ = kernel.operations().data();
-  slots_ = kernel.slots().data();
-  lanes_ = &lane_memory();
+  state_.machine = &machine;
+  state_.cta = &cta;
+  state_.record = record;
+  state_.operations = machine.kernel.operations().data();
+  state_.slots = machine.kernel.slots().data();
+  state_.lanes = &lane_memory();
+  state_.index = index;
   const std::uint32_t left = cta.threads() - index * kWarpSize;
-  live_ = left >= kWarpSize ? kAllLanes : (LaneMask{1} << left) - 1;
-  flags_ = {};
-  polls_.forget();
-  cluster_arrived_ = 0;
-  committed_ = 0;
-  first_row_ = static_cast<std::uint32_t>(kernel.fixed().size());
-  const FunctionCode& entry = kernel.functions().front();
-  if (file_.size() < first_row_ + entry.slots) file_.resize(first_row_ + entry.slots);
-  local_stride_ = entry.frame_bytes;
-  local_.assign(std::size_t{local_stride_} * kWarpSize, std::byte{0});
-  stack_tops_ = {};
-  splits_.clear();
-  meetings_.assign(1, Meeting{kNowhere, 0, 0, live_, 0});
-  frames_.assign(1, Frame{0, 0, 0, 0, 0, live_});
-  clear_frame(frames_[0], live_);
-  fill_fixed();
-  now_ = {};
-  now_.pc = entry.first;
-  now_.mask = live_;
-  splits_.push_back(now_);
-  clock_reads_ = 0;
-}
-
-void Warp::fill_fixed() {
-  const auto& fixed = machine_->kernel.fixed();
-  for (std::size_t i = 0; i < fixed.size(); ++i) {
-    if (fixed[i].special == ptx::Special::kTid) {
-      fill_thread_ids(fixed[i].index, file_[i]);
-    } else if (differs_by_lane(fixed[i].special)) {
-      for (std::uint32_t l = 0; l < kWarpSize; ++l) file_[i].lane[l] = fixed_value(fixed[i], l);
-    } else {
-      const std::uint64_t value = fixed_value(fixed[i], 0);
-      for (auto& slot : file_[i].lane) slot = value;
-    }
-  }
-}
-
-/// Takes the next split that can run, together with those that stand at the same place.
-bool Warp::pick() {
-  for (std::size_t i = splits_.size(); i-- > 0;) {
-    if (splits_[i].state != Split::State::kReady || splits_[i].spun) continue;
-    now_ = splits_[i];
-    splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(i));
-    for (std::size_t j = splits_.size(); j-- > 0;) {
-      const Split& other = splits_[j];
-      if (other.state != Split::State::kReady || other.pc != now_.pc || other.meeting != now_.meeting ||
-          other.frame != now_.frame)
-        continue;
-      now_.mask |= other.mask;
-      splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(j));
-    }
-    return true;
-  }
-  return false;
+  state_.live = left >= kWarpSize ? kAllLanes : (LaneMask{1} << left) - 1;
+  state_.now = {};
+  state_.flags = {};
+  state_.polls.forget();
+  start_frames(state_);
+  fixed_.start(state_);
+  groups_ = {};
+  paths_.start(state_.live, machine.kernel.functions().front().first);
 }
 
 Turn Warp::run() {
   budget_ = kTurn;
-  for (auto& split : splits_)
-    if (std::exchange(split.spun, false)) print_.reset();
-  while (pick()) {
+  if (paths_.forget_spun()) print_.reset();
+  while (paths_.pick(state_)) {
     print_.reset();
-    enter_frame();
-    const Stop stop = machine_->check ? run_split<true>() : run_split<false>();
+    paths_.enter(state_);
+    const Stop stop = state_.machine->check ? run_split<true>() : run_split<false>();
     if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {
-      now_.spun = stop != Stop::kTired;
-      now_.spins = kSpinsLeft;
-      if (now_.spun) polls_.ask_again();
-      splits_.insert(splits_.begin(), now_);
+      state_.now.spun = stop != Stop::kTired;
+      state_.now.spins = kSpinsLeft;
+      if (state_.now.spun) state_.polls.ask_again();
+      paths_.put_back(state_.now);
       if (stop == Stop::kTired) return Turn::kTired;
       if (stop == Stop::kWaits) return Turn::kSpinning;
     } else {
-      for (auto& split : splits_) split.spun = false;
+      paths_.forget_spun();
     }
   }
-  if (splits_.empty() && live_ == 0) return Turn::kDone;
-  for (const auto& split : splits_)
+  if (paths_.others().empty() && state_.live == 0) return Turn::kDone;
+  for (const Split& split : paths_.others())
     if (split.state == Split::State::kReady) return Turn::kSpinning;
-  for (const auto& split : splits_)
-    if (split.owes_record) note_barrier(split.barrier);
+  for (const Split& split : paths_.others())
+    if (split.owes_record) note_barrier(state_, paths_, split.barrier);
   return Turn::kBlocked;
-}
-
-LaneMask Warp::guard(const Operation& op) const {
-  const LaneMask mask = lanes_->predicate(*at(op.guard));
-  return op.guard_negated ? ~mask : mask;
 }
 
 template <bool kChecked>
 Warp::Stop Warp::run_split() {
-  for (KnownAccess& known : known_) known.mask = 0;
+  memory_.forget();
   for (;;) {
-    if (now_.pc == meet_) {
-      if (!arrive()) return Stop::kGone;
+    if (state_.now.pc == paths_.meet()) {
+      if (!paths_.arrive(state_)) return Stop::kGone;
       continue;
     }
-    const Operation& op = operations_[now_.pc];
-    const LaneMask active = op.guard.exists() ? now_.mask & guard(op) : now_.mask;
-    ++machine_->counts.warp_instructions;
-    machine_->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
+    const Operation& op = state_.operations[state_.now.pc];
+    const LaneMask active = op.guard.exists() ? state_.now.mask & state_.guard(op) : state_.now.mask;
+    ++state_.machine->counts.warp_instructions;
+    state_.machine->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;
-    if (op.reads_clock) refresh_clocks();
-    if constexpr (kChecked) check(op, active);
+    if (op.reads_clock) fixed_.refresh_clocks(state_);
+    if constexpr (kChecked) check_operation(state_, op, active);
     switch (op.handler) {
       case Handler::kLane:
-        if (record_) {
-          note(active);
+        if (state_.record) {
+          state_.note(active);
           if (op.slow_path && active != 0) note_slow_path(op, active);
         }
-        if (active != 0) lane(op, active);
-        ++now_.pc;
+        if (active != 0) state_.lane(op, active);
+        ++state_.now.pc;
         continue;
       case Handler::kLoad:
-        load(op, active);
-        ++now_.pc;
+        memory_.load(state_, op, active);
+        ++state_.now.pc;
         break;
       case Handler::kStore:
-        store(op, active);
-        ++now_.pc;
+        memory_.store(state_, op, active);
+        ++state_.now.pc;
         continue;
       case Handler::kAtomic:
-        atomic(op, active);
-        ++now_.pc;
+        execute_atomic(state_, op, active);
+        ++state_.now.pc;
         break;
       case Handler::kCopyAsync:
       case Handler::kCopyBulk:
@@ -154,9 +112,8 @@ Warp::Stop Warp::run_split() {
       case Handler::kStack:
       case Handler::kTexture:
       case Handler::kMultimem:
-        step_async(op, active);
-        if (std::exchange(suspends_, false)) return Stop::kSpun;
-        ++now_.pc;
+        if (step_async(op, active)) return Stop::kSpun;
+        ++state_.now.pc;
         break;
       default: {
         bool stop = false;
@@ -164,7 +121,7 @@ Warp::Stop Warp::run_split() {
         if (stop) return how;
       }
     }
-    if (now_.spins >= kSpinLimit) return spun();
+    if (state_.now.spins >= kSpinLimit) return spun();
     // At the end of a loop's body, so that the next turn begins where this one did.
     if (budget_ <= 0 && op.handler >= Handler::kBranch && op.handler <= Handler::kCall) return Stop::kTired;
   }
@@ -172,76 +129,89 @@ Warp::Stop Warp::run_split() {
 
 /// Reductions of CTAs that run at once tell no values: what looks like spinning may be none.
 Warp::Stop Warp::spun() const {
-  if (machine_->accesses && machine_->accesses->reduces()) throw Dependent();
-  return now_.spins > kSpinLimit ? Stop::kWaits : Stop::kSpun;
+  if (state_.machine->accesses && state_.machine->accesses->reduces()) throw Dependent();
+  return state_.now.spins > kSpinLimit ? Stop::kWaits : Stop::kSpun;
 }
 
-void Warp::step_async(const Operation& op, LaneMask active) {
+/// True: the split is suspended, and comes again.
+bool Warp::step_async(const Operation& op, LaneMask active) {
   if (op.handler != Handler::kMbarrier && op.handler != Handler::kMultimem)
-    ++machine_->watch.changes;  // maybe
+    ++state_.machine->watch.changes;  // maybe
   switch (op.handler) {
-    case Handler::kCopyAsync:
-      return copy_async(op, active);
-    case Handler::kCopyBulk:
-      return copy_bulk(op, active);
     case Handler::kMbarrier:
-      return mbarrier(op, active);
+      return execute_mbarrier(state_, op, active);
+    case Handler::kCopyAsync:
+      execute_copy_async(state_, op, active);
+      return false;
+    case Handler::kCopyBulk:
+      execute_copy_bulk(state_, runs_, op, active);
+      return false;
     case Handler::kWarpgroup:
-      return warpgroup(op, active);
+      execute_warpgroup(state_, op, active);
+      return false;
     case Handler::kTensorCopy:
-      return tensor_copy(op, active);
+      execute_tensor_copy(state_, runs_, op, active);
+      return false;
     case Handler::kTensorMap:
-      return change_tensor_map(op, active);
+      execute_tensor_map(state_, op, active);
+      return false;
     case Handler::kStack:
-      return stack(op, active);
+      execute_stack(state_, op, active);
+      return false;
     case Handler::kTexture:
-      return texture(op, active);
+      execute_texture(state_, op, active);
+      return false;
     case Handler::kMultimem:
-      return multimem(op, active);
+      execute_multimem(state_, op, active);
+      return false;
     default:
-      return matrix_move(op, active);
+      if (state_.machine->kernel.matrices()[op.second].fragment.registers != 0)
+        execute_wmma_move(state_, op, active);
+      else
+        execute_matrix_move(state_, op, active);
+      return false;
   }
 }
 
-/// Control and synchronisation. Where `stop` becomes true, now_ no longer runs.
+/// Control and synchronisation. Where `stop` becomes true, state_.now no longer runs.
 Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) {
-  if (record_ && (op.handler != Handler::kBarrier || active == 0))
-    note(op.handler == Handler::kBranch ? now_.mask : active);
+  if (state_.record && (op.handler != Handler::kBarrier || active == 0))
+    state_.note(op.handler == Handler::kBranch ? state_.now.mask : active);
   switch (op.handler) {
     case Handler::kBranch:
-      branch(op, active);
+      paths_.branch(state_, op, active);
       return Stop::kGone;
     case Handler::kBranchTable:
-      branch_table(op, active);
+      paths_.branch_table(state_, op, active);
       return Stop::kGone;
     case Handler::kNothing:
     case Handler::kNanosleep:
-      ++now_.pc;
+      ++state_.now.pc;
       return Stop::kGone;
     case Handler::kCall:
-      stop = !call(op, active);
+      stop = !execute_call(state_, paths_, op, active);
       return Stop::kGone;
     case Handler::kReturn:
-      stop = !ret(active);
+      stop = !execute_return(state_, paths_, active);
       return Stop::kGone;
     case Handler::kExit:
-      ++now_.pc;
-      now_.mask &= ~active;
+      ++state_.now.pc;
+      state_.now.mask &= ~active;
       kill(active);
-      stop = now_.mask == 0;
+      stop = state_.now.mask == 0;
       return Stop::kGone;
     case Handler::kTrap:
-      if (active != 0) fault(FaultKind::kTrap, active, 0, {});
-      ++now_.pc;
+      if (active != 0) state_.fault(FaultKind::kTrap, active, 0, {});
+      ++state_.now.pc;
       return Stop::kGone;
     case Handler::kBarrier:
-      stop = !barrier(op, active);
+      stop = !execute_barrier(state_, paths_, op, active);
       return Stop::kBlocked;
     case Handler::kWarpBarrier:
-      stop = !warp_barrier(op, active);
+      stop = !execute_warp_barrier(state_, paths_, op, active);
       return Stop::kBlocked;
     case Handler::kLaneSync:
-      stop = !lane_sync(op, active);
+      stop = !execute_lane_sync(state_, paths_, op, active);
       return Stop::kBlocked;
     default:
       return step_groups(op, active, stop);
@@ -252,100 +222,81 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
 Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
   switch (op.handler) {
     case Handler::kClusterArrive:
-      ++now_.pc;
-      cluster_arrive(active);
+      ++state_.now.pc;
+      groups_.cluster_arrive(state_, active);
       return Stop::kGone;
     case Handler::kClusterWait:
-      stop = !cluster_wait(active);
+      stop = !groups_.cluster_wait(state_, paths_, active);
       return Stop::kBlocked;
     case Handler::kWarpgroupCommit:
-      ++now_.pc;
-      warpgroup_commit(active);
+      ++state_.now.pc;
+      groups_.commit(state_, active);
       return Stop::kGone;
     case Handler::kWarpgroupWait:
-      stop = !warpgroup_wait(op, active);
+      stop = !groups_.wait(state_, paths_, op, active);
       return Stop::kBlocked;
     default:
-      fault(FaultKind::kIllegalInstruction, active, 0, "not supported");
+      state_.fault(FaultKind::kIllegalInstruction, active, 0, "not supported");
   }
-}
-
-LaneArgs Warp::lane_args(const Operation& op, LaneMask active, LaneMask present) {
-  LaneArgs args;
-  const Slot* slot = slots_ + op.operands;
-  args.dst[1] = nullptr;  // a second result that the instruction does not name
-  for (unsigned i = 0; i < op.destinations; ++i, ++slot) args.dst[i] = slot->exists() ? at(*slot) : nullptr;
-  for (unsigned i = 0; i < op.sources; ++i, ++slot) args.src[i] = at(*slot);
-  args.mask = active;
-  args.present = present;
-  args.flags = &flags_;
-  return args;
-}
-
-std::uint64_t Warp::uniform(Slot slot, LaneMask active) const {
-  return at(slot)->lane[std::countr_zero(active)];
-}
-
-void Warp::note(LaneMask active) {
-  record_->records.push_back(trace::Record::make(now_.pc, trace::AddressForm::kNone, active));
 }
 
 void Warp::note_slow_path(const Operation& op, LaneMask active) {
-  const LaneMask lanes = op.slow_path(lane_args(op, active, active));
+  const LaneMask lanes = op.slow_path(state_.lane_args(op, active, active));
   if (lanes == 0) return;
-  const std::uint32_t index = machine_->kernel.slow_path_record(now_.pc);
-  record_->records.push_back(trace::Record::make(index, trace::AddressForm::kNone, lanes));
+  const std::uint32_t index = state_.machine->kernel.slow_path_record(state_.now.pc);
+  state_.record->records.push_back(trace::Record::make(index, trace::AddressForm::kNone, lanes));
 }
 
-void Warp::note(LaneMask active, const Addresses& addresses) {
-  if (active == 0) return note(active);
-  const auto form = trace::pack_addresses(active, addresses.lane, record_->words);
-  record_->records.push_back(trace::Record::make(now_.pc, form, active));
+void Warp::kill(LaneMask lanes) {
+  if (lanes == 0) return;
+  paths_.kill(state_, lanes);
+  settle_sync(state_, paths_);
+  state_.cta->lanes_exited();
 }
 
-/// As trace::pack_addresses() would, where the span says it all.
-void Warp::note(LaneMask active, const Addresses& addresses, const AddressSpan& span, std::uint32_t bytes) {
-  const bool equal = span.differ == 0 && (active & (active - 1)) != 0;
-  if (!span.neighbours && !equal) return note(active, addresses);
-  note_line(active, addresses.lane[std::countr_zero(active)], equal ? 0 : bytes);
+bool Warp::release_meetings(Divergence::Hold hold) {
+  const bool released = paths_.release_meetings(state_, hold);
+  if (released) print_.reset();
+  return released;
 }
 
-/// Counts polls that see what the one before at this place saw, or rounds of polls that see what the round
-/// before saw.
-void Warp::note_poll(LaneMask active, const Addresses& addresses, const LaneSlots& value, bool lock) {
-  constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
-  std::uint64_t places = active, values = active;  // neither waits for the other
-  for_lanes(active, [&](int l) {
-    places = (std::rotl(places, 5) ^ addresses.lane[l]) * kMix;
-    values = (std::rotl(values, 5) ^ value.lane[l]) * kMix;
-  });
-  const std::uint64_t hash = (std::rotl(places, 5) ^ values) * kMix;
-  const bool cycle = polls_.add(hash + now_.pc, static_cast<unsigned>(std::popcount(active)));
-  unsigned place = now_.poll_pc[0] == now_.pc ? 0 : 1;
-  if (now_.poll_pc[place] == now_.pc && now_.poll[place] == hash) {
-    ++now_.spins;
-  } else {
-    if (now_.poll_pc[place] != now_.pc) {
-      place = 0;
-      std::swap(now_.poll[0], now_.poll[1]);
-      std::swap(now_.poll_pc[0], now_.poll_pc[1]);
-    }
-    now_.poll_pc[place] = now_.pc;
-    now_.poll[place] = hash;
-    now_.spins = 0;
-  }
-  if (cycle && now_.spins < kSpinLimit) now_.spins = kSpinLimit + 1;
-  if (now_.spins != 0) now_.locks = lock;
+void Warp::release_barrier(std::uint32_t barrier, const Reduced& reduced) {
+  print_.reset();
+  exec::release_barrier(state_, paths_, barrier, reduced);
 }
 
-void Warp::fault(FaultKind kind, LaneMask lanes, Address address, const std::string& detail) const {
-  const auto l = static_cast<std::uint32_t>(lanes ? std::countr_zero(lanes) : std::countr_zero(now_.mask));
-  machine_->fault(kind, cta_->index(), index_ * kWarpSize + l, now_.pc, address, detail);
+void Warp::release_cluster() {
+  print_.reset();
+  groups_.release_cluster(paths_);
+}
+
+void Warp::release_warpgroup(std::uint32_t groups) {
+  print_.reset();
+  WarpGroups::release_warpgroup(paths_, groups);
 }
 
 Warp::Standing Warp::standing() const {
-  const Split& split = splits_.front();
+  const Split& split = paths_.others().front();
   return {split.pc, static_cast<std::uint32_t>(std::countr_zero(split.mask))};
+}
+
+void Warp::add_to(Fingerprint& all) const {
+  if (!print_) print_ = print_now();
+  all.add(*print_);
+}
+
+std::uint64_t Warp::print_now() const {
+  Fingerprint print;
+  const auto add = [&](auto... words) { (print.add(static_cast<std::uint64_t>(words)), ...); };
+  add(state_.live);
+  groups_.add_to(print);
+  paths_.add_to(print);
+  for (const Frame& f : state_.frames) add(f.function, f.base, f.local, f.return_pc, f.parent, f.lanes);
+  add(state_.flags.carry);
+  state_.polls.add_to(print);
+  print.add(std::as_bytes(std::span(state_.file)));
+  print.add(state_.local.frames());
+  return print.value();
 }
 
 }  // namespace lockstep::exec

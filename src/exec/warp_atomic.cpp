@@ -1,8 +1,12 @@
 // atom and red of a warp.
+#include <cstring>
+
 #include "exec/access_set.hpp"
-#include "exec/cta.hpp"
-#include "exec/lane_loop.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_access.hpp"
+#include "exec/warp_instructions.hpp"
+#include "exec/warp_mbarrier.hpp"
+#include "exec/warp_poll.hpp"
+#include "exec/warp_wait.hpp"
 
 namespace lockstep::exec {
 
@@ -25,66 +29,72 @@ LaneMask change(const AtomicForm& what, unsigned bytes, LaneMask global, LaneMas
   return changed;
 }
 
-}  // namespace
-
-void Warp::atomic(const Operation& op, LaneMask active) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  KnownAccess& access = known_[kNoPlace];
-  const Addresses& a = access.addresses;
-  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(form, active, bytes, access)) return;
-  const bool apart = machine_->accesses && what.commutes;  // other CTAs may reduce the element at this moment
-  Pointers where;
-  (void)resolve(form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
-  if (machine_->watch.on()) watch_reads(form, active, a);
-  if (!what.fn || apart) ++machine_->watch.changes;  // maybe
-  const bool signals = form.signals && machine_->options.signals;
-  if (signals) before_signal(active, a, bytes);
-  if (!what.fn) {
-    atomic_wide(op, active, where);
-    if (signals) after_signal();
-    return;
-  }
-  LaneMask global = 0;
-  for_lanes(active, [&](int l) {
-    if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
-  });
-  const Slot* const to = slots_ + op.operands;
-  const Slot* const from = to + op.destinations;
-  LaneSlots old{};
-  for (unsigned i = 0; i < form.count; ++i) {
-    const LaneSlots& b = *at(from[i]);
-    const LaneSlots& c = what.compare ? *at(from[form.count + i]) : b;
-    if (apart)
-      for_lanes(global, [&](int l) {
-        machine_->accesses->reduce({a.lane[l] + i * form.bytes, b.lane[l], what.global, form.bytes});
-      });
-    if (change(what, form.bytes, global, apart ? active & ~global : active, where.lane, b, c, old) != 0)
-      ++machine_->watch.changes;
-    if (what.returns && to[i].exists()) for_lanes(active, [&](int l) { at(to[i])->lane[l] = old.lane[l]; });
-    for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
-  }
-  if (signals) after_signal();
-  if (what.returns) note_poll(active, a, old, what.compare);
-  if (what.mbarrier != ~0u) tell_mbarriers(what.mbarrier, active, bytes);
-}
-
 /// atom.exch and atom.cas of 128 bits.
-void Warp::atomic_wide(const Operation& op, LaneMask active, const Pointers& where) {
-  const AtomicForm& what = machine_->kernel.atomics()[op.second];
-  const Slot* const slots = slots_ + op.operands;
-  const LaneSlots* const b = at(slots[op.destinations]);
-  const LaneSlots* const c = what.compare ? at(slots[op.destinations + 1]) : b;
+void exchange_wide(WarpState& warp, const Operation& op, LaneMask active, const Pointers& where) {
+  const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
+  const Slot* const slots = warp.slots + op.operands;
+  const LaneSlots* const b = warp.at(slots[op.destinations]);
+  const LaneSlots* const c = what.compare ? warp.at(slots[op.destinations + 1]) : b;
   for_lanes(active, [&](int l) {
     const auto low = read<std::uint64_t>(where.lane[l]), high = read<std::uint64_t>(where.lane[l] + 8);
     const std::uint64_t give[2] = {c[0].lane[l], c[1].lane[l]};
     if (!what.compare || (low == b[0].lane[l] && high == b[1].lane[l]))
       std::memcpy(where.lane[l], give, sizeof give);
     if (op.destinations == 0 || !slots[0].exists()) return;
-    at(slots[0])[0].lane[l] = low;
-    at(slots[0])[1].lane[l] = high;
+    warp.at(slots[0])[0].lane[l] = low;
+    warp.at(slots[0])[1].lane[l] = high;
   });
+}
+
+}  // namespace
+
+void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
+  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
+  Access access;
+  const Addresses& a = access.addresses;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  if (!locate(warp, form, active, bytes, access)) return;
+  const bool apart =
+      warp.machine->accesses && what.commutes;  // other CTAs may reduce the element at this moment
+  Pointers where;
+  (void)resolve(warp, form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
+  if (warp.machine->watch.on()) watch_reads(warp, form, active, a);
+  if (!what.fn || apart) ++warp.machine->watch.changes;  // maybe
+  const bool signals = form.signals && warp.machine->options.signals;
+  std::vector<Address> words;
+  if (signals) {
+    words = signal_words(warp, active, a, bytes);
+    before_signal(warp, words);
+  }
+  if (!what.fn) {
+    exchange_wide(warp, op, active, where);
+    if (signals) after_signal(warp, words);
+    return;
+  }
+  LaneMask global = 0;
+  for_lanes(active, [&](int l) {
+    if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
+  });
+  const Slot* const to = warp.slots + op.operands;
+  const Slot* const from = to + op.destinations;
+  LaneSlots old{};
+  for (unsigned i = 0; i < form.count; ++i) {
+    const LaneSlots& b = *warp.at(from[i]);
+    const LaneSlots& c = what.compare ? *warp.at(from[form.count + i]) : b;
+    if (apart)
+      for_lanes(global, [&](int l) {
+        warp.machine->accesses->reduce({a.lane[l] + i * form.bytes, b.lane[l], what.global, form.bytes});
+      });
+    if (change(what, form.bytes, global, apart ? active & ~global : active, where.lane, b, c, old) != 0)
+      ++warp.machine->watch.changes;
+    if (what.returns && to[i].exists())
+      for_lanes(active, [&](int l) { warp.at(to[i])->lane[l] = old.lane[l]; });
+    for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
+  }
+  if (signals) after_signal(warp, words);
+  if (what.returns) note_poll(warp, active, a, old, what.compare);
+  if (what.mbarrier != ~0u) tell_mbarriers(warp, what.mbarrier, active, bytes);
 }
 
 }  // namespace lockstep::exec

@@ -1,8 +1,8 @@
-// Special registers (PTX ISA 9.0, chapter 10).
+#include "exec/warp_fixed.hpp"
+
 #include <algorithm>
 
 #include "exec/cta.hpp"
-#include "exec/warp.hpp"
 
 namespace lockstep::exec {
 
@@ -55,8 +55,7 @@ std::uint64_t cluster_value(Special special, std::uint32_t index, const Dim3& ct
   }
 }
 
-}  // namespace
-
+/// Special registers that have a value of its own for each lane.
 bool differs_by_lane(Special special) {
   switch (special) {
     case Special::kTid:
@@ -72,9 +71,9 @@ bool differs_by_lane(Special special) {
   }
 }
 
-void Warp::fill_thread_ids(std::uint32_t index, LaneSlots& out) const {
-  const Dim3& block = machine_->launch.block;
-  Dim3 id = machine_->thread_id(index_ * kWarpSize);
+void fill_thread_ids(const WarpState& warp, std::uint32_t index, LaneSlots& out) {
+  const Dim3& block = warp.machine->launch.block;
+  Dim3 id = warp.machine->thread_id(warp.index * kWarpSize);
   for (auto& slot : out.lane) {
     slot = component(id, index);
     if (++id.x < block.x) continue;
@@ -85,28 +84,28 @@ void Warp::fill_thread_ids(std::uint32_t index, LaneSlots& out) const {
   }
 }
 
-std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) const {
-  const Launch& launch = machine_->launch;
-  const std::uint32_t thread = index_ * kWarpSize + lane;
+std::uint64_t fixed_value(const WarpState& warp, const FixedSlot& fixed, std::uint32_t lane) {
+  const Launch& launch = warp.machine->launch;
+  const std::uint32_t thread = warp.index * kWarpSize + lane;
   switch (fixed.special) {
     case Special::kTid:
-      return component(machine_->thread_id(thread), fixed.index);
+      return component(warp.machine->thread_id(thread), fixed.index);
     case Special::kNtid:
       return component(launch.block, fixed.index);
     case Special::kCtaid:
-      return component(machine_->cta_id(cta_->index()), fixed.index);
+      return component(warp.machine->cta_id(warp.cta->index()), fixed.index);
     case Special::kNctaid:
       return component(launch.grid, fixed.index);
     case Special::kLaneid:
       return lane;
     case Special::kWarpid:
-      return index_;
+      return warp.index;
     case Special::kNwarpid:
-      return cta_->warps();
+      return warp.cta->warps();
     case Special::kSmid:
-      return cta_->index() % machine_->options.sm_count;
+      return warp.cta->index() % warp.machine->options.sm_count;
     case Special::kNsmid:
-      return machine_->options.sm_count;
+      return warp.machine->options.sm_count;
     case Special::kGridid:
       return launch.id;
     case Special::kLanemaskEq:
@@ -116,12 +115,12 @@ std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) cons
     case Special::kLanemaskGt:
       return lane_mask(fixed.special, lane) & 0xffffffffu;
     case Special::kEnvreg:
-      return fixed.index == 1   ? machine_->workspace >> 32
-             : fixed.index == 2 ? machine_->workspace & 0xffffffffu
+      return fixed.index == 1   ? warp.machine->workspace >> 32
+             : fixed.index == 2 ? warp.machine->workspace & 0xffffffffu
                                 : 0;
     case Special::kTotalSmemSize:
     case Special::kAggrSmemSize:
-      return machine_->shared_bytes;
+      return warp.machine->shared_bytes;
     case Special::kDynamicSmemSize:
       return launch.dynamic_shared_bytes;
     case Special::kIsExplicitCluster:
@@ -131,23 +130,40 @@ std::uint64_t Warp::fixed_value(const FixedSlot& fixed, std::uint32_t lane) cons
     case Special::kClusterNctaid:
     case Special::kClusterCtarank:
     case Special::kClusterNctarank:
-      return cluster_value(fixed.special, fixed.index, machine_->cta_id(cta_->index()), launch);
+      return cluster_value(fixed.special, fixed.index, warp.machine->cta_id(warp.cta->index()), launch);
     default:
       return 0;  // clocks are filled in when they are read; performance counters and graph handles read 0
   }
 }
 
-void Warp::refresh_clocks() {
-  const ClockSource& source = machine_->options.clock;
+}  // namespace
+
+void FixedRegisters::start(WarpState& warp) {
+  clock_reads_ = 0;
+  const auto& fixed = warp.machine->kernel.fixed();
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    if (fixed[i].special == ptx::Special::kTid) {
+      fill_thread_ids(warp, fixed[i].index, warp.file[i]);
+    } else if (differs_by_lane(fixed[i].special)) {
+      for (std::uint32_t l = 0; l < kWarpSize; ++l) warp.file[i].lane[l] = fixed_value(warp, fixed[i], l);
+    } else {
+      const std::uint64_t value = fixed_value(warp, fixed[i], 0);
+      for (auto& slot : warp.file[i].lane) slot = value;
+    }
+  }
+}
+
+void FixedRegisters::refresh_clocks(WarpState& warp) {
+  const ClockSource& source = warp.machine->options.clock;
   const std::uint64_t read = clock_reads_++;
   if (!source.cycle && !source.nanosecond && read >= kClockWaits)
-    machine_->clock_ahead += std::uint64_t{1} << std::min<std::uint64_t>(read - kClockWaits, kClockStep);
-  const std::uint64_t count = machine_->counts.warp_instructions + machine_->clock_ahead;
+    warp.machine->clock_ahead += std::uint64_t{1} << std::min<std::uint64_t>(read - kClockWaits, kClockStep);
+  const std::uint64_t count = warp.machine->counts.warp_instructions + warp.machine->clock_ahead;
   const std::uint64_t cycle =
-      source.cycle ? source.cycle(source.context, cta_->index(), index_, read) : count;
+      source.cycle ? source.cycle(source.context, warp.cta->index(), warp.index, read) : count;
   const std::uint64_t ns =
-      source.nanosecond ? source.nanosecond(source.context, cta_->index(), index_, read) : count;
-  const auto& fixed = machine_->kernel.fixed();
+      source.nanosecond ? source.nanosecond(source.context, warp.cta->index(), warp.index, read) : count;
+  const auto& fixed = warp.machine->kernel.fixed();
   for (std::size_t i = 0; i < fixed.size(); ++i) {
     std::uint64_t value = 0;
     switch (fixed[i].special) {
@@ -172,7 +188,7 @@ void Warp::refresh_clocks() {
       default:
         continue;
     }
-    for (auto& slot : file_[i].lane) slot = value;
+    for (auto& slot : warp.file[i].lane) slot = value;
   }
 }
 

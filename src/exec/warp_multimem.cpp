@@ -1,12 +1,12 @@
-// multimem.ld_reduce, multimem.st, multimem.red of a warp.
+#include "exec/warp_multimem.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
 
-#include "exec/check/launch_check.hpp"
-#include "exec/cta.hpp"
-#include "exec/lane_loop.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_access.hpp"
+#include "exec/warp_poll.hpp"
+#include "exec/warp_wait.hpp"
 
 namespace lockstep::exec {
 
@@ -33,45 +33,15 @@ std::string why(const Places& places, unsigned device) {
   }
 }
 
-}  // namespace
-
-/// Where a lane's access goes: at least one place.
-Places Warp::multimem_places(std::uint32_t lane, std::uint32_t bytes, Address address) const {
-  if ((address & (bytes - 1)) != 0) fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, address, {});
-  const unsigned device = machine_->launch.device;
-  const Places places = machine_->memory.multicast().places(address, device);
-  if (places.problem != Places::Problem::kNone)
-    fault(FaultKind::kIllegalAddress, LaneMask{1} << lane, address, why(places, device));
-  return places;
-}
-
-void Warp::multimem(const Operation& op, LaneMask active) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const bool loads = machine_->kernel.multimems()[op.second].kind == MultimemForm::Kind::kLoadReduce;
-  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  KnownAccess& access = known_[kNoPlace];
-  if (!locate(form, active, bytes, access)) return;
-  const bool signals = form.signals && machine_->options.signals;
-  if (signals) before_multicast_signal(active, access.addresses, bytes);
-  for_lanes(active, [&](int l) {
-    const auto lane = static_cast<std::uint32_t>(l);
-    const Places places = multimem_places(lane, bytes, access.addresses.lane[l]);
-    loads ? load_reduce(op, lane, places) : store_to_all(op, lane, places);
-  });
-  if (signals) after_signal();
-  if (form.polls && slots_[op.operands].exists())
-    note_poll(active, access.addresses, *at(slots_[op.operands]), false);
-}
-
 /// In the order of the devices.
-void Warp::load_reduce(const Operation& op, std::uint32_t lane, const Places& places) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const MultimemReduction& how = machine_->kernel.multimems()[op.second].reduction;
-  if (machine_->watch.on())
+void load_reduce(WarpState& warp, const Operation& op, std::uint32_t lane, const Places& places) {
+  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const MultimemReduction& how = warp.machine->kernel.multimems()[op.second].reduction;
+  if (warp.machine->watch.on())
     for (unsigned p = 0; p < places.count; ++p)
-      machine_->watch.read(places.at[p], std::uint32_t{form.bytes} * form.count);
+      warp.machine->watch.read(places.at[p], std::uint32_t{form.bytes} * form.count);
   for (unsigned i = 0; i < form.count; ++i) {
-    const Slot to = slots_[op.operands + i];
+    const Slot to = warp.slots[op.operands + i];
     if (!to.exists()) continue;
     std::uint64_t sum = 0;
     for (unsigned p = 0; p < places.count; ++p) {
@@ -79,57 +49,79 @@ void Warp::load_reduce(const Operation& op, std::uint32_t lane, const Places& pl
       if (how.widen) value = how.widen(value);
       sum = p == 0 ? value : how.fold(sum, value, 0);
     }
-    at(to)->lane[lane] = how.narrow ? how.narrow(sum) : sum;
+    warp.at(to)->lane[lane] = how.narrow ? how.narrow(sum) : sum;
   }
 }
 
 /// multimem.st and multimem.red.
-void Warp::store_to_all(const Operation& op, std::uint32_t lane, const Places& places) {
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const MultimemForm& what = machine_->kernel.multimems()[op.second];
+void store_to_all(WarpState& warp, const Operation& op, std::uint32_t lane, const Places& places) {
+  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const MultimemForm& what = warp.machine->kernel.multimems()[op.second];
   for (unsigned i = 0; i < form.count; ++i) {
-    const std::uint64_t given = at(slots_[op.operands + i])->lane[lane];
+    const std::uint64_t given = warp.at(warp.slots[op.operands + i])->lane[lane];
     for (unsigned p = 0; p < places.count; ++p) {
       const Address to = places.at[p] + std::size_t{i} * form.bytes;
       const std::uint64_t old = read_element(to, form.bytes);
       const std::uint64_t value =
           what.kind == MultimemForm::Kind::kStore ? given : what.reduction.fold(old, given, 0);
       if (std::memcmp(&value, &old, form.bytes) == 0) continue;
-      ++machine_->watch.changes;
+      ++warp.machine->watch.changes;
       std::memcpy(reinterpret_cast<void*>(to), &value, form.bytes);
     }
   }
 }
 
-/// As accesses of each device's memory. Where there is none, the executor says so.
-void Warp::check_multimem(const Operation& op, LaneMask active) {
-  using Kind = MultimemForm::Kind;
-  const MemoryForm& form = machine_->kernel.memory()[op.detail];
-  const Kind kind = machine_->kernel.multimems()[op.second].kind;
-  Addresses from;
-  addresses(form, active, from);
-  std::array<Places, kLanes> places;
-  unsigned most = 0;
-  for_lanes(active, [&](int l) {
-    places[static_cast<unsigned>(l)] =
-        machine_->memory.multicast().places(from.lane[l], machine_->launch.device);
-    most = std::max(most, places[static_cast<unsigned>(l)].count);
-  });
-  for (unsigned p = 0; p < most; ++p) {
-    WarpAccess access;
-    access.kind = kind == Kind::kLoadReduce ? AccessKind::kRead
-                  : kind == Kind::kStore    ? AccessKind::kWrite
-                                            : AccessKind::kAtomic;
-    access.bytes = std::uint32_t{form.bytes} * form.count;
-    access.strong = machine_->check->traits(now_.pc).strong;
-    Addresses of_device;
+/// The words of every device that a write touches.
+std::vector<Address> multicast_words(const WarpState& warp, LaneMask active, const Addresses& a,
+                                     std::uint32_t bytes) {
+  std::vector<Address> words;
+  Addresses of_device;
+  for (unsigned device = 0, most = 1; device < most; ++device) {
+    LaneMask there = 0;
     for_lanes(active, [&](int l) {
-      const Places& lane = places[static_cast<unsigned>(l)];
-      of_device.lane[l] = lane.at[p];
-      if (p < lane.count && lane.problem == Places::Problem::kNone) access.mask |= LaneMask{1} << l;
+      const auto places = multimem_places(warp, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+      most = std::max(most, places.count);
+      if (device < places.count) there |= LaneMask{1} << l;
+      of_device.lane[l] = places.at[device];
     });
-    check_lanes(Reach::kGlobal, of_device, access);
+    const std::vector<Address> of_this = signal_words(warp, there, of_device, bytes);
+    words.insert(words.end(), of_this.begin(), of_this.end());
   }
+  return words;
+}
+
+}  // namespace
+
+Places multimem_places(const WarpState& warp, std::uint32_t lane, std::uint32_t bytes, Address address) {
+  if ((address & (bytes - 1)) != 0)
+    warp.fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, address, {});
+  const unsigned device = warp.machine->launch.device;
+  const Places places = warp.machine->memory.multicast().places(address, device);
+  if (places.problem != Places::Problem::kNone)
+    warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << lane, address, why(places, device));
+  return places;
+}
+
+void execute_multimem(WarpState& warp, const Operation& op, LaneMask active) {
+  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const bool loads = warp.machine->kernel.multimems()[op.second].kind == MultimemForm::Kind::kLoadReduce;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  Access access;
+  if (!locate(warp, form, active, bytes, access)) return;
+  const bool signals = form.signals && warp.machine->options.signals;
+  std::vector<Address> words;
+  if (signals) {
+    words = multicast_words(warp, active, access.addresses, bytes);
+    before_signal(warp, words);
+  }
+  for_lanes(active, [&](int l) {
+    const auto lane = static_cast<std::uint32_t>(l);
+    const Places places = multimem_places(warp, lane, bytes, access.addresses.lane[l]);
+    loads ? load_reduce(warp, op, lane, places) : store_to_all(warp, op, lane, places);
+  });
+  if (signals) after_signal(warp, words);
+  if (form.polls && warp.slots[op.operands].exists())
+    note_poll(warp, active, access.addresses, *warp.at(warp.slots[op.operands]), false);
 }
 
 }  // namespace lockstep::exec

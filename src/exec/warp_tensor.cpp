@@ -1,32 +1,29 @@
-// Bulk tensor copies. They are complete when their instruction is.
+// Bulk tensor copies.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <utility>
 
-#include "exec/cta.hpp"
-#include "exec/mbarrier.hpp"
 #include "exec/shared_matrix.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_access.hpp"
+#include "exec/warp_check_copy.hpp"
+#include "exec/warp_copy.hpp"
+#include "exec/warp_mbarrier.hpp"
+#include "exec/warp_multicast.hpp"
 
 namespace lockstep::exec {
+
+namespace {
 
 /// Coordinates and a filter's offsets, by dimension.
 struct TensorPlace {
   std::int64_t first[kMaxTensorRank] = {}, offset[kMaxTensorRank] = {};
 };
 
-namespace {
-
 constexpr std::uint32_t kUnitBytes = 16;
 constexpr Address kTileAlign = 128;  // "PTX ISA 9.0", 9.7.9.25.5.2: of the place in shared memory
 constexpr Address kOffset = (Address{1} << kSharedRankShift) - 1;
-
-template <class F>
-void for_lanes(LaneMask mask, F&& f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
-}
 
 /// Goes through the rows of a copy. Tiles: from the first element to the box's end in each dimension. im2col
 /// ("PTX ISA 9.0", 5.5.4, im2col mode): a filter's positions from the first one on, each dimension's last
@@ -80,29 +77,29 @@ std::pair<std::int64_t, std::int64_t> elements_inside(const TensorMap& map, std:
   return {begin, end};
 }
 
-}  // namespace
-
-TensorMap Warp::tensor_map(const TensorForm& form, std::uint32_t l, Address at_byte) {
+TensorMap tensor_map(WarpState& warp, const TensorForm& form, std::uint32_t l, Address at_byte) {
   const LaneMask self = LaneMask{1} << l;
-  if (at_byte % kTensorMapAlign != 0) fault(FaultKind::kMisalignedAddress, self, at_byte, "the tensor map");
+  if (at_byte % kTensorMapAlign != 0)
+    warp.fault(FaultKind::kMisalignedAddress, self, at_byte, "the tensor map");
   const std::byte* const object =
-      resolve_one(machine_->kernel.memory()[form.map].reach, l, kTensorMapBytes, at_byte);
-  if (!object) fault(FaultKind::kIllegalAddress, self, at_byte, "the tensor map");
+      resolve_one(warp, warp.machine->kernel.memory()[form.map].reach, l, kTensorMapBytes, at_byte);
+  if (!object) warp.fault(FaultKind::kIllegalAddress, self, at_byte, "the tensor map");
   const auto map = TensorMap::unpack(object);
-  if (!map) fault(FaultKind::kIllegalInstruction, self, at_byte, "there is no tensor map here");
+  if (!map) warp.fault(FaultKind::kIllegalInstruction, self, at_byte, "there is no tensor map here");
   if (map->rank != form.rank)
-    fault(FaultKind::kIllegalInstruction, self, at_byte, "the tensor map has another number of dimensions");
+    warp.fault(FaultKind::kIllegalInstruction, self, at_byte,
+               "the tensor map has another number of dimensions");
   if (map->is_im2col() != form.im2col)
-    fault(FaultKind::kIllegalInstruction, self, at_byte,
-          form.im2col ? "the tensor map is of tiles, the copy of im2col"
-                      : "the tensor map is of im2col, the copy of tiles");
+    warp.fault(FaultKind::kIllegalInstruction, self, at_byte,
+               form.im2col ? "the tensor map is of tiles, the copy of im2col"
+                           : "the tensor map is of im2col, the copy of tiles");
   return *map;
 }
 
 /// One 16-byte unit between shared memory and elements [x, ...) of a row. Outside of the tensor loads give
 /// zeros and stores do nothing.
-void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* unit, Address row_address,
-                       std::int64_t x, bool row_inside, AtomicFn fn) {
+void tensor_unit(WarpState& warp, const TensorForm& form, const TensorMap& map, std::byte* unit,
+                 Address row_address, std::int64_t x, bool row_inside, AtomicFn fn) {
   const std::uint32_t size = map.element_bytes();
   const auto [begin, end] = elements_inside(map, x);
   if (!form.store) std::memset(unit, 0, kUnitBytes);
@@ -110,8 +107,8 @@ void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* 
   const auto skip = static_cast<std::uint64_t>(begin) * size,
              bytes = static_cast<std::uint64_t>(end - begin) * size;
   const Address global = row_address + static_cast<std::uint64_t>(begin) * size;
-  if (!machine_->view.accessible(global, bytes))
-    fault(FaultKind::kIllegalAddress, now_.mask, global, "an element of the tensor");
+  if (!warp.machine->view.accessible(global, bytes))
+    warp.fault(FaultKind::kIllegalAddress, warp.now.mask, global, "an element of the tensor");
   auto* const there = reinterpret_cast<std::byte*>(global);
   if (!form.store) return void(std::memcpy(unit + skip, there, bytes));
   if (!fn) return void(std::memcpy(there, unit + skip, bytes));
@@ -125,108 +122,86 @@ void Warp::tensor_unit(const TensorForm& form, const TensorMap& map, std::byte* 
 }
 
 /// What of a box's row lies in the tensor. `row_address`: of element 0.
-void Warp::note_row(const TensorMap& map, Address row_address, std::int64_t first) {
+void note_row(trace::BulkRuns& runs, const TensorMap& map, Address row_address, std::int64_t first) {
   const auto size = static_cast<std::int64_t>(map.element_bytes());
   const std::int64_t row = map.row_bytes() / size, width = static_cast<std::int64_t>(map.dim[0]);
   const std::int64_t begin = std::clamp<std::int64_t>(first, 0, width),
                      end = std::clamp<std::int64_t>(first + row, begin, width);
-  runs_.add(row_address + static_cast<std::uint64_t>(begin * size),
-            static_cast<std::uint64_t>((end - begin) * size));
+  runs.add(row_address + static_cast<std::uint64_t>(begin * size),
+           static_cast<std::uint64_t>((end - begin) * size));
 }
 
-/// Returns the bytes that an mbarrier hears of.
-std::uint32_t Warp::copy_tile(const TensorForm& form, const TensorMap& map, std::uint32_t l, Address shared,
-                              const TensorPlace& place) {
+/// Of one lane.
+struct TensorCopy {
+  const TensorForm& form;
+  const TensorMap& map;
+  const TensorPlace& place;
+  std::uint32_t lane;
+};
+
+/// To or from `shared`. Returns the bytes that an mbarrier hears of. `runs`: what is recorded of it.
+std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared, trace::BulkRuns& runs) {
+  const auto& [form, map, place, l] = copy;
   const LaneMask self = LaneMask{1} << l;
   if (shared % kTileAlign != 0)
-    fault(FaultKind::kMisalignedAddress, self, shared, "the tile in shared memory");
-  const Reach reach = machine_->kernel.memory()[form.shared].reach;
+    warp.fault(FaultKind::kMisalignedAddress, self, shared, "the tile in shared memory");
+  const Reach reach = warp.machine->kernel.memory()[form.shared].reach;
   const AtomicFn fn = form.reduces ? form.function(map.type) : nullptr;
   if (form.reduces && !fn)
-    fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
+    warp.fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
   const auto per_unit = static_cast<std::int64_t>(kUnitBytes / map.element_bytes());
   Rows rows(map, place);
   for (std::uint32_t r = 0; r < map.rows(); ++r, rows.next()) {
-    if (record_ && rows.inside()) note_row(map, rows.address(0), place.first[0]);
+    if (warp.record && rows.inside()) note_row(runs, map, rows.address(0), place.first[0]);
     for (std::uint32_t u = 0; u < map.row_bytes() / kUnitBytes; ++u) {
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
       const Address at_byte = (shared & ~kOffset) + offset;
-      std::byte* const unit = resolve_one(reach, l, kUnitBytes, at_byte);
-      if (!unit) fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
+      std::byte* const unit = resolve_one(warp, reach, l, kUnitBytes, at_byte);
+      if (!unit) warp.fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
       const std::int64_t x = place.first[0] + u * per_unit;
-      if (machine_->check) {
+      if (warp.machine->check) {
         const auto [begin, end] = elements_inside(map, x);
         const auto size = static_cast<std::int64_t>(map.element_bytes());
-        check_tensor_unit(form, l, at_byte, static_cast<std::uint32_t>(begin * size), rows.address(x + begin),
+        check_tensor_unit(warp, form, l, at_byte, static_cast<std::uint32_t>(begin * size),
+                          rows.address(x + begin),
                           static_cast<std::uint32_t>(rows.inside() ? (end - begin) * size : 0));
       }
-      tensor_unit(form, map, unit, rows.address(x), x, rows.inside(), fn);
+      tensor_unit(warp, form, map, unit, rows.address(x), x, rows.inside(), fn);
     }
   }
   return map.rows() * map.row_bytes();
 }
 
-void Warp::tensor_copy(const Operation& op, LaneMask active) {
-  const TensorForm& form = machine_->kernel.tensors()[op.detail];
-  const auto& memory = machine_->kernel.memory();
+}  // namespace
+
+void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation& op, LaneMask active) {
+  const TensorForm& form = warp.machine->kernel.tensors()[op.detail];
+  const auto& memory = warp.machine->kernel.memory();
   if (active == 0) {
-    if (record_) note(active);
+    if (warp.record) warp.note(active);
     return;
   }
   Addresses maps, shared, barrier{};
-  addresses(memory[form.map], active, maps);
-  addresses(memory[form.shared], active, shared);
-  if (form.mbarrier != ~0u) addresses(memory[form.mbarrier], active, barrier);
-  for_lanes(active, [&](std::uint32_t l) {
-    const TensorMap map = tensor_map(form, l, maps.lane[l]);
+  find_addresses(warp, memory[form.map], maps);
+  find_addresses(warp, memory[form.shared], shared);
+  if (form.mbarrier != ~0u) find_addresses(warp, memory[form.mbarrier], barrier);
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const TensorMap map = tensor_map(warp, form, l, maps.lane[l]);
     TensorPlace place;
     for (unsigned d = 0; d < form.rank; ++d)
-      place.first[d] = static_cast<std::int32_t>(at(slots_[op.operands + d])->lane[l]);
+      place.first[d] = static_cast<std::int32_t>(warp.at(warp.slots[op.operands + d])->lane[l]);
     for (unsigned d = 0; d < form.offsets; ++d)
-      place.offset[d + 1] = static_cast<std::uint16_t>(at(slots_[op.operands + form.rank + d])->lane[l]);
+      place.offset[d + 1] =
+          static_cast<std::uint16_t>(warp.at(warp.slots[op.operands + form.rank + d])->lane[l]);
     std::uint32_t heard = 0;
     const auto deliver = [&](Address to, Address tell) {
-      runs_.clear();
-      const std::uint32_t bytes = copy_tile(form, map, l, to, place);
-      if (form.mbarrier != ~0u) complete_bytes(form.mbarrier, l, tell, bytes, &heard);
+      runs.clear();
+      const std::uint32_t bytes = copy_tile(warp, {form, map, place, l}, to, runs);
+      if (form.mbarrier != ~0u) complete_bytes(warp, form.mbarrier, l, tell, bytes, &heard);
     };
-    each_target(form.multicast, l, shared.lane[l], barrier.lane[l], deliver);
-    if (record_) note_bulk(heard);
-  });
-}
-
-/// st.async and red.async: each lane's bytes have come.
-void Warp::tell_mbarriers(std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes) {
-  Addresses where;
-  addresses(machine_->kernel.memory()[mbarrier], active, where);
-  for_lanes(active, [&](std::uint32_t l) { complete_bytes(mbarrier, l, where.lane[l], bytes); });
-}
-
-void Warp::change_tensor_map(const Operation& op, LaneMask active) {
-  const TensorMapForm& form = machine_->kernel.tensor_maps()[op.detail];
-  const auto& memory = machine_->kernel.memory();
-  if (record_) note(active);
-  if (active == 0) return;
-  Addresses objects, from;
-  addresses(memory[form.object], active, objects);
-  if (form.copies) addresses(memory[form.from], active, from);
-  const auto object_at = [&](std::uint32_t l, std::uint32_t place, Address a) {
-    std::byte* const object = resolve_one(memory[place].reach, l, kTensorMapBytes, a);
-    if (!object) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a, "the tensor map");
-    return object;
-  };
-  for_lanes(active, [&](std::uint32_t l) {
-    std::byte* const object = object_at(l, form.object, objects.lane[l]);
-    if (form.copies) {
-      std::memmove(object, object_at(l, form.from, from.lane[l]), kTensorMapBytes);
-      return;
-    }
-    const std::uint64_t bits = at(form.value)->lane[l];
-    const std::uint64_t value = form.value_bytes == 8 ? bits : bits & 0xffffffffu;
-    if (!replace_tensor_field(object, form.field, form.number, value))
-      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, objects.lane[l],
-            "no tensor map, or a value that is not supported");
+    each_target(warp, form.multicast, l, shared.lane[l], barrier.lane[l], deliver);
+    if (warp.record) note_bulk(warp, runs, heard);
   });
 }
 

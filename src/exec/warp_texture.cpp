@@ -3,17 +3,11 @@
 #include <bit>
 #include <cstring>
 
-#include "exec/cta.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_instructions.hpp"
 
 namespace lockstep::exec {
 
 namespace {
-
-template <class F>
-void for_lanes(LaneMask mask, F&& f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<std::uint32_t>(std::countr_zero(mask)));
-}
 
 unsigned coordinates(const TextureForm& form) {
   return form.geometry == Geometry::k1D ? 1 : form.geometry == Geometry::k2D ? 2 : 3;
@@ -21,31 +15,14 @@ unsigned coordinates(const TextureForm& form) {
 
 float as_float(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 
-}  // namespace
-
-void Warp::texture(const Operation& op, LaneMask active) {
-  const TextureForm& form = machine_->kernel.textures()[op.detail];
-  switch (form.kind) {
-    case TextureForm::Kind::kQuery:
-      if (record_) note(active);
-      return query_image(form, op, active);
-    case TextureForm::Kind::kLoad:
-    case TextureForm::Kind::kStore:
-    case TextureForm::Kind::kReduce:
-      return access_surface(form, op, active);
-    default:
-      return fetch_texels(form, op, active);
-  }
-}
-
-Fetch Warp::fetch_of(const TextureForm& form, const Slot* sources, std::uint32_t l,
-                     const Texture& texture) const {
+Fetch fetch_of(const WarpState& warp, const TextureForm& form, const Slot* sources, std::uint32_t l,
+               const Texture& texture) {
   Fetch f;
   f.geometry = form.geometry;
   f.layered = form.layered;
   f.integer = form.integer;
   std::size_t next = 1;  // behind the handle
-  const auto value = [&] { return at(sources[next++])->lane[l]; };
+  const auto value = [&] { return warp.at(sources[next++])->lane[l]; };
   if (form.layered) f.layer = static_cast<std::uint32_t>(value());
   const unsigned count = coordinates(form);
   for (unsigned d = 0; d < count; ++d) {
@@ -65,42 +42,46 @@ Fetch Warp::fetch_of(const TextureForm& form, const Slot* sources, std::uint32_t
   return f;
 }
 
-void Warp::fetch_texels(const TextureForm& form, const Operation& op, LaneMask active) {
-  const Slot* const results = slots_ + op.operands;
+void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
+  const Slot* const results = warp.slots + op.operands;
   const Slot* const sources = results + op.destinations;
   Addresses where{};
   LaneSlots values[4];
   const Texture* texture = nullptr;
   std::uint64_t last = 0;  // the handle that `texture` belongs to
-  for_lanes(active, [&](std::uint32_t l) {
-    const std::uint64_t handle = at(sources[0])->lane[l];
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const std::uint64_t handle = warp.at(sources[0])->lane[l];
     if (!texture || handle != last)
-      texture = machine_->options.textures ? machine_->options.textures->texture(handle) : nullptr;
+      texture = warp.machine->options.textures ? warp.machine->options.textures->texture(handle) : nullptr;
     last = handle;
-    if (!texture) fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture object");
-    const Fetch f = fetch_of(form, sources, l, *texture);
+    if (!texture)
+      warp.fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture object");
+    const Fetch f = fetch_of(warp, form, sources, l, *texture);
     Address bad = 0;
     const auto texels = form.kind == TextureForm::Kind::kGather
-                            ? gather(*texture, f, form.channel, machine_->view, bad)
-                            : fetch(*texture, f, machine_->view, bad);
-    if (bad != 0) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
-    if (record_) where.lane[l] = nearest_texel(*texture, f);
+                            ? gather(*texture, f, form.channel, warp.machine->view, bad)
+                            : fetch(*texture, f, warp.machine->view, bad);
+    if (bad != 0) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
+    if (warp.record) where.lane[l] = nearest_texel(*texture, f);
     for (unsigned c = 0; c < 4; ++c) values[c].lane[l] = texels[c];
   });
-  if (record_) note(active, where);
+  if (warp.record) warp.note(active, where);
   for (unsigned c = 0; c < std::min<unsigned>(op.destinations, 4); ++c)
     if (results[c].exists())
-      for_lanes(active, [&](std::uint32_t l) { at(results[c])->lane[l] = values[c].lane[l]; });
+      for_lanes<std::uint32_t>(active,
+                               [&](std::uint32_t l) { warp.at(results[c])->lane[l] = values[c].lane[l]; });
 }
 
 /// Of a lane's element, or 0 where it lies outside and the form lets that pass.
-Address Warp::surface_address(const TextureForm& form, const Slot* sources, std::uint32_t l) {
-  const std::uint64_t handle = at(sources[0])->lane[l];
+Address surface_address(WarpState& warp, const TextureForm& form, const Slot* sources, std::uint32_t l) {
+  const std::uint64_t handle = warp.at(sources[0])->lane[l];
   const Image* const image =
-      machine_->options.textures ? machine_->options.textures->surface(handle) : nullptr;
-  if (!image) fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such surface object");
+      warp.machine->options.textures ? warp.machine->options.textures->surface(handle) : nullptr;
+  if (!image) warp.fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such surface object");
   std::size_t next = 1;
-  const auto value = [&] { return std::int64_t{static_cast<std::int32_t>(at(sources[next++])->lane[l])}; };
+  const auto value = [&] {
+    return std::int64_t{static_cast<std::int32_t>(warp.at(sources[next++])->lane[l])};
+  };
   const std::uint32_t size = std::uint32_t{form.bytes} * form.elements;
   const std::int64_t layer = form.layered ? value() : 0;
   std::int64_t at_coordinate[3] = {};
@@ -116,55 +97,53 @@ Address Warp::surface_address(const TextureForm& form, const Slot* sources, std:
     if (d == 3 && !form.layered) continue;
     if (place[d] >= 0 && place[d] < limit[d]) continue;
     if (form.outside == TextureForm::Outside::kTrap)
-      fault(FaultKind::kIllegalAddress, LaneMask{1} << l, image->data, "outside the surface");
+      warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, image->data, "outside the surface");
     if (form.outside == TextureForm::Outside::kZero) return 0;
     place[d] = std::clamp<std::int64_t>(place[d], 0, std::max<std::int64_t>(limit[d] - 1, 0));
   }
   if (place[0] % form.bytes != 0)
-    fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, image->data, "x in bytes");
+    warp.fault(FaultKind::kMisalignedAddress, LaneMask{1} << l, image->data, "x in bytes");
   const std::int64_t slice = place[2] + place[3] * (cube ? 6 : 1);
   const Address address = image->data + static_cast<std::uint64_t>(slice) * image->slice_pitch +
                           static_cast<std::uint64_t>(place[1]) * image->row_pitch +
                           static_cast<std::uint64_t>(place[0]);
-  if (!machine_->view.accessible(address, size))
-    fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
+  if (!warp.machine->view.accessible(address, size))
+    warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
   return address;
 }
 
-void Warp::access_surface(const TextureForm& form, const Operation& op, LaneMask active) {
-  const Slot* const results = slots_ + op.operands;
+void access_surface(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
+  const Slot* const results = warp.slots + op.operands;
   const Slot* const sources = results + op.destinations;
   const Slot* const values =
       sources + op.sources - (form.kind == TextureForm::Kind::kLoad ? 0 : form.elements);
   Addresses where{};
   LaneMask inside = 0;
-  for_lanes(active, [&](std::uint32_t l) {
-    where.lane[l] = surface_address(form, sources, l);
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    where.lane[l] = surface_address(warp, form, sources, l);
     if (where.lane[l] != 0) inside |= LaneMask{1} << l;
   });
-  if (record_) note(inside, where);
-  if (machine_->check && form.kind != TextureForm::Kind::kLoad)
-    for_lanes(inside, [&](std::uint32_t l) {
-      machine_->memory.wrote(where.lane[l], std::uint64_t{form.elements} * form.bytes);
+  if (warp.record) warp.note(inside, where);
+  if (warp.machine->check && form.kind != TextureForm::Kind::kLoad)
+    for_lanes<std::uint32_t>(inside, [&](std::uint32_t l) {
+      warp.machine->memory.wrote(where.lane[l], std::uint64_t{form.elements} * form.bytes);
     });
   for (unsigned i = 0; i < form.elements; ++i)
-    for_lanes(active, [&](std::uint32_t l) {
+    for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
       auto* const element = reinterpret_cast<std::byte*>(where.lane[l]) + i * form.bytes;
       const bool in = (inside >> l & 1) != 0;
       std::uint64_t bits = 0;
       if (in) std::memcpy(&bits, element, form.bytes);
       if (form.kind == TextureForm::Kind::kLoad) {
-        if (results[i].exists()) at(results[i])->lane[l] = bits;
+        if (results[i].exists()) warp.at(results[i])->lane[l] = bits;
         return;
       }
       if (!in) return;
-      const std::uint64_t given = at(values[i])->lane[l];
+      const std::uint64_t given = warp.at(values[i])->lane[l];
       bits = form.kind == TextureForm::Kind::kStore ? given : form.fn(bits, given, given);
       std::memcpy(element, &bits, form.bytes);
     });
 }
-
-namespace {
 
 // "PTX ISA 9.0", 5.3.2 channel data type and channel order fields.
 constexpr std::uint64_t kSignedInt8 = 0x10d7, kUnsignedInt8 = 0x10da, kHalfFloat = 0x10dd, kFloat32 = 0x10de;
@@ -230,14 +209,12 @@ std::uint64_t texture_value(TextureForm::Query query, const Texture& texture, co
   }
 }
 
-}  // namespace
-
-void Warp::query_image(const TextureForm& form, const Operation& op, LaneMask active) {
+void query_image(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
   using Query = TextureForm::Query;
-  const Slot* const result = slots_ + op.operands;
-  for_lanes(active, [&](std::uint32_t l) {
-    const std::uint64_t handle = at(result[1])->lane[l];
-    const TextureTable* const table = machine_->options.textures;
+  const Slot* const result = warp.slots + op.operands;
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const std::uint64_t handle = warp.at(result[1])->lane[l];
+    const TextureTable* const table = warp.machine->options.textures;
     const Texture* const texture = table ? table->texture(handle) : nullptr;
     const Image* const surface = table ? table->surface(handle) : nullptr;
     std::uint64_t value = 0;
@@ -246,17 +223,35 @@ void Warp::query_image(const TextureForm& form, const Operation& op, LaneMask ac
               : form.query == Query::kIsSurface ? surface != nullptr
                                                 : 0;
     } else if (form.surface ? surface == nullptr : texture == nullptr) {
-      fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such texture or surface object");
+      warp.fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle,
+                 "no such texture or surface object");
     } else if (form.surface) {
       value = image_value(form.query, *surface);
     } else {
-      const std::uint64_t level = form.of_level ? static_cast<std::uint32_t>(at(result[2])->lane[l]) : 0;
+      const std::uint64_t level = form.of_level ? static_cast<std::uint32_t>(warp.at(result[2])->lane[l]) : 0;
       if (level >= texture->levels.size())
-        fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such level");
+        warp.fault(FaultKind::kIllegalInstruction, LaneMask{1} << l, handle, "no such level");
       value = texture_value(form.query, *texture, texture->levels[level]);
     }
-    if (result[0].exists()) at(result[0])->lane[l] = value;
+    if (result[0].exists()) warp.at(result[0])->lane[l] = value;
   });
+}
+
+}  // namespace
+
+void execute_texture(WarpState& warp, const Operation& op, LaneMask active) {
+  const TextureForm& form = warp.machine->kernel.textures()[op.detail];
+  switch (form.kind) {
+    case TextureForm::Kind::kQuery:
+      if (warp.record) warp.note(active);
+      return query_image(warp, form, op, active);
+    case TextureForm::Kind::kLoad:
+    case TextureForm::Kind::kStore:
+    case TextureForm::Kind::kReduce:
+      return access_surface(warp, form, op, active);
+    default:
+      return fetch_texels(warp, form, op, active);
+  }
 }
 
 }  // namespace lockstep::exec

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "exec/cta.hpp"
 #include "exec/shared_matrix.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_access.hpp"
+#include "exec/warp_instructions.hpp"
 
 namespace lockstep::exec {
 
@@ -27,24 +27,22 @@ MatrixPlace sum_place(std::uint32_t l, unsigned i) {
   return {static_cast<int>(l / 4 + 8 * (i / 2 % 2)), static_cast<int>(8 * (i / 4) + 2 * (l % 4) + i % 2)};
 }
 
-}  // namespace
-
 /// Calls put(line, place along, bits) for elements [0, lines) x [0, along) of a matrix.
 template <class Put>
-void Warp::read_matrix(const SharedMatrix& matrix, ptx::Type type, unsigned first, unsigned lines,
-                       unsigned along, Put put) {
+void read_matrix(WarpState& warp, const SharedMatrix& matrix, ptx::Type type, unsigned first, unsigned lines,
+                 unsigned along, Put put) {
   const unsigned bits = unit_bits(type), each = kUnitBytes * 8 / bits;
   for (unsigned line = 0; line < lines; ++line)
     for (unsigned unit = 0; unit * each < along; ++unit) {
       const Address at_byte =
           matrix.unit(matrix.across ? line : first + line, (matrix.across ? first / each : 0) + unit);
-      const std::byte* const bytes = resolve_one(Reach::kShared, 0, kUnitBytes, at_byte);
-      if (!bytes) fault(FaultKind::kIllegalAddress, kAllLanes, at_byte, "a matrix of the descriptor");
+      const std::byte* const bytes = resolve_one(warp, Reach::kShared, 0, kUnitBytes, at_byte);
+      if (!bytes) warp.fault(FaultKind::kIllegalAddress, kAllLanes, at_byte, "a matrix of the descriptor");
       for (unsigned i = 0; i < each; ++i) put(line, unit * each + i, element_of(bytes, i, bits));
     }
 }
 
-void Warp::read_warpgroup_a(const WarpgroupForm& form, const Slot* slots, WarpgroupOperands& o) {
+void read_a(WarpState& warp, const WarpgroupForm& form, const Slot* slots, WarpgroupOperands& o) {
   const WarpgroupProduct& p = form.product;
   const auto depth = static_cast<unsigned>(p.stored_depth());
   if (form.a_in_registers) {
@@ -53,90 +51,66 @@ void Warp::read_warpgroup_a(const WarpgroupForm& form, const Slot* slots, Warpgr
       for (int i = 0; i < fragment.elements(); ++i) {
         const MatrixPlace place = fragment_place(fragment, static_cast<int>(l), i);
         const int each = fragment.per_register();
-        const auto word = static_cast<std::uint32_t>(at(slots[i / each])->lane[l]);
+        const auto word = static_cast<std::uint32_t>(warp.at(slots[i / each])->lane[l]);
         const std::uint32_t value = word >> (i % each * fragment.bits);
         o.a[place.row][place.column] = fragment.bits == 32 ? value : value & ((1u << fragment.bits) - 1);
       }
     return;
   }
-  const SharedMatrix matrix(uniform(slots[0], kAllLanes), form.a_across);
-  const unsigned first = index_ % kWarpsOfGroup * kWarpRows;
+  const SharedMatrix matrix(warp.uniform(slots[0], kAllLanes), form.a_across);
+  const unsigned first = warp.index % kWarpsOfGroup * kWarpRows;
   if (form.a_across)
-    read_matrix(matrix, p.a, first, depth, kWarpRows,
+    read_matrix(warp, matrix, p.a, first, depth, kWarpRows,
                 [&](unsigned k, unsigned m, std::uint32_t bits) { o.a[m][k] = bits; });
   else
-    read_matrix(matrix, p.a, first, kWarpRows, depth,
+    read_matrix(warp, matrix, p.a, first, kWarpRows, depth,
                 [&](unsigned m, unsigned k, std::uint32_t bits) { o.a[m][k] = bits; });
 }
 
-void Warp::read_warpgroup_b(const WarpgroupForm& form, WarpgroupOperands& o) {
+void read_b(WarpState& warp, const WarpgroupForm& form, WarpgroupOperands& o) {
   const WarpgroupProduct& p = form.product;
-  const SharedMatrix matrix(uniform(form.b, kAllLanes), form.b_across);
+  const SharedMatrix matrix(warp.uniform(form.b, kAllLanes), form.b_across);
   const auto depth = static_cast<unsigned>(p.depth());
   if (form.b_across)
-    read_matrix(matrix, p.b, 0, depth, p.shape.n,
+    read_matrix(warp, matrix, p.b, 0, depth, p.shape.n,
                 [&](unsigned k, unsigned n, std::uint32_t bits) { o.b[k][n] = bits; });
   else
-    read_matrix(matrix, p.b, 0, p.shape.n, depth,
+    read_matrix(warp, matrix, p.b, 0, p.shape.n, depth,
                 [&](unsigned n, unsigned k, std::uint32_t bits) { o.b[k][n] = bits; });
 }
 
-void Warp::warpgroup(const Operation& op, LaneMask active) {
-  if (record_) note(active);
+}  // namespace
+
+void execute_warpgroup(WarpState& warp, const Operation& op, LaneMask active) {
+  if (warp.record) warp.note(active);
   if (active == 0) return;
   if (active != kAllLanes)
-    fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
-  const WarpgroupForm& form = machine_->kernel.warpgroups()[op.detail];
-  const Slot* const slots = slots_ + op.operands;
+    warp.fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
+  const WarpgroupForm& form = warp.machine->kernel.warpgroups()[op.detail];
+  const Slot* const slots = warp.slots + op.operands;
   const unsigned each = form.product.d == ptx::Type::kF16 ? 2 : 1;
   const bool accumulates = !form.accumulates.exists() ||
-                           ((uniform(form.accumulates, kAllLanes) & 1) != 0) != form.accumulates_negated;
+                           ((warp.uniform(form.accumulates, kAllLanes) & 1) != 0) != form.accumulates_negated;
   WarpgroupOperands o;
   for (unsigned i = 0; i < form.results * each; ++i)
     for (std::uint32_t l = 0; l < kWarpSize; ++l) {
       const MatrixPlace place = sum_place(l, i);
-      const auto word = static_cast<std::uint32_t>(at(slots[i / each])->lane[l]);
+      const auto word = static_cast<std::uint32_t>(warp.at(slots[i / each])->lane[l]);
       o.d[place.row][place.column] = !accumulates ? 0 : each == 1 ? word : word >> (16 * (i % 2)) & 0xffff;
     }
-  read_warpgroup_a(form, slots + form.results, o);
-  read_warpgroup_b(form, o);
+  read_a(warp, form, slots + form.results, o);
+  read_b(warp, form, o);
   if (form.product.sparse)
-    o.at =
-        alu::sparse_places({form.product.a, form.product.shape.k, form.product.selector}, *at(form.metadata));
+    o.at = alu::sparse_places({form.product.a, form.product.shape.k, form.product.selector},
+                              *warp.at(form.metadata));
   warpgroup_product(form.product, o);
   for (unsigned i = 0; i < form.results * each; ++i)
     for (std::uint32_t l = 0; l < kWarpSize; ++l) {
       const MatrixPlace place = sum_place(l, i);
-      std::uint64_t& to = at(slots[i / each])->lane[l];
+      std::uint64_t& to = warp.at(slots[i / each])->lane[l];
       const std::uint64_t bits = o.d[place.row][place.column];
       to = each == 1 || i % 2 == 0 ? bits : to | bits << 16;
     }
-}
-
-void Warp::warpgroup_commit(LaneMask active) {
-  if (active == 0) return;
-  ++committed_;
-  ++machine_->watch.changes;
-  cta_->settle_warpgroup(index_ / kWarpsOfGroup);
-}
-
-/// Until no warp of the warpgroup has more than op.detail of the groups left that this one has committed.
-bool Warp::warpgroup_wait(const Operation& op, LaneMask active) {
-  const std::uint32_t needed = committed_ - std::min(committed_, op.detail);
-  if (active == 0 || cta_->committed(index_ / kWarpsOfGroup) >= needed) {
-    ++now_.pc;
-    return true;
-  }
-  return block(Split::State::kAtWarpgroup, active, 0, needed);
-}
-
-void Warp::release_warpgroup(std::uint32_t groups) {
-  print_.reset();
-  for (Split& split : splits_) {
-    if (split.state != Split::State::kAtWarpgroup || split.barrier > groups) continue;
-    split.state = Split::State::kReady;
-    ++split.pc;
-  }
 }
 
 }  // namespace lockstep::exec

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <bit>
 
-#include "exec/access_set.hpp"
-#include "exec/cta.hpp"
-#include "exec/lane_loop.hpp"
-#include "exec/warp.hpp"
+#include "exec/warp_access.hpp"
+#include "exec/warp_check.hpp"
+#include "exec/warp_instructions.hpp"
 
 namespace lockstep::exec {
 
+namespace {
+
 /// The operands: where the matrix begins, and how far it is from line to line, as each lane has them.
-struct Warp::WmmaPlace {
+struct WmmaPlace {
   const MatrixForm& form;
   Addresses base;
   std::uint64_t stride_bits[kLanes];
@@ -36,8 +37,6 @@ struct Warp::WmmaPlace {
   }
 };
 
-namespace {
-
 /// One register of all lanes, from the matrix whose lines follow one another.
 template <class Piece>
 void load_pieces(LaneSlots& to, unsigned pieces, const std::uint16_t* places, const std::byte* matrix) {
@@ -61,10 +60,8 @@ void copy_line(std::byte* to, const std::byte* from, unsigned bytes) {
   for (unsigned at = 0; at < bytes; at += 8) write(to + at, read<std::uint64_t>(from + at));
 }
 
-}  // namespace
-
 /// Where the lines lie, once for all lanes. False: that is to be asked lane by lane.
-bool Warp::wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines) {
+bool find_lines(WarpState& warp, const WmmaPlace& place, Reach reach, Pointers& lines) {
   const MatrixForm& form = place.form;
   const bool shared = reach == Reach::kGlobal || reach == Reach::kShared || reach == Reach::kGeneric;
   if (!shared || form.lines > kLanes || !place.uniform()) return false;
@@ -73,18 +70,18 @@ bool Warp::wmma_lines(const WmmaPlace& place, Reach reach, Pointers& lines) {
   for (std::uint32_t line = 0; line < form.lines; ++line) {
     const Address address = place.of_line(line, 0);
     if (reach == Reach::kGeneric && in_local_window(address)) return false;
-    lines.lane[line] = resolve_one(reach, 0, form.line_bytes, address);
+    lines.lane[line] = resolve_one(warp, reach, 0, form.line_bytes, address);
     if (!lines.lane[line]) return false;
   }
-  for (std::uint32_t line = 0; machine_->accesses && line < form.lines; ++line) {
+  for (std::uint32_t line = 0; warp.machine->accesses && line < form.lines; ++line) {
     const Address address = place.of_line(line, 0);
     if (reinterpret_cast<Address>(lines.lane[line]) == address)
-      note_range(address, form.line_bytes, form.store ? Use::kWrite : Use::kRead);
+      note_range(warp, address, form.line_bytes, form.store ? Use::kWrite : Use::kRead);
   }
   return true;
 }
 
-void Warp::wmma_by_lines(const Operation& op, const WmmaPlace& place, const Pointers& lines) {
+void move_by_lines(WarpState& warp, const Operation& op, const WmmaPlace& place, const Pointers& lines) {
   const MatrixForm& form = place.form;
   alignas(64) std::byte matrix[kMatrixBytes];
   for (std::uint32_t line = 0; !form.store && line < form.lines; ++line)
@@ -93,7 +90,7 @@ void Warp::wmma_by_lines(const Operation& op, const WmmaPlace& place, const Poin
     using Piece = decltype(width);
     const std::uint16_t* places = form.places.data();
     for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
-      LaneSlots* const part = at(slots_[op.operands + reg]);
+      LaneSlots* const part = warp.at(warp.slots[op.operands + reg]);
       if (part && form.store) store_pieces<Piece>(*part, form.pieces, places, matrix);
       if (part && !form.store) load_pieces<Piece>(*part, form.pieces, places, matrix);
       places += std::size_t{form.pieces} * kLanes;
@@ -103,19 +100,19 @@ void Warp::wmma_by_lines(const Operation& op, const WmmaPlace& place, const Poin
     copy_line(lines.lane[line], matrix + line * form.line_bytes, form.line_bytes);
 }
 
-void Warp::wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach reach) {
+void move_one_by_one(WarpState& warp, const Operation& op, const WmmaPlace& place, Reach reach) {
   const MatrixForm& form = place.form;
   const unsigned bytes = place.piece_bytes();
   for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
-    LaneSlots* const part = at(slots_[op.operands + reg]);
+    LaneSlots* const part = warp.at(warp.slots[op.operands + reg]);
     for (std::uint32_t l = 0; l < kWarpSize && part; ++l) {
       std::uint64_t bits = form.store ? part->lane[l] : 0;
       for (unsigned i = 0; i < form.pieces; ++i) {
         const Address address = place.of(form.places[(reg * form.pieces + i) * kLanes + l], l);
-        std::byte* const where = resolve_one(reach, l, bytes, address);
-        if (!where) fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
-        if (machine_->accesses && reinterpret_cast<Address>(where) == address)
-          note_range(address, bytes, form.store ? Use::kWrite : Use::kRead);
+        std::byte* const where = resolve_one(warp, reach, l, bytes, address);
+        if (!where) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
+        if (warp.machine->accesses && reinterpret_cast<Address>(where) == address)
+          note_range(warp, address, bytes, form.store ? Use::kWrite : Use::kRead);
         with_width(bytes, [&](auto width) {
           if (form.store)
             write(where, static_cast<decltype(width)>(bits >> 8 * bytes * i));
@@ -128,36 +125,38 @@ void Warp::wmma_one_by_one(const Operation& op, const WmmaPlace& place, Reach re
   }
 }
 
-void Warp::wmma_move(const Operation& op, LaneMask active) {
-  const MatrixForm& form = machine_->kernel.matrices()[op.second];
-  const MemoryForm& memory = machine_->kernel.memory()[op.detail];
+}  // namespace
+
+void execute_wmma_move(WarpState& warp, const Operation& op, LaneMask active) {
+  const MatrixForm& form = warp.machine->kernel.matrices()[op.second];
+  const MemoryForm& memory = warp.machine->kernel.memory()[op.detail];
   if (active == 0) {
-    if (record_) note(active);
+    if (warp.record) warp.note(active);
     return;
   }
   if (active != kAllLanes)
-    fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
+    warp.fault(FaultKind::kIllegalInstruction, active, 0, "all lanes of the warp must take part");
   WmmaPlace place{form, {}, {}};
-  addresses(memory, active, place.base);
+  find_addresses(warp, memory, place.base);
   for (std::uint32_t l = 0; l < kWarpSize; ++l)
-    place.stride_bits[l] = form.stride.exists() ? static_cast<std::uint32_t>(at(form.stride)->lane[l]) *
+    place.stride_bits[l] = form.stride.exists() ? static_cast<std::uint32_t>(warp.at(form.stride)->lane[l]) *
                                                       static_cast<std::uint64_t>(form.fragment.bits)
                                                 : std::uint64_t{8} * form.line_bytes;
-  if (record_) {
+  if (warp.record) {
     Addresses first;
     for (std::uint32_t l = 0; l < kWarpSize; ++l) first.lane[l] = place.of(form.places[l], l);
-    note(active, first);
+    warp.note(active, first);
   }
-  if (machine_->check) {
+  if (warp.machine->check) {
     std::vector<Address> first(form.lines);
     for (std::uint32_t line = 0; line < form.lines; ++line) first[line] = place.of_line(line, 0);
-    check_matrix_lines(form, memory.reach, first);
+    check_matrix_lines(warp, form, memory.reach, first);
   }
   Pointers lines;
-  if (wmma_lines(place, memory.reach, lines))
-    wmma_by_lines(op, place, lines);
+  if (find_lines(warp, place, memory.reach, lines))
+    move_by_lines(warp, op, place, lines);
   else
-    wmma_one_by_one(op, place, memory.reach);
+    move_one_by_one(warp, op, place, memory.reach);
 }
 
 }  // namespace lockstep::exec

@@ -1,0 +1,129 @@
+#include "exec/warp_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/warp_access.hpp"
+#include "exec/warp_mbarrier.hpp"
+#include "exec/warp_multicast.hpp"
+#include "exec/warp_multimem.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr unsigned kRowBytes = 16;  // what bulk copies move at once
+
+/// 16 bytes of a bulk copy.
+void copy_row(const CopyForm& form, std::byte* to, const std::byte* from) {
+  if (!form.reduction) std::memmove(to, from, kRowBytes);
+  for (unsigned i = 0; form.reduction && i < kRowBytes; i += form.element) {
+    std::uint64_t old = 0, value = 0;
+    std::memcpy(&old, to + i, form.element);
+    std::memcpy(&value, from + i, form.element);
+    value = form.reduction(old, value, value);
+    std::memcpy(to + i, &value, form.element);
+  }
+}
+
+/// One lane's bulk copy, from 16-byte line to 16-byte line.
+void copy_lines(WarpState& warp, const CopyForm& form, std::uint32_t l, Address to, Address from,
+                std::uint64_t bytes) {
+  const Reach to_reach = warp.machine->kernel.memory()[form.to].reach,
+              from_reach = warp.machine->kernel.memory()[form.from].reach;
+  for (std::uint64_t done = 0; done < bytes; done += kRowBytes) {
+    const std::byte* const source = resolve_one(warp, from_reach, l, kRowBytes, from + done);
+    if (!source) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
+    if (form.multimem) {
+      const auto places = multimem_places(warp, l, kRowBytes, to + done);
+      for (unsigned i = 0; i < places.count; ++i)
+        copy_row(form, reinterpret_cast<std::byte*>(places.at[i]), source);
+      continue;
+    }
+    std::byte* const target = resolve_one(warp, to_reach, l, kRowBytes, to + done);
+    if (!target) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
+    copy_row(form, target, source);
+  }
+}
+
+}  // namespace
+
+void execute_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
+  const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  const MemoryForm &from_form = warp.machine->kernel.memory()[form.from],
+                   &to_form = warp.machine->kernel.memory()[form.to];
+  Addresses from, to;
+  find_addresses(warp, from_form, from);
+  find_addresses(warp, to_form, to);
+  if (warp.record) warp.note(active, from);
+  if (active == 0) return;
+  Pointers target, source;
+  (void)resolve(warp, to_form, active, form.bytes, to, Use::kWrite, target);
+  LaneMask reading = 0;
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const bool ignored = form.ignore.exists() && (warp.at(form.ignore)->lane[l] & 1) != 0;
+    const bool empty = form.size.exists() && static_cast<std::uint32_t>(warp.at(form.size)->lane[l]) == 0;
+    if (!ignored && !empty) reading |= LaneMask{1} << l;
+  });
+  if (reading != 0) (void)resolve(warp, from_form, reading, form.bytes, from, Use::kRead, source);
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    std::byte bytes[16] = {};
+    if (reading >> l & 1) {
+      const std::uint64_t size =
+          form.size.exists() ? static_cast<std::uint32_t>(warp.at(form.size)->lane[l]) : form.bytes;
+      std::memcpy(bytes, source.lane[l], std::min<std::uint64_t>(size, form.bytes));
+    }
+    std::memcpy(target.lane[l], bytes, form.bytes);
+  });
+}
+
+void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& op, LaneMask active) {
+  const CopyForm& form = warp.machine->kernel.copies()[op.detail];
+  const auto& memory = warp.machine->kernel.memory();
+  Addresses from, to, barrier{};
+  find_addresses(warp, memory[form.from], from);
+  find_addresses(warp, memory[form.to], to);
+  if (form.mbarrier != ~0u) find_addresses(warp, memory[form.mbarrier], barrier);
+  if (warp.record && active == 0) warp.note(active);
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) {
+    const std::uint64_t bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
+    const LaneMask self = LaneMask{1} << l;
+    if (((bytes | from.lane[l] | to.lane[l]) & (kRowBytes - 1)) != 0)
+      warp.fault(FaultKind::kMisalignedAddress, self,
+                 from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
+                 "addresses and size must be multiples of 16");
+    std::uint32_t heard = 0;
+    const auto deliver = [&](Address target, Address tell) {
+      copy_lines(warp, form, l, target, from.lane[l], bytes);
+      if (form.mbarrier == ~0u) return;
+      complete_bytes(warp, form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes), &heard);
+    };
+    each_target(warp, form.multicast, l, to.lane[l], barrier.lane[l], deliver);
+    if (!warp.record) return;
+    runs.clear();
+    if (memory[form.from].reach == Reach::kGlobal) runs.add(from.lane[l], bytes);
+    if (memory[form.to].reach == Reach::kGlobal) runs.add(to.lane[l], bytes);
+    note_bulk(warp, runs, heard);
+  });
+}
+
+void note_bulk(WarpState& warp, const trace::BulkRuns& collected, std::uint32_t mbarrier) {
+  const auto& runs = collected.runs();
+  std::size_t next = 0;
+  do {
+    const std::size_t count = std::min<std::size_t>(runs.size() - next, trace::kBulkRunsPerRecord);
+    const bool last = next + count == runs.size();
+    Addresses words{};
+    words.lane[0] = last ? mbarrier : 0;
+    words.lane[1] = last && mbarrier != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const trace::BulkRunWords run = trace::pack(runs[next + i]);
+      words.lane[2 * i + 2] = run.place;
+      words.lane[2 * i + 3] = run.shape;
+    }
+    warp.note(static_cast<LaneMask>((std::uint64_t{1} << (2 * count + 2)) - 1), words);
+    next += count;
+  } while (next < runs.size());
+}
+
+}  // namespace lockstep::exec

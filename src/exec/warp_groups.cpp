@@ -1,0 +1,49 @@
+#include "exec/warp_groups.hpp"
+
+#include <algorithm>
+
+#include "exec/cta.hpp"
+
+namespace lockstep::exec {
+
+void WarpGroups::cluster_arrive(WarpState& warp, LaneMask active) {
+  arrived_ |= active;
+  if (active != 0) warp.cta->settle_cluster();
+}
+
+bool WarpGroups::cluster_wait(WarpState& warp, Divergence& paths, LaneMask active) const {
+  const LaneMask waiting = active & arrived_;
+  if (waiting != 0) return paths.block(warp, Split::State::kAtCluster, waiting, 0, 0);
+  ++warp.now.pc;
+  return true;
+}
+
+void WarpGroups::release_cluster(Divergence& paths) {
+  arrived_ = 0;
+  for (Split& split : paths.others())
+    if (split.state == Split::State::kAtCluster) Divergence::release(split);
+}
+
+void WarpGroups::commit(WarpState& warp, LaneMask active) {
+  if (active == 0) return;
+  ++committed_;
+  ++warp.machine->watch.changes;
+  warp.cta->settle_warpgroup(warp.index / kWarpsOfGroup);
+}
+
+/// Until no warp of the warpgroup has more than op.detail of the groups left that this one has committed.
+bool WarpGroups::wait(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active) const {
+  const std::uint32_t needed = committed_ - std::min(committed_, op.detail);
+  if (active == 0 || warp.cta->committed(warp.index / kWarpsOfGroup) >= needed) {
+    ++warp.now.pc;
+    return true;
+  }
+  return paths.block(warp, Split::State::kAtWarpgroup, active, 0, needed);
+}
+
+void WarpGroups::release_warpgroup(Divergence& paths, std::uint32_t groups) {
+  for (Split& split : paths.others())
+    if (split.state == Split::State::kAtWarpgroup && split.barrier <= groups) Divergence::release(split);
+}
+
+}  // namespace lockstep::exec

@@ -1,0 +1,21 @@
+// mbarriers, as a warp's lanes see them. Internal to src/exec.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/warp_state.hpp"
+
+namespace lockstep::exec {
+
+/// mbarrier.*, cp.async.mbarrier.arrive. True: a try_wait suspends the split that runs; it comes again.
+[[nodiscard]] bool execute_mbarrier(WarpState& warp, const Operation& op, LaneMask active);
+
+/// Tells the mbarrier at `where`, an address in the space of MemoryForm number `mbarrier`, that bytes have
+/// come. `heard`: they are a bulk copy's, which is an event; gets the mbarrier's number where it is the CTA's
+/// own.
+void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t lane, Address where,
+                    std::uint32_t bytes, std::uint32_t* heard = nullptr);
+/// st.async and red.async: so many bytes of each lane have come.
+void tell_mbarriers(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
+
+}  // namespace lockstep::exec

@@ -1,0 +1,32 @@
+// Barriers of a warp's lanes and of its CTA. Internal to src/exec.
+#pragma once
+
+#include <cstdint>
+
+#include "exec/warp_divergence.hpp"
+
+namespace lockstep::exec {
+
+/// Operations of the split that runs. False: none of its lanes are left to go on.
+/// A lane kernel for the lanes of its member mask: when all of them have come.
+[[nodiscard]] bool execute_lane_sync(WarpState& warp, Divergence& paths, const Operation& op,
+                                     LaneMask active);
+/// bar.warp.sync
+[[nodiscard]] bool execute_warp_barrier(WarpState& warp, Divergence& paths, const Operation& op,
+                                        LaneMask active);
+/// bar.sync, bar.red, bar.arrive
+[[nodiscard]] bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active);
+
+/// Splits that wait for each other, and have all come or exited, go on.
+void settle_sync(WarpState& warp, Divergence& paths);
+
+/// What bar.red of each kind gives.
+struct Reduced {
+  std::uint64_t all, any, count;
+};
+/// The CTA's barrier is complete: splits that wait at it go on.
+void release_barrier(WarpState& warp, Divergence& paths, std::uint32_t barrier, const Reduced& reduced);
+/// The record of all splits that wait at the barrier and owe it. Precondition: the warp is recorded.
+void note_barrier(WarpState& warp, Divergence& paths, std::uint32_t barrier);
+
+}  // namespace lockstep::exec
