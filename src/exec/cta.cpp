@@ -19,18 +19,19 @@ constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
 
 Cta::Cta() = default;
 Cta::~Cta() = default;
-Cta::Cta(Cta&&) noexcept = default;
 
 void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   machine_ = &machine;
-  index_ = index;
+  state_.index = index;
   record_ = record;
   threads_ = static_cast<std::uint32_t>(machine.launch.block.count());
   const std::uint32_t warps = (threads_ + kWarpSize - 1) / kWarpSize;
-  shared_.assign(machine.shared_bytes, std::byte{0});
+  state_.shared.assign(machine.shared_bytes, std::byte{0});
   warps_.resize(warps);
   for (auto& barrier : barriers_) barrier = {};
-  mbarrier_events_.clear();
+  state_.mbarriers.clear();
+  state_.recorded = record != nullptr;
+  state_.warps = warps;
   if (record) {
     record->index = index;
     record->warps.resize(warps);
@@ -42,26 +43,14 @@ void Cta::start(Machine& machine, std::uint64_t index, CtaRecord* record) {
   next_ = 0;
   if (!machine.check) return;
   if (!checked_) checked_ = std::make_unique<CtaCheck>();
+  state_.checked = checked_.get();
   machine.check->start(*checked_, index, warps);
 }
 
-MbarrierEvents::Mbarrier* Cta::mbarrier_events(const std::byte* where) {
-  const bool own = where >= shared_.data() && where < shared_.data() + shared_.size();
-  return own ? &mbarrier_events_.at(static_cast<std::uint64_t>(where - shared_.data())) : nullptr;
-}
-
-void Cta::phase_completed(const std::byte* where) {
-  const auto owns = [where](const Cta& cta) {
-    return where >= cta.shared_.data() && where < cta.shared_.data() + cta.shared_.size();
-  };
-  Cta* owner = owns(*this) ? this : nullptr;
-  for (std::size_t rank = 0; !owner && rank < cluster_.size(); ++rank)
-    if (owns(*cluster_[rank])) owner = cluster_[rank];
-  if (!owner) return;
-  ++owner->phases_;
-  if (!owner->record_) return;
-  MbarrierEvents::Mbarrier& found = *owner->mbarrier_events(where);
-  found.completed = found.events;
+void Cta::join(const std::vector<Cta*>& cluster) {
+  cluster_ = cluster;
+  state_.cluster.clear();
+  for (Cta* const member : cluster) state_.cluster.push_back(&member->state_);
 }
 
 /// Lets each warp run in turn. False: interrupted; the next call goes on with the next warp.
@@ -70,12 +59,12 @@ bool Cta::finish_round() {
   while (next_ < warps_.size()) {
     Warp& warp = warps_[next_++];
     if (warp.done()) continue;
-    const std::uint64_t before = machine_->counts.warp_instructions, phases = phases_;
+    const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
     const Turn turn = warp.run();
     round_.spinning |= turn == Turn::kSpinning;
     round_.tired |= turn == Turn::kTired;
     round_.further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
-    round_.further |= phases_ != phases;  // somebody who spins will get further
+    round_.further |= state_.phases != phases;  // somebody who spins will get further
     if (machine_->observer_waits()) tell_observer();
     if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
       return false;
@@ -147,12 +136,12 @@ void Cta::fault(FaultKind kind, const std::string& detail) const {
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     if (warps_[w].done()) continue;
     const Warp::Standing standing = warps_[w].standing();
-    machine_->fault(kind, index_, w * kWarpSize + standing.lane, standing.pc, 0, detail);
+    machine_->fault(kind, state_.index, w * kWarpSize + standing.lane, standing.pc, 0, detail);
   }
 }
 
 void Cta::dump(std::string& out) const {
-  const Dim3 id = machine_->cta_id(index_);
+  const Dim3 id = machine_->cta_id(state_.index);
   for (std::uint32_t w = 0; w < warps_.size(); ++w) {
     if (warps_[w].done()) continue;
     const ptx::Instruction& at = machine_->kernel.instruction(warps_[w].standing().pc);
@@ -165,7 +154,7 @@ void Cta::dump(std::string& out) const {
 }
 
 void Cta::add_to(Fingerprint& print) const {
-  print.add(index_);
+  print.add(state_.index);
   for (const Barrier& b : barriers_) {
     print.add(b.pending);
     if (!b.pending) continue;
@@ -187,20 +176,19 @@ bool Cta::complete(const Barrier& barrier) const {
   return barrier.threads == 0 ? all : threads >= barrier.threads;
 }
 
-void Cta::arrive(std::uint32_t which, std::uint32_t threads, std::uint32_t warp, LaneMask lanes,
-                 LaneMask yes) {
-  Barrier& barrier = barriers_[which];
+void Cta::arrive(const Arrival& arrival, std::uint32_t warp) {
+  Barrier& barrier = barriers_[arrival.barrier];
   if (!barrier.pending) {
     barrier.pending = true;
-    barrier.threads = threads;
+    barrier.threads = arrival.threads;
     barrier.all = true;
     barrier.yes = 0;
     barrier.arrived.assign(warps_.size(), 0);
   }
-  barrier.arrived[warp] |= lanes;
-  barrier.all &= yes == lanes;
-  barrier.yes += static_cast<unsigned>(std::popcount(yes));
-  settle(which);
+  barrier.arrived[warp] |= arrival.lanes;
+  barrier.all &= arrival.yes == arrival.lanes;
+  barrier.yes += static_cast<unsigned>(std::popcount(arrival.yes));
+  settle(arrival.barrier);
 }
 
 void Cta::settle(std::uint32_t which) {

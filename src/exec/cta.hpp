@@ -8,12 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "exec/mbarrier_events.hpp"
+#include "exec/cta_state.hpp"
 #include "exec/warp.hpp"
 
 namespace lockstep::exec {
-
-inline constexpr unsigned kBarriers = 16;  // named barriers of a CTA (PTX ISA 9.0, bar)
 
 struct CtaCheck;
 
@@ -21,7 +19,8 @@ class Cta {
  public:
   Cta();
   ~Cta();
-  Cta(Cta&&) noexcept;
+  Cta(const Cta&) = delete;  // its warps point to it
+  Cta& operator=(const Cta&) = delete;
 
   enum class State : std::uint8_t {
     kDone,
@@ -36,21 +35,21 @@ class Cta {
   /// All that decides what it does next, but for memory.
   void add_to(Fingerprint& print) const;
 
-  [[nodiscard]] std::uint64_t index() const { return index_; }
+  [[nodiscard]] std::uint64_t index() const { return state_.index; }
   [[nodiscard]] CtaRecord* record() const { return record_; }
-  [[nodiscard]] std::vector<std::byte>& shared() { return shared_; }
   [[nodiscard]] std::uint32_t threads() const { return threads_; }
-  [[nodiscard]] std::uint32_t warps() const { return static_cast<std::uint32_t>(warps_.size()); }
   /// Throws a fault at the first thread that has not ended.
   void fault(FaultKind kind, const std::string& detail) const;
   /// Appends a line for each warp that has not ended: where it stands.
   void dump(std::string& out) const;
   /// The CTAs of its cluster by rank, itself included; one where there are no clusters.
-  void join(std::vector<Cta*> cluster) { cluster_ = std::move(cluster); }
+  void join(const std::vector<Cta*>& cluster);
 
   // Called by warps.
-  /// Lanes of a warp arrive at a barrier. `threads` 0: all of the CTA.
-  void arrive(std::uint32_t barrier, std::uint32_t threads, std::uint32_t warp, LaneMask lanes, LaneMask yes);
+  /// What they share.
+  [[nodiscard]] CtaState& state() { return state_; }
+  /// Lanes of warp number `warp` have arrived at a barrier.
+  void arrive(const Arrival& arrival, std::uint32_t warp);
   void lanes_exited();
   /// Completes the phase of the cluster's barrier where every thread that is left has arrived.
   void settle_cluster();
@@ -58,18 +57,6 @@ class Cta {
   [[nodiscard]] std::uint32_t committed(std::uint32_t warpgroup) const;
   /// Warps that waited for what these warps have committed go on.
   void settle_warpgroup(std::uint32_t warpgroup);
-  /// The CTA of a rank of the cluster; nullptr where there is none.
-  [[nodiscard]] Cta* peer(std::uint64_t rank) { return rank < cluster_.size() ? cluster_[rank] : nullptr; }
-  [[nodiscard]] std::vector<std::byte>* peer_shared(std::uint64_t rank) {
-    return rank < cluster_.size() ? &cluster_[rank]->shared_ : nullptr;
-  }
-  /// Of a launch that is checked.
-  [[nodiscard]] CtaCheck& checked() { return *checked_; }
-
-  /// Of the mbarrier object at `where`, if it is the CTA's own.
-  [[nodiscard]] MbarrierEvents::Mbarrier* mbarrier_events(const std::byte* where);
-  /// A phase of that mbarrier, of any CTA of the cluster, is complete.
-  void phase_completed(const std::byte* where);
 
  private:
   struct Barrier {
@@ -93,13 +80,10 @@ class Cta {
 
   Machine* machine_ = nullptr;
   CtaRecord* record_ = nullptr;
-  std::uint64_t index_ = 0;
+  CtaState state_;
   std::uint32_t threads_ = 0;
   std::vector<Warp> warps_;
-  std::vector<std::byte> shared_;
   std::array<Barrier, kBarriers> barriers_;
-  MbarrierEvents mbarrier_events_;
-  std::uint64_t phases_ = 0;  // of its mbarriers that have been completed
   Round round_;
   std::size_t next_ = 0;  // warp of the round
   std::vector<Cta*> cluster_;

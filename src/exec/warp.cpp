@@ -16,6 +16,8 @@ namespace lockstep::exec {
 
 namespace {
 
+constexpr Handler kFirstAsync =
+    Handler::kCopyAsync;             // it and those behind it neither jump nor wait for others
 constexpr unsigned kSpinsLeft = 12;  // equal polls that a spinning split starts with when it runs again
 
 }  // namespace
@@ -23,7 +25,8 @@ constexpr unsigned kSpinsLeft = 12;  // equal polls that a spinning split starts
 void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record) {
   print_.reset();
   state_.machine = &machine;
-  state_.cta = &cta;
+  cta_ = &cta;
+  state_.cta = &cta.state();
   state_.record = record;
   state_.operations = machine.kernel.operations().data();
   state_.slots = machine.kernel.slots().data();
@@ -102,22 +105,10 @@ Warp::Stop Warp::run_split() {
         execute_atomic(state_, op, active);
         ++state_.now.pc;
         break;
-      case Handler::kCopyAsync:
-      case Handler::kCopyBulk:
-      case Handler::kMbarrier:
-      case Handler::kMatrixMove:
-      case Handler::kWarpgroup:
-      case Handler::kTensorCopy:
-      case Handler::kTensorMap:
-      case Handler::kStack:
-      case Handler::kTexture:
-      case Handler::kMultimem:
-        if (step_async(op, active)) return Stop::kSpun;
-        ++state_.now.pc;
-        break;
       default: {
         bool stop = false;
-        const Stop how = step_control(op, active, stop);
+        const Stop how =
+            op.handler < kFirstAsync ? step_control(op, active, stop) : step_async(op, active, stop);
         if (stop) return how;
       }
     }
@@ -133,47 +124,50 @@ Warp::Stop Warp::spun() const {
   return state_.now.spins > kSpinLimit ? Stop::kWaits : Stop::kSpun;
 }
 
-/// True: the split is suspended, and comes again.
-bool Warp::step_async(const Operation& op, LaneMask active) {
+/// Other accesses to memory. Where `stop` becomes true, the split is suspended, and comes again.
+Warp::Stop Warp::step_async(const Operation& op, LaneMask active, bool& stop) {
   if (op.handler != Handler::kMbarrier && op.handler != Handler::kMultimem)
     ++state_.machine->watch.changes;  // maybe
   switch (op.handler) {
     case Handler::kMbarrier:
-      return execute_mbarrier(state_, op, active);
+      stop = execute_mbarrier(state_, op, active);
+      if (stop) return Stop::kSpun;
+      break;
     case Handler::kCopyAsync:
       execute_copy_async(state_, op, active);
-      return false;
+      break;
     case Handler::kCopyBulk:
       execute_copy_bulk(state_, runs_, op, active);
-      return false;
+      break;
     case Handler::kWarpgroup:
       execute_warpgroup(state_, op, active);
-      return false;
+      break;
     case Handler::kTensorCopy:
       execute_tensor_copy(state_, runs_, op, active);
-      return false;
+      break;
     case Handler::kTensorMap:
       execute_tensor_map(state_, op, active);
-      return false;
+      break;
     case Handler::kStack:
       execute_stack(state_, op, active);
-      return false;
+      break;
     case Handler::kTexture:
       execute_texture(state_, op, active);
-      return false;
+      break;
     case Handler::kMultimem:
       execute_multimem(state_, op, active);
-      return false;
-    default:
+      break;
+    default:  // kMatrixMove
       if (state_.machine->kernel.matrices()[op.second].fragment.registers != 0)
         execute_wmma_move(state_, op, active);
       else
         execute_matrix_move(state_, op, active);
-      return false;
   }
+  ++state_.now.pc;
+  return Stop::kGone;
 }
 
-/// Control and synchronisation. Where `stop` becomes true, state_.now no longer runs.
+/// Control and synchronisation. Where `stop` becomes true, the split no longer runs.
 Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) {
   if (state_.record && (op.handler != Handler::kBarrier || active == 0))
     state_.note(op.handler == Handler::kBranch ? state_.now.mask : active);
@@ -205,7 +199,7 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
       ++state_.now.pc;
       return Stop::kGone;
     case Handler::kBarrier:
-      stop = !execute_barrier(state_, paths_, op, active);
+      stop = !barrier(op, active);
       return Stop::kBlocked;
     case Handler::kWarpBarrier:
       stop = !execute_warp_barrier(state_, paths_, op, active);
@@ -223,17 +217,21 @@ Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
   switch (op.handler) {
     case Handler::kClusterArrive:
       ++state_.now.pc;
-      groups_.cluster_arrive(state_, active);
+      groups_.cluster_arrive(active);
+      if (active != 0) cta_->settle_cluster();
       return Stop::kGone;
     case Handler::kClusterWait:
       stop = !groups_.cluster_wait(state_, paths_, active);
       return Stop::kBlocked;
     case Handler::kWarpgroupCommit:
       ++state_.now.pc;
-      groups_.commit(state_, active);
+      if (active == 0) return Stop::kGone;
+      groups_.commit();
+      ++state_.machine->watch.changes;
+      cta_->settle_warpgroup(state_.index / kWarpsOfGroup);
       return Stop::kGone;
     case Handler::kWarpgroupWait:
-      stop = !groups_.wait(state_, paths_, op, active);
+      stop = !groups_.wait(state_, paths_, op, active, cta_->committed(state_.index / kWarpsOfGroup));
       return Stop::kBlocked;
     default:
       state_.fault(FaultKind::kIllegalInstruction, active, 0, "not supported");
@@ -247,11 +245,19 @@ void Warp::note_slow_path(const Operation& op, LaneMask active) {
   state_.record->records.push_back(trace::Record::make(index, trace::AddressForm::kNone, lanes));
 }
 
+/// False: no lanes of the split that runs are left to go on.
+bool Warp::barrier(const Operation& op, LaneMask active) {
+  Arrival arrival;
+  const bool left = execute_barrier(state_, paths_, op, active, arrival);
+  if (arrival.lanes != 0) cta_->arrive(arrival, state_.index);
+  return left;
+}
+
 void Warp::kill(LaneMask lanes) {
   if (lanes == 0) return;
   paths_.kill(state_, lanes);
   settle_sync(state_, paths_);
-  state_.cta->lanes_exited();
+  cta_->lanes_exited();
 }
 
 bool Warp::release_meetings(Divergence::Hold hold) {

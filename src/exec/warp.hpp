@@ -27,6 +27,8 @@ inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at mos
 
 enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired };
 
+class Cta;
+
 class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
@@ -61,13 +63,15 @@ class Warp {
   template <bool kChecked>
   Stop run_split();
   [[nodiscard]] Stop spun() const;
-  [[nodiscard]] bool step_async(const Operation& op, LaneMask active);
+  Stop step_async(const Operation& op, LaneMask active, bool& stop);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);
   Stop step_groups(const Operation& op, LaneMask active, bool& stop);
+  [[nodiscard]] bool barrier(const Operation& op, LaneMask active);
   void note_slow_path(const Operation& op, LaneMask active);
   void kill(LaneMask lanes);
   [[nodiscard]] std::uint64_t print_now() const;
 
+  Cta* cta_ = nullptr;
   WarpState state_;
   Divergence paths_;
   LoadStore memory_;

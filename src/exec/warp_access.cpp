@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "exec/access_set.hpp"
-#include "exec/cta.hpp"
 
 namespace lockstep::exec {
 
@@ -89,10 +88,9 @@ std::byte* resolve_one(WarpState& warp, Reach reach, std::uint32_t l, std::uint3
       return warp.machine->view.accessible(a, bytes) ? reinterpret_cast<std::byte*>(a) : nullptr;
     case Reach::kShared: {
       const Address rank = a >> kSharedRankShift;
-      std::vector<std::byte>* const shared =
-          rank == 0 ? &warp.cta->shared() : warp.cta->peer_shared(rank - 1);
+      CtaState* const owner = rank == 0 ? warp.cta : warp.cta->peer(rank - 1);
       const Address offset = a & ((Address{1} << kSharedRankShift) - 1);
-      return shared && offset + bytes <= shared->size() ? shared->data() + offset : nullptr;
+      return owner && offset + bytes <= owner->shared.size() ? owner->shared.data() + offset : nullptr;
     }
     case Reach::kLocal:
     case Reach::kFrame:
@@ -123,8 +121,8 @@ std::byte* resolve_together(WarpState& warp, const MemoryForm& form, LaneMask ac
   const Address window = generic ? kSharedWindow : 0;
   if ((form.reach == Reach::kShared || generic) &&
       (((any ^ window) | span.differ) >> kSharedRankShift) == 0 &&
-      span.highest - window + bytes <= warp.cta->shared().size())
-    return warp.cta->shared().data() + (any - window);
+      span.highest - window + bytes <= warp.cta->shared.size())
+    return warp.cta->shared.data() + (any - window);
   return nullptr;
 }
 

@@ -46,39 +46,18 @@ void exchange_wide(WarpState& warp, const Operation& op, LaneMask active, const 
   });
 }
 
-}  // namespace
-
-void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
+/// Its elements one after the other. `old`: what the lanes' last ones were. `apart`: other CTAs may reduce
+/// those in global memory at this moment.
+void change_elements(WarpState& warp, const Operation& op, LaneMask active, bool apart, const Addresses& a,
+                     Pointers& where, LaneSlots& old) {
   const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
   const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
-  Access access;
-  const Addresses& a = access.addresses;
-  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
-  if (!locate(warp, form, active, bytes, access)) return;
-  const bool apart =
-      warp.machine->accesses && what.commutes;  // other CTAs may reduce the element at this moment
-  Pointers where;
-  (void)resolve(warp, form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
-  if (warp.machine->watch.on()) watch_reads(warp, form, active, a);
-  if (!what.fn || apart) ++warp.machine->watch.changes;  // maybe
-  const bool signals = form.signals && warp.machine->options.signals;
-  std::vector<Address> words;
-  if (signals) {
-    words = signal_words(warp, active, a, bytes);
-    before_signal(warp, words);
-  }
-  if (!what.fn) {
-    exchange_wide(warp, op, active, where);
-    if (signals) after_signal(warp, words);
-    return;
-  }
   LaneMask global = 0;
   for_lanes(active, [&](int l) {
     if (reinterpret_cast<Address>(where.lane[l]) == a.lane[l]) global |= LaneMask{1} << l;
   });
   const Slot* const to = warp.slots + op.operands;
   const Slot* const from = to + op.destinations;
-  LaneSlots old{};
   for (unsigned i = 0; i < form.count; ++i) {
     const LaneSlots& b = *warp.at(from[i]);
     const LaneSlots& c = what.compare ? *warp.at(from[form.count + i]) : b;
@@ -92,7 +71,35 @@ void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
       for_lanes(active, [&](int l) { warp.at(to[i])->lane[l] = old.lane[l]; });
     for_lanes(active, [&](int l) { where.lane[l] += form.bytes; });
   }
+}
+
+}  // namespace
+
+void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
+  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const AtomicForm& what = warp.machine->kernel.atomics()[op.second];
+  Access access;
+  const Addresses& a = access.addresses;
+  const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
+  if (!locate(warp, form, active, bytes, access)) return;
+  const bool apart = warp.machine->accesses && what.commutes;
+  Pointers where;
+  (void)resolve(warp, form, active, bytes, a, access.span, apart ? Use::kReduce : Use::kWrite, where);
+  if (warp.machine->watch.on()) watch_reads(warp, form, active, a);
+  if (!what.fn || apart) ++warp.machine->watch.changes;  // maybe
+  const bool signals = form.signals && warp.machine->options.signals;
+  std::vector<Address> words;
+  if (signals) {
+    words = signal_words(warp, active, a, bytes);
+    before_signal(warp, words);
+  }
+  LaneSlots old{};
+  if (what.fn)
+    change_elements(warp, op, active, apart, a, where, old);
+  else
+    exchange_wide(warp, op, active, where);
   if (signals) after_signal(warp, words);
+  if (!what.fn) return;
   if (what.returns) note_poll(warp, active, a, old, what.compare);
   if (what.mbarrier != ~0u) tell_mbarriers(warp, what.mbarrier, active, bytes);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/cta.hpp"
 #include "exec/warp_check_access.hpp"
 #include "exec/warp_check_copy.hpp"
 
@@ -15,7 +14,7 @@ constexpr std::uint32_t kMbarrierBytes = 8, kRowBytes = 16, kRowsOfMatrix = 8;
 /// Barriers, fences, the end of the warp.
 void check_sync(WarpState& warp, const Operation& op, LaneMask active) {
   LaunchCheck& checks = *warp.machine->check;
-  CtaCheck& cta = warp.cta->checked();
+  CtaCheck& cta = *warp.cta->checked;
   if (op.handler == Handler::kBarrier) {
     const auto which = warp.uniform(warp.machine->kernel.barriers()[op.detail].barrier, active);
     if (which < kBarriers) cta.order.arrive(static_cast<std::uint32_t>(which), warp.index, checks.now());
@@ -31,7 +30,7 @@ void check_sync(WarpState& warp, const Operation& op, LaneMask active) {
 
 /// An arrival at an mbarrier, or the end of a copy that it waits for.
 void check_signal(WarpState& warp, const LaneAccess& lane) {
-  if (lane.space == Space::kShared && lane.owner == &warp.cta->checked())
+  if (lane.space == Space::kShared && lane.owner == warp.cta->checked)
     lane.owner->order.signal(lane.address, warp.index, warp.machine->check->now());
 }
 
@@ -70,7 +69,7 @@ void check_matrix_rows(WarpState& warp, const Operation& op, LaneMask active) {
 
 void check_operation(WarpState& warp, const Operation& op, LaneMask active) {
   LaunchCheck& checks = *warp.machine->check;
-  CtaCheck& cta = warp.cta->checked();
+  CtaCheck& cta = *warp.cta->checked;
   checks.run(cta, warp.index, warp.now.mask, warp.live);
   if (active == 0) return;
   const LaunchCheck::Traits traits = checks.traits(warp.now.pc);
@@ -122,7 +121,7 @@ void check_wait(WarpState& warp, Reach reach, LaneMask complete, const Addresses
   place_access(warp, reach, where, access);
   for_lanes(access.mask, [&](int l) {
     const LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
-    if (lane.space == Space::kShared && lane.owner == &warp.cta->checked())
+    if (lane.space == Space::kShared && lane.owner == warp.cta->checked)
       lane.owner->order.wait(lane.address, warp.index);
   });
 }
@@ -140,7 +139,7 @@ void check_matrix_lines(WarpState& warp, const MatrixForm& form, Reach reach,
     std::copy_n(lines.begin() + static_cast<std::ptrdiff_t>(first), some, a.lane);
     check_lanes(warp, reach, a, access);
   }
-  warp.machine->check->sync_lanes(warp.cta->checked(), warp.index, kAllLanes,
+  warp.machine->check->sync_lanes(*warp.cta->checked, warp.index, kAllLanes,
                                   warp.live);  // the lanes access as one
 }
 

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstring>
 
-#include "exec/cta.hpp"
-
 namespace lockstep::exec {
 
 namespace {
@@ -57,15 +55,15 @@ void place_access(WarpState& warp, Reach reach, const Addresses& a, WarpAccess& 
     }
     if (lane.space != Space::kShared) return;
     const Address rank = lane.address >> kSharedRankShift;
-    Cta* const owner = rank == 0 ? warp.cta : warp.cta->peer(rank - 1);
-    lane.owner = owner ? &owner->checked() : nullptr;
+    const CtaState* const owner = rank == 0 ? warp.cta : warp.cta->peer(rank - 1);
+    lane.owner = owner ? owner->checked : nullptr;
     lane.address &= kSharedOffset;
   });
 }
 
 void check_lanes(WarpState& warp, Reach reach, const Addresses& a, WarpAccess& access) {
   place_access(warp, reach, a, access);
-  warp.machine->check->access(warp.cta->checked(), access);
+  warp.machine->check->access(*warp.cta->checked, access);
 }
 
 void check_access(WarpState& warp, const MemoryForm& form, LaneMask active, AccessKind kind) {
@@ -102,7 +100,7 @@ void check_store(WarpState& warp, const Operation& op, LaneMask active) {
       if (form.bytes == 16) std::memcpy(to + 8, &from[1].lane[l], 8);
     }
   });
-  warp.machine->check->access(warp.cta->checked(), access);
+  warp.machine->check->access(*warp.cta->checked, access);
 }
 
 void check_multimem(WarpState& warp, const Operation& op, LaneMask active) {

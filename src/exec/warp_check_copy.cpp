@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/cta.hpp"
 #include "exec/warp_check_access.hpp"
 #include "exec/warp_multicast.hpp"
 

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "exec/cta.hpp"
 #include "exec/error_text.hpp"
 #include "exec/warp_access.hpp"
 #include "exec/warp_frame.hpp"
@@ -22,7 +21,7 @@ constexpr std::uint64_t kRuntimeVersion = 13000;
 constexpr std::uint64_t kBufferAlign = 256, kMostThreads = 1024;
 
 std::uint32_t note_error(WarpState& warp, std::uint32_t l, std::uint32_t error) {
-  warp.machine->last_errors[{warp.cta->index(), warp.index * kWarpSize + l}] = error;
+  warp.machine->last_errors[{warp.cta->index, warp.index * kWarpSize + l}] = error;
   return error;
 }
 
@@ -97,7 +96,7 @@ std::uint32_t child_copy(WarpState& warp, const CallSite& site, std::uint32_t l,
 
 /// The last error of a lane's thread; `take` forgets it.
 std::uint32_t last_error(WarpState& warp, std::uint32_t l, bool take) {
-  const auto found = warp.machine->last_errors.find({warp.cta->index(), warp.index * kWarpSize + l});
+  const auto found = warp.machine->last_errors.find({warp.cta->index, warp.index * kWarpSize + l});
   if (found == warp.machine->last_errors.end()) return kSuccess;
   const std::uint32_t error = found->second;
   if (take) warp.machine->last_errors.erase(found);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "exec/cta.hpp"
-
 namespace lockstep::exec {
 
 using ptx::Special;
@@ -84,45 +82,53 @@ void fill_thread_ids(const WarpState& warp, std::uint32_t index, LaneSlots& out)
   }
 }
 
+/// The same for all threads of the launch.
+std::uint64_t launch_value(const Machine& machine, const FixedSlot& fixed) {
+  switch (fixed.special) {
+    case Special::kNtid:
+      return component(machine.launch.block, fixed.index);
+    case Special::kNctaid:
+      return component(machine.launch.grid, fixed.index);
+    case Special::kNsmid:
+      return machine.options.sm_count;
+    case Special::kGridid:
+      return machine.launch.id;
+    case Special::kEnvreg:
+      return fixed.index == 1   ? machine.workspace >> 32
+             : fixed.index == 2 ? machine.workspace & 0xffffffffu
+                                : 0;
+    case Special::kTotalSmemSize:
+    case Special::kAggrSmemSize:
+      return machine.shared_bytes;
+    case Special::kDynamicSmemSize:
+      return machine.launch.dynamic_shared_bytes;
+    default:
+      return 0;  // clocks are filled in when they are read; performance counters and graph handles read 0
+  }
+}
+
 std::uint64_t fixed_value(const WarpState& warp, const FixedSlot& fixed, std::uint32_t lane) {
   const Launch& launch = warp.machine->launch;
   const std::uint32_t thread = warp.index * kWarpSize + lane;
   switch (fixed.special) {
     case Special::kTid:
       return component(warp.machine->thread_id(thread), fixed.index);
-    case Special::kNtid:
-      return component(launch.block, fixed.index);
     case Special::kCtaid:
-      return component(warp.machine->cta_id(warp.cta->index()), fixed.index);
-    case Special::kNctaid:
-      return component(launch.grid, fixed.index);
+      return component(warp.machine->cta_id(warp.cta->index), fixed.index);
     case Special::kLaneid:
       return lane;
     case Special::kWarpid:
       return warp.index;
     case Special::kNwarpid:
-      return warp.cta->warps();
+      return warp.cta->warps;
     case Special::kSmid:
-      return warp.cta->index() % warp.machine->options.sm_count;
-    case Special::kNsmid:
-      return warp.machine->options.sm_count;
-    case Special::kGridid:
-      return launch.id;
+      return warp.cta->index % warp.machine->options.sm_count;
     case Special::kLanemaskEq:
     case Special::kLanemaskLe:
     case Special::kLanemaskLt:
     case Special::kLanemaskGe:
     case Special::kLanemaskGt:
       return lane_mask(fixed.special, lane) & 0xffffffffu;
-    case Special::kEnvreg:
-      return fixed.index == 1   ? warp.machine->workspace >> 32
-             : fixed.index == 2 ? warp.machine->workspace & 0xffffffffu
-                                : 0;
-    case Special::kTotalSmemSize:
-    case Special::kAggrSmemSize:
-      return warp.machine->shared_bytes;
-    case Special::kDynamicSmemSize:
-      return launch.dynamic_shared_bytes;
     case Special::kIsExplicitCluster:
     case Special::kClusterid:
     case Special::kNclusterid:
@@ -130,9 +136,9 @@ std::uint64_t fixed_value(const WarpState& warp, const FixedSlot& fixed, std::ui
     case Special::kClusterNctaid:
     case Special::kClusterCtarank:
     case Special::kClusterNctarank:
-      return cluster_value(fixed.special, fixed.index, warp.machine->cta_id(warp.cta->index()), launch);
+      return cluster_value(fixed.special, fixed.index, warp.machine->cta_id(warp.cta->index), launch);
     default:
-      return 0;  // clocks are filled in when they are read; performance counters and graph handles read 0
+      return launch_value(*warp.machine, fixed);
   }
 }
 
@@ -160,9 +166,9 @@ void FixedRegisters::refresh_clocks(WarpState& warp) {
     warp.machine->clock_ahead += std::uint64_t{1} << std::min<std::uint64_t>(read - kClockWaits, kClockStep);
   const std::uint64_t count = warp.machine->counts.warp_instructions + warp.machine->clock_ahead;
   const std::uint64_t cycle =
-      source.cycle ? source.cycle(source.context, warp.cta->index(), warp.index, read) : count;
+      source.cycle ? source.cycle(source.context, warp.cta->index, warp.index, read) : count;
   const std::uint64_t ns =
-      source.nanosecond ? source.nanosecond(source.context, warp.cta->index(), warp.index, read) : count;
+      source.nanosecond ? source.nanosecond(source.context, warp.cta->index, warp.index, read) : count;
   const auto& fixed = warp.machine->kernel.fixed();
   for (std::size_t i = 0; i < fixed.size(); ++i) {
     std::uint64_t value = 0;

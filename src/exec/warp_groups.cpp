@@ -2,14 +2,7 @@
 
 #include <algorithm>
 
-#include "exec/cta.hpp"
-
 namespace lockstep::exec {
-
-void WarpGroups::cluster_arrive(WarpState& warp, LaneMask active) {
-  arrived_ |= active;
-  if (active != 0) warp.cta->settle_cluster();
-}
 
 bool WarpGroups::cluster_wait(WarpState& warp, Divergence& paths, LaneMask active) const {
   const LaneMask waiting = active & arrived_;
@@ -24,17 +17,11 @@ void WarpGroups::release_cluster(Divergence& paths) {
     if (split.state == Split::State::kAtCluster) Divergence::release(split);
 }
 
-void WarpGroups::commit(WarpState& warp, LaneMask active) {
-  if (active == 0) return;
-  ++committed_;
-  ++warp.machine->watch.changes;
-  warp.cta->settle_warpgroup(warp.index / kWarpsOfGroup);
-}
-
 /// Until no warp of the warpgroup has more than op.detail of the groups left that this one has committed.
-bool WarpGroups::wait(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active) const {
+bool WarpGroups::wait(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active,
+                      std::uint32_t least) const {
   const std::uint32_t needed = committed_ - std::min(committed_, op.detail);
-  if (active == 0 || warp.cta->committed(warp.index / kWarpsOfGroup) >= needed) {
+  if (active == 0 || least >= needed) {
     ++warp.now.pc;
     return true;
   }

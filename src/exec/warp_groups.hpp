@@ -10,16 +10,18 @@ namespace lockstep::exec {
 
 class WarpGroups {
  public:
-  void cluster_arrive(WarpState& warp, LaneMask active);
+  void cluster_arrive(LaneMask active) { arrived_ |= active; }
   /// False: no lanes of the split that runs are left to go on.
   [[nodiscard]] bool cluster_wait(WarpState& warp, Divergence& paths, LaneMask active) const;
   /// Have all lanes that are left arrived at the cluster's barrier?
   [[nodiscard]] bool arrived_at_cluster(LaneMask live) const { return (live & ~arrived_) == 0; }
   void release_cluster(Divergence& paths);
 
-  /// wgmma.commit_group and wgmma.wait_group; as above.
-  void commit(WarpState& warp, LaneMask active);
-  [[nodiscard]] bool wait(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active) const;
+  /// wgmma.commit_group of all lanes.
+  void commit() { ++committed_; }
+  /// wgmma.wait_group. `least`: groups that all warps of the warpgroup have committed. False: as above.
+  [[nodiscard]] bool wait(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active,
+                          std::uint32_t least) const;
   /// Groups of products that the warp has committed.
   [[nodiscard]] std::uint32_t committed() const { return committed_; }
   /// All warps of its warpgroup have committed so many.

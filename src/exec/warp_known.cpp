@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "exec/cta.hpp"
 #include "exec/warp_memory.hpp"
 
 namespace lockstep::exec {
@@ -41,10 +40,11 @@ void note_shifted(WarpState& warp, const Access& known, std::uint64_t shift) {
   for (std::size_t i = 0; i < moved; ++i) words[to + i] += shift;
 }
 
-}  // namespace
-
-std::byte* LoadStore::known_place(WarpState& warp, const MemoryForm& form, LaneMask active, Use use) const {
-  const Access& known = known_[form.place];
+/// Where the first active lane's access lands; the others as far from it as their addresses. The access is
+/// recorded. nullptr: it is one that needs a closer look (other lanes, misaligned, not all in one page or in
+/// the CTA's shared memory), and nothing is done.
+std::byte* find_place(WarpState& warp, const Access& known, const MemoryForm& form, LaneMask active,
+                      Use use) {
   if (active == 0 || known.mask != active) return nullptr;
   const std::uint64_t shift =
       static_cast<std::uint64_t>(form.offset) - static_cast<std::uint64_t>(known.offset);
@@ -59,8 +59,8 @@ std::byte* LoadStore::known_place(WarpState& warp, const MemoryForm& form, LaneM
     if (warp.machine->accesses && !note_known_global(warp, known, form, first, use)) return nullptr;
     place = reinterpret_cast<std::byte*>(first);
   } else if (form.reach != Reach::kGlobal && lowest - window <= last - window &&
-             last - window < warp.cta->shared().size()) {
-    place = warp.cta->shared().data() + (first - window);
+             last - window < warp.cta->shared.size()) {
+    place = warp.cta->shared.data() + (first - window);
   } else {
     return nullptr;
   }
@@ -68,9 +68,12 @@ std::byte* LoadStore::known_place(WarpState& warp, const MemoryForm& form, LaneM
   return place;
 }
 
-void LoadStore::load_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
-                           const std::byte* first) const {
+}  // namespace
+
+void LoadStore::load_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active) {
   const Access& known = known_[form.place];
+  const std::byte* const first = find_place(warp, known, form, active, Use::kRead);
+  if (!first) return load_anywhere(warp, op, form, active);
   const bool neighbours = are_neighbours(known, form);
   if (neighbours || known.span.differ == 0) return load_near(warp, op, form, active, neighbours, first);
   const Slot slot = warp.slots[op.operands];
@@ -86,9 +89,10 @@ void LoadStore::load_known(WarpState& warp, const Operation& op, const MemoryFor
   if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
 }
 
-void LoadStore::store_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
-                            std::byte* first) const {
+void LoadStore::store_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active) {
   const Access& known = known_[form.place];
+  std::byte* const first = find_place(warp, known, form, active, Use::kWrite);
+  if (!first) return store_anywhere(warp, op, form, active);
   const LaneSlots* const from = warp.at(warp.slots[op.operands]);
   if (are_neighbours(known, form)) return warp.lanes->store[std::countr_zero(form.bytes)](first, *from);
   const std::uint64_t base = known.addresses.lane[std::countr_zero(active)];

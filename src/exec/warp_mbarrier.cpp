@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "exec/cta.hpp"
 #include "exec/mbarrier.hpp"
 #include "exec/warp_access.hpp"
 #include "exec/warp_check.hpp"

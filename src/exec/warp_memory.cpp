@@ -90,9 +90,7 @@ void LoadStore::load_near(WarpState& warp, const Operation& op, const MemoryForm
 
 void LoadStore::load(WarpState& warp, const Operation& op, LaneMask active) {
   const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
-  if (form.known && !warp.machine->watch.on())
-    if (const std::byte* const first = known_place(warp, form, active, Use::kRead))
-      return load_known(warp, op, form, active, first);
+  if (form.known && !warp.machine->watch.on()) return load_known(warp, op, form, active);
   load_anywhere(warp, op, form, active);
 }
 
@@ -123,9 +121,7 @@ void LoadStore::load_anywhere(WarpState& warp, const Operation& op, const Memory
 
 void LoadStore::store(WarpState& warp, const Operation& op, LaneMask active) {
   const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
-  if (form.known && !warp.machine->watch.on())
-    if (std::byte* const first = known_place(warp, form, active, Use::kWrite))
-      return store_known(warp, op, form, active, first);
+  if (form.known && !warp.machine->watch.on()) return store_known(warp, op, form, active);
   store_anywhere(warp, op, form, active);
 }
 

@@ -26,16 +26,9 @@ class LoadStore {
                         bool neighbours, const std::byte* from);
   void store_anywhere(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active);
 
-  // warp_known.cpp
-  /// Where the first active lane's access lands; the others as far from it as their addresses. The access is
-  /// recorded. nullptr: it is one that needs a closer look (other lanes, misaligned, not all in one page or
-  /// in the CTA's shared memory), and nothing is done.
-  [[nodiscard]] std::byte* known_place(WarpState& warp, const MemoryForm& form, LaneMask active,
-                                       Use use) const;
-  void load_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
-                  const std::byte* first) const;
-  void store_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
-                   std::byte* first) const;
+  // warp_known.cpp: through a base that is known, or anywhere
+  void load_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active);
+  void store_known(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active);
 
   std::array<Access, kBasePlaces + 1> known_;  // by MemoryForm::place
 };

@@ -51,6 +51,22 @@ std::uint64_t print(WarpState& warp, const CallSite& site, std::uint32_t l) {
              fmt::format("{}:{}: {}: `{}`", text(1), argument(warp, site.arguments[2], l), text(3), text(0)));
 }
 
+void free_memory(WarpState& warp, const CallSite& site, std::uint32_t l) {
+  const Address address = argument(warp, site.arguments[0], l);
+  if (!warp.machine->heap->release(address))
+    warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address,
+               "free() of memory that malloc() did not give");
+}
+
+/// cudaGraphSetConditional
+void set_condition(WarpState& warp, const CallSite& site, std::uint32_t l) {
+  const Address handle = argument(warp, site.arguments[0], l);  // of a word of device memory
+  std::byte* const word = resolve_one(warp, Reach::kGlobal, l, sizeof(std::uint32_t), handle);
+  if (!word) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, handle, "a graph condition's handle");
+  const auto value = static_cast<std::uint32_t>(argument(warp, site.arguments[1], l));
+  std::memcpy(word, &value, sizeof value);
+}
+
 }  // namespace
 
 void call_runtime(WarpState& warp, const CallSite& site, LaneMask lanes) {
@@ -75,26 +91,14 @@ void call_runtime(WarpState& warp, const CallSite& site, LaneMask lanes) {
       return;
     case Runtime::kFree:
       expect(1);
-      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) {
-        const Address address = argument(warp, site.arguments[0], l);
-        if (!warp.machine->heap->release(address))
-          warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address,
-                     "free() of memory that malloc() did not give");
-      });
+      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) { free_memory(warp, site, l); });
       return;
     case Runtime::kAssertfail:
       expect(5);
       assertion(warp, site, lanes);
     case Runtime::kSetConditional:
       expect(2);
-      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) {
-        const Address handle = argument(warp, site.arguments[0], l);  // of a word of device memory
-        std::byte* const word = resolve_one(warp, Reach::kGlobal, l, sizeof(std::uint32_t), handle);
-        if (!word)
-          warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, handle, "a graph condition's handle");
-        const auto value = static_cast<std::uint32_t>(argument(warp, site.arguments[1], l));
-        std::memcpy(word, &value, sizeof value);
-      });
+      for_lanes<std::uint32_t>(lanes, [&](std::uint32_t l) { set_condition(warp, site, l); });
       return;
     case Runtime::kNone:
       return;

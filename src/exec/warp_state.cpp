@@ -1,7 +1,5 @@
 #include "exec/warp_state.hpp"
 
-#include "exec/cta.hpp"
-
 namespace lockstep::exec {
 
 void WarpState::note(LaneMask active, const Addresses& addresses) {
@@ -20,7 +18,7 @@ void WarpState::note(LaneMask active, const Addresses& addresses, const AddressS
 
 void WarpState::fault(FaultKind kind, LaneMask of, Address address, const std::string& detail) const {
   const auto l = static_cast<std::uint32_t>(std::countr_zero(of != 0 ? of : now.mask));
-  machine->fault(kind, cta->index(), index * kWarpSize + l, now.pc, address, detail);
+  machine->fault(kind, cta->index, index * kWarpSize + l, now.pc, address, detail);
 }
 
 }  // namespace lockstep::exec

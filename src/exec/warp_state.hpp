@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "exec/cta_state.hpp"
 #include "exec/lane_loop.hpp"
 #include "exec/lane_memory.hpp"
 #include "exec/local_memory.hpp"
@@ -16,8 +17,6 @@
 #include "exec/record.hpp"
 
 namespace lockstep::exec {
-
-class Cta;
 
 /// Lanes that run together, or wait together.
 struct Split {
@@ -56,7 +55,7 @@ struct Addresses {
 
 struct WarpState {
   Machine* machine = nullptr;
-  Cta* cta = nullptr;
+  CtaState* cta = nullptr;
   WarpRecord* record = nullptr;  // nullptr: it is not recorded
   const Operation* operations = nullptr;
   const Slot* slots = nullptr;

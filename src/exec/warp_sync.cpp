@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "exec/check/launch_check.hpp"
-#include "exec/cta.hpp"
 
 namespace lockstep::exec {
 
@@ -42,7 +41,7 @@ LaneMask sync_groups(WarpState& warp, const Operation& op, LaneMask present) {
 
 /// The checks hear that these lanes have waited for each other.
 void tell_checks(const WarpState& warp, LaneMask lanes) {
-  if (warp.machine->check) warp.machine->check->sync_lanes(warp.cta->checked(), warp.index, lanes, warp.live);
+  if (warp.machine->check) warp.machine->check->sync_lanes(*warp.cta->checked, warp.index, lanes, warp.live);
 }
 
 void settle_warp_barriers(const WarpState& warp, Divergence& paths) {
@@ -140,7 +139,8 @@ void settle_sync(WarpState& warp, Divergence& paths) {
   }
 }
 
-bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active) {
+bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active,
+                     Arrival& arrival) {
   if (active == 0) {
     ++warp.now.pc;
     return true;
@@ -153,16 +153,14 @@ bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, La
   if (threads % kWarpSize != 0)
     warp.fault(FaultKind::kIllegalInstruction, active, 0,
                "the number of threads is no multiple of the warp size");
-  const LaneMask yes = lanes_for(warp, form, active);
+  arrival = {which, threads, active, lanes_for(warp, form, active)};
   if (form.kind == BarrierForm::Kind::kArrive) {
     if (warp.record) warp.note(active);
     ++warp.now.pc;
-    warp.cta->arrive(which, threads, warp.index, active, yes);
     return true;
   }
   const bool left = paths.block(warp, Split::State::kAtBarrier, active, 0, which);
   if (warp.record) note_arrival(warp, paths);
-  warp.cta->arrive(which, threads, warp.index, active, yes);
   return left;
 }
 

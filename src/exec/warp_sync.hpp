@@ -14,8 +14,14 @@ namespace lockstep::exec {
 /// bar.warp.sync
 [[nodiscard]] bool execute_warp_barrier(WarpState& warp, Divergence& paths, const Operation& op,
                                         LaneMask active);
-/// bar.sync, bar.red, bar.arrive
-[[nodiscard]] bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active);
+/// What the CTA is to be told of an arrival at one of its barriers.
+struct Arrival {
+  std::uint32_t barrier = 0, threads = 0;  // threads 0: all of the CTA
+  LaneMask lanes = 0, yes = 0;             // yes: whose predicate of bar.red is true
+};
+/// bar.sync, bar.red, bar.arrive. `arrival`: of which the CTA is to be told next; of no lanes: nothing.
+[[nodiscard]] bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, LaneMask active,
+                                   Arrival& arrival);
 
 /// Splits that wait for each other, and have all come or exited, go on.
 void settle_sync(WarpState& warp, Divergence& paths);
