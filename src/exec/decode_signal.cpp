@@ -44,8 +44,7 @@ void Decoder::find_signals() {
     MemoryForm& form = out_.memory_[op.detail];
     if (!is_global(form)) continue;
     const bool store = op.handler == Handler::kStore || (multimem && !inst.has(Mod::kRed));
-    const bool data = multimem && form.count > 1;  // vectors of multimem.st are strong for their order only
-    const bool strong = store ? is_strong_store(inst.form) && !data : releases(inst.form);
+    const bool strong = store ? is_strong_store(inst.form) : releases(inst.form);
     form.signals = strong || fenced;
     if (store && !strong) fenced = false;
   }

@@ -225,7 +225,7 @@ TEST_CASE("multimem writes that others may wait for are signals of every device'
                             Row{"multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;", 0},
                             Row{"fence.sc.sys; multimem.red.relaxed.sys.global.add.u32 [%rd1], 1;", 1},
                             Row{"multimem.st.relaxed.sys.global.u32 [%rd1], 1;", 1},
-                            Row{"multimem.st.relaxed.sys.global.v2.f32 [%rd1], {%f1, %f2};", 0},
+                            Row{"multimem.st.relaxed.sys.global.v2.f32 [%rd1], {%f1, %f2};", 1},
                             Row{"multimem.st.weak.global.u32 [%rd1], 1;", 0});
   CAPTURE(row.instruction);
   SignalLog log;
