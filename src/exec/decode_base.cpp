@@ -1,5 +1,5 @@
 // Accesses of a block through one base register at several offsets, as unrolled loops have them: the warp
-// looks at the base's lanes once (Warp::known_place).
+// looks at the base's lanes once (LoadStore).
 #include <algorithm>
 #include <array>
 

@@ -12,7 +12,7 @@ namespace lockstep::exec {
 /// have all lanes' addresses from that one, as far away as their offsets.
 class LoadStore {
  public:
-  /// Before other lanes run, or after these have jumped: nothing is known.
+  /// Before another split runs: nothing is known.
   void forget() {
     for (Access& access : known_) access.mask = 0;
   }
