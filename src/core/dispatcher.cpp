@@ -25,7 +25,7 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       fabric_(&fabric),
       table_(&table),
       placement_(config, config.launch.max_kernels),
-      events_in_(sim::inbox_span(config.done_latency())),
+      events_in_(sim::inbox_span(config.done_latency() + config.sync.membar_system)),
       copies_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
       orders_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
       slots_(config.launch.max_kernels) {

@@ -24,6 +24,7 @@ class LsuPort {
         out_(*fabric.request, *fabric.request_credit, sm, fabric.sm_request_port()),
         in_(*fabric.reply, *fabric.reply_credit, sm, fabric.sm_reply_eject()),
         kernels_(std::bit_ceil(out_.room())),
+        peer_stores_(config.launch.max_kernels),
         counters_(config.launch.max_kernels) {}
 
   /// Start of a window.
@@ -79,6 +80,10 @@ class LsuPort {
   [[nodiscard]] std::uint64_t credits_missing() const { return out_.credits_missing(); }
   [[nodiscard]] std::uint32_t queued() const { return queued_; }
   [[nodiscard]] stats::IcntCounters& counters(std::uint8_t kernel) { return counters_[kernel]; }
+  /// A kernel's first CTA arrives in this SM.
+  void begin_kernel(std::uint8_t kernel) { peer_stores_[kernel] = false; }
+  /// Whether the kernel has written to another device's memory from this SM.
+  [[nodiscard]] bool stored_to_peer(std::uint8_t kernel) const { return peer_stores_[kernel] != 0; }
 
  private:
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
@@ -87,6 +92,7 @@ class LsuPort {
     ++counters_[request.kernel].requests;
     counters_[request.kernel].flits += flits;
     kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
+    if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;
     out_.push(now, to, flits, request);
   }
 
@@ -98,6 +104,7 @@ class LsuPort {
   icnt::EjectionPort<icnt::Reply> in_;
   std::vector<std::uint8_t> kernels_;  // of the messages queued, a ring
   std::uint32_t head_ = 0, queued_ = 0;
+  std::vector<std::uint8_t> peer_stores_;  // by kernel
   std::vector<stats::IcntCounters> counters_;
 };
 

@@ -97,6 +97,9 @@ class MemoryPipeline {
     const_cold_ = true;
     if (translator_ && empties_caches_) translator_->forget_blocks();
   }
+  /// A kernel's first CTA arrives in this SM.
+  void begin_kernel(std::uint8_t kernel) { port_.begin_kernel(kernel); }
+  [[nodiscard]] bool stored_to_peer(std::uint8_t kernel) const { return port_.stored_to_peer(kernel); }
   /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
   /// L1.
   void set_carveout(unsigned index);

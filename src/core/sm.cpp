@@ -32,7 +32,8 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
       ctas(c.sm.max_ctas),
       counters(c.launch.max_kernels),
       resident_warps(c.launch.max_kernels),
-      resident_since(c.launch.max_kernels) {
+      resident_since(c.launch.max_kernels),
+      slot_launch(c.launch.max_kernels) {
   reason.fill(stats::Stall::kEmpty);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <utility>
 
 #include "core/sm_state.hpp"
 #include "util/bits.hpp"
@@ -18,6 +19,8 @@ void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
     mio.invalidate();
     front.preload(kernel.code_base);
   }
+  if (kernel.launch_sequence != std::exchange(slot_launch[launch.kernel], kernel.launch_sequence))
+    mio.begin_kernel(launch.kernel);
   if (launch.carveout != carveout) {
     assert(occupied == 0);
     carveout = launch.carveout;
@@ -211,7 +214,10 @@ void Sm::State::release_cta_slot_if_drained(Cta& cta, Cycle now) {
   cta.trace = nullptr;
 }
 
+/// A kernel that has written to other devices ends with a release of system scope.
 void Sm::State::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
+  if (kind == icnt::CtaEvent::Kind::kDrained && mio.stored_to_peer(cta.kernel))
+    now += config.sync.membar_system;
   fabric.cta_event->send(index, 0, now + done_latency, {kind, cta.kernel, cta.index, now});
 }
 

@@ -166,6 +166,7 @@ struct Sm::State {
   std::vector<std::uint32_t> resident_warps;  // by kernel slot
   std::vector<Cycle> resident_since;          // warp_cycles are booked up to here
   std::uint64_t seen_launch = 0;              // newest launch_sequence
+  std::vector<std::uint64_t> slot_launch;     // by kernel slot: launch_sequence of its last CTA here
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
 };

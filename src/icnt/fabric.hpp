@@ -25,8 +25,9 @@ struct LaunchCta {
 };
 
 /// SM -> dispatcher. kFreed: every warp has exited and its loads are back, the CTA's resources are free.
-/// kDrained: its stores are acknowledged too. Each comes once for a CTA, in this order; both may have the
-/// same time.
+/// kDrained: its stores are acknowledged too; where the kernel has written to another device's memory from
+/// this SM, sync.membar_system later: it ends with a release of system scope. Each comes once for a CTA, in
+/// this order; both may have the same time.
 struct CtaEvent {
   enum class Kind : std::uint8_t { kFreed, kDrained } kind = Kind::kFreed;
   std::uint8_t kernel = 0;

@@ -29,6 +29,8 @@ class AddressMap {
     return near_slice(line, half);
   }
   [[nodiscard]] std::uint32_t peer_port(Address line) const { return slices_ + lane(line); }
+  /// Whether what port() gives is a lane of the peer port.
+  [[nodiscard]] bool is_peer_port(std::uint32_t port) const { return port >= slices_; }
   /// Before the run: this device is number `device` among several, and has so many lanes to the others.
   void join(const Apertures& apertures, std::uint16_t device, std::uint32_t lanes) {
     apertures_ = &apertures;

@@ -37,6 +37,7 @@ SYSTEM_GPUS = {"hgx_a100_4": 2, "dgx_a100": 2, "dgx1_v100": 4, "dgx_h100": 2, "g
 NCCL_BASE_US = 6.6  # nccl_constants.csv: base latency of Ring with LL
 WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
 COPIES = [32768, 131072, 262144]
+QUADS = {"hgx_a100_4": [(1050624, 432), (2101248, 432)]}  # likewise, of 16 bytes at once; as many CTAs as fit at 512 threads
 LARGEST = 1 << 30
 
 
@@ -106,17 +107,19 @@ def measured_a100_4(context):
 
 
 def simulated(context, system, gpus, rings):
-    """{bytes: us} of the kernel that polls words, and of copies between kernels."""
-    words, copies = {}, {}
+    """{bytes: us} of the kernel that polls words, of the one that moves 16 bytes at once, and of copies between kernels."""
+    words, quads, copies = {}, {}, {}
     program = os.path.join(context.programs.folder, "allreduce_rings")
     for chunk, ctas in WORDS:
         many = max(ctas // rings, 1) * rings if ctas > 1 else 1
         text = printed(context, system, gpus, program, chunk, many, rings if many > 1 else 1)
         words[chunk * gpus * 4] = time_of(text)
+    for chunk, ctas in QUADS.get(system, []):
+        quads[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk, ctas, rings))
     program = os.path.join(context.programs.folder, "allreduce_copy")
     for chunk in COPIES:
         copies[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk))
-    return words, copies
+    return words, quads, copies
 
 
 def line(points, size):
@@ -125,8 +128,17 @@ def line(points, size):
     return tb + (size - b) * (tb - ta) / (b - a)
 
 
+def beyond(points, size):
+    """The time of `size` and its text: simulated, extrapolated beyond the largest size, or nothing below."""
+    if not points or size < 0.99 * max(points) and size not in points:
+        return None, "-"
+    if size in points:
+        return points[size], f"{points[size]:.1f}"
+    return line(points, size), f"({line(points, size):.0f})"
+
+
 def write_all_reduce(context, page, system, gpus, rings, measured, name):
-    words, copies = simulated(context, system, gpus, rings)
+    words, quads, copies = simulated(context, system, gpus, rings)
     rows = []
     for size in sorted(measured):
         if size > LARGEST:
@@ -135,24 +147,25 @@ def write_all_reduce(context, page, system, gpus, rings, measured, name):
         kernel_text = f"{kernel:.1f}" if kernel else f"({line(words, size):.0f})" if size > max(words) else None
         if kernel_text is None:
             continue
-        copy = copies.get(size) or (line(copies, size) if size > max(copies) else None)
-        copy_text = "-" if copy is None else f"{copy:.1f}" if size in copies else f"({copy:.0f})"
-        best = min(t for t in (kernel or line(words, size), copy) if t)
+        wide, wide_text = beyond(quads, size)
+        copy, copy_text = beyond(copies, size)
+        best = min(t for t in (kernel or line(words, size), wide, copy) if t)
         published = measured[size]
         errors = [verdict(t, min(published), max(published), 0.25)[0] for t in (best, best + NCCL_BASE_US)]
-        rows.append([f"{size:,}", kernel_text, copy_text, f"{bus(size, gpus, best):.2f}",
+        rows.append([f"{size:,}", kernel_text, wide_text, copy_text, f"{bus(size, gpus, best):.2f}",
                      " / ".join(f"{t:.1f}" for t in published), " / ".join(f"{bus(size, gpus, t):.2f}" for t in published),
                      *errors, "check" if is_check(f"{name}+{gpus}+{size}") else "derive"])
     page.text(f"{system}, {gpus} GPUs, {rings} ring{'s' if rings > 1 else ''} of the kernel; the published times are of NCCL.")
-    page.table(["bytes", "kernel us", "copies us", "faster one's bus GB/s", "published us", "published bus GB/s", "error",
+    page.table(["bytes", "words us", "quads us", "copies us", "fastest one's bus GB/s", "published us", "published bus GB/s", "error",
                 f"error with {NCCL_BASE_US} us", "row"], rows)
 
 
 def write(context, page):
     write_point_to_point(context, page)
-    page.text("All-reduce, `examples/multi_gpu`: a ring by one kernel on each GPU whose words say by themselves that they have come",
-              "(`allreduce_rings`), and by copies between kernels (`allreduce_copy`). In brackets: extrapolated from the last two sizes.",
-              "A chunk has an element at least, so that the 8 bytes are 32 and 16 here. Errors are those of the faster form's time, and",
+    page.text("All-reduce, `examples/multi_gpu`: a ring by one kernel on each GPU (`allreduce_rings`), whose words say by themselves that",
+              "they have come, or which moves 16 bytes at once and then sets a flag (quads), and by copies between kernels",
+              "(`allreduce_copy`). In brackets: extrapolated from the last two sizes. A chunk has an element at least, so that the 8 bytes",
+              "are 32 and 16 here. Errors are those of the fastest form's time, and",
               f"of it with the {NCCL_BASE_US} us that NCCL's own cost model has for what is not a hop (nccl_constants.csv: its launch and",
               "set-up; our launch of some 3 us is in the time already, so part of it counts twice). Nothing was derived from these rows.",
               "The assumed latency of a link gives a hop of words 0.6 to 0.7 us; 0.6 us in NCCL's model.")
