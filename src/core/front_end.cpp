@@ -66,12 +66,12 @@ void FrontEnd::start_stream(SubcoreState& s, std::uint32_t line) {
   s.next_prefetch = line;
 }
 
-void FrontEnd::tick(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters) {
+void FrontEnd::tick(Cycle now, InstructionPort& port, std::vector<stats::SmCounters>& counters) {
   woken_ = {};
   if (next_fill_ <= now) do_fills(now);
-  if (!mio.instruction_lines().empty()) take_lines(now, mio);
-  if (!requests_.empty()) look_up_l1i(now, mio, counters);
-  if (ahead_next_ != ahead_end_) read_ahead(now, mio);
+  if (!port.lines().empty()) take_lines(now, port);
+  if (!requests_.empty()) look_up_l1i(now, port, counters);
+  if (ahead_next_ != ahead_end_) read_ahead(now, port);
   prefetch(counters);
 }
 
@@ -102,8 +102,8 @@ void FrontEnd::arrive(unsigned subcore, std::uint32_t line) {
   }  // else: a prefetch of a stream that has been given up
 }
 
-void FrontEnd::take_lines(Cycle now, MemoryPipeline& mio) {
-  for (const Address address : mio.instruction_lines()) {
+void FrontEnd::take_lines(Cycle now, InstructionPort& port) {
+  for (const Address address : port.lines()) {
     const std::uint32_t line = line_of(address);
     const auto m =
         std::find_if(misses_.begin(), misses_.end(), [&](const Miss& x) { return x.line == line; });
@@ -113,10 +113,10 @@ void FrontEnd::take_lines(Cycle now, MemoryPipeline& mio) {
       if (m->subcores >> s & 1) add_fill(now + (l1i_latency_ + 1) / 2, line, s);
     misses_.erase(m);
   }
-  mio.clear_instruction_lines();
+  port.clear_lines();
 }
 
-void FrontEnd::look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters) {
+void FrontEnd::look_up_l1i(Cycle now, InstructionPort& port, std::vector<stats::SmCounters>& counters) {
   const Request r = requests_.front();
   const auto miss =
       std::find_if(misses_.begin(), misses_.end(), [&](const Miss& m) { return m.line == r.line; });
@@ -125,9 +125,9 @@ void FrontEnd::look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::Sm
   } else if (l1i_.touch(r.line)) {
     add_fill(now + l1i_latency_, r.line, r.subcore);
   } else {
-    if (misses_.size() >= l1i_mshrs_ || !mio.can_fetch()) return;  // again next cycle
+    if (misses_.size() >= l1i_mshrs_ || !port.can_fetch()) return;  // again next cycle
     misses_.push_back({r.line, static_cast<std::uint8_t>(1u << r.subcore)});
-    mio.fetch_instruction(now, Address{r.line} * line_bytes_, r.kernel);
+    port.fetch(now, Address{r.line} * line_bytes_, r.kernel);
     ++counters[r.kernel].l1i_misses;
     ahead_next_ = r.line + 1;
     ahead_end_ = ahead_next_ + read_ahead_;
@@ -142,12 +142,12 @@ bool FrontEnd::miss_pending(std::uint32_t line) const {
 }
 
 /// After a miss the L1I asks for the lines that follow, one a cycle.
-void FrontEnd::read_ahead(Cycle now, MemoryPipeline& mio) {
-  if (misses_.size() >= l1i_mshrs_ || !mio.can_fetch()) return;
+void FrontEnd::read_ahead(Cycle now, InstructionPort& port) {
+  if (misses_.size() >= l1i_mshrs_ || !port.can_fetch()) return;
   const std::uint32_t line = ahead_next_++;
   if (l1i_.touch(line) || miss_pending(line)) return;
   misses_.push_back({line, 0});
-  mio.fetch_instruction(now, Address{line} * line_bytes_, ahead_kernel_);
+  port.fetch(now, Address{line} * line_bytes_, ahead_kernel_);
 }
 
 bool FrontEnd::wants_prefetch(const SubcoreState& s) const {

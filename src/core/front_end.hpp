@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/instruction_port.hpp"
 #include "core/line_tags.hpp"
-#include "core/memory_pipeline.hpp"
 #include "stats/counters.hpp"
 #include "util/types.hpp"
 
@@ -42,7 +42,7 @@ class FrontEnd {
                             stats::SmCounters& counters);
 
   /// One core cycle: fills that are due, then one request into the L1I, then prefetches.
-  void tick(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters);
+  void tick(Cycle now, InstructionPort& port, std::vector<stats::SmCounters>& counters);
   /// Warps whose line came in this tick.
   [[nodiscard]] WarpSet woken(unsigned subcore) const { return woken_[subcore]; }
 
@@ -81,9 +81,9 @@ class FrontEnd {
   void start_stream(SubcoreState& s, std::uint32_t line);
   void arrive(unsigned subcore, std::uint32_t line);
   void do_fills(Cycle now);
-  void take_lines(Cycle now, MemoryPipeline& mio);
-  void look_up_l1i(Cycle now, MemoryPipeline& mio, std::vector<stats::SmCounters>& counters);
-  void read_ahead(Cycle now, MemoryPipeline& mio);
+  void take_lines(Cycle now, InstructionPort& port);
+  void look_up_l1i(Cycle now, InstructionPort& port, std::vector<stats::SmCounters>& counters);
+  void read_ahead(Cycle now, InstructionPort& port);
   [[nodiscard]] bool miss_pending(std::uint32_t line) const;
   void prefetch(std::vector<stats::SmCounters>& counters);
   void add_fill(Cycle time, std::uint32_t line, unsigned subcore);

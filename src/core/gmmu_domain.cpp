@@ -43,7 +43,7 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
   if (directory_) gmmu_.memory().join(devices);
   if (!shares_link_) return;
   copies_->share(link_);
-  gmmu_.memory().share(link_);
+  gmmu_.memory().lanes().share(link_);
 }
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
@@ -86,7 +86,7 @@ void GmmuDomain::tick(Cycle now) {
 }
 
 void GmmuDomain::move_lines(Cycle now) {
-  for (const uvm::Move& m : gmmu_.memory().moves())
+  for (const uvm::Move& m : gmmu_.memory().lanes().moves())
     copies_->migrate(now, m.direction == uvm::Direction::kToDevice ? kToDevice : kToHost,
                      {managed_->address({m.tree, m.first}), std::uint64_t{m.pages} * uvm::kPageBytes,
                       m.cycles, m.discard, m.keep});

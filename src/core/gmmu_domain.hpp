@@ -45,7 +45,7 @@ class GmmuDomain final : public sim::Domain {
            counters().fault_handling_cycles;
   }
   [[nodiscard]] const std::vector<uvm::AllocationCounters>& by_allocation() {
-    return gmmu_.memory().by_allocation();
+    return gmmu_.memory().log().by_allocation();
   }
   /// What came from other devices and went there; none with one device.
   [[nodiscard]] std::vector<uvm::PeerPages> peers() {
@@ -54,10 +54,12 @@ class GmmuDomain final : public sim::Domain {
   }
   /// The end of something under way is known: the handling of a fault, a transfer, the driver's work.
   [[nodiscard]] bool end_is_known() const { return gmmu_.next() != kNever; }
-  [[nodiscard]] std::uint64_t frames() { return gmmu_.memory().frames(); }
+  [[nodiscard]] std::uint64_t frames() { return gmmu_.memory().frames().all(); }
   /// Frames that hold pages or wait for them.
-  [[nodiscard]] std::uint64_t frames_used() { return gmmu_.memory().frames() - gmmu_.memory().free_frames(); }
-  void record(std::vector<uvm::Event>* events) { gmmu_.memory().record(events); }
+  [[nodiscard]] std::uint64_t frames_used() {
+    return gmmu_.memory().frames().all() - gmmu_.memory().frames().free();
+  }
+  void record(std::vector<uvm::Event>* events) { gmmu_.memory().log().record(events); }
   [[nodiscard]] const uvm::PageTable& table() { return gmmu_.memory().table(); }
 
  private:

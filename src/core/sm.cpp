@@ -98,11 +98,11 @@ void Sm::State::complete_memory_operations(Cycle now) {
   if (!held_ctas.empty()) free_held_ctas(now);
   for (const MioEvent& event : mio.events()) handle_event(event, now);
   mio_next = mio.next_event(now);
-  if (!mio.instruction_lines().empty()) front_next = now;
+  if (!mio.instructions().lines().empty()) front_next = now;
 }
 
 void Sm::State::refill_instructions(Cycle now) {
-  front.tick(now, mio, counters);
+  front.tick(now, mio.instructions(), counters);
   for (unsigned s = 0; s < subcore_count; ++s) {
     const WarpSet64 woken = WarpSet64{front.woken(s)} << 16 * s & line_awaited;
     line_awaited &= ~woken;

@@ -152,7 +152,7 @@ icnt::Request Translator::take_remote() {
                  : line.write   ? icnt::AccessKind::kRemoteAtomic
                                 : icnt::AccessKind::kRemoteRead;
   request.sectors = line.access.sectors;
-  request.kernel = line.kernel;
+  request.kernel = line.operation.kernel;
   if (on_host) return request;
   request.bytes = line.bytes;
   request.operations = std::min<std::uint8_t>(line.access.operations, 128);

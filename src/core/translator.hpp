@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
-#include "core/coalescer.hpp"
 #include "core/known_blocks.hpp"
+#include "core/lsu_access.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/inbox.hpp"
 #include "uvm/address_space.hpp"
@@ -19,20 +19,6 @@
 #include "uvm/tlb.hpp"
 
 namespace lockstep::core {
-
-/// A line of an operation that waits outside the load/store unit; enough to go on with it later.
-struct ParkedLine {
-  LineAccess access;
-  StoredBytes bytes{};
-  std::uint32_t handle = 0;
-  std::uint16_t entry = 0;  // pending-table entry, which counts the line's sectors as outstanding
-  std::uint16_t extra = 0;
-  std::uint8_t kind = 0, kernel = 0;
-  icnt::AccessKind bulk = icnt::AccessKind::kLoad;  // of a bulk copy's line, which has no entry
-  bool evict_first = false, write = false, local = false, signals = false;
-  bool answered = true;                   // data come back: not a store or a reduction
-  std::uint16_t place = uvm::kHostPlace;  // of a page that is not here: the device that has it, or the host
-};
 
 /// Part of an SM. Managed addresses are looked up in the SM's TLB, in the cycle of the L1 tags. A miss is
 /// parked and asked of the GMMU, and the load/store unit goes on: hits under misses, any number of them. What

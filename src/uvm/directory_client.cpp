@@ -101,7 +101,7 @@ void DirectoryClient::granted(Acquisition& a, const DirectoryOrder& order, Cycle
     });
     (t.run.set() - order.pages).for_each_run([&](unsigned first, unsigned pages) {
       const Run run{a.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
-      memory_->fault_times().started(run, now);
+      memory_->log().fault_times.started(run, now);
     });
   }
 }
@@ -116,7 +116,8 @@ void DirectoryClient::came(const DirectoryOrder& order, Cycle now) {
   from.copies_in += copies;
   from.in += order.pages.count() - copies;
   order.pages.for_each_run([&](unsigned first, unsigned pages) {
-    memory_->arrive({tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)}, now);
+    memory_->arrivals().arrive({tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)},
+                               now);
   });
   arrived(tree, order.pages, now);
 }
@@ -195,9 +196,9 @@ void DirectoryClient::take(Revocation& r, Cycle now) {
   switch (r.order.how) {
     case How::kDrop:
     case How::kToHost:
-      return memory_->expel(r.tree, here, r.order.how == How::kDrop, now);
+      return memory_->departures().expel(r.tree, here, r.order.how == How::kDrop, now);
     case How::kBack:
-      return memory_->copy_to_host(r.tree, here, now);
+      return memory_->departures().copy_to_host(r.tree, here, now);
     case How::kUnmap:
       return memory_->unmap_remote(r.tree, r.order.pages);
     case How::kMove:
@@ -205,7 +206,7 @@ void DirectoryClient::take(Revocation& r, Cycle now) {
       const bool keep = r.order.how == How::kKeep;
       const PageSet moving = keep ? here - tree.duplicated : here;
       r.moving |= moving;
-      return memory_->hand_over(r.tree, moving, keep, now);
+      return memory_->departures().hand_over(r.tree, moving, keep, now);
     }
   }
 }
@@ -234,8 +235,8 @@ void DirectoryClient::gone(const DirectoryOrder& order) {
   (keep ? to.copies_out : to.out) += order.pages.count();
   if (r == revocations_.end()) return;  // they were read-only copies already
   (r->still & order.pages).for_each_run([&](unsigned first, unsigned pages) {
-    memory_->handed_over({r->tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)},
-                         keep);
+    memory_->departures().handed_over(
+        {r->tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)}, keep);
   });
   r->still -= order.pages;
   std::erase_if(revocations_, [](const Revocation& o) { return o.answered && o.still.empty(); });

@@ -12,7 +12,7 @@ Driver::Driver(DeviceMemory& memory)
       evict_(memory.cycles_of_ns(memory.parameters().evict_ns)) {}
 
 void Driver::fault(const Access& access, Cycle now) {
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   stalled_.push_back(access);
   if (access.source >= outstanding_.size()) outstanding_.resize(access.source + 1);
   if (outstanding_[access.source] >= memory_->parameters().outstanding_faults) return;
@@ -45,7 +45,7 @@ Cycle Driver::next() const {
     case State::kAsleep:
       return kNever;
     case State::kMakingRoom:  // a write-back's end, or the end of the eviction's own work
-      return memory_->frames_for(tree_, pages_) <= memory_->free_frames() || !evicting_ ||
+      return memory_->frames().needed(tree_, pages_) <= memory_->frames().free() || !evicting_ ||
                      memory_->lanes_idle()
                  ? due_
                  : kNever;
@@ -66,7 +66,7 @@ void Driver::step(Cycle now, std::vector<Access>& replayed, std::vector<std::uin
 
 /// The time since the last change of state was spent in `state`.
 void Driver::book(State state, Cycle now) {
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   const Cycle spent = now - since_;
   since_ = now;
   if (state == State::kWaking) c.driver_wake_cycles += spent;
@@ -117,7 +117,7 @@ std::size_t Driver::fetch_faults(Cycle now) {
     Block& block = block_of(e.tree);
     if (block.faults.contains(e.page)) ++batch_duplicates_;
     block.faults.insert(e.page);
-    memory_->fault_times().taken({e.tree, e.page, 1}, now);
+    memory_->log().fault_times.taken({e.tree, e.page, 1}, now);
     if (e.write) block.writes.insert(e.page);
   }
   known_ -= size;
@@ -125,7 +125,7 @@ std::size_t Driver::fetch_faults(Cycle now) {
 }
 
 void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   batch_duplicates_ = 0;
   const std::size_t size = fetch_faults(now);
   for (std::uint32_t i = 0; i < memory_->parameters().batch_faults && !notified_.empty(); ++i) {
@@ -159,15 +159,15 @@ PageSet Driver::to_be_brought(const Block& block, Cycle now) {
     const Hint hint =
         remote.thrashing ? remote.thrashing->hint(block.tree, page, Processor::kDevice, now) : Hint::kNone;
     if (hint == Hint::kThrottle) {
-      ++memory_->counters().throttled_faults;
+      ++memory_->log().counters.throttled_faults;
       throttled_ = true;
       missing.erase(page);
     } else if (remote.kept(block.tree, page, block.writes.contains(page), now)) {
-      if (hint == Hint::kPin) ++memory_->counters().pinned_pages;
+      if (hint == Hint::kPin) ++memory_->log().counters.pinned_pages;
       if (memory_->directory()) {
         mapped_.insert(page);
       } else {
-        memory_->map_remote(block.tree, page);
+        memory_->table()[block.tree].remote.insert(page);
       }
       missing.erase(page);
     }
@@ -180,7 +180,7 @@ PageSet Driver::to_be_brought(const Block& block, Cycle now) {
 void Driver::open_block(Cycle now) {
   const Block block = blocks_.front();
   blocks_.pop_front();
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   const Tree& tree = memory_->table()[block.tree];
   const PageSet written = block.writes & tree.duplicated;
   upgraded_ = mapped_ = {};
@@ -193,16 +193,16 @@ void Driver::open_block(Cycle now) {
   const PageSet missing = to_be_brought(block, now);
   tree_ = block.tree;
   if (missing.empty()) return change_rights(now);
-  transfers_ = memory_->stage(block.tree, missing, CutRule::kAtCauseChange);
+  transfers_ = memory_->staging().stage(block.tree, missing, CutRule::kAtCauseChange);
   pages_ = 0;
   for (const Transfer& t : transfers_) {
     pages_ += t.run.pages;
     if (!t.faulted) continue;
     c.faults += (t.run.set() & block.faults).count();
     if (memory_->remote().by_counters()) c.counted_migrations += t.run.pages;
-    memory_->note(Event::Kind::kFault, now, now, t.run);
+    memory_->log().note(Event::Kind::kFault, now, now, t.run);
   }
-  memory_->note_oversubscription(0, memory_->frames_for(tree_, pages_));
+  memory_->evictions().note_oversubscription(0, memory_->frames().needed(tree_, pages_));
   state_ = State::kMakingRoom;
   evicting_ = false;
 }
@@ -218,19 +218,19 @@ void Driver::change_rights(Cycle now) {
 /// Evicts until the block fits; each eviction costs the driver evict_ns, and frames come when the write-back
 /// has ended. True when the state has changed.
 bool Driver::make_room(Cycle now) {
-  if (memory_->frames_for(tree_, pages_) <= memory_->free_frames()) {
+  if (memory_->frames().needed(tree_, pages_) <= memory_->frames().free()) {
     prepare_block(now);
     return true;
   }
   if (evicting_ && !memory_->lanes_idle()) return false;
-  if (!memory_->evict_now(now)) return false;
+  if (!memory_->evictions().evict_now(now)) return false;
   evicting_ = true;
   due_ = now + evict_;
   return due_ <= now;
 }
 
 void Driver::prepare_block(Cycle now) {
-  memory_->take_frames(tree_, pages_);
+  memory_->frames().take(tree_, pages_);
   const std::uint64_t kib = pages_ * (kPageBytes / 1024);
   due_ = now + block_ + memory_->cycles_of_ns(kib * memory_->parameters().kib_ps / 1000);
   state_ = State::kPreparing;
@@ -248,8 +248,8 @@ void Driver::copy_block(Cycle now) {
 
 void Driver::end_batch(Cycle now, std::vector<Access>& replayed) {
   const ReplayPolicy policy = memory_->parameters().replay;
-  memory_->note(Event::Kind::kBatch, batch_start_, now, batch_run_);
-  memory_->counters().batch_duplicates += batch_duplicates_;
+  memory_->log().note(Event::Kind::kBatch, batch_start_, now, batch_run_);
+  memory_->log().counters.batch_duplicates += batch_duplicates_;
   if (policy == ReplayPolicy::kBatchFlush) flush();
   const bool now_or_never = policy == ReplayPolicy::kBatch || policy == ReplayPolicy::kBatchFlush;
   if (now_or_never || (buffer_.empty() && !stalled_.empty())) replay(replayed);
@@ -260,13 +260,13 @@ void Driver::end_batch(Cycle now, std::vector<Access>& replayed) {
 void Driver::flush() {
   if (batch_duplicates_ * 100 > batch_size_ * memory_->parameters().put_update_percent)
     known_ = buffer_.size();
-  memory_->counters().buffer_flushed += known_;
+  memory_->log().counters.buffer_flushed += known_;
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(known_));
   known_ = 0;
 }
 
 void Driver::replay(std::vector<Access>& replayed) {
-  ++memory_->counters().replays;
+  ++memory_->log().counters.replays;
   replayed.insert(replayed.end(), stalled_.begin(), stalled_.end());
   stalled_.clear();
   std::fill(outstanding_.begin(), outstanding_.end(), 0);

@@ -21,7 +21,7 @@ Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
 
 void Gmmu::request(std::uint32_t source, std::uint64_t token, Place place, bool write) {
   const TreeIndex tree = memory_.table().touch(place.tree);
-  memory_.count_access(tree, place.page, false);
+  memory_.remote().count_access(tree, place.page, false);
   if (arriving_[source].empty()) with_arrivals_.push_back(source);
   arriving_[source].push_back({source, token, tree, static_cast<std::uint16_t>(place.page), write, 0});
   again_ = true;
@@ -29,7 +29,7 @@ void Gmmu::request(std::uint32_t source, std::uint64_t token, Place place, bool 
 
 void Gmmu::accessed(Place place, bool write) {
   const TreeIndex tree = memory_.table().touch(place.tree);
-  memory_.count_access(tree, place.page, false);
+  memory_.remote().count_access(tree, place.page, false);
   memory_.accessed(tree, place.page, write);
   again_ = true;
 }
@@ -37,7 +37,7 @@ void Gmmu::accessed(Place place, bool write) {
 void Gmmu::tick(Cycle now) {
   now_ = now;
   again_ = false;
-  if (!driver_) memory_.evict_if_due(now);
+  if (!driver_) memory_.evictions().evict_if_due(now);
   memory_.step_write(now);
   memory_.step_read(now);
   if (memory_.directory()) memory_.directory()->step(now);
@@ -56,7 +56,7 @@ void Gmmu::tick(Cycle now) {
   orders_.step(now);
   for (const Direction d : {Direction::kToDevice, Direction::kToHost}) memory_.delay(d, port_.taken(d));
   if (memory_.take_changed()) again_ = true;
-  for (const Shootdown& s : memory_.shootdowns())
+  for (const Shootdown& s : memory_.shootdowns().list())
     (void)walks_.forget(s.tree, s.first, s.pages, memory_.parameters().shootdown);
 }
 
@@ -82,7 +82,7 @@ void Gmmu::accept(Cycle now) {
 }
 
 void Gmmu::finish_walks(Cycle now) {
-  if (!on_way_out_.empty() && memory_.take_gone()) {
+  if (!on_way_out_.empty() && memory_.departures().take_gone()) {
     const std::vector<Access> again = std::exchange(on_way_out_, {});
     for (const Access& a : again) finish_walk(now, a);
   }
@@ -116,10 +116,10 @@ void Gmmu::miss(Cycle now, const Access& access) {
   missed.remote = false;
   if (missed.faulted_at == 0) {
     missed.faulted_at = now;
-    if ((tree.incoming - tree.wanted).contains(access.page)) ++memory_.counters().prefetched_late;
+    if ((tree.incoming - tree.wanted).contains(access.page)) ++memory_.log().counters.prefetched_late;
   }
   if (access.write) tree.wanted_to_write.insert(access.page);
-  if (!under_way || driver_) memory_.fault_times().raised(access.tree, access.page, access.asked_at, now);
+  if (!under_way || driver_) memory_.log().fault_times.raised(access.tree, access.page, access.asked_at, now);
   if (driver_) return driver_->fault(missed, now);
   std::vector<Access>& waiters = waiting_[key(access.tree, access.page)];
   waiters.push_back(missed);
@@ -142,26 +142,26 @@ void Gmmu::stage_faults_of_cycle(Cycle now) {
   const PageTable& table = memory_.table();
   std::sort(faults_.begin(), faults_.end(),
             [&](const Fault& a, const Fault& b) { return table[a.tree].base < table[b.tree].base; });
-  const std::uint64_t before = memory_.staged_pages();
+  const std::uint64_t before = memory_.arrivals().staged_pages();
   const Parameters& p = memory_.parameters();
   const Cycle handling = p.fault_cost == FaultCost::kInline ? memory_.cycles_of_ns(p.page_fault_ns) : 0;
   for (const Fault& fault : faults_) {
     fault.pages.for_each_run([&](unsigned first, unsigned pages) {
-      memory_.note(Event::Kind::kFault, now, now,
-                   {fault.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)});
+      memory_.log().note(Event::Kind::kFault, now, now,
+                         {fault.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)});
     });
-    for (const Transfer& t : memory_.stage(fault.tree, fault.pages, CutRule::kAfterEachFault)) {
-      if (handling > 0 && t.faulted) memory_.queue_handling(handling, t.run);
+    for (const Transfer& t : memory_.staging().stage(fault.tree, fault.pages, CutRule::kAfterEachFault)) {
+      if (handling > 0 && t.faulted) memory_.arrivals().queue_handling(handling, t.run);
       memory_.queue_read(t, false);
     }
   }
   faults_.clear();
-  memory_.note_oversubscription(before, memory_.staged_pages());
+  memory_.evictions().note_oversubscription(before, memory_.arrivals().staged_pages());
 }
 
 void Gmmu::wake_arrived(Cycle now) {
-  if (memory_.arrived().empty()) return;
-  for (const Run& run : memory_.arrived())
+  if (memory_.arrivals().arrived().empty()) return;
+  for (const Run& run : memory_.arrivals().arrived())
     for (unsigned page = run.first; page < run.first + run.pages && waiting_count_ > 0; ++page) {
       const auto found = waiting_.find(key(run.tree, page));
       if (found == waiting_.end()) continue;
@@ -169,7 +169,7 @@ void Gmmu::wake_arrived(Cycle now) {
       waiting_count_ -= found->second.size();
       waiting_.erase(found);
     }
-  memory_.clear_arrived();
+  memory_.arrivals().clear_arrived();
 }
 
 Granule Gmmu::granule_of(const Tree& tree, unsigned page) const {
@@ -182,7 +182,7 @@ void Gmmu::answer(Cycle now, const Access& access) {
   const Tree& tree = memory_.table()[access.tree];
   if (access.faulted_at > 0) {
     totals_.fault_latency_cycles += now - access.faulted_at;
-    memory_.fault_times().answered(access.tree, access.page, now, memory_.counters());
+    memory_.log().fault_times.answered(access.tree, access.page, now, memory_.log().counters);
   }
   memory_.accessed(access.tree, access.page, access.write);
   const Granule granule = granule_of(tree, access.page);
@@ -198,7 +198,7 @@ bool Gmmu::idle() const {
 }
 
 const Counters& Gmmu::counters() {
-  Counters& c = memory_.counters();
+  Counters& c = memory_.log().counters;
   c.page_hits = totals_.page_hits;
   c.page_misses = totals_.page_misses;
   if (!driver_) c.faults = totals_.faults;

@@ -52,13 +52,13 @@ class Gmmu {
   /// An SM's report of an access that hit its TLB.
   void accessed(Place place, bool write);
   void acknowledge(std::uint32_t shootdown, Cycle now) {
-    memory_.acknowledge(shootdown, now);
+    memory_.departures().acknowledge(shootdown, now);
     again_ = true;
   }
 
   void kernel_begins() { memory_.kernel_begins(); }
   void enlarge_memory(std::uint64_t bytes) {
-    memory_.enlarge(bytes / kPageBytes);
+    memory_.frames().enlarge(bytes / kPageBytes);
     again_ = true;
   }
   /// Carried out in the order of the calls.
@@ -89,14 +89,14 @@ class Gmmu {
 
   // Since they were cleared last.
   [[nodiscard]] const std::vector<Answer>& answers() const { return answers_; }
-  [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns(); }
+  [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns().list(); }
   /// Orders that are complete, by their index.
   [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return orders_.completed(); }
   void clear_output() {
     answers_.clear();
     orders_.clear_completed();
-    memory_.clear_moves();
-    memory_.clear_shootdowns();
+    memory_.lanes().clear_moves();
+    memory_.shootdowns().clear();
   }
 
   /// Nothing waits, nothing is on the link.

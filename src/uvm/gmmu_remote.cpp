@@ -6,7 +6,7 @@ namespace lockstep::uvm {
 void Gmmu::remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes,
                           bool write, bool answered) {
   const TreeIndex tree = memory_.table().touch(place.tree);
-  memory_.count_access(tree, place.page, true);
+  memory_.remote().count_access(tree, place.page, true);
   Access access{source, token, tree, static_cast<std::uint16_t>(place.page), write, 0};
   access.remote = true;
   access.answered = answered;
@@ -52,20 +52,20 @@ void Gmmu::cross_link(Cycle now, const Access& access) {
 
 /// The end of a walk on a page that stays on the host.
 void Gmmu::let_stay(Cycle now, const Access& access) {
-  memory_.fault_times().dropped(access.tree, access.page);
+  memory_.log().fault_times.dropped(access.tree, access.page);
   if (memory_.parameters().remote_path == RemotePath::kSlot) {
     ++(access.write ? totals_.remote_writes : totals_.remote_reads);
     in_slots_.push_back(access);
-    return memory_.queue_slot();
+    return memory_.arrivals().queue_slot();
   }
-  memory_.map_remote(access.tree, access.page);
+  memory_.table()[access.tree].remote.insert(access.page);
   if (access.remote) return cross_link(now, access);
   answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false});
 }
 
 /// It goes there without the GMMU from now on.
 void Gmmu::let_stay_on_peer(const Access& access) {
-  memory_.fault_times().dropped(access.tree, access.page);
+  memory_.log().fault_times.dropped(access.tree, access.page);
   answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false,
                       memory_.directory()->device_of(access.tree, access.page)});
 }
@@ -85,7 +85,7 @@ void Gmmu::attract(const DirectoryOrder& order) {
 }
 
 void Gmmu::finish_remote(Cycle now) {
-  for (std::uint32_t slots = memory_.take_slots_done(); slots > 0; --slots) {
+  for (std::uint32_t slots = memory_.arrivals().take_slots_done(); slots > 0; --slots) {
     answer(now, in_slots_.front());
     in_slots_.pop_front();
   }

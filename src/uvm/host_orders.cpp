@@ -43,7 +43,7 @@ void HostOrders::begin(Cycle now) {
   if (!is_access(order_.kind)) return;
   due_ = now + access_remotely();
   if (!any_on_device()) return;
-  ++memory_->counters().host_faults;
+  ++memory_->log().counters.host_faults;
   due_ = std::max(due_, nap_end(now)) + memory_->cycles_of_ns(memory_->parameters().host_fault_ns);
 }
 
@@ -81,7 +81,7 @@ Cycle HostOrders::access_remotely() {
   const std::uint64_t packets = pages * (kPageBytes / kLine);
   const std::uint64_t with_data = packets * (kLine + port.header_bytes),
                       without = packets * port.header_bytes;
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   c.host_remote_pages += pages;
   c.host_remote_bytes += with_data + (write ? 0 : without);
   const auto wire = [&](Direction d, std::uint64_t bytes) {
@@ -104,7 +104,7 @@ Cycle HostOrders::nap_end(Cycle now) {
     const PageSet pages = thrashing->thrashing(*index) & memory_->table()[*index].resident & pages_of(range);
     pages.for_each([&](unsigned page) {
       if (thrashing->hint(*index, page, Processor::kHost, now) != Thrashing::Hint::kThrottle) return;
-      ++memory_->counters().throttled_faults;
+      ++memory_->log().counters.throttled_faults;
       end = std::max(end, thrashing->throttled_until(*index, page));
     });
   }
@@ -159,7 +159,7 @@ bool HostOrders::bring(Cycle now, const PageRange& range) {
   if (left_.empty()) return !is_device_access() || touch(range);
   if (!(left_ & tree.incoming).empty()) return false;
   const unsigned first = left_.next(0), end = std::min<unsigned>((~left_).next(first), tree.pages);
-  const auto pages = std::min<std::uint64_t>(end - first, memory_->frames());
+  const auto pages = std::min<std::uint64_t>(end - first, memory_->frames().all());
   fetch(now, index, first, static_cast<unsigned>(pages));
   return false;
 }
@@ -211,8 +211,8 @@ bool HostOrders::touch(const PageRange& range) {
 
 /// Brings the run, or makes room first.
 void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages) {
-  if (memory_->free_frames() < memory_->frames_for(index, pages)) {
-    if (!evicting_ || memory_->lanes_idle()) evicting_ = memory_->evict_now(now);
+  if (memory_->frames().free() < memory_->frames().needed(index, pages)) {
+    if (!evicting_ || memory_->lanes_idle()) evicting_ = memory_->evictions().evict_now(now);
     return;
   }
   evicting_ = false;
@@ -221,9 +221,9 @@ void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned page
   if (is_device_access()) memory_->table()[index].wanted |= run.set();
   if (order_.kind == Order::Kind::kDeviceWrite && memory_->directory())
     memory_->table()[index].wanted_to_write |= run.set();
-  memory_->take_frames(index, pages);
+  memory_->frames().take(index, pages);
   memory_->bring(index, {{run, is_device_access()}});
-  Counters& c = memory_->counters();
+  Counters& c = memory_->log().counters;
   (is_device_access() ? c.device_accessed_pages : c.user_prefetched_pages) += pages;
 }
 
@@ -246,8 +246,8 @@ bool HostOrders::take_back(Cycle now, const PageRange& range) {
     if (thrashing && is_access(order_.kind) && !moved.empty())
       thrashing->migrated(*index, moved, Processor::kHost, now);
   }
-  memory_->expel(*index, left_ - copied, order_.kind == Order::Kind::kRelease, now);
-  memory_->copy_to_host(*index, left_ & copied, now);
+  memory_->departures().expel(*index, left_ - copied, order_.kind == Order::Kind::kRelease, now);
+  memory_->departures().copy_to_host(*index, left_ & copied, now);
   left_ &= there();
   return left_.empty();
 }

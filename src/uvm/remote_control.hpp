@@ -25,6 +25,10 @@ class RemoteControl {
   [[nodiscard]] PageSet barred(TreeIndex tree) const;
   [[nodiscard]] bool counts_only_remote() const { return policy_->remote_only; }
   [[nodiscard]] bool by_counters() const { return policy_ != &kRemoteNever; }
+  /// An access of the device to the page; `remote`: it crossed the link.
+  void count_access(TreeIndex tree, unsigned page, bool remote) {
+    if (by_counters() && (remote || !counts_only_remote())) counters.accessed(tree, page / kPagesPerLeaf);
+  }
   /// The smart runtime's change.
   void change_policy(const RemotePolicy& policy) { policy_ = &policy; }
 

@@ -187,8 +187,8 @@ class LsuBench {
         pipeline_->tick(t);
         ++r.ticks;
         for (const MioEvent& e : pipeline_->events()) r.events.emplace_back(t, e.kind, e.handle);
-        for (const Address line : pipeline_->instruction_lines()) r.lines.emplace_back(t, line);
-        pipeline_->clear_instruction_lines();
+        for (const Address line : pipeline_->instructions().lines()) r.lines.emplace_back(t, line);
+        pipeline_->instructions().clear_lines();
         next_ = pipeline_->next_event(t);
       }
       for (auto& queue : waiting) {
@@ -200,8 +200,8 @@ class LsuBench {
         queue.pop_front();
         next_ = std::min(next_, pipeline_->next_event(t));
       }
-      if (!fetches.empty() && fetches.front().first <= t && pipeline_->can_fetch()) {
-        pipeline_->fetch_instruction(t, fetches.front().second, 0);
+      if (!fetches.empty() && fetches.front().first <= t && pipeline_->instructions().can_fetch()) {
+        pipeline_->instructions().fetch(t, fetches.front().second, 0);
         fetches.erase(fetches.begin());
         next_ = std::min(next_, pipeline_->next_event(t));
       }

@@ -20,7 +20,7 @@ config::GpuConfig warm_config() {
 
 /// What a load adds that misses: the way through the SM, the crossbar both ways, the L2.
 Cycle miss_path(const config::GpuConfig& c) {
-  return MemoryPipeline::kMissPath + c.icnt.request_latency + kL2 + c.icnt.reply_latency;
+  return LsuLatencies::kMissPath + c.icnt.request_latency + kL2 + c.icnt.reply_latency;
 }
 
 void warm(LsuBench& bench, Address base, Address bytes) {
@@ -70,7 +70,7 @@ TEST_CASE("LSU: latency of a hit, of shared memory, of the fixed units") {
   CHECK(r.latency(4) == c.mio.const_latency);
   CHECK(r.latency(5) == c.l1.hit_latency + c.mio.texture_latency);
   CHECK(r.latency(6) == c.l1.hit_latency + c.mio.texture_latency);
-  for (unsigned i = 0; i < 7; ++i) CHECK(r.dispatched(i) == r.pushed[i] + MemoryPipeline::kResidence);
+  for (unsigned i = 0; i < 7; ++i) CHECK(r.dispatched(i) == r.pushed[i] + LsuLatencies::kResidence);
 }
 
 TEST_CASE("LSU: data reach the registers at 512 bits a cycle") {
@@ -129,8 +129,8 @@ TEST_CASE("LSU: shared atomics on one address go one after another") {
   list.strided(105, OpClass::kReduction, MemSpace::kShared, 4, 0, 4);
   const LsuRun r = bench.run(list);
   CHECK(r.latency(0) == c.l1.shared_latency + 7);
-  CHECK(r.latency(1) == MemoryPipeline::kResidence);  // no result to wait for
-  CHECK(r.events.size() == 4);                        // and nothing acknowledged
+  CHECK(r.latency(1) == LsuLatencies::kResidence);  // no result to wait for
+  CHECK(r.events.size() == 4);                      // and nothing acknowledged
 }
 
 TEST_CASE("LSU: a miss costs the hit latency, the miss path and the way to L2 and back") {
@@ -180,7 +180,7 @@ TEST_CASE("LSU: the first accesses to 2 MB wait for one translation together") {
   CHECK(r.result(1) == r.result(0) + 1);  // one more line through the tags
   CHECK(r.result(2) == r.dispatched(2));  // a store's data leave its registers as ever
   CHECK(r.when(MioEvent::Kind::kAcknowledged, 2) ==
-        205 + 654 + MemoryPipeline::kResidence + c.icnt.request_latency + kL2 + c.icnt.reply_latency);
+        205 + 654 + LsuLatencies::kResidence + c.icnt.request_latency + kL2 + c.icnt.reply_latency);
   CHECK(r.latency(3) == miss);
   CHECK(r.latency(4) == c.l1.hit_latency);
   CHECK(bench.pipeline().counters(0).tlb_waits == 3);
@@ -196,7 +196,7 @@ TEST_CASE("LSU: stores give their result when they leave, the acknowledgement wh
   const LsuRun r = bench.run(list);
   const auto acknowledged = [&](unsigned h) { return r.when(MioEvent::Kind::kAcknowledged, h); };
   for (unsigned h = 0; h < 3; ++h) CHECK(r.result(h) == r.dispatched(h));
-  const Cycle round_trip = MemoryPipeline::kResidence + c.icnt.request_latency + kL2 + c.icnt.reply_latency;
+  const Cycle round_trip = LsuLatencies::kResidence + c.icnt.request_latency + kL2 + c.icnt.reply_latency;
   // Two messages of 64 bytes on a port of 32: the second leaves, as a whole, two cycles after the first.
   CHECK(acknowledged(0) == 5 + round_trip + 3);
   CHECK(acknowledged(1) == 1005 + round_trip);
@@ -333,7 +333,7 @@ TEST_CASE("LSU: one load a cycle for four sub-cores, in turn") {
   for (unsigned i = 0; i < 40; ++i)
     list.strided(10, OpClass::kLoad, MemSpace::kShared, 4, 0, 4).subcore = static_cast<std::uint8_t>(i % 4);
   const LsuRun r = bench.run(list);
-  for (unsigned i = 0; i < 40; ++i) CHECK(r.dispatched(i) == 10 + MemoryPipeline::kResidence + i);
+  for (unsigned i = 0; i < 40; ++i) CHECK(r.dispatched(i) == 10 + LsuLatencies::kResidence + i);
 }
 
 TEST_CASE("LSU: constants that a launch does not bring come from L2 once, and again after a launch") {

@@ -76,7 +76,7 @@ TEST_CASE("the parts sum to the time from request to answer, in both modes, with
     CHECK(c.timed_faults == 300);
     CHECK(sum(c) == expected);
     CHECK(std::accumulate(c.fault_latencies.begin(), c.fault_latencies.end(), std::uint64_t{0}) == 300);
-    CHECK(rig.gmmu.memory().fault_times().size() == 0);
+    CHECK(rig.gmmu.memory().log().fault_times.size() == 0);
   }
 }
 

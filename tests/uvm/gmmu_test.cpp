@@ -216,7 +216,7 @@ TEST_CASE("visiting every cycle changes nothing") {
       const Counters& c = rig.gmmu.counters();
       CHECK(c.page_hits + c.page_misses >= 300);
       if (p.fault_mode == FaultMode::kPerCycle) CHECK(c.page_misses == c.faults + c.pending);
-      CHECK(rig.resident() + rig.gmmu.memory().free_frames() == rig.gmmu.memory().frames());
+      CHECK(rig.resident() + rig.gmmu.memory().frames().free() == rig.gmmu.memory().frames().all());
       for (TreeIndex t = 0; t < rig.gmmu.memory().table().size(); ++t) {
         const Tree& tree = rig.gmmu.memory().table()[t];
         CHECK((tree.resident - tree.counted).empty());

@@ -127,7 +127,7 @@ TEST_CASE("memory that is freed leaves without a copy") {
   CHECK(finish(rig).size() == 2);
   CHECK(rig.resident() == 0);
   CHECK(rig.gmmu.counters().bytes_to_host == 0);
-  CHECK(rig.gmmu.memory().free_frames() == kMany);
+  CHECK(rig.gmmu.memory().frames().free() == kMany);
 }
 
 TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pages stay valid") {
@@ -147,7 +147,7 @@ TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pag
     CHECK(done[0].second == start + 1 + cycles);
     CHECK(rig.resident() == 1024 - dirty);
     CHECK(rig.gmmu.counters().synchronise_cycles == cycles);
-    CHECK(rig.gmmu.memory().free_frames() == kMany);
+    CHECK(rig.gmmu.memory().frames().free() == kMany);
   }
 }
 

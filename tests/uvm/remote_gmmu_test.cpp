@@ -177,7 +177,7 @@ TEST_CASE("advice: the host reads read-mostly pages and leaves them, writes take
   CHECK(rig.completed.contains(write));
   CHECK(rig.gmmu.counters().bytes_to_host == 8 * 4096);  // the host had them
   CHECK(rig.tree(0).resident == PageSet::range(4, 4));
-  CHECK(rig.gmmu.memory().free_frames() == kMany - 256);  // the rest of the 1 MB stays
+  CHECK(rig.gmmu.memory().frames().free() == kMany - 256);  // the rest of the 1 MB stays
 }
 
 TEST_CASE(
@@ -233,7 +233,7 @@ TEST_CASE("driver: memory is given out in chunks of 2 MB") {
   CHECK(rig.gmmu.counters().evictions == 2);
   CHECK(rig.pieces(Event::Kind::kWriteBack) == Pieces{{0, 4}, {0, 8}});
   CHECK(rig.tree(0).resident.empty());
-  CHECK(rig.gmmu.memory().free_frames() == 300);
+  CHECK(rig.gmmu.memory().frames().free() == 300);
   CHECK(rig.gmmu.counters().peak_resident_pages == 1024);
 }
 
@@ -285,7 +285,7 @@ TEST_CASE("smart runtime: reuse changes the evictor, a random walk also delays m
     CHECK((c.remote_reads > 0) == random);
     if (!random)
       CHECK(c.transfer_sizes[4] == c.faults);  // 60 KB with each fault: the prefetcher has not changed
-    CHECK(rig.resident() + rig.gmmu.memory().free_frames() == 512);
+    CHECK(rig.resident() + rig.gmmu.memory().frames().free() == 512);
   }
 }
 

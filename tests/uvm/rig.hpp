@@ -40,7 +40,7 @@ struct Rig {
   Rig(const Parameters& p, const std::vector<std::uint64_t>& allocations, std::uint64_t frames,
       std::uint32_t sources, std::uint64_t khz = 1481000)
       : space(make_space(allocations)), gmmu({p, khz, frames, sources}, space), sources_(sources) {
-    gmmu.memory().record(&events);
+    gmmu.memory().log().record(&events);
   }
   static AddressSpace make_space(const std::vector<std::uint64_t>& allocations) {
     AddressSpace s;

@@ -20,7 +20,7 @@ void hammer(const Parameters& p, std::uint64_t frames, std::uint64_t expected_mo
   REQUIRE(rig.run());
   CHECK(rig.answered.size() == 200);
   CHECK(rig.resident() <= expected_most);
-  CHECK(rig.gmmu.memory().free_frames() + rig.resident() == frames);
+  CHECK(rig.gmmu.memory().frames().free() + rig.resident() == frames);
   CHECK(rig.gmmu.idle());
 }
 
@@ -48,15 +48,15 @@ TEST_CASE("memory that grows during the run: from a page to more than all of it,
       std::size_t accesses = 0;
       for (const std::uint64_t frames : {1u, 40u, 600u}) {
         rig.gmmu.enlarge_memory(frames * kPageBytes);
-        CHECK(rig.gmmu.memory().frames() == frames);
+        CHECK(rig.gmmu.memory().frames().all() == frames);
         for (unsigned i = 0; i < 48; ++i, ++accesses) rig.at(rig.now + 2 + i, i * 12, i % 2 == 0);
         REQUIRE(rig.run());
         CHECK(rig.answered.size() == accesses);
-        CHECK(rig.gmmu.memory().free_frames() + rig.resident() == frames);
+        CHECK(rig.gmmu.memory().frames().free() + rig.resident() == frames);
       }
       CHECK(rig.resident() >= 48);  // nothing had to leave any more
       rig.gmmu.enlarge_memory(kPageBytes);
-      CHECK(rig.gmmu.memory().frames() == 600);
+      CHECK(rig.gmmu.memory().frames().all() == 600);
     }
 }
 

@@ -1,0 +1,93 @@
+#include "core/bypass_path.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace lockstep::core {
+
+bool BypassPath::copy(const MioOperation& op) {
+  if (!copies_.add(op)) return false;
+  ++(*counters_)[op.kernel].global_instructions;
+  busy_ = true;
+  return true;
+}
+
+void BypassPath::await(Cycle now, const MioOperation& op) {
+  ++(*counters_)[op.kernel].global_instructions;
+  waits_.add(now + hit_rest_, op);
+  busy_ = true;
+}
+
+void BypassPath::send(Cycle now) {
+  if (can_send_line()) send_line(now);
+  if (waits_.due() <= now && !port_->full()) {
+    icnt::Request look = waits_.next();
+    port_->send(now, look);
+  }
+  busy_ = copies_.has_lines() || !waits_.idle();
+}
+
+void BypassPath::send_line(Cycle now) {
+  BulkCopies::Line line = copies_.next(*counters_);
+  const bool write = line.request.kind != icnt::AccessKind::kLoad;
+  if (translator_ && !translator_->translate(now, line.request.line, write)) {
+    park(now, line.request);
+  } else {
+    port_->send(now, line.request);
+  }
+  heed(now, line.done);
+}
+
+void BypassPath::park(Cycle now, const icnt::Request& request) {
+  ParkedLine line;
+  line.operation.kind = LineKind::kBulk;
+  line.operation.kernel = request.kernel;
+  line.operation.handle = request.tag;
+  line.access = {request.line, request.sectors, request.operations};
+  line.bytes = request.bytes;
+  line.bulk = request.kind;
+  line.write = request.kind != icnt::AccessKind::kLoad;
+  line.answered = !line.write;
+  if (!translator_->park(now, line)) ++(*counters_)[request.kernel].tlb_waits;
+}
+
+bool BypassPath::send_parked(Cycle now, const ParkedLine& line) {
+  if (port_->full()) return false;
+  icnt::Request request;
+  request.line = line.access.line;
+  request.sectors = line.access.sectors;
+  request.operations = line.access.operations;
+  request.bytes = line.bytes;
+  request.tag = line.operation.handle;
+  request.kind = line.bulk;
+  request.kernel = line.operation.kernel;
+  port_->send(now, request);
+  return true;
+}
+
+void BypassPath::heed(Cycle now, const BulkCopies::Done& done) {
+  if (done.sent && !done.load) results_->emit(MioEvent::Kind::kResult, done.handle);
+  if (!done.complete) return;
+  if (done.load) {
+    results_->add(now, now + LsuLatencies::kMissPath + hit_rest_, done.handle);
+  } else {
+    results_->emit(MioEvent::Kind::kAcknowledged, done.handle);
+  }
+}
+
+Cycle BypassPath::next_event(Cycle now) const {
+  if (!busy_) return kNever;
+  if (can_send_line()) return now + 1;
+  return port_->full() ? kNever : std::max(now + 1, waits_.due());
+}
+
+void BypassPath::dump(std::string& out) const {
+  if (!copies_.idle())
+    fmt::format_to(std::back_inserter(out), ", bulk copies in the queue {}", copies_.queued());
+  if (!waits_.idle())
+    fmt::format_to(std::back_inserter(out), ", warps that wait for signals {}", waits_.waiting());
+}
+
+}  // namespace lockstep::core

@@ -1,0 +1,80 @@
+// Pages on their way to the device.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "uvm/memory_state.hpp"
+
+namespace lockstep::uvm {
+
+/// One queue for the lane to the device: transfers, and in UVMSmart's models handling of faults and slots of
+/// remote accesses, which hold the lane too.
+class Arrivals {
+ public:
+  explicit Arrivals(MemoryState& state) : state_(&state) {}
+
+  /// `frames_taken`: Frames::take was called for it.
+  void queue(const Transfer& transfer, bool frames_taken);
+  /// Time of the lane that carries nothing: handling of a fault (FaultCost::kInline).
+  void queue_handling(Cycle cycles, const Run& run);
+  /// A slot (RemotePath::kSlot); they end in order.
+  void queue_slot() {
+    ++slots_waiting_;
+    state_->changed = true;
+  }
+  [[nodiscard]] std::uint32_t take_slots_done() { return std::exchange(slots_done_, 0); }
+
+  /// What is under way ends, the next one starts. True where the next one lacks frames.
+  [[nodiscard]] bool step(Cycle now);
+  /// Pages that were incoming are here.
+  void arrive(const Run& run, Cycle now);
+  /// Runs that have become resident since they were cleared last.
+  [[nodiscard]] const std::vector<Run>& arrived() const { return arrived_; }
+  void clear_arrived() { arrived_.clear(); }
+
+  /// A transfer would begin if the link were free.
+  [[nodiscard]] bool wants_link() const {
+    return !state_->lanes.busy(Direction::kToDevice) && (reads_.empty() ? slots_waiting_ > 0 : has_room());
+  }
+  [[nodiscard]] Cycle next_event() const { return state_->lanes.next_end(Direction::kToDevice); }
+  [[nodiscard]] bool idle() const {
+    return !state_->lanes.busy(Direction::kToDevice) && reads_.empty() && slots_waiting_ == 0;
+  }
+  /// As far as pages go.
+  [[nodiscard]] bool no_page_comes() const {
+    return (!state_->lanes.busy(Direction::kToDevice) || reading_.slot) && reads_.empty();
+  }
+  /// In the queue, without frames yet.
+  [[nodiscard]] std::uint64_t staged_pages() const { return staged_; }
+  /// Frames of transfers that are under way, or queued with their frames.
+  [[nodiscard]] std::uint64_t taken_frames() const;
+
+ private:
+  struct Read {
+    Transfer transfer;
+    Cycle handling = 0;  // > 0: handling of a fault, or a slot: no data
+    bool frames_taken = false, slot = false;
+  };
+  /// Precondition: the queue is not empty.
+  [[nodiscard]] bool has_room() const {
+    const Read& r = reads_.front();
+    return r.frames_taken ||
+           state_->frames.needed(r.transfer.run.tree, r.transfer.run.pages) <= state_->frames.free();
+  }
+  void start(Cycle now);
+  void start_slot(Cycle now);
+  void book(Cycle cycles);
+  void finish(Cycle now);
+
+  MemoryState* state_;
+  std::deque<Read> reads_;
+  Read reading_;  // under way
+  std::uint32_t slots_waiting_ = 0, slots_done_ = 0;
+  std::uint64_t staged_ = 0;
+  std::vector<Run> arrived_;
+};
+
+}  // namespace lockstep::uvm

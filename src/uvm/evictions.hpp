@@ -1,0 +1,56 @@
+// Decisions to evict.
+#pragma once
+
+#include <cstdint>
+
+#include "uvm/arrivals.hpp"
+#include "uvm/departures.hpp"
+#include "uvm/memory_state.hpp"
+#include "uvm/random.hpp"
+
+namespace lockstep::uvm {
+
+/// When pages leave to make room, and by which policy; the smart runtime may change that (spec B.9).
+class Evictions {
+ public:
+  /// `random`: shared with the prefetchers.
+  Evictions(MemoryState& state, const Arrivals& arrivals, Departures& departures, Random& random)
+      : state_(&state),
+        arrivals_(&arrivals),
+        departures_(&departures),
+        random_(&random),
+        policy_(state.evictor()) {}
+
+  /// After the faults of a cycle are staged: notes whether memory is over-subscribed from now on.
+  void note_oversubscription(std::uint64_t staged_before, std::uint64_t staged_now);
+  /// UVMSmart's decision of a cycle: one eviction when its inequality asks for it.
+  void evict_if_due(Cycle now);
+  /// One eviction now, beyond the rules where they allow none. False when no page is resident.
+  bool evict_now(Cycle now);
+  /// A transfer lacks frames: one eviction where nothing under way will make room by itself, and no unit may
+  /// leave by the rules.
+  void unlock(Cycle now) {
+    if (state_->fruitless && departures_->idle()) (void)evict_now(now);
+  }
+
+ private:
+  [[nodiscard]] bool due(std::uint64_t leaving, std::uint64_t staged) const {
+    return eviction_due(leaving, state_->frames.all(), state_->frames.free(), staged,
+                        state_->parameters().free_buffer_percent);
+  }
+  [[nodiscard]] EvictionRules rules() const {
+    return {state_->parameters().reserve_percent, state_->parameters().whole_units};
+  }
+  [[nodiscard]] bool evict_with(const EvictionRules& rules, Cycle now);
+  [[nodiscard]] bool droppable(const Run& run) const;
+  void apply_smart_choice();
+  void change_policy(const EvictionPolicy& policy);
+
+  MemoryState* state_;
+  const Arrivals* arrivals_;
+  Departures* departures_;
+  Random* random_;
+  const EvictionPolicy* policy_;
+};
+
+}  // namespace lockstep::uvm

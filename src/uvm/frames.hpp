@@ -1,0 +1,45 @@
+// The device's frames for managed pages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "uvm/page_table.hpp"
+#include "uvm/transfer.hpp"
+
+namespace lockstep::uvm {
+
+/// 4 KB each. With root chunks (the driver and its evictor, spec D.3) a tree with a page on the device holds
+/// frames for all of its pages, until the last one has left; not where less than 2 MB are there when the
+/// first page comes.
+class Frames {
+ public:
+  /// `frames`: at least 1. `root_chunks`: given out where there are enough.
+  Frames(std::uint64_t frames, bool root_chunks, const PageTable& table);
+
+  [[nodiscard]] std::uint64_t all() const { return all_; }
+  [[nodiscard]] std::uint64_t free() const { return free_; }
+  [[nodiscard]] std::uint64_t used() const { return all_ - free_; }
+  /// Frames that bringing so many pages of the tree takes.
+  [[nodiscard]] std::uint64_t needed(TreeIndex tree, std::uint64_t pages) const {
+    if (!chunks_) return pages;
+    return tree < has_chunk_.size() && has_chunk_[tree] ? 0 : (*table_)[tree].pages;
+  }
+  void take(TreeIndex tree, std::uint64_t pages);
+  /// The pages of the run have left: their frames, or those of the tree when they were the last.
+  void give(const Run& run);
+  /// There are more, in all; fewer than before have no effect.
+  void enlarge(std::uint64_t frames);
+  /// All are free but so many.
+  void reset(std::uint64_t taken);
+
+ private:
+  [[nodiscard]] bool gives_chunks() const { return root_chunks_ && all_ >= kPagesPerTree; }
+
+  const PageTable* table_;
+  std::uint64_t all_, free_;
+  bool root_chunks_, chunks_;
+  std::vector<bool> has_chunk_;  // by tree
+};
+
+}  // namespace lockstep::uvm

@@ -1,0 +1,33 @@
+// Orders to all TLBs: forget these pages.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "uvm/page_table.hpp"
+
+namespace lockstep::uvm {
+
+struct Shootdown {
+  std::uint32_t id = 0;
+  TreeId tree = 0;
+  std::uint16_t first = 0, pages = 0;
+};
+
+class Shootdowns {
+ public:
+  /// Returns the order's id, with which the TLBs acknowledge it.
+  std::uint32_t add(TreeId tree, unsigned first, unsigned pages) {
+    list_.push_back({next_, tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)});
+    return next_++;
+  }
+  /// Since they were cleared last.
+  [[nodiscard]] const std::vector<Shootdown>& list() const { return list_; }
+  void clear() { list_.clear(); }
+
+ private:
+  std::uint32_t next_ = 0;
+  std::vector<Shootdown> list_;
+};
+
+}  // namespace lockstep::uvm
