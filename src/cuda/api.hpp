@@ -25,7 +25,8 @@ int api(Body&& body) noexcept {
     runtime = &Runtime::instance();
     const Lookout::Call call(runtime->lookout);
     const std::scoped_lock lock(runtime->mutex);
-    if (const Status sticky = runtime->device().sticky; sticky != Status::kSuccess) return finish(sticky);
+    if (const Status sticky = runtime->devices.current().sticky; sticky != Status::kSuccess)
+      return finish(sticky);
     body(*runtime);
     return static_cast<int>(Status::kSuccess);
   } catch (...) {

@@ -35,7 +35,7 @@ Node add_conditional(Runtime& rt, Graph& graph, std::vector<Node> after, Conditi
   require(p.size == 1 || p.type == GraphChoice::kSwitch || (p.type == GraphChoice::kIf && p.size == 2));
   auto choice = std::make_shared<GraphChoice>();
   choice->type = static_cast<GraphChoice::Type>(p.type);
-  choice->condition = rt.condition(p.handle);
+  choice->condition = rt.graphs.condition(p.handle);
   for (unsigned i = 0; i < p.size; ++i) {
     choice->bodies.push_back(std::make_shared<Graph>());
     choice->handles.push_back(choice->bodies.back().get());
@@ -51,7 +51,7 @@ Operation operation_of(Runtime& rt, NodeParams& p) {
     case kKernelNode:
       return kernel_operation(rt, p.kernel);
     case kMemcpyNode:
-      return rt.copy_3d(p.memcpy.copyParams);
+      return rt.arrays.copy_3d(p.memcpy.copyParams);
     case kMemsetNode:
       return fill_operation(p.memset);
     case kHostNode:
@@ -59,10 +59,10 @@ Operation operation_of(Runtime& rt, NodeParams& p) {
     case kEmptyNode:
       return Nothing{};
     case kWaitEventNode:
-      (void)rt.event(p.event.event);
+      (void)rt.streams.event(p.event.event);
       return WaitEvent{p.event.event};
     case kEventRecordNode:
-      (void)rt.event(p.event.event);
+      (void)rt.streams.event(p.event.event);
       return RecordEvent{p.event.event};
     case kMemAllocNode:
       return allocate_operation(rt, p.alloc);
@@ -83,7 +83,7 @@ LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, co
                                    NodeParams* p) {
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    Graph& target = rt.graph(graph);
+    Graph& target = rt.graphs.at(graph);
     auto after = dependencies(deps, count);
     if (p->type == kGraphNode)
       *node = add_child_node(rt, target, std::move(after), p->graph.graph);
@@ -102,7 +102,7 @@ LOCKSTEP_CUDA_API cudaGraphConditionalHandleCreate(unsigned long long* handle, v
     require(handle != nullptr && flags <= kAssignDefault);
     auto made = std::make_shared<const GraphCondition>(rt.memory, initial, flags == kAssignDefault);
     made->set(0);
-    rt.graph(graph).conditions.push_back(made);
+    rt.graphs.at(graph).conditions.push_back(made);
     *handle = made->memory.address();
   });
 }
@@ -111,7 +111,7 @@ LOCKSTEP_CUDA_API cudaGraphAddMemAllocNode(Node* node, void* graph, const Node* 
                                            MemAllocNodeParams* p) {
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    Graph& target = rt.graph(graph);
+    Graph& target = rt.graphs.at(graph);
     *node = target.add(allocate_operation(rt, *p), dependencies(deps, count));
   });
 }
@@ -119,7 +119,7 @@ LOCKSTEP_CUDA_API cudaGraphAddMemFreeNode(Node* node, void* graph, const Node* d
                                           void* pointer) {
   return api([&](Runtime& rt) {
     require(node != nullptr && pointer != nullptr);
-    *node = rt.graph(graph).add(FreeMemory{pointer}, dependencies(deps, count));
+    *node = rt.graphs.at(graph).add(FreeMemory{pointer}, dependencies(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {
@@ -133,7 +133,7 @@ LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {
 
 LOCKSTEP_CUDA_API cudaDeviceGetGraphMemAttribute(int device, int attribute, std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    GraphMemory& memory = rt.device(device).graph_memory;
+    GraphMemory& memory = rt.devices.at(device).graph_memory;
     require(value != nullptr && attribute >= kUsed && attribute <= kReservedHigh);
     const auto& f = memory.footprint();
     const std::uint64_t values[] = {f.used, f.used_high, f.reserved, f.reserved_high};
@@ -142,13 +142,13 @@ LOCKSTEP_CUDA_API cudaDeviceGetGraphMemAttribute(int device, int attribute, std:
 }
 LOCKSTEP_CUDA_API cudaDeviceSetGraphMemAttribute(int device, int attribute, const std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    GraphMemory& memory = rt.device(device).graph_memory;
+    GraphMemory& memory = rt.devices.at(device).graph_memory;
     require(value != nullptr && *value == 0 && (attribute == kUsedHigh || attribute == kReservedHigh));
     memory.reset_high(attribute == kUsedHigh);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGraphMemTrim(int device) {
-  return api([&](Runtime& rt) { rt.device(device).graph_memory.trim(); });
+  return api([&](Runtime& rt) { rt.devices.at(device).graph_memory.trim(); });
 }
 
 }  // namespace lockstep::cuda

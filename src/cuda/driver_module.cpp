@@ -87,7 +87,7 @@ Module& module_of(Runtime& rt, void* handle) {
 int unload(void* handle) {
   return driver_api([&](Runtime& rt) {
     Module& module = module_of(rt, handle);
-    rt.wait_held();
+    rt.held.wait_all();
     rt.modules.remove(&module);
   });
 }

@@ -47,6 +47,16 @@ Graph* Graph::find(const void* handle) {
   return nullptr;
 }
 
+Graph* Graph::owner(const GraphNode* wanted) {
+  if (contains(wanted)) return this;
+  for (const auto& node : nodes) {
+    if (!node->choice) continue;
+    for (const auto& body : node->choice->bodies)
+      if (Graph* found = body->owner(wanted)) return found;
+  }
+  return nullptr;
+}
+
 bool Graph::has_choices() const {
   return std::ranges::any_of(nodes, [](const auto& node) {
     return node->choice != nullptr || (node->child != nullptr && node->child->has_choices());

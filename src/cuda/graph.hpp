@@ -67,6 +67,8 @@ struct Graph {
   [[nodiscard]] bool contains(const GraphNode* node) const;
   /// This graph or a body of its conditional nodes, to any depth, by address; nullptr where there is none.
   [[nodiscard]] Graph* find(const void* handle);
+  /// The same for the one that has this node.
+  [[nodiscard]] Graph* owner(const GraphNode* node);
   [[nodiscard]] bool has_choices() const;
   /// Calls visit(allocation) for the memory that its own nodes allocate.
   template <class Visit>

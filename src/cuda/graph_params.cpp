@@ -36,11 +36,11 @@ Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
 
 void place(Runtime& rt, GraphNode& node) {
   if (const auto* record = std::get_if<RecordEvent>(&node.operation))
-    node.device = rt.event(record->event).device;
+    node.device = rt.streams.event(record->event).device;
 }
 
 GraphNode* add_child_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> dependencies, void* child) {
-  std::shared_ptr<const Graph> copy = rt.graph(child).clone();
+  std::shared_ptr<const Graph> copy = rt.graphs.at(child).clone();
   GraphNode* node = graph.add(Nothing{}, std::move(dependencies));
   node->child = std::move(copy);
   return node;
