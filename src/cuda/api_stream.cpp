@@ -33,9 +33,8 @@ int synchronize(abi::Stream handle) {
 }
 int query(abi::Stream handle) {
   return api([&](Runtime& rt) {
-    StreamState& s = rt.streams.stream(handle);
-    require(s.capture == nullptr, Status::kErrorStreamCaptureUnsupported);
-    require(rt.is_complete(s), Status::kErrorNotReady);
+    require(rt.streams.stream(handle).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    require(rt.is_complete(handle), Status::kErrorNotReady);
   });
 }
 int host_function(abi::Stream stream, abi::HostFn call, void* data) {

@@ -23,6 +23,7 @@ void wait_for_team(Runtime& rt, Handle object) {
       throw ApiError(Status::kErrorIllegalState,
                      "a multicast object lacks devices, and the program has no other thread to add them "
                      "(cuMulticastAddDevice)");
+    rt.turns.pass(rt.mutex);
     rt.mutex.unlock();
     std::this_thread::sleep_for(1ms);
     rt.mutex.lock();

@@ -186,6 +186,7 @@ void HeldQueue::pause(unsigned round) {
   if (round == kLong)
     print_err("lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
               where());
+  with_.turns.pass(with_.mutex);
   const KernelRuns runs;
   with_.mutex.unlock();
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(20us * (round + 1), 1ms));

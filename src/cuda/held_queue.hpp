@@ -15,6 +15,7 @@
 #include "cuda/performer.hpp"
 #include "cuda/processes.hpp"
 #include "cuda/streams.hpp"
+#include "cuda/turns.hpp"
 #include "exec/device_memory.hpp"
 
 namespace lockstep::cuda {
@@ -29,6 +30,7 @@ class HeldQueue {
     Streams& streams;
     Lookout& lookout;
     Processes& processes;
+    Turns& turns;
     std::recursive_mutex& mutex;  // the runtime's, which the caller of every function has locked
   };
   HeldQueue(Performer& performer, const Surroundings& with) : performer_(performer), with_(with) {}

@@ -23,7 +23,7 @@ struct Work {
   std::uint64_t after = 0;         // a wait for an event: held work that records it
   std::uint32_t event_record = 0;  // its record in the trace: of an event that is recorded, when that is
                                    // done; of one that is waited for, where `after` is 0
-  std::vector<std::byte> staged;  // what is copied, as it was at the call
+  std::vector<std::byte> staged;   // what is copied, as it was at the call
 };
 
 /// What may not begin before some work: by its stream, by the order that its device's default stream makes

@@ -39,6 +39,7 @@ Runtime& Runtime::instance() {
 void Runtime::submit(abi::Stream handle, Operation operation) {
   make_context_current();
   if (handle == kBlocking) {
+    pass_turn();
     std::get<Copy>(operation).blocking = true;
     return submit(nullptr, std::move(operation));
   }
@@ -75,21 +76,25 @@ bool Runtime::capture(StreamState& s, Operation& operation) {
 }
 
 KernelLaunch Runtime::prepare(const void* function, KernelLaunch launch, void** args) {
+  launch.function = function;
   return prepare_launch(modules.kernel(function), std::move(launch), args, settings.gpu);
 }
 
 void Runtime::wait_all() {
+  pass_turn();
   held.wait_device(current_device());
   recording.wait_all(current_device());
 }
 
 void Runtime::wait_stream(abi::Stream handle) {
+  pass_turn();
   const StreamState& s = streams.stream(handle);
   held.wait_stream(s);
   recording.wait_stream(s);
 }
 
 void Runtime::wait_event(abi::Event handle) {
+  pass_turn();
   const EventState& e = streams.event(handle);
   held.wait_event(e);
   if (e.recorded) recording.wait_event(e.record);
@@ -98,6 +103,7 @@ void Runtime::wait_event(abi::Event handle) {
 // The host's calls take no time, so who only asks again and again would never see the end: the second time it
 // waits.
 bool Runtime::is_complete(abi::Event handle) {
+  pass_turn();
   EventState& e = streams.event(handle);
   if (e.held != 0) held.go_on();
   if (e.held != 0) return false;
@@ -107,7 +113,9 @@ bool Runtime::is_complete(abi::Event handle) {
   return true;
 }
 
-bool Runtime::is_complete(StreamState& s) {
+bool Runtime::is_complete(abi::Stream handle) {
+  pass_turn();
+  StreamState& s = streams.stream(handle);
   if (held.has(s)) held.go_on();
   if (held.has(s)) return false;
   if (recording.live() && !std::exchange(s.asked, true) &&

@@ -26,6 +26,7 @@
 #include "cuda/recording.hpp"
 #include "cuda/settings.hpp"
 #include "cuda/streams.hpp"
+#include "cuda/turns.hpp"
 #include "cuda/virtual_memory.hpp"
 #include "cuda/warnings.hpp"
 #include "exec/device_memory.hpp"
@@ -43,6 +44,7 @@ class Runtime {
   std::recursive_mutex mutex;
   Lookout lookout;
   Settings settings;
+  Turns turns{!settings.trace.empty()};  // what is not recorded depends on no order
   Warnings warnings;
   exec::DeviceMemory memory;
   VirtualMemory virtual_memory{memory};
@@ -61,18 +63,18 @@ class Runtime {
   FindingsFile findings{settings, memory, warnings};
   KernelRunner kernels{{settings, memory, textures, modules, devices, recording, findings, warnings}};
   Performer performer{{memory, memory_log, allocations, devices, streams, recording, kernels}};
-  HeldQueue held{performer, {memory, memory_log, devices, streams, lookout, processes, mutex}};
+  HeldQueue held{performer, {memory, memory_log, devices, streams, lookout, processes, turns, mutex}};
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation);
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
-  // The host waits, as HeldQueue's functions say, and the trace says so.
+  // The host waits, as HeldQueue's functions say, and the trace says so. Other host threads come first.
   void wait_all();  // that the calling thread's device has
   void wait_stream(abi::Stream stream);
   void wait_event(abi::Event event);
   /// Whether it is so at the host's time; where no simulation runs beside the program, always.
   [[nodiscard]] bool is_complete(abi::Event event);
-  [[nodiscard]] bool is_complete(StreamState& stream);
+  [[nodiscard]] bool is_complete(abi::Stream stream);
   [[nodiscard]] float elapsed_milliseconds(abi::Event from, abi::Event to);
   /// cudaDeviceReset of the calling thread's device: frees what the program allocated, variables get their
   /// initial values, errors are forgotten.
@@ -82,6 +84,8 @@ class Runtime {
 
  private:
   explicit Runtime(Settings settings);
+  /// The host is about to wait: so that its threads' calls do not wait for each other's work.
+  void pass_turn() { turns.pass(mutex); }
   /// False: the stream is not captured.
   [[nodiscard]] bool capture(StreamState& stream, Operation& operation);
 };
