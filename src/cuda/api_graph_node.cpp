@@ -10,26 +10,6 @@ namespace {
 
 using Node = GraphNode*;
 
-/// enum cudaGraphNodeType.
-enum NodeType {
-  kKernelNode,
-  kMemcpyNode,
-  kMemsetNode,
-  kHostNode,
-  kGraphNode,
-  kEmptyNode,
-  kWaitEventNode,
-  kEventRecordNode,
-  kMemAllocNode = 10,
-  kMemFreeNode,
-  kConditionalNode = 13
-};
-
-std::vector<Node> dependencies(const Node* nodes, std::size_t count) {
-  require(count == 0 || nodes != nullptr);
-  return {nodes, nodes + count};
-}
-
 Node add_conditional(Runtime& rt, Graph& graph, std::vector<Node> after, ConditionalNodeParams& p) {
   require(p.type >= GraphChoice::kIf && p.type <= GraphChoice::kSwitch && p.size > 0);
   require(p.size == 1 || p.type == GraphChoice::kSwitch || (p.type == GraphChoice::kIf && p.size == 2));
@@ -79,12 +59,14 @@ enum MemoryAttribute { kUsed, kUsedHigh, kReserved, kReservedHigh };
 
 }  // namespace
 
-LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, const void*, std::size_t count,
-                                   NodeParams* p) {
+LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, void* fourth,
+                                   std::uintptr_t fifth, NodeParams* sixth) {
+  const std::size_t count = count_of(fourth, fifth);
+  NodeParams* const p = is_cuda_12() ? reinterpret_cast<NodeParams*>(fifth) : sixth;
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
     Graph& target = rt.graphs.at(graph);
-    auto after = dependencies(deps, count);
+    auto after = nodes_of(deps, count);
     if (p->type == kGraphNode)
       *node = add_child_node(rt, target, std::move(after), p->graph.graph);
     else if (p->type == kConditionalNode)
@@ -112,14 +94,14 @@ LOCKSTEP_CUDA_API cudaGraphAddMemAllocNode(Node* node, void* graph, const Node* 
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
     Graph& target = rt.graphs.at(graph);
-    *node = target.add(allocate_operation(rt, *p), dependencies(deps, count));
+    *node = target.add(allocate_operation(rt, *p), nodes_of(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddMemFreeNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                           void* pointer) {
   return api([&](Runtime& rt) {
     require(node != nullptr && pointer != nullptr);
-    *node = rt.graphs.at(graph).add(FreeMemory{pointer}, dependencies(deps, count));
+    *node = rt.graphs.at(graph).add(FreeMemory{pointer}, nodes_of(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {

@@ -44,14 +44,7 @@ int free_async(void* pointer, abi::Stream stream) {
 }
 /// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
 /// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
-bool is_cuda_12(abi::MemLocation place) {
-  static const bool library = [] {
-    Dl_info here{};
-    const bool found = dladdr(reinterpret_cast<void*>(&cudaMemPrefetchAsync), &here) != 0;
-    return found && std::string_view(here.dli_fname).ends_with(".so.12");
-  }();
-  return library || place.type <= 0;
-}
+bool is_cuda_12(abi::MemLocation place) { return cuda::is_cuda_12() || place.type <= 0; }
 struct NamedPlace {
   bool host = false;
   std::uint16_t device = 0;  // else
