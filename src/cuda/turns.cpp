@@ -1,5 +1,6 @@
 #include "cuda/turns.hpp"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,8 +12,6 @@
 #include <map>
 #include <optional>
 #include <string>
-
-#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
@@ -44,28 +43,31 @@ std::uint64_t start_of(const std::string& stat) {
 }
 
 /// A thread that is blocked until another one, or something outside, wakes it: how often it has been switched
-/// away from. Nothing: it runs, is about to, or sleeps for a time.
-std::optional<std::string> switches_of_blocked(const fs::path& task) {
+/// away from. Nothing: it runs, is about to, or, where it calls CUDA, sleeps for a time, after which it may
+/// call.
+std::optional<std::string> switches_of_blocked(const fs::path& task, bool calls) {
   const std::string status = content_of(task / "status");
   if (status.find("\nState:\tS") == std::string::npos) return {};
-  const std::string call = content_of(task / "syscall");  // empty where the system does not allow it
-  int number = -1;
-  std::from_chars(call.data(), call.data() + call.size(), number);
-  if (number == SYS_nanosleep || number == SYS_clock_nanosleep) return {};
+  if (calls) {
+    const std::string call = content_of(task / "syscall");  // empty where the system does not allow it
+    int number = -1;
+    std::from_chars(call.data(), call.data() + call.size(), number);
+    if (number == SYS_nanosleep || number == SYS_clock_nanosleep) return {};
+  }
   const std::size_t switches = status.find("\nvoluntary_ctxt_switches:");
   if (switches == std::string::npos) return {};
   return status.substr(switches);
 }
 
-/// Of all threads but these, what switches_of_blocked() says; nothing where one of them is not blocked.
+/// Of all threads but `others`, what switches_of_blocked() says; nothing where one of them is not blocked.
 using Blocked = std::map<int, std::string>;
-std::optional<Blocked> blocked_but(const std::set<int>& others) {
+std::optional<Blocked> blocked_but(const std::set<int>& others, const std::set<int>& callers) {
   Blocked blocked;
   std::error_code error;
   for (const auto& task : fs::directory_iterator("/proc/self/task", error)) {
     const int number = number_of(task.path());
     if (others.contains(number)) continue;
-    auto switches = switches_of_blocked(task.path());
+    auto switches = switches_of_blocked(task.path(), callers.contains(number));
     if (!switches) return {};
     blocked.emplace(number, std::move(*switches));
   }
@@ -75,14 +77,22 @@ std::optional<Blocked> blocked_but(const std::set<int>& others) {
 
 /// Twice the same: between the two all of them were blocked, as none has run from its first look to its
 /// second.
-bool all_blocked_but(const std::set<int>& others) {
-  const auto first = blocked_but(others);
-  return first && first == blocked_but(others);
+bool all_blocked_but(const std::set<int>& others, const std::set<int>& callers) {
+  const auto first = blocked_but(others, callers);
+  return first && first == blocked_but(others, callers);
+}
+
+/// Is the calling thread the only one of the process? The folder of its threads has a link for each beside
+/// two of its own (proc_task_getattr() of Linux).
+bool is_alone() {
+  struct stat tasks {};
+  return ::stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
 }  // namespace
 
-Turns::Turns(bool on, Clock::duration patience) : on_(on), process_(::getpid()), patience_(patience) {}
+Turns::Turns(bool on, Clock::duration patience, std::function<void(std::string_view)> say)
+    : on_(on), process_(::getpid()), patience_(patience), say_(std::move(say)) {}
 
 Turns::Thread Turns::calling_thread() {
   static thread_local const Thread own = [] {
@@ -101,6 +111,8 @@ bool Turns::on() {
 void Turns::begin() {
   std::unique_lock lock(mutex_);
   if (on_ && ::getpid() != process_) on_ = false;  // a copy of the process, in which only this thread is left
+  callers_.insert(calling_thread().second);
+  warn_of_end();
   if (on_ && holder_ != calling_thread() && take(lock)) return;
   ++calls_;
   ++changes_;
@@ -114,7 +126,7 @@ void Turns::end() {
 
 void Turns::pass(std::recursive_mutex& held) {
   std::unique_lock lock(mutex_);
-  if (!on_) return;
+  if (!on_ || is_alone()) return;
   const unsigned calls = std::exchange(calls_, 0);
   held.unlock();
   (void)take(lock);
@@ -144,22 +156,30 @@ bool Turns::take(std::unique_lock<std::mutex>& lock) {
     if (std::exchange(seen, changes_) != changes_) since = Clock::now();
     if (calls_ > 0 || Clock::now() - since < patience_) continue;
     on_ = false;
+    due_ = true;
+    warn_of_end();
     changed_.notify_all();
-    print_err(
-        "lockstep: warning: the program's host threads call CUDA in an order that the operating system "
-        "chooses: one of them computes, sleeps or polls for long while another waits for its turn; results "
-        "may differ from run to run\n");
   }
   return waiting_.erase(own) == 0;
+}
+
+void Turns::warn_of_end() {
+  if (!due_ || callers_.size() < 2) return;
+  due_ = false;
+  say_(
+      "lockstep: warning: the program's host threads call CUDA in an order that the operating system "
+      "chooses, as one of them computed, slept or polled for long while another waited for its turn; "
+      "results may differ from run to run\n");
 }
 
 /// Gives the turn to the next where all others are blocked. Their states are read without the lock.
 void Turns::look(std::unique_lock<std::mutex>& lock) {
   std::set<int> waiting;
   for (const Thread& thread : waiting_) waiting.insert(thread.second);
+  const std::set<int> callers = callers_;
   const std::uint64_t before = changes_;
   lock.unlock();
-  const bool blocked = all_blocked_but(waiting);
+  const bool blocked = all_blocked_but(waiting, callers);
   lock.lock();
   if (!blocked || changes_ != before || calls_ > 0) return;
   holder_ = next();

@@ -4,9 +4,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <utility>
+
+#include "util/console.hpp"
 
 namespace lockstep::cuda {
 
@@ -17,14 +21,16 @@ namespace lockstep::cuda {
 /// program alone, unless its threads sleep or wait for something outside the process.
 ///
 /// Where that does not come to pass within `patience` of real time, e.g. as a thread computes for long or
-/// polls memory, turns end: from then on the order is the operating system's, which one warning says.
+/// polls memory, turns end: from then on the order is the operating system's, which one warning says where
+/// more than one thread calls.
 class Turns {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kPatience{10};  // assumed: threads block or call more often
 
-  /// `on`: false: calls are made as they come.
-  explicit Turns(bool on, Clock::duration patience = kPatience);
+  /// `on`: false: calls are made as they come. `say` prints the warning.
+  explicit Turns(bool on, Clock::duration patience = kPatience,
+                 std::function<void(std::string_view)> say = write_err);
 
   /// A call of the calling thread, while it lasts; it may make further ones. Begins when it is its turn.
   class Call {
@@ -56,16 +62,20 @@ class Turns {
   void look(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] static Thread calling_thread();
   [[nodiscard]] Thread next() const;
+  void warn_of_end();
 
   std::mutex mutex_;  // of all that follows
   std::condition_variable changed_;
   bool on_;
   const int process_;
   Clock::duration patience_;
+  std::function<void(std::string_view)> say_;
   std::set<Thread> waiting_;  // that want to call
   Thread holder_{};           // whose turn it is, or was last; none at first
   unsigned calls_ = 0;        // of the holder, in progress: one in the other
   std::uint64_t changes_ = 0;
+  std::set<int> callers_;  // threads that have called, or want to
+  bool due_ = false;       // the warning, as turns have ended
 };
 
 }  // namespace lockstep::cuda

@@ -1,10 +1,13 @@
 // Host threads that take turns: the order of their calls, whatever the operating system does.
 #include "cuda/turns.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <mutex>
 #include <random>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,7 +25,9 @@ void dawdle() {
 
 /// Calls as the runtime makes them: with its mutex locked.
 struct Calls {
-  explicit Calls(Turns::Clock::duration patience = Turns::kPatience) : turns(true, patience) {}
+  explicit Calls(Turns::Clock::duration patience = Turns::kPatience)
+      : turns(true, patience, [this](std::string_view text) { said += text; }) {}
+  std::string said;
   Turns turns;
   std::recursive_mutex mutex;
   std::vector<int> order;
@@ -73,6 +78,21 @@ TEST_CASE("a host thread that is blocked by another one gives its turn to that")
   }
 }
 
+TEST_CASE("a host thread that sleeps again and again and never calls CUDA holds up no turn") {
+  Calls calls(2s);
+  std::atomic<bool> done{false};
+  std::thread sleeps([&] {
+    while (!done) std::this_thread::sleep_for(5ms);
+  });
+  std::thread first([&] { calls.call(1), calls.call(2, true); });
+  first.join();
+  calls.call(3), calls.call(4, true);
+  done = true;
+  sleeps.join();
+  CHECK(calls.turns.on());
+  CHECK(calls.said == "");
+}
+
 TEST_CASE("a host thread that polls for long ends the turns instead of the program's progress") {
   Calls calls(50ms);
   std::atomic<bool> called{false};
@@ -85,6 +105,26 @@ TEST_CASE("a host thread that polls for long ends the turns instead of the progr
   other.join();
   CHECK_FALSE(calls.turns.on());
   CHECK(calls.order == std::vector<int>{1, 2});
+  CHECK(std::count(calls.said.begin(), calls.said.end(), '\n') == 1);
+  CHECK(calls.said.find("in an order that the operating system chooses") != std::string::npos);
+}
+
+TEST_CASE(
+    "a thread that computes and never calls CUDA ends the turns without a word, until a second one calls") {
+  Calls calls(50ms);
+  std::atomic<bool> done{false};
+  std::thread computes([&] {
+    while (!done) {
+    }
+  });
+  calls.call(1), calls.call(2, true), calls.call(3, true);
+  CHECK_FALSE(calls.turns.on());
+  CHECK(calls.said == "");
+  std::thread([&] { calls.call(4), calls.call(5); }).join();
+  CHECK(std::count(calls.said.begin(), calls.said.end(), '\n') == 1);
+  done = true;
+  computes.join();
+  CHECK(calls.order == std::vector<int>{1, 2, 3, 4, 5});
 }
 
 TEST_CASE("turns that are off order nothing: a thread in a call holds up no other") {
