@@ -39,13 +39,13 @@ int run_script(int argc, char** argv) {
   const cuda::LaunchScript script = cuda::read_launch_script(text_of(file), file);
   const std::string text = text_of(ptx);
   cuda::Runtime& runtime = cuda::Runtime::instance();
-  runtime.set_trace_name(std::filesystem::path(ptx).filename().string());
+  runtime.recording.set_name(std::filesystem::path(ptx).filename().string());
   try {
     const int code = cuda::play_script(script, text, ptx, runtime);
     flush_out();
     return code;
   } catch (...) {
-    runtime.device().sticky = cuda::Status::kErrorUnknown;  // the trace is not complete
+    runtime.devices.current().sticky = cuda::Status::kErrorUnknown;  // the trace is not complete
     throw;
   }
 }

@@ -1,8 +1,10 @@
 #include "cuda/api.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "exec/fault.hpp"
 #include "util/console.hpp"
@@ -36,6 +38,15 @@ int finish_exception() noexcept {
     tell(e.what());
     return finish(Status::kErrorUnknown);
   }
+}
+
+bool is_cuda_12() {
+  static const bool found = [] {
+    Dl_info here{};
+    return dladdr(reinterpret_cast<void*>(&peek_last_error), &here) != 0 &&
+           std::string_view(here.dli_fname).ends_with(".so.12");
+  }();
+  return found;
 }
 
 Status peek_last_error() { return last_error; }

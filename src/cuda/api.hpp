@@ -23,9 +23,11 @@ int api(Body&& body) noexcept {
   Runtime* runtime = nullptr;
   try {
     runtime = &Runtime::instance();
+    const Turns::Call turn(runtime->turns);
     const Lookout::Call call(runtime->lookout);
     const std::scoped_lock lock(runtime->mutex);
-    if (const Status sticky = runtime->device().sticky; sticky != Status::kSuccess) return finish(sticky);
+    if (const Status sticky = runtime->devices.current().sticky; sticky != Status::kSuccess)
+      return finish(sticky);
     body(*runtime);
     return static_cast<int>(Status::kSuccess);
   } catch (...) {
@@ -33,11 +35,14 @@ int api(Body&& body) noexcept {
   }
 }
 
-/// Throws ApiError(InvalidValue) unless `condition`.
+/// Is this library the one that programs for CUDA 12 load? Some functions have other parameters there.
+[[nodiscard]] bool is_cuda_12();
+
 /// What several processes of a program share is executed, not simulated: throws ApiError(NotSupported)
 /// otherwise.
 void require_functional(const Runtime& rt);
 
+/// Throws ApiError(InvalidValue) unless `condition`.
 inline void require(bool condition, Status otherwise = Status::kErrorInvalidValue) {
   if (!condition) throw ApiError(otherwise);
 }

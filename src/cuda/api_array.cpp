@@ -24,98 +24,54 @@ int make(void** handle, const abi::ChannelFormatDesc* format, abi::Extent size, 
     require(address.has_value(), Status::kErrorMemoryAllocation);
     array->address = *address;
     *handle = array.get();
-    rt.arrays[array.get()] = std::move(array);
+    rt.arrays.add(std::move(array));
   });
-}
-
-/// Rows of an array from byte `x` of row `y` on.
-CopyEnd part(const Array& array, std::size_t x, std::size_t y, std::size_t z = 0) {
-  require(x < array.pitch && y < array.rows() && z < array.slices());
-  const std::size_t slice = array.pitch * array.rows();
-  return {reinterpret_cast<std::byte*>(array.address) + z * slice + y * array.pitch + x, array.pitch, slice};
-}
-CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
-  require(pointer != nullptr);
-  return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
 }
 
 int to_array_2d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t pitch,
                 std::size_t width, std::size_t height, int kind, abi::Stream stream) {
   return api([&](Runtime& rt) {
-    const Array& a = rt.array(array);
+    const Array& a = rt.arrays.at(array);
     require(x + width <= a.pitch && y + height <= a.rows());
     if (width * height > 0)
-      rt.submit(stream, Copy{part(a, x, y), linear(from, pitch, pitch * height), width, height, 1, kind});
+      rt.submit(stream, Copy{a.part(x, y), linear(from, pitch, pitch * height), width, height, 1, kind});
   });
 }
 int from_array_2d(void* to, std::size_t pitch, void* array, std::size_t x, std::size_t y, std::size_t width,
                   std::size_t height, int kind, abi::Stream stream) {
   return api([&](Runtime& rt) {
-    const Array& a = rt.array(array);
+    const Array& a = rt.arrays.at(array);
     require(x + width <= a.pitch && y + height <= a.rows());
     if (width * height > 0)
-      rt.submit(stream, Copy{linear(to, pitch, pitch * height), part(a, x, y), width, height, 1, kind});
+      rt.submit(stream, Copy{linear(to, pitch, pitch * height), a.part(x, y), width, height, 1, kind});
   });
 }
 /// The 1D forms run through the array's rows as if they were one.
 int to_array_1d(void* array, std::size_t x, std::size_t y, const void* from, std::size_t n, int kind,
                 abi::Stream s) {
   return api([&](Runtime& rt) {
-    const Array& a = rt.array(array);
+    const Array& a = rt.arrays.at(array);
     require(y * a.pitch + x + n <= a.bytes());
-    if (n > 0) rt.submit(s, Copy{part(a, x, y), linear(from, n, n), n, 1, 1, kind});
+    if (n > 0) rt.submit(s, Copy{a.part(x, y), linear(from, n, n), n, 1, 1, kind});
   });
 }
 int from_array_1d(void* to, void* array, std::size_t x, std::size_t y, std::size_t n, int kind,
                   abi::Stream s) {
   return api([&](Runtime& rt) {
-    const Array& a = rt.array(array);
+    const Array& a = rt.arrays.at(array);
     require(y * a.pitch + x + n <= a.bytes());
-    if (n > 0) rt.submit(s, Copy{linear(to, n, n), part(a, x, y), n, 1, 1, kind});
+    if (n > 0) rt.submit(s, Copy{linear(to, n, n), a.part(x, y), n, 1, 1, kind});
   });
 }
 int copy_3d(const abi::Memcpy3DParms* p, abi::Stream stream) {
   return api([&](Runtime& rt) {
     require(p != nullptr);
-    Copy copy = rt.copy_3d(*p);
+    Copy copy = rt.arrays.copy_3d(*p);
     if (copy.width * copy.height * copy.depth > 0) rt.submit(stream, copy);
   });
 }
 
 }  // namespace
-
-Array& Runtime::array(void* handle) {
-  const auto found = arrays.find(static_cast<Array*>(handle));
-  if (found == arrays.end()) throw ApiError(Status::kErrorInvalidResourceHandle);
-  return *found->second;
-}
-
-Copy Runtime::copy_3d(const abi::Memcpy3DParms& p) {
-  require((p.srcArray == nullptr) != (p.srcPtr.ptr == nullptr) &&
-          (p.dstArray == nullptr) != (p.dstPtr.ptr == nullptr));
-  const void* any = p.srcArray != nullptr ? p.srcArray : p.dstArray;  // positions count its texels
-  const std::size_t unit = any != nullptr ? array(const_cast<void*>(any)).texel_bytes : 1;
-  const auto end = [&](void* handle, const abi::Pos& at, const abi::PitchedPtr& pointer) {
-    if (handle != nullptr) {
-      const Array& a = array(handle);
-      require(at.x * unit + p.extent.width * unit <= a.pitch && at.y + p.extent.height <= a.rows() &&
-              at.z + p.extent.depth <= a.slices());
-      return part(a, at.x * unit, at.y, at.z);
-    }
-    CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
-    e.address += at.z * e.slice + at.y * e.pitch + at.x;
-    return e;
-  };
-  Copy copy;
-  copy.width = p.extent.width * unit;
-  copy.height = p.extent.height;
-  copy.depth = p.extent.depth;
-  if (copy.width * copy.height * copy.depth == 0) return copy;
-  copy.to = end(p.dstArray, p.dstPos, p.dstPtr);
-  copy.from = end(p.srcArray, p.srcPos, p.srcPtr);
-  copy.kind = p.kind;
-  return copy;
-}
 
 extern "C" __attribute__((visibility("default"))) abi::ChannelFormatDesc cudaCreateChannelDesc(int x, int y,
                                                                                                int z, int w,
@@ -133,22 +89,22 @@ LOCKSTEP_CUDA_API cudaMalloc3DArray(void** array, const abi::ChannelFormatDesc* 
 LOCKSTEP_CUDA_API cudaFreeArray(void* handle) {
   return api([&](Runtime& rt) {
     if (handle == nullptr) return;
-    Array& array = rt.array(handle);
-    rt.wait_held();
+    Array& array = rt.arrays.at(handle);
+    rt.held.wait_all();
     rt.memory.release(array.address);
-    rt.arrays.erase(&array);
+    rt.arrays.remove(array);
   });
 }
 LOCKSTEP_CUDA_API cudaGetChannelDesc(abi::ChannelFormatDesc* format, void* handle) {
   return api([&](Runtime& rt) {
     require(format != nullptr);
-    *format = rt.array(handle).format;
+    *format = rt.arrays.at(handle).format;
   });
 }
 LOCKSTEP_CUDA_API cudaArrayGetInfo(abi::ChannelFormatDesc* format, abi::Extent* extent, unsigned* flags,
                                    void* handle) {
   return api([&](Runtime& rt) {
-    const Array& a = rt.array(handle);
+    const Array& a = rt.arrays.at(handle);
     if (format != nullptr) *format = a.format;
     if (extent != nullptr) *extent = {a.width, a.height, a.depth};
     if (flags != nullptr) *flags = a.flags;

@@ -1,5 +1,8 @@
 // Capturing streams into graphs.
+#include <utility>
+
 #include "cuda/api.hpp"
+#include "cuda/graph_functions.hpp"
 
 namespace lockstep::cuda {
 
@@ -10,14 +13,9 @@ enum CaptureStatus { kNone, kActive };
 int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
   return api([&](Runtime& rt) {
     require(handle != nullptr, Status::kErrorStreamCaptureUnsupported);
-    StreamState& stream = rt.stream(handle);
+    StreamState& stream = rt.streams.stream(handle);
     require(stream.capture == nullptr, Status::kErrorIllegalState);
-    if (graph == nullptr) {
-      auto made = std::make_unique<Graph>();
-      graph = made.get();
-      rt.graphs[made.get()] = std::move(made);
-    }
-    stream.capture = &rt.graph(graph);
+    stream.capture = graph != nullptr ? &rt.graphs.at(graph) : &rt.graphs.add(std::make_unique<Graph>());
     stream.capture_origin = true;
     stream.capture_tail = std::move(after);
     for (const GraphNode* node : stream.capture_tail) require(stream.capture->contains(node));
@@ -26,17 +24,17 @@ int begin(abi::Stream handle, void* graph, std::vector<GraphNode*> after = {}) {
 
 int end(abi::Stream handle, void** graph) {
   return api([&](Runtime& rt) {
-    StreamState& stream = rt.stream(handle);
+    StreamState& stream = rt.streams.stream(handle);
     require(stream.capture != nullptr && stream.capture_origin, Status::kErrorIllegalState);
     if (graph != nullptr) *graph = stream.capture;
-    rt.end_capture(stream.capture);
+    rt.streams.end_capture(stream.capture);
   });
 }
 
 int is_capturing(abi::Stream handle, int* status) {
   return api([&](Runtime& rt) {
     require(status != nullptr);
-    *status = rt.stream(handle).capture != nullptr ? kActive : kNone;
+    *status = rt.streams.stream(handle).capture != nullptr ? kActive : kNone;
   });
 }
 
@@ -56,7 +54,7 @@ struct CaptureInfo {
 };
 int info_of(abi::Stream handle, const CaptureInfo& out) {
   return api([&](Runtime& rt) {
-    const StreamState& stream = rt.stream(handle);
+    const StreamState& stream = rt.streams.stream(handle);
     require(out.status != nullptr);
     *out.status = stream.capture != nullptr ? kActive : kNone;
     if (stream.capture == nullptr) return;
@@ -70,7 +68,7 @@ int info_of(abi::Stream handle, const CaptureInfo& out) {
 int update(abi::Stream handle, GraphNode* const* nodes, std::size_t count, unsigned flags) {
   return api([&](Runtime& rt) {
     constexpr unsigned kSet = 1;
-    StreamState& stream = rt.stream(handle);
+    StreamState& stream = rt.streams.stream(handle);
     require(stream.capture != nullptr, Status::kErrorIllegalState);
     require((count == 0 || nodes != nullptr) && flags <= kSet);
     for (std::size_t i = 0; i < count; ++i) require(stream.capture->contains(nodes[i]));
@@ -81,6 +79,15 @@ int update(abi::Stream handle, GraphNode* const* nodes, std::size_t count, unsig
 
 }  // namespace
 
+/// The mode says which calls of which threads are errors during a capture; here none are.
+LOCKSTEP_CUDA_API cudaThreadExchangeStreamCaptureMode(int* mode) {
+  return api([&](Runtime&) {
+    enum { kGlobal, kThreadLocal, kRelaxed };
+    static thread_local int current = kGlobal;
+    require(mode != nullptr && *mode >= kGlobal && *mode <= kRelaxed);
+    *mode = std::exchange(current, *mode);
+  });
+}
 LOCKSTEP_CUDA_API cudaStreamBeginCapture(abi::Stream s, int) { return begin(s, nullptr); }
 LOCKSTEP_CUDA_API cudaStreamBeginCapture_ptsz(abi::Stream s, int) { return begin(s, nullptr); }
 LOCKSTEP_CUDA_API cudaStreamEndCapture(abi::Stream s, void** graph) { return end(s, graph); }

@@ -75,7 +75,7 @@ LOCKSTEP_CUDA_API cudaMemcpyBatchAsync(void* const* to, const void* const* from,
   return api([&](Runtime& rt) {
     require(to != nullptr && from != nullptr && bytes != nullptr && count > 0);
     require(attributes != nullptr && begins != nullptr && begins[0] == 0);
-    require(attribute_count > 0 && attribute_count <= count && !rt.stream(s).is_default);
+    require(attribute_count > 0 && attribute_count <= count && !rt.streams.stream(s).is_default);
     for (std::size_t i = 0; i < count; ++i) {
       const int result = copy_1d(to[i], from[i], bytes[i], abi::kDefault, s);
       require(result == 0, static_cast<Status>(result));

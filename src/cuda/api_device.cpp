@@ -33,7 +33,7 @@ int any_state(Body&& body) noexcept {
 LOCKSTEP_CUDA_API cudaGetDeviceCount(int* count) {
   return api([&](Runtime& rt) {
     require(count != nullptr);
-    *count = rt.devices();
+    *count = rt.devices.count();
   });
 }
 LOCKSTEP_CUDA_API cudaGetDevice(int* device) {
@@ -43,10 +43,10 @@ LOCKSTEP_CUDA_API cudaGetDevice(int* device) {
   });
 }
 LOCKSTEP_CUDA_API cudaSetDevice(int device) {
-  return any_state([&](Runtime& rt) { set_current_device(rt.device(device).number()); });
+  return any_state([&](Runtime& rt) { set_current_device(rt.devices.at(device).number()); });
 }
 LOCKSTEP_CUDA_API cudaInitDevice(int device, unsigned, unsigned) {
-  return api([&](Runtime& rt) { (void)rt.device(device); });
+  return api([&](Runtime& rt) { (void)rt.devices.at(device); });
 }
 LOCKSTEP_CUDA_API cudaChooseDevice(int* device, const abi::DeviceProp* wanted) {
   return api([&](Runtime&) {
@@ -57,13 +57,13 @@ LOCKSTEP_CUDA_API cudaChooseDevice(int* device, const abi::DeviceProp* wanted) {
 LOCKSTEP_CUDA_API cudaSetValidDevices(int* devices, int count) {
   return api([&](Runtime& rt) {
     require(count == 0 || devices != nullptr);
-    for (int i = 0; i < count; ++i) (void)rt.device(devices[i]);
+    for (int i = 0; i < count; ++i) (void)rt.devices.at(devices[i]);
   });
 }
 LOCKSTEP_CUDA_API cudaGetDeviceProperties(abi::DeviceProp* properties, int device) {
   return api([&](Runtime& rt) {
     require(properties != nullptr);
-    *properties = device_properties(rt.settings.gpu, rt.device(device).number());
+    *properties = device_properties(rt.settings.gpu, rt.devices.at(device).number());
     properties->ipcEventSupported = rt.settings.functional;
   });
 }
@@ -73,7 +73,7 @@ constexpr int kIpcEvents = 125;
 LOCKSTEP_CUDA_API cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    const auto found = device_attribute(rt.settings.gpu, attribute, rt.device(device).number());
+    const auto found = device_attribute(rt.settings.gpu, attribute, rt.devices.at(device).number());
     require(found.has_value());
     *value = attribute == kIpcEvents ? rt.settings.functional : *found;
   });
@@ -97,12 +97,12 @@ LOCKSTEP_CUDA_API cudaGetDeviceFlags(unsigned* flags) {
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetLimit(int limit, std::size_t value) {
-  return api([&](Runtime& rt) { rt.device().set_limit(limit, value); });
+  return api([&](Runtime& rt) { rt.devices.current().set_limit(limit, value); });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetLimit(std::size_t* value, int limit) {
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    *value = rt.device().limit(limit);
+    *value = rt.devices.current().limit(limit);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetCacheConfig(int* preference) {
@@ -118,7 +118,7 @@ LOCKSTEP_CUDA_API cudaDeviceSetCacheConfig(int preference) {
 }
 LOCKSTEP_CUDA_API cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
   return api([&](Runtime& rt) {
-    const std::string id = bus_id(rt.device(device).number());
+    const std::string id = bus_id(rt.devices.at(device).number());
     require(text != nullptr && bytes > static_cast<int>(id.size()));
     std::memcpy(text, id.c_str(), id.size() + 1);
   });
@@ -127,8 +127,8 @@ LOCKSTEP_CUDA_API cudaDeviceGetByPCIBusId(int* device, const char* text) {
   return api([&](Runtime& rt) {
     require(device != nullptr && text != nullptr);
     int found = 0;
-    while (found < rt.devices() && text != bus_id(static_cast<unsigned>(found))) ++found;
-    require(found < rt.devices());
+    while (found < rt.devices.count() && text != bus_id(static_cast<unsigned>(found))) ++found;
+    require(found < rt.devices.count());
     *device = found;
   });
 }

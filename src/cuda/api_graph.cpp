@@ -1,9 +1,6 @@
-// Graphs built by hand: nodes, edges, instantiation, launch.
-#include <algorithm>
-#include <cstring>
-
+// Graphs built by hand: graphs and their nodes.
 #include "cuda/api.hpp"
-#include "cuda/graph_launch.hpp"
+#include "cuda/graph_functions.hpp"
 #include "cuda/graph_params.hpp"
 
 namespace lockstep::cuda {
@@ -12,51 +9,12 @@ namespace {
 
 using Node = GraphNode*;
 
-std::vector<Node> dependencies(const Node* nodes, std::size_t count) {
-  require(count == 0 || nodes != nullptr);
-  return {nodes, nodes + count};
-}
-
 int add(Node* node, void* graph, const Node* deps, std::size_t count, const auto& operation) {
   return api([&](Runtime& rt) {
     require(node != nullptr);
-    *node = rt.graph(graph).add(operation(rt), dependencies(deps, count));
+    *node = rt.graphs.at(graph).add(operation(rt), nodes_of(deps, count));
     place(rt, **node);
   });
-}
-
-int instantiate(void** exec, void* graph, unsigned long long flags) {
-  return api([&](Runtime& rt) {
-    constexpr unsigned long long kAutoFreeOnLaunch = 1, kAllFlags = 15;
-    require(exec != nullptr && flags <= kAllFlags);
-    Graph& source = rt.graph(graph);
-    (void)source.ordered();  // no cycles
-    auto result = std::make_unique<GraphExec>();
-    result->graph = source.clone();
-    result->frees_at_launch = (flags & kAutoFreeOnLaunch) != 0;
-    *exec = result.get();
-    rt.graph_execs[result.get()] = std::move(result);
-  });
-}
-
-int launch(void* exec, abi::Stream stream) {
-  return api([&](Runtime& rt) {
-    GraphExec& launched = rt.graph_exec(exec);
-    GraphLaunch launch(rt, launched, stream);
-    if (launched.frees_at_launch)
-      launched.graph->for_each_allocation(
-          [&](const GraphAllocation& memory) { (void)rt.end_graph_use(memory.address()); });
-    for (const auto& condition : launched.graph->conditions)
-      if (condition->assigned_at_launch) condition->set(condition->initial_value);
-    launch.run();
-    if (rt.stream(stream).capture == nullptr) rt.drop_launches(launched, false);
-  });
-}
-
-Node twin_of(Graph& graph, const GraphNode* original) {
-  for (const auto& node : graph.nodes)
-    if (node->original == original) return node.get();
-  throw ApiError(Status::kErrorInvalidValue);
 }
 
 }  // namespace
@@ -64,26 +22,22 @@ Node twin_of(Graph& graph, const GraphNode* original) {
 LOCKSTEP_CUDA_API cudaGraphCreate(void** graph, unsigned flags) {
   return api([&](Runtime& rt) {
     require(graph != nullptr && flags == 0);
-    auto made = std::make_unique<Graph>();
-    *graph = made.get();
-    rt.graphs[made.get()] = std::move(made);
+    *graph = &rt.graphs.add(std::make_unique<Graph>());
   });
 }
 LOCKSTEP_CUDA_API cudaGraphDestroy(void* graph) {
-  return api([&](Runtime& rt) { rt.graphs.erase(&rt.graph(graph)); });
+  return api([&](Runtime& rt) { rt.graphs.destroy(graph); });
 }
 LOCKSTEP_CUDA_API cudaGraphClone(void** clone, void* graph) {
   return api([&](Runtime& rt) {
     require(clone != nullptr);
-    auto made = rt.graph(graph).clone();
-    *clone = made.get();
-    rt.graphs[made.get()] = std::move(made);
+    *clone = &rt.graphs.add(rt.graphs.at(graph).clone());
   });
 }
 LOCKSTEP_CUDA_API cudaGraphNodeFindInClone(Node* twin, Node original, void* clone) {
   return api([&](Runtime& rt) {
     require(twin != nullptr);
-    *twin = twin_of(rt.graph(clone), original);
+    *twin = &twin_of(rt.graphs.at(clone), original);
   });
 }
 
@@ -101,20 +55,24 @@ LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode(Node* node, void* graph, const Node* de
                                          const abi::Memcpy3DParms* p) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
     require(p != nullptr);
-    return Operation{rt.copy_3d(*p)};
+    return Operation{rt.arrays.copy_3d(*p)};
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddMemcpyNode1D(Node* node, void* graph, const Node* deps, std::size_t count,
                                            void* to, const void* from, std::size_t n, int kind) {
-  return add(node, graph, deps, count, [&](Runtime&) {
-    require(to != nullptr && from != nullptr);
-    return Operation{Copy{{static_cast<std::byte*>(to), n, n},
-                          {static_cast<std::byte*>(const_cast<void*>(from)), n, n},
-                          n,
-                          1,
-                          1,
-                          kind}};
-  });
+  return add(node, graph, deps, count, [&](Runtime&) { return copy_of_line(to, from, n, kind); });
+}
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNodeToSymbol(Node* node, void* graph, const Node* deps, std::size_t count,
+                                                 const void* symbol, const void* from, std::size_t n,
+                                                 std::size_t offset, int kind) {
+  return add(node, graph, deps, count,
+             [&](Runtime& rt) { return copy_of_line(inside_symbol(rt, symbol, offset, n), from, n, kind); });
+}
+LOCKSTEP_CUDA_API cudaGraphAddMemcpyNodeFromSymbol(Node* node, void* graph, const Node* deps,
+                                                   std::size_t count, void* to, const void* symbol,
+                                                   std::size_t n, std::size_t offset, int kind) {
+  return add(node, graph, deps, count,
+             [&](Runtime& rt) { return copy_of_line(to, inside_symbol(rt, symbol, offset, n), n, kind); });
 }
 LOCKSTEP_CUDA_API cudaGraphAddMemsetNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                          const MemsetParams* p) {
@@ -133,14 +91,14 @@ LOCKSTEP_CUDA_API cudaGraphAddHostNode(Node* node, void* graph, const Node* deps
 LOCKSTEP_CUDA_API cudaGraphAddEventRecordNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                               abi::Event event) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
-    (void)rt.event(event);
+    (void)rt.streams.event(event);
     return Operation{RecordEvent{event}};
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddEventWaitNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                             abi::Event event) {
   return add(node, graph, deps, count, [&](Runtime& rt) {
-    (void)rt.event(event);
+    (void)rt.streams.event(event);
     return Operation{WaitEvent{event}};
   });
 }
@@ -148,91 +106,11 @@ LOCKSTEP_CUDA_API cudaGraphAddChildGraphNode(Node* node, void* graph, const Node
                                              void* child) {
   return api([&](Runtime& rt) {
     require(node != nullptr);
-    *node = add_child_node(rt, rt.graph(graph), dependencies(deps, count), child);
+    *node = add_child_node(rt, rt.graphs.at(graph), nodes_of(deps, count), child);
   });
 }
 LOCKSTEP_CUDA_API cudaGraphDestroyNode(Node node) {
-  return api([&](Runtime& rt) {
-    for (auto& [handle, graph] : rt.graphs)
-      if (graph->contains(node)) return graph->remove(node);
-    throw ApiError(Status::kErrorInvalidValue);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphGetNodes(void* graph, Node* nodes, std::size_t* count) {
-  return api([&](Runtime& rt) {
-    require(count != nullptr);
-    const auto& all = rt.graph(graph).nodes;
-    if (nodes != nullptr)
-      for (std::size_t i = 0; i < std::min(*count, all.size()); ++i) nodes[i] = all[i].get();
-    *count = all.size();
-  });
-}
-
-LOCKSTEP_CUDA_API cudaGraphInstantiate(void** exec, void* graph, unsigned long long flags) {
-  return instantiate(exec, graph, flags);
-}
-LOCKSTEP_CUDA_API cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags) {
-  return instantiate(exec, graph, flags);
-}
-LOCKSTEP_CUDA_API cudaGraphExecDestroy(void* exec) {
-  return api([&](Runtime& rt) {
-    GraphExec& gone = rt.graph_exec(exec);
-    rt.drop_launches(gone, true);
-    rt.graph_execs.erase(&gone);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphUpload(void* exec, abi::Stream stream) {
-  return api([&](Runtime& rt) {
-    (void)rt.graph_exec(exec);
-    (void)rt.stream(stream);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphLaunch(void* exec, abi::Stream stream) { return launch(exec, stream); }
-LOCKSTEP_CUDA_API cudaGraphLaunch_ptsz(void* exec, abi::Stream stream) { return launch(exec, stream); }
-
-/// cudaGraphExecUpdateResultInfo: a code, the node that differs, the node it depends on.
-struct UpdateResult {
-  int result;
-  Node error_node, error_from_node;
-};
-LOCKSTEP_CUDA_API cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* info) {
-  return api([&](Runtime& rt) {
-    GraphExec& target = rt.graph_exec(exec);
-    Graph& source = rt.graph(graph);
-    if (info != nullptr) *info = {};
-    bool same = source.nodes.size() == target.graph->nodes.size();
-    for (std::size_t i = 0; same && i < source.nodes.size(); ++i)
-      same = source.nodes[i]->operation.index() == target.graph->nodes[i]->operation.index();
-    if (!same) {
-      if (info != nullptr) info->result = 2;  // the topology changed
-      throw ApiError(Status::kErrorGraphExecUpdateFailure);
-    }
-    target.graph = source.clone();
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphExecKernelNodeSetParams(void* exec, Node node, const KernelNodeParams* p) {
-  return api([&](Runtime& rt) {
-    require(p != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = kernel_operation(rt, *p);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphKernelNodeSetParams(Node node, const KernelNodeParams* p) {
-  return api([&](Runtime& rt) {
-    require(node != nullptr && p != nullptr);
-    node->operation = kernel_operation(rt, *p);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphExecMemsetNodeSetParams(void* exec, Node node, const MemsetParams* p) {
-  return api([&](Runtime& rt) {
-    require(p != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = fill_operation(*p);
-  });
-}
-LOCKSTEP_CUDA_API cudaGraphExecHostNodeSetParams(void* exec, Node node, const HostNodeParams* p) {
-  return api([&](Runtime& rt) {
-    require(p != nullptr);
-    twin_of(*rt.graph_exec(exec).graph, node)->operation = host_operation(*p);
-  });
+  return api([&](Runtime& rt) { rt.graphs.owner(node).remove(node); });
 }
 
 }  // namespace lockstep::cuda

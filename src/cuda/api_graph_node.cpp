@@ -10,32 +10,12 @@ namespace {
 
 using Node = GraphNode*;
 
-/// enum cudaGraphNodeType.
-enum NodeType {
-  kKernelNode,
-  kMemcpyNode,
-  kMemsetNode,
-  kHostNode,
-  kGraphNode,
-  kEmptyNode,
-  kWaitEventNode,
-  kEventRecordNode,
-  kMemAllocNode = 10,
-  kMemFreeNode,
-  kConditionalNode = 13
-};
-
-std::vector<Node> dependencies(const Node* nodes, std::size_t count) {
-  require(count == 0 || nodes != nullptr);
-  return {nodes, nodes + count};
-}
-
 Node add_conditional(Runtime& rt, Graph& graph, std::vector<Node> after, ConditionalNodeParams& p) {
   require(p.type >= GraphChoice::kIf && p.type <= GraphChoice::kSwitch && p.size > 0);
   require(p.size == 1 || p.type == GraphChoice::kSwitch || (p.type == GraphChoice::kIf && p.size == 2));
   auto choice = std::make_shared<GraphChoice>();
   choice->type = static_cast<GraphChoice::Type>(p.type);
-  choice->condition = rt.condition(p.handle);
+  choice->condition = rt.graphs.condition(p.handle);
   for (unsigned i = 0; i < p.size; ++i) {
     choice->bodies.push_back(std::make_shared<Graph>());
     choice->handles.push_back(choice->bodies.back().get());
@@ -51,7 +31,7 @@ Operation operation_of(Runtime& rt, NodeParams& p) {
     case kKernelNode:
       return kernel_operation(rt, p.kernel);
     case kMemcpyNode:
-      return rt.copy_3d(p.memcpy.copyParams);
+      return rt.arrays.copy_3d(p.memcpy.copyParams);
     case kMemsetNode:
       return fill_operation(p.memset);
     case kHostNode:
@@ -59,10 +39,10 @@ Operation operation_of(Runtime& rt, NodeParams& p) {
     case kEmptyNode:
       return Nothing{};
     case kWaitEventNode:
-      (void)rt.event(p.event.event);
+      (void)rt.streams.event(p.event.event);
       return WaitEvent{p.event.event};
     case kEventRecordNode:
-      (void)rt.event(p.event.event);
+      (void)rt.streams.event(p.event.event);
       return RecordEvent{p.event.event};
     case kMemAllocNode:
       return allocate_operation(rt, p.alloc);
@@ -79,12 +59,14 @@ enum MemoryAttribute { kUsed, kUsedHigh, kReserved, kReservedHigh };
 
 }  // namespace
 
-LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, const void*, std::size_t count,
-                                   NodeParams* p) {
+LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, void* fourth,
+                                   std::uintptr_t fifth, NodeParams* sixth) {
+  const std::size_t count = count_of(fourth, fifth);
+  NodeParams* const p = is_cuda_12() ? reinterpret_cast<NodeParams*>(fifth) : sixth;
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    Graph& target = rt.graph(graph);
-    auto after = dependencies(deps, count);
+    Graph& target = rt.graphs.at(graph);
+    auto after = nodes_of(deps, count);
     if (p->type == kGraphNode)
       *node = add_child_node(rt, target, std::move(after), p->graph.graph);
     else if (p->type == kConditionalNode)
@@ -102,7 +84,7 @@ LOCKSTEP_CUDA_API cudaGraphConditionalHandleCreate(unsigned long long* handle, v
     require(handle != nullptr && flags <= kAssignDefault);
     auto made = std::make_shared<const GraphCondition>(rt.memory, initial, flags == kAssignDefault);
     made->set(0);
-    rt.graph(graph).conditions.push_back(made);
+    rt.graphs.at(graph).conditions.push_back(made);
     *handle = made->memory.address();
   });
 }
@@ -111,15 +93,15 @@ LOCKSTEP_CUDA_API cudaGraphAddMemAllocNode(Node* node, void* graph, const Node* 
                                            MemAllocNodeParams* p) {
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    Graph& target = rt.graph(graph);
-    *node = target.add(allocate_operation(rt, *p), dependencies(deps, count));
+    Graph& target = rt.graphs.at(graph);
+    *node = target.add(allocate_operation(rt, *p), nodes_of(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cudaGraphAddMemFreeNode(Node* node, void* graph, const Node* deps, std::size_t count,
                                           void* pointer) {
   return api([&](Runtime& rt) {
     require(node != nullptr && pointer != nullptr);
-    *node = rt.graph(graph).add(FreeMemory{pointer}, dependencies(deps, count));
+    *node = rt.graphs.at(graph).add(FreeMemory{pointer}, nodes_of(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {
@@ -133,7 +115,7 @@ LOCKSTEP_CUDA_API cudaGraphMemFreeNodeGetParams(Node node, void** pointer) {
 
 LOCKSTEP_CUDA_API cudaDeviceGetGraphMemAttribute(int device, int attribute, std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    GraphMemory& memory = rt.device(device).graph_memory;
+    GraphMemory& memory = rt.devices.at(device).graph_memory;
     require(value != nullptr && attribute >= kUsed && attribute <= kReservedHigh);
     const auto& f = memory.footprint();
     const std::uint64_t values[] = {f.used, f.used_high, f.reserved, f.reserved_high};
@@ -142,13 +124,13 @@ LOCKSTEP_CUDA_API cudaDeviceGetGraphMemAttribute(int device, int attribute, std:
 }
 LOCKSTEP_CUDA_API cudaDeviceSetGraphMemAttribute(int device, int attribute, const std::uint64_t* value) {
   return api([&](Runtime& rt) {
-    GraphMemory& memory = rt.device(device).graph_memory;
+    GraphMemory& memory = rt.devices.at(device).graph_memory;
     require(value != nullptr && *value == 0 && (attribute == kUsedHigh || attribute == kReservedHigh));
     memory.reset_high(attribute == kUsedHigh);
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGraphMemTrim(int device) {
-  return api([&](Runtime& rt) { rt.device(device).graph_memory.trim(); });
+  return api([&](Runtime& rt) { rt.devices.at(device).graph_memory.trim(); });
 }
 
 }  // namespace lockstep::cuda

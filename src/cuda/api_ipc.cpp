@@ -26,14 +26,15 @@ Address open_memory(Runtime& rt, const IpcHandle& handle, unsigned flags) {
 }
 
 void close_memory(Runtime& rt, Address address) {
-  rt.wait_held();
+  rt.held.wait_all();
   rt.processes.close(address);
 }
 
 void give_event(Runtime& rt, IpcHandle* handle, abi::Event event) {
   require(handle != nullptr);
   require_functional(rt);
-  require(rt.event(event).flags == (kDisableTiming | kInterprocess), Status::kErrorInvalidResourceHandle);
+  require(rt.streams.event(event).flags == (kDisableTiming | kInterprocess),
+          Status::kErrorInvalidResourceHandle);
   *handle = rt.processes.give_event();
 }
 
@@ -42,7 +43,7 @@ void open_event(Runtime& rt, abi::Event* event, const IpcHandle& handle) {
   require_functional(rt);
   require(Processes::is_event(handle), Status::kErrorInvalidResourceHandle);
   make_context_current();
-  *event = rt.create_event(kDisableTiming | kInterprocess);
+  *event = rt.streams.create_event(kDisableTiming | kInterprocess);
   rt.processes.note_shared();
 }
 

@@ -42,7 +42,7 @@ KernelLaunch extended(Runtime& rt, const abi::LaunchConfig* config) {
     else if (attribute.id == abi::kLaunchAttributeClusterDimension)
       l.cluster = abi::dim3{cluster.x, cluster.y, cluster.z};
     else
-      rt.warn_once(fmt::format("launch attribute {} has no effect", attribute.id));
+      rt.warnings.once(fmt::format("launch attribute {} has no effect", attribute.id));
   }
   return l;
 }

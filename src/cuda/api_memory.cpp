@@ -18,21 +18,21 @@ void allocate(Runtime& rt, void** pointer, std::size_t bytes, MemoryKind kind) {
   require(pointer != nullptr);
   *pointer = nullptr;
   if (bytes == 0) return;
-  *pointer = reinterpret_cast<void*>(rt.allocate(bytes, kind));
+  *pointer = reinterpret_cast<void*>(rt.allocations.allocate(bytes, kind));
 }
 
 void release(Runtime& rt, void* pointer, std::initializer_list<MemoryKind> kinds) {
   make_context_current();
   if (pointer == nullptr) return;
   const auto address = reinterpret_cast<Address>(pointer);
-  if (rt.end_graph_use(address)) return;
+  if (rt.devices.end_graph_use(address)) return;
   const auto found = rt.memory.find(address);
   require(found && found->begin == address && std::ranges::find(kinds, found->kind) != kinds.end());
   if (found->kind == MemoryKind::kDevice)
-    rt.wait_held(found->device);  // as every work there may name it
+    rt.held.wait_device(found->device);  // as every work there may name it
   else
-    rt.wait_held();
-  require(rt.release(address));
+    rt.held.wait_all();
+  require(rt.allocations.release(address));
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ LOCKSTEP_CUDA_API cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
 
 LOCKSTEP_CUDA_API cudaHostUnregister(void* pointer) {
   return api([&](Runtime& rt) {
-    rt.wait_held();
+    rt.held.wait_all();
     require(rt.memory.remove_host_range(reinterpret_cast<Address>(pointer)),
             Status::kErrorHostMemoryNotRegistered);
   });

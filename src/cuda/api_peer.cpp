@@ -19,7 +19,7 @@ bool linked(const Runtime& rt, unsigned a, unsigned b) {
 /// Peer access has no flags (CUDA Runtime API, cudaDeviceEnablePeerAccess: must be 0).
 int enable(int peer, unsigned flags) {
   return api([&](Runtime& rt) {
-    const unsigned other = rt.device(peer).number();
+    const unsigned other = rt.devices.at(peer).number();
     require(flags == 0);
     require(other != current_device(), Status::kErrorInvalidDevice);
     require(linked(rt, current_device(), other), Status::kErrorPeerAccessUnsupported);
@@ -30,9 +30,9 @@ int enable(int peer, unsigned flags) {
 }
 int disable(int peer) {
   return api([&](Runtime& rt) {
-    const unsigned other = rt.device(peer).number();
+    const unsigned other = rt.devices.at(peer).number();
     require(rt.memory.is_peer(current_device(), other), Status::kErrorPeerAccessNotEnabled);
-    rt.wait_held(current_device());  // which may reach it still
+    rt.held.wait_device(current_device());  // which may reach it still
     rt.memory.set_peer(current_device(), other, false);
   });
 }
@@ -42,7 +42,7 @@ int attribute_of(int* value, int attribute, int from, int to) {
   enum { kPerformanceRank = 1, kAccessSupported, kNativeAtomics, kArraysSupported, kOnlyPartialAtomics };
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    const unsigned a = rt.device(from).number(), b = rt.device(to).number();
+    const unsigned a = rt.devices.at(from).number(), b = rt.devices.at(to).number();
     require(a != b, Status::kErrorInvalidDevice);
     require(attribute >= kPerformanceRank && attribute <= kOnlyPartialAtomics);
     const bool has =
@@ -57,19 +57,19 @@ void order(Runtime& rt, unsigned from, unsigned to) {
   abi::Event event = nullptr;
   {
     const OnDevice device(from);
-    event = rt.create_event(kEventDisableTiming);
+    event = rt.streams.create_event(kEventDisableTiming);
     rt.submit(nullptr, RecordEvent{event});
   }
   const OnDevice device(to);
   rt.submit(nullptr, WaitEvent{event});
-  rt.destroy_event(event);
+  rt.streams.destroy_event(event);
 }
 
 /// `submit` puts the copy into the calling thread's device's default stream, serialised with all work of the
 /// three devices (CUDA Runtime API, cudaMemcpyPeer).
 template <class Submit>
 void serialised(Runtime& rt, int to, int from, Submit&& submit) {
-  const unsigned own = current_device(), ends[] = {rt.device(to).number(), rt.device(from).number()};
+  const unsigned own = current_device(), ends[] = {rt.devices.at(to).number(), rt.devices.at(from).number()};
   for (const unsigned end : ends) order(rt, end, own);
   submit();
   for (const unsigned end : ends) order(rt, own, end);
@@ -87,7 +87,7 @@ Copy plain(void* to, const void* from, std::size_t n) {
 
 int copy_peer(void* to, int to_device, const void* from, int from_device, std::size_t n) {
   return api([&](Runtime& rt) {
-    (void)rt.device(to_device), (void)rt.device(from_device);
+    (void)rt.devices.at(to_device), (void)rt.devices.at(from_device);
     if (n == 0) return;
     serialised(rt, to_device, from_device, [&] { rt.submit(nullptr, plain(to, from, n)); });
   });
@@ -95,7 +95,7 @@ int copy_peer(void* to, int to_device, const void* from, int from_device, std::s
 int copy_peer_async(void* to, int to_device, const void* from, int from_device, std::size_t n,
                     abi::Stream stream) {
   return api([&](Runtime& rt) {
-    (void)rt.device(to_device), (void)rt.device(from_device);
+    (void)rt.devices.at(to_device), (void)rt.devices.at(from_device);
     if (n > 0) rt.submit(stream, plain(to, from, n));
   });
 }
@@ -116,8 +116,8 @@ static_assert(sizeof(Memcpy3DPeerParms) == 168 && offsetof(Memcpy3DPeerParms, ds
 
 Copy copy_of(Runtime& rt, const Memcpy3DPeerParms* p) {
   require(p != nullptr);
-  (void)rt.device(p->srcDevice), (void)rt.device(p->dstDevice);
-  return rt.copy_3d(
+  (void)rt.devices.at(p->srcDevice), (void)rt.devices.at(p->dstDevice);
+  return rt.arrays.copy_3d(
       {p->srcArray, p->srcPos, p->srcPtr, p->dstArray, p->dstPos, p->dstPtr, p->extent, abi::kDefault});
 }
 int copy_3d_peer(const Memcpy3DPeerParms* p) {
@@ -149,7 +149,7 @@ int device_of(const void* context) {
 LOCKSTEP_CUDA_API cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return api([&](Runtime& rt) {
     require(can != nullptr);
-    const unsigned a = rt.device(device).number(), b = rt.device(peer).number();
+    const unsigned a = rt.devices.at(device).number(), b = rt.devices.at(peer).number();
     *can = a != b && linked(rt, a, b);
   });
 }

@@ -18,16 +18,16 @@ namespace {
 int malloc_async(void** pointer, std::size_t bytes, abi::Stream handle, void* from) {
   return api([&](Runtime& rt) {
     require(pointer != nullptr && bytes > 0);
-    const unsigned device = rt.stream(handle).device;
+    const unsigned device = rt.streams.stream(handle).device;
     Pool& pool = from != nullptr ? rt.pools.at(from) : rt.pools.current_of(PoolPlace::on(device));
     const OnDevice on(static_cast<unsigned>(pool.place.device));
-    if (rt.stream(handle).capture != nullptr) {
+    if (rt.streams.stream(handle).capture != nullptr) {
       auto memory = std::make_shared<const GraphAllocation>(rt.memory, bytes, device);
       *pointer = reinterpret_cast<void*>(memory->address());
       return rt.submit(handle, AllocateMemory{std::move(memory)});
     }
     require(pool.has_room(bytes), Status::kErrorMemoryAllocation);
-    const Address address = rt.allocate(bytes, pool.place.memory_kind());
+    const Address address = rt.allocations.allocate(bytes, pool.place.memory_kind());
     rt.memory.reach_only(address, pool.reached_by());
     rt.pools.begin_use(pool, address, bytes);
     *pointer = reinterpret_cast<void*>(address);
@@ -44,14 +44,7 @@ int free_async(void* pointer, abi::Stream stream) {
 }
 /// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
 /// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
-bool is_cuda_12(abi::MemLocation place) {
-  static const bool library = [] {
-    Dl_info here{};
-    const bool found = dladdr(reinterpret_cast<void*>(&cudaMemPrefetchAsync), &here) != 0;
-    return found && std::string_view(here.dli_fname).ends_with(".so.12");
-  }();
-  return library || place.type <= 0;
-}
+bool is_cuda_12(abi::MemLocation place) { return cuda::is_cuda_12() || place.type <= 0; }
 struct NamedPlace {
   bool host = false;
   std::uint16_t device = 0;  // else
@@ -61,7 +54,7 @@ struct NamedPlace {
 NamedPlace named(Runtime& rt, abi::MemLocation place) {
   constexpr int kDevice = 1, kLastHost = 4;
   const auto device = [&](int number) {
-    return NamedPlace{false, static_cast<std::uint16_t>(rt.device(number).number())};
+    return NamedPlace{false, static_cast<std::uint16_t>(rt.devices.at(number).number())};
   };
   if (is_cuda_12(place)) return place.type == -1 ? NamedPlace{true} : device(place.type);
   require(place.type <= kLastHost, Status::kErrorInvalidDevice);
@@ -109,36 +102,36 @@ LOCKSTEP_CUDA_API cudaFreeAsync_ptsz(void* p, abi::Stream s) { return free_async
 LOCKSTEP_CUDA_API cudaDeviceGetDefaultMemPool(void** pool, int device) {
   return api([&](Runtime& rt) {
     require(pool != nullptr);
-    *pool = &rt.pools.default_of(PoolPlace::on(rt.device(device).number()));
+    *pool = &rt.pools.default_of(PoolPlace::on(rt.devices.at(device).number()));
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceGetMemPool(void** pool, int device) {
   return api([&](Runtime& rt) {
     require(pool != nullptr);
-    *pool = &rt.pools.current_of(PoolPlace::on(rt.device(device).number()));
+    *pool = &rt.pools.current_of(PoolPlace::on(rt.devices.at(device).number()));
   });
 }
 LOCKSTEP_CUDA_API cudaDeviceSetMemPool(int device, void* pool) {
   return api([&](Runtime& rt) {
-    rt.pools.set_current(PoolPlace::on(rt.device(device).number()), rt.pools.at(pool));
+    rt.pools.set_current(PoolPlace::on(rt.devices.at(device).number()), rt.pools.at(pool));
   });
 }
 LOCKSTEP_CUDA_API cudaMemGetDefaultMemPool(void** pool, const abi::MemLocation* place, int kind) {
   return api([&](Runtime& rt) {
     require(pool != nullptr && place != nullptr);
-    *pool = &rt.pools.default_of(PoolPlace::of(*place, kind, rt.devices()));
+    *pool = &rt.pools.default_of(PoolPlace::of(*place, kind, rt.devices.count()));
   });
 }
 LOCKSTEP_CUDA_API cudaMemGetMemPool(void** pool, const abi::MemLocation* place, int kind) {
   return api([&](Runtime& rt) {
     require(pool != nullptr && place != nullptr);
-    *pool = &rt.pools.current_of(PoolPlace::of(*place, kind, rt.devices()));
+    *pool = &rt.pools.current_of(PoolPlace::of(*place, kind, rt.devices.count()));
   });
 }
 LOCKSTEP_CUDA_API cudaMemSetMemPool(const abi::MemLocation* place, int kind, void* pool) {
   return api([&](Runtime& rt) {
     require(place != nullptr);
-    rt.pools.set_current(PoolPlace::of(*place, kind, rt.devices()), rt.pools.at(pool));
+    rt.pools.set_current(PoolPlace::of(*place, kind, rt.devices.count()), rt.pools.at(pool));
   });
 }
 
@@ -146,7 +139,7 @@ LOCKSTEP_CUDA_API cudaMemPoolCreate(void** pool, const abi::MemPoolProps* proper
   return api([&](Runtime& rt) {
     require(pool != nullptr && properties != nullptr);
     require(properties->handleTypes == 0, Status::kErrorNotSupported);  // for other processes
-    *pool = &rt.pools.create(PoolPlace::of(properties->location, properties->allocType, rt.devices()),
+    *pool = &rt.pools.create(PoolPlace::of(properties->location, properties->allocType, rt.devices.count()),
                              properties->maxSize);
   });
 }
@@ -178,7 +171,7 @@ LOCKSTEP_CUDA_API cudaMemPoolSetAccess(void* handle, const abi::MemAccessDesc* a
       const auto [place, flags] = access[i];
       require(flags == 0 || flags == 1 || flags == Pool::kReadWrite);
       if (place.type != PoolPlace::kDevice) continue;
-      pool.set_access(rt.device(place.id).number(), flags);
+      pool.set_access(rt.devices.at(place.id).number(), flags);
     }
     rt.pools.for_each_use(pool, [&](Address address) { rt.memory.reach_only(address, pool.reached_by()); });
   });
@@ -189,7 +182,7 @@ LOCKSTEP_CUDA_API cudaMemPoolGetAccess(int* flags, void* handle, const abi::MemL
     require(flags != nullptr && place != nullptr);
     const bool device = place->type == PoolPlace::kDevice;
     const bool host_reaches = pool.place.memory_kind() != exec::MemoryKind::kDevice;
-    *flags = device ? pool.access(rt.device(place->id).number()) : host_reaches ? Pool::kReadWrite : 0;
+    *flags = device ? pool.access(rt.devices.at(place->id).number()) : host_reaches ? Pool::kReadWrite : 0;
   });
 }
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t bytes) {
@@ -214,7 +207,7 @@ LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::M
 /// On hardware with concurrent managed access it has no effect but on visibility.
 LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned) {
   return api([&](Runtime& rt) {
-    (void)rt.stream(s);
+    (void)rt.streams.stream(s);
     check_managed(rt, p, std::max<std::size_t>(n, 1));
   });
 }

@@ -10,32 +10,31 @@ namespace {
 int create_stream(abi::Stream* handle, unsigned flags, int priority) {
   return api([&](Runtime& rt) {
     require(handle != nullptr && flags <= kStreamNonBlocking);
-    *handle = rt.create_stream(flags, priority);
+    *handle = rt.streams.create_stream(flags, priority);
   });
 }
 int record(abi::Event event, abi::Stream stream) {
   return api([&](Runtime& rt) {
-    (void)rt.event(event);
+    (void)rt.streams.event(event);
     rt.submit(stream, RecordEvent{event});
   });
 }
 int wait_event(abi::Stream stream, abi::Event event) {
   return api([&](Runtime& rt) {
-    (void)rt.event(event);
+    (void)rt.streams.event(event);
     rt.submit(stream, WaitEvent{event});
   });
 }
 int synchronize(abi::Stream handle) {
   return api([&](Runtime& rt) {
-    require(rt.stream(handle).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    require(rt.streams.stream(handle).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
     rt.wait_stream(handle);
   });
 }
 int query(abi::Stream handle) {
   return api([&](Runtime& rt) {
-    StreamState& s = rt.stream(handle);
-    require(s.capture == nullptr, Status::kErrorStreamCaptureUnsupported);
-    require(rt.is_complete(s), Status::kErrorNotReady);
+    require(rt.streams.stream(handle).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    require(rt.is_complete(handle), Status::kErrorNotReady);
   });
 }
 int host_function(abi::Stream stream, abi::HostFn call, void* data) {
@@ -47,13 +46,13 @@ int host_function(abi::Stream stream, abi::HostFn call, void* data) {
 int priority_of(abi::Stream handle, int* priority) {
   return api([&](Runtime& rt) {
     require(priority != nullptr);
-    *priority = rt.stream(handle).priority;
+    *priority = rt.streams.stream(handle).priority;
   });
 }
 int flags_of(abi::Stream handle, unsigned* flags) {
   return api([&](Runtime& rt) {
     require(flags != nullptr);
-    *flags = rt.stream(handle).flags;
+    *flags = rt.streams.stream(handle).flags;
   });
 }
 
@@ -69,7 +68,7 @@ void call_back(void* pointer) {
 int add_callback(abi::Stream stream, abi::StreamCallback call, void* data, unsigned flags) {
   return api([&](Runtime& rt) {
     require(call != nullptr && flags == 0);
-    require(rt.stream(stream).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
+    require(rt.streams.stream(stream).capture == nullptr, Status::kErrorStreamCaptureUnsupported);
     rt.submit(stream,
               HostCall{call_back, std::make_unique<Callback>(Callback{call, stream, data}).release()});
   });
@@ -78,8 +77,8 @@ int add_callback(abi::Stream stream, abi::StreamCallback call, void* data, unsig
 int set_attribute(abi::Stream stream, int attribute, const void* value) {
   return api([&](Runtime& rt) {
     require(value != nullptr);
-    (void)rt.stream(stream);
-    rt.warn_once(fmt::format("stream attribute {} has no effect", attribute));
+    (void)rt.streams.stream(stream);
+    rt.warnings.once(fmt::format("stream attribute {} has no effect", attribute));
   });
 }
 
@@ -93,7 +92,7 @@ LOCKSTEP_CUDA_API cudaStreamCreateWithPriority(abi::Stream* s, unsigned flags, i
   return create_stream(s, flags, priority);
 }
 LOCKSTEP_CUDA_API cudaStreamDestroy(abi::Stream s) {
-  return api([&](Runtime& rt) { rt.destroy_stream(s); });
+  return api([&](Runtime& rt) { rt.streams.destroy_stream(s); });
 }
 LOCKSTEP_CUDA_API cudaStreamSynchronize(abi::Stream s) { return synchronize(s); }
 LOCKSTEP_CUDA_API cudaStreamSynchronize_ptsz(abi::Stream s) { return synchronize(s); }
@@ -108,13 +107,13 @@ LOCKSTEP_CUDA_API cudaStreamGetFlags_ptsz(abi::Stream s, unsigned* f) { return f
 LOCKSTEP_CUDA_API cudaStreamGetId(abi::Stream s, unsigned long long* id) {
   return api([&](Runtime& rt) {
     require(id != nullptr);
-    *id = rt.stream(s).number;
+    *id = rt.streams.stream(s).number;
   });
 }
 LOCKSTEP_CUDA_API cudaStreamGetDevice(abi::Stream s, int* device) {
   return api([&](Runtime& rt) {
     require(device != nullptr);
-    *device = static_cast<int>(rt.stream(s).device);
+    *device = static_cast<int>(rt.streams.stream(s).device);
   });
 }
 LOCKSTEP_CUDA_API cudaStreamSetAttribute(abi::Stream s, int attribute, const void* value) {
@@ -140,17 +139,17 @@ LOCKSTEP_CUDA_API cudaLaunchHostFunc_ptsz(abi::Stream s, abi::HostFn call, void*
 LOCKSTEP_CUDA_API cudaEventCreate(abi::Event* e) {
   return api([&](Runtime& rt) {
     require(e != nullptr);
-    *e = rt.create_event(0);
+    *e = rt.streams.create_event(0);
   });
 }
 LOCKSTEP_CUDA_API cudaEventCreateWithFlags(abi::Event* e, unsigned flags) {
   return api([&](Runtime& rt) {
     require(e != nullptr && flags <= 7);
-    *e = rt.create_event(flags);
+    *e = rt.streams.create_event(flags);
   });
 }
 LOCKSTEP_CUDA_API cudaEventDestroy(abi::Event e) {
-  return api([&](Runtime& rt) { rt.destroy_event(e); });
+  return api([&](Runtime& rt) { rt.streams.destroy_event(e); });
 }
 LOCKSTEP_CUDA_API cudaEventRecord(abi::Event e, abi::Stream s) { return record(e, s); }
 LOCKSTEP_CUDA_API cudaEventRecord_ptsz(abi::Event e, abi::Stream s) { return record(e, s); }

@@ -1,19 +1,15 @@
 // Device variables by their host symbols.
 #include "cuda/api.hpp"
+#include "cuda/graph_params.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
 
-std::byte* inside(const DeviceVariable& variable, std::size_t offset, std::size_t bytes) {
-  require(offset <= variable.bytes && bytes <= variable.bytes - offset);
-  return reinterpret_cast<std::byte*>(variable.address) + offset;
-}
-
 int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t offset, int kind,
               abi::Stream stream) {
   return api([&](Runtime& rt) {
-    std::byte* to = inside(rt.modules.variable(symbol), offset, n);
+    std::byte* to = inside_symbol(rt, symbol, offset, n);
     require(from != nullptr || n == 0);
     auto* source = static_cast<std::byte*>(const_cast<void*>(from));
     if (n > 0) rt.submit(stream, Copy{{to, n, n}, {source, n, n}, n, 1, 1, kind});
@@ -23,7 +19,7 @@ int to_symbol(const void* symbol, const void* from, std::size_t n, std::size_t o
 int from_symbol(void* to, const void* symbol, std::size_t n, std::size_t offset, int kind,
                 abi::Stream stream) {
   return api([&](Runtime& rt) {
-    std::byte* from = inside(rt.modules.variable(symbol), offset, n);
+    std::byte* from = inside_symbol(rt, symbol, offset, n);
     require(to != nullptr || n == 0);
     if (n > 0) rt.submit(stream, Copy{{static_cast<std::byte*>(to), n, n}, {from, n, n}, n, 1, 1, kind});
   });

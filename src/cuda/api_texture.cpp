@@ -14,7 +14,7 @@ exec::Image image_of(Runtime& rt, const abi::ResourceDesc& r) {
   exec::Image image;
   switch (r.resType) {
     case kArray:
-      return rt.array(r.res.array.array).image();
+      return rt.arrays.at(r.res.array.array).image();
     case kLinear:
       image.format = texel_format(r.res.linear.desc);
       image.data = reinterpret_cast<Address>(r.res.linear.devPtr);
@@ -73,7 +73,7 @@ LOCKSTEP_CUDA_API cudaDestroyTextureObject(unsigned long long handle) {
 LOCKSTEP_CUDA_API cudaCreateSurfaceObject(unsigned long long* handle, const abi::ResourceDesc* resource) {
   return api([&](Runtime& rt) {
     require(handle != nullptr && resource != nullptr && resource->resType == kArray);
-    *handle = rt.textures.add_surface(rt.array(resource->res.array.array).image());
+    *handle = rt.textures.add_surface(rt.arrays.at(resource->res.array.array).image());
   });
 }
 LOCKSTEP_CUDA_API cudaDestroySurfaceObject(unsigned long long handle) {

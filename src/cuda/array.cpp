@@ -38,4 +38,59 @@ exec::Image Array::image() const {
   return image;
 }
 
+CopyEnd Array::part(std::size_t x, std::size_t y, std::size_t z) const {
+  if (x >= pitch || y >= rows() || z >= slices()) throw ApiError(Status::kErrorInvalidValue);
+  const std::size_t slice = pitch * rows();
+  return {reinterpret_cast<std::byte*>(address) + z * slice + y * pitch + x, pitch, slice};
+}
+
+CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
+  if (pointer == nullptr) throw ApiError(Status::kErrorInvalidValue);
+  return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
+}
+
+Array& Arrays::add(std::unique_ptr<Array> array) {
+  const Array* const handle = array.get();
+  return *(arrays_[handle] = std::move(array));
+}
+
+Array& Arrays::at(const void* handle) const {
+  const auto found = arrays_.find(static_cast<const Array*>(handle));
+  if (found == arrays_.end()) throw ApiError(Status::kErrorInvalidResourceHandle);
+  return *found->second;
+}
+
+void Arrays::remove_if(const std::function<bool(const Array&)>& is_gone) {
+  std::erase_if(arrays_, [&](const auto& entry) { return is_gone(*entry.second); });
+}
+
+Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
+  if ((p.srcArray == nullptr) == (p.srcPtr.ptr == nullptr) ||
+      (p.dstArray == nullptr) == (p.dstPtr.ptr == nullptr))
+    throw ApiError(Status::kErrorInvalidValue);
+  const void* any = p.srcArray != nullptr ? p.srcArray : p.dstArray;  // positions count its texels
+  const std::size_t unit = any != nullptr ? at(any).texel_bytes : 1;
+  const auto end = [&](const void* handle, const abi::Pos& from, const abi::PitchedPtr& pointer) {
+    if (handle != nullptr) {
+      const Array& a = at(handle);
+      if (from.x * unit + p.extent.width * unit > a.pitch || from.y + p.extent.height > a.rows() ||
+          from.z + p.extent.depth > a.slices())
+        throw ApiError(Status::kErrorInvalidValue);
+      return a.part(from.x * unit, from.y, from.z);
+    }
+    CopyEnd e = linear(pointer.ptr, pointer.pitch, pointer.pitch * pointer.ysize);
+    e.address += from.z * e.slice + from.y * e.pitch + from.x;
+    return e;
+  };
+  Copy copy;
+  copy.width = p.extent.width * unit;
+  copy.height = p.extent.height;
+  copy.depth = p.extent.depth;
+  if (copy.width * copy.height * copy.depth == 0) return copy;
+  copy.to = end(p.dstArray, p.dstPos, p.dstPtr);
+  copy.from = end(p.srcArray, p.srcPos, p.srcPtr);
+  copy.kind = p.kind;
+  return copy;
+}
+
 }  // namespace lockstep::cuda

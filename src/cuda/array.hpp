@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 
 #include "cuda/abi.hpp"
+#include "cuda/operation.hpp"
 #include "exec/texture_table.hpp"
 
 namespace lockstep::cuda {
@@ -26,6 +30,28 @@ struct Array {
   [[nodiscard]] std::size_t slices() const { return depth > 0 ? depth : 1; }
   [[nodiscard]] std::size_t bytes() const { return pitch * rows() * slices(); }
   [[nodiscard]] exec::Image image() const;
+  /// As one side of a copy: from byte `x` of row `y` of slice `z` on. Throws ApiError(InvalidValue) where
+  /// that is outside.
+  [[nodiscard]] CopyEnd part(std::size_t x, std::size_t y, std::size_t z = 0) const;
+};
+
+/// Linear memory as one side of a copy. Throws ApiError(InvalidValue) for a null pointer.
+[[nodiscard]] CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice);
+
+/// The arrays of the process, by their handles.
+class Arrays {
+ public:
+  Array& add(std::unique_ptr<Array> array);
+  /// Throws ApiError(InvalidResourceHandle).
+  [[nodiscard]] Array& at(const void* handle) const;
+  void remove(Array& array) { arrays_.erase(&array); }
+  void remove_if(const std::function<bool(const Array&)>& is_gone);
+  /// What cudaMemcpy3D copies. Throws ApiError(InvalidValue) for what lies outside an array or names no or
+  /// two sides.
+  [[nodiscard]] Copy copy_3d(const abi::Memcpy3DParms& p) const;
+
+ private:
+  std::map<const Array*, std::unique_ptr<Array>> arrays_;
 };
 
 }  // namespace lockstep::cuda

@@ -26,6 +26,10 @@ int driver_api(Body&& body) noexcept {
   return driver([&] { return api(body); });
 }
 
+/// The addresses of a kernel's arguments in `extra`: pairs of a key and a value up to a null key, which give
+/// the parameters as one buffer (cuLaunchKernel).
+[[nodiscard]] std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra);
+
 /// Until a multicast object has all of its devices, which another thread of the program adds. Throws ApiError
 /// where it has no other.
 void wait_for_team(Runtime& rt, MulticastObjects::Handle object);

@@ -21,7 +21,7 @@ constexpr unsigned kTensorMapArch = 90;
 int create(void** context, unsigned flags, int device) {
   return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    context_stack().push_back(&create_context(rt.device(device).number(), flags));
+    context_stack().push_back(&create_context(rt.devices.at(device).number(), flags));
     *context = context_stack().back();
   });
 }
@@ -93,13 +93,13 @@ LOCKSTEP_CUDA_API cuDeviceGetCount(int* count) {
 LOCKSTEP_CUDA_API cuDeviceGet(int* device, int ordinal) {
   return driver_api([&](Runtime& rt) {
     require(device != nullptr);
-    *device = static_cast<int>(rt.device(ordinal).number());
+    *device = static_cast<int>(rt.devices.at(ordinal).number());
   });
 }
 LOCKSTEP_CUDA_API cuDeviceGetName(char* name, int bytes, int device) {
   return driver_api([&](Runtime& rt) {
     require(name != nullptr && bytes > 0);
-    (void)rt.device(device);
+    (void)rt.devices.at(device);
     std::strncpy(name, device_properties(rt.settings.gpu).name, static_cast<std::size_t>(bytes) - 1);
     name[bytes - 1] = '\0';
   });
@@ -107,14 +107,14 @@ LOCKSTEP_CUDA_API cuDeviceGetName(char* name, int bytes, int device) {
 LOCKSTEP_CUDA_API cuDeviceGetUuid_v2(char* uuid, int device) {
   return driver_api([&](Runtime& rt) {
     require(uuid != nullptr);
-    const auto properties = device_properties(rt.settings.gpu, rt.device(device).number());
+    const auto properties = device_properties(rt.settings.gpu, rt.devices.at(device).number());
     std::memcpy(uuid, properties.uuid, sizeof properties.uuid);
   });
 }
 LOCKSTEP_CUDA_API cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
   return driver_api([&](Runtime& rt) {
     require(bytes != nullptr);
-    (void)rt.device(device);
+    (void)rt.devices.at(device);
     *bytes = rt.memory.capacity();
   });
 }
@@ -122,19 +122,19 @@ LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
   if (attribute == kMulticast)
     return driver_api([&](Runtime& rt) {
       require(value != nullptr);
-      *value = static_cast<int>(rt.settings.multicast >> rt.device(device).number() & 1);
+      *value = static_cast<int>(rt.settings.multicast >> rt.devices.at(device).number() & 1);
     });
   if (attribute == kFileDescriptors)
     return driver_api([&](Runtime& rt) {
       require(value != nullptr);
-      (void)rt.device(device);
+      (void)rt.devices.at(device);
       *value = rt.settings.functional;
     });
   const bool there = attribute == kTextureGather || attribute == kVirtualMemory || attribute == kTensorMaps;
   if (there || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
     return driver_api([&](Runtime& rt) {
       require(value != nullptr);
-      (void)rt.device(device);
+      (void)rt.devices.at(device);
       *value = there && (attribute != kTensorMaps || rt.settings.gpu.gpu.arch >= kTensorMapArch);
     });
   return driver([&] { return cudaDeviceGetAttribute(value, attribute, device); });
@@ -142,7 +142,7 @@ LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
 LOCKSTEP_CUDA_API cuDeviceComputeCapability(int* major, int* minor, int device) {
   return driver_api([&](Runtime& rt) {
     require(major != nullptr && minor != nullptr);
-    (void)rt.device(device);
+    (void)rt.devices.at(device);
     *major = static_cast<int>(rt.settings.gpu.gpu.arch / 10);
     *minor = static_cast<int>(rt.settings.gpu.gpu.arch % 10);
   });
@@ -154,30 +154,30 @@ LOCKSTEP_CUDA_API cuDeviceGetPCIBusId(char* text, int bytes, int device) {
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxRetain(void** context, int device) {
   return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    Context& primary = primary_context(rt.device(device).number());
+    Context& primary = primary_context(rt.devices.at(device).number());
     ++primary.users;
     *context = &primary;
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxRelease_v2(int device) {
   return driver_api([&](Runtime& rt) {
-    Context& primary = primary_context(rt.device(device).number());
+    Context& primary = primary_context(rt.devices.at(device).number());
     if (primary.users > 0) --primary.users;
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxReset_v2(int device) {
   return driver_api([&](Runtime& rt) {
-    const OnDevice on(rt.device(device).number());
+    const OnDevice on(rt.devices.at(device).number());
     rt.reset();
   });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {
-  return driver_api([&](Runtime& rt) { primary_context(rt.device(device).number()).flags = flags; });
+  return driver_api([&](Runtime& rt) { primary_context(rt.devices.at(device).number()).flags = flags; });
 }
 LOCKSTEP_CUDA_API cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
   return driver_api([&](Runtime& rt) {
     require(flags != nullptr && active != nullptr);
-    const Context& primary = primary_context(rt.device(device).number());
+    const Context& primary = primary_context(rt.devices.at(device).number());
     *flags = primary.flags;
     *active = primary.users > 0 ? 1 : 0;
   });

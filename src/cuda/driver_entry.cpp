@@ -20,9 +20,19 @@ struct Form {
   const char *name, *suffix;
   int from;
 };
-constexpr Form kForms[] = {{"cuCtxCreate", "_v3", 11040},        {"cuCtxCreate", "_v4", 12050},
-                           {"cuMemAdvise", "_v2", 12020},        {"cuMemPrefetchAsync", "_v2", 12020},
-                           {"cuMemcpyBatchAsync", "_v2", 13000}, {"cuStreamGetCtx", "_v2", 12050}};
+constexpr Form kForms[] = {{"cuCtxCreate", "_v3", 11040},
+                           {"cuCtxCreate", "_v4", 12050},
+                           {"cuGraphAddDependencies", "_v2", 12030},
+                           {"cuGraphGetEdges", "_v2", 12030},
+                           {"cuGraphNodeGetDependencies", "_v2", 12030},
+                           {"cuGraphNodeGetDependentNodes", "_v2", 12030},
+                           {"cuGraphRemoveDependencies", "_v2", 12030},
+                           {"cuStreamGetCaptureInfo", "_v3", 12030},
+                           {"cuStreamUpdateCaptureDependencies", "_v2", 12030},
+                           {"cuMemAdvise", "_v2", 12020},
+                           {"cuMemPrefetchAsync", "_v2", 12020},
+                           {"cuMemcpyBatchAsync", "_v2", 13000},
+                           {"cuStreamGetCtx", "_v2", 12050}};
 
 bool is_later(const char* name, const char* suffix, int version) {
   return std::ranges::any_of(kForms, [&](const Form& form) {

@@ -18,7 +18,8 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32);
 
-/// `extra`: pairs of a key and a value up to a null key, the parameters as one buffer.
+}  // namespace
+
 std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra) {
   std::byte* buffer = nullptr;
   std::size_t bytes = 0;
@@ -36,6 +37,8 @@ std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra)
   }
   return arguments;
 }
+
+namespace {
 
 int launch(void* f, KernelLaunch l, void** args, void** extra, void* stream) {
   return driver_api([&](Runtime& rt) {

@@ -52,7 +52,7 @@ CopyEnd end_of(Runtime& rt, const Side& side, std::size_t width, std::size_t hei
   CopyEnd end;
   end.pitch = side.pitch != 0 ? side.pitch : width;
   if (side.type == kArray) {
-    const Array& array = rt.array(side.array);
+    const Array& array = rt.arrays.at(side.array);
     require(side.x + width <= array.pitch && side.y + height <= array.rows());
     end.address = bytes_at(array.address);
     end.pitch = array.pitch;

@@ -6,6 +6,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/fatbin.hpp"
+#include "cuda/jit_log.hpp"
 #include "cuda/loaded_fatbin.hpp"
 #include "util/error.hpp"
 
@@ -54,7 +55,7 @@ std::unique_ptr<Module> module_from(Runtime& rt, const void* image) {
 }
 
 /// The image need not live on: it is read at once.
-int load(void** handle, const void* image) {
+int load(void** handle, const void* image, const JitLog& log = {0, nullptr, nullptr}) {
   return driver_api([&](Runtime& rt) {
     require(handle != nullptr);
     auto module = module_from(rt, image);
@@ -62,20 +63,22 @@ int load(void** handle, const void* image) {
       (void)module->image();
       (void)module->machine_code();
     } catch (const UserError& e) {
+      log.write(e.what());
       throw ApiError(Status::kErrorInvalidPtx, e.what());
     }
+    log.write({});
     *handle = &rt.modules.add(std::move(module));
   });
 }
 
-int load_file(void** handle, const char* path) {
+int load_file(void** handle, const char* path, const JitLog& log = {0, nullptr, nullptr}) {
   if (path == nullptr) return static_cast<int>(Status::kErrorInvalidValue);
   std::ifstream file(path, std::ios::binary);
   if (!file) return static_cast<int>(Status::kErrorFileNotFound);
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
   bytes.push_back('\0');
   if (bytes.size() < sizeof(std::uint32_t)) return static_cast<int>(Status::kErrorInvalidKernelImage);
-  return load(handle, bytes.data());
+  return load(handle, bytes.data(), log);
 }
 
 Module& module_of(Runtime& rt, void* handle) {
@@ -87,7 +90,7 @@ Module& module_of(Runtime& rt, void* handle) {
 int unload(void* handle) {
   return driver_api([&](Runtime& rt) {
     Module& module = module_of(rt, handle);
-    rt.wait_held();
+    rt.held.wait_all();
     rt.modules.remove(&module);
   });
 }
@@ -159,8 +162,9 @@ int name_of(const char** name, void* f) {
 
 LOCKSTEP_CUDA_API cuModuleLoad(void** module, const char* path) { return load_file(module, path); }
 LOCKSTEP_CUDA_API cuModuleLoadData(void** module, const void* image) { return load(module, image); }
-LOCKSTEP_CUDA_API cuModuleLoadDataEx(void** module, const void* image, unsigned, const int*, void**) {
-  return load(module, image);
+LOCKSTEP_CUDA_API cuModuleLoadDataEx(void** module, const void* image, unsigned count, const int* options,
+                                     void** values) {
+  return load(module, image, {count, options, values});
 }
 LOCKSTEP_CUDA_API cuModuleLoadFatBinary(void** module, const void* image) { return load(module, image); }
 LOCKSTEP_CUDA_API cuModuleUnload(void* module) { return unload(module); }
@@ -173,13 +177,13 @@ LOCKSTEP_CUDA_API cuModuleGetGlobal_v2(DevicePointer* address, std::size_t* byte
 }
 
 // A library is a module, a kernel a function: there is one context's worth of state.
-LOCKSTEP_CUDA_API cuLibraryLoadData(void** library, const void* image, const int*, void**, unsigned,
-                                    const int*, void**, unsigned) {
-  return load(library, image);
+LOCKSTEP_CUDA_API cuLibraryLoadData(void** library, const void* image, const int* options, void** values,
+                                    unsigned count, const int*, void**, unsigned) {
+  return load(library, image, {count, options, values});
 }
-LOCKSTEP_CUDA_API cuLibraryLoadFromFile(void** library, const char* path, const int*, void**, unsigned,
-                                        const int*, void**, unsigned) {
-  return load_file(library, path);
+LOCKSTEP_CUDA_API cuLibraryLoadFromFile(void** library, const char* path, const int* options, void** values,
+                                        unsigned count, const int*, void**, unsigned) {
+  return load_file(library, path, {count, options, values});
 }
 LOCKSTEP_CUDA_API cuLibraryUnload(void* library) { return unload(library); }
 LOCKSTEP_CUDA_API cuLibraryGetKernel(void** kernel, void* library, const char* name) {
@@ -230,9 +234,10 @@ LOCKSTEP_CUDA_API cuKernelGetLibrary(void** library, void* kernel) {
 LOCKSTEP_CUDA_API cuFuncGetName(const char** name, void* f) { return name_of(name, f); }
 LOCKSTEP_CUDA_API cuKernelGetName(const char** name, void* kernel) { return name_of(name, kernel); }
 
-LOCKSTEP_CUDA_API cuLinkCreate_v2(unsigned, const int*, void**, void** state) {
+LOCKSTEP_CUDA_API cuLinkCreate_v2(unsigned count, const int* options, void** values, void** state) {
   return driver_api([&](Runtime&) {
     require(state != nullptr);
+    JitLog(count, options, values).write({});  // what is wrong is found when its result is loaded
     auto* made = new Linker;
     linkers[made] = made;
     *state = made;

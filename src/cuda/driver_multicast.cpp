@@ -23,6 +23,7 @@ void wait_for_team(Runtime& rt, Handle object) {
       throw ApiError(Status::kErrorIllegalState,
                      "a multicast object lacks devices, and the program has no other thread to add them "
                      "(cuMulticastAddDevice)");
+    rt.turns.pass(rt.mutex);
     rt.mutex.unlock();
     std::this_thread::sleep_for(1ms);
     rt.mutex.lock();
@@ -46,7 +47,7 @@ LOCKSTEP_CUDA_API cuMulticastCreate(Handle* handle, const MulticastProperties* p
 }
 LOCKSTEP_CUDA_API cuMulticastAddDevice(Handle handle, int device) {
   return driver_api([&](Runtime& rt) {
-    const unsigned number = rt.device(device).number();
+    const unsigned number = rt.devices.at(device).number();
     require_multicast(rt, number);
     rt.multicast.add_device(handle, number);
   });
@@ -70,8 +71,8 @@ LOCKSTEP_CUDA_API cuMulticastBindAddr(Handle handle, std::size_t offset, DeviceP
 }
 LOCKSTEP_CUDA_API cuMulticastUnbind(Handle handle, int device, std::size_t offset, std::size_t bytes) {
   return driver_api([&](Runtime& rt) {
-    const unsigned number = rt.device(device).number();
-    rt.wait_held();  // as every work may use it
+    const unsigned number = rt.devices.at(device).number();
+    rt.held.wait_all();  // as every work may use it
     rt.multicast.unbind(handle, number, offset, bytes);
   });
 }

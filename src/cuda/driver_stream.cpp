@@ -10,13 +10,14 @@ abi::Event event(void* handle) { return static_cast<abi::Event>(handle); }
 int create(abi::Stream* made, unsigned flags, int priority) {
   return driver([&] {
     const int result = cudaStreamCreateWithPriority(made, flags, priority);
-    return result != 0 ? result : api([&](Runtime& rt) { rt.stream(*made).context = &current_context(); });
+    return result != 0 ? result
+                       : api([&](Runtime& rt) { rt.streams.stream(*made).context = &current_context(); });
   });
 }
 int context_of(void* handle, void** context) {
   return driver_api([&](Runtime& rt) {
     require(context != nullptr);
-    const StreamState& s = rt.stream(stream(handle));
+    const StreamState& s = rt.streams.stream(stream(handle));
     *context = s.context != nullptr           ? s.context
                : s.device == current_device() ? &current_context()
                                               : &primary_context(s.device);

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned kMostSwizzle = 3;  // CU_TENSOR_MAP_SWIZZLE_128B
 
 void refuse(Runtime& rt, const char* what) {
-  rt.warn_once(fmt::format("a tensor map with {} is not supported", what));
+  rt.warnings.once(fmt::format("a tensor map with {} is not supported", what));
   throw ApiError(Status::kErrorNotSupported);
 }
 

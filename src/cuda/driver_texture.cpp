@@ -106,7 +106,7 @@ abi::TextureDesc runtime_texture(const Texture& t, bool narrow_integer) {
 /// 8 and 16-bit integers, which textures read as fractions unless they are told not to.
 bool narrow_integers(Runtime& rt, const abi::ResourceDesc& r) {
   constexpr int kFloat = 2;
-  const abi::ChannelFormatDesc format = r.resType == 0   ? rt.array(r.res.array.array).format
+  const abi::ChannelFormatDesc format = r.resType == 0   ? rt.arrays.at(r.res.array.array).format
                                         : r.resType == 2 ? r.res.linear.desc
                                                          : r.res.pitch2D.desc;
   return format.f != kFloat && format.x <= 16;

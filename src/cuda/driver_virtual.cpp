@@ -15,7 +15,7 @@ constexpr int kDeviceLocation = 1, kReadWrite = 3;
 
 unsigned device_of(Runtime& rt, int location_type, int location) {
   require(location_type == kDeviceLocation, Status::kErrorNotSupported);
-  return rt.device(location).number();
+  return rt.devices.at(location).number();
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ LOCKSTEP_CUDA_API cuMemMap(DevicePointer p, std::size_t bytes, std::size_t offse
 }
 LOCKSTEP_CUDA_API cuMemUnmap(DevicePointer p, std::size_t bytes) {
   return driver_api([&](Runtime& rt) {
-    rt.wait_held();  // the device's, as every work may name it
+    rt.held.wait_all();  // the device's, as every work may name it
     rt.multicast.is_mapped(p) ? rt.multicast.unmap(p, bytes) : rt.virtual_memory.unmap(p, bytes);
   });
 }
@@ -115,7 +115,7 @@ LOCKSTEP_CUDA_API cuMemSetAccess(DevicePointer p, std::size_t bytes, const Acces
       const AccessDescription& d = descriptions[i];
       const unsigned device = device_of(rt, d.location_type, d.location);
       require(d.flags >= 0 && d.flags <= kReadWrite);
-      rt.wait_held(device);
+      rt.held.wait_device(device);
       rt.multicast.is_mapped(p) ? rt.multicast.set_access(p, bytes, d.flags != 0, device)
                                 : rt.virtual_memory.set_access(p, bytes, d.flags != 0, device);
     }

@@ -33,6 +33,17 @@ void Graph::remove(GraphNode* node) {
   std::erase_if(nodes, [node](const auto& n) { return n.get() == node; });
 }
 
+void Graph::connect(GraphNode* from, GraphNode* to) {
+  const bool fit = from != to && contains(from) && contains(to);
+  if (!fit || std::ranges::find(to->dependencies, from) != to->dependencies.end())
+    throw ApiError(Status::kErrorInvalidValue);
+  to->dependencies.push_back(from);
+}
+
+void Graph::disconnect(GraphNode* from, GraphNode* to) {
+  if (!contains(to) || std::erase(to->dependencies, from) == 0) throw ApiError(Status::kErrorInvalidValue);
+}
+
 bool Graph::contains(const GraphNode* node) const {
   return std::ranges::any_of(nodes, [node](const auto& n) { return n.get() == node; });
 }
@@ -43,6 +54,16 @@ Graph* Graph::find(const void* handle) {
     if (!node->choice) continue;
     for (const auto& body : node->choice->bodies)
       if (Graph* found = body->find(handle)) return found;
+  }
+  return nullptr;
+}
+
+Graph* Graph::owner(const GraphNode* wanted) {
+  if (contains(wanted)) return this;
+  for (const auto& node : nodes) {
+    if (!node->choice) continue;
+    for (const auto& body : node->choice->bodies)
+      if (Graph* found = body->owner(wanted)) return found;
   }
   return nullptr;
 }

@@ -54,6 +54,7 @@ struct GraphNode {
   std::vector<GraphNode*> dependencies;  // each once, in the order given
   const GraphNode* original = nullptr;   // in a clone: the node it was copied from
   bool enabled = true;
+  std::vector<void*> arguments;  // of a kernel, in its parameters: what cudaGraphKernelNodeGetParams gives
 };
 
 /// Nodes have stable addresses: they are the program's handles.
@@ -64,9 +65,14 @@ struct Graph {
 
   GraphNode* add(Operation operation, const std::vector<GraphNode*>& dependencies);
   void remove(GraphNode* node);
+  /// A dependence of `to` on `from`, which must not or must be there. Throw ApiError(InvalidValue).
+  void connect(GraphNode* from, GraphNode* to);
+  void disconnect(GraphNode* from, GraphNode* to);
   [[nodiscard]] bool contains(const GraphNode* node) const;
   /// This graph or a body of its conditional nodes, to any depth, by address; nullptr where there is none.
   [[nodiscard]] Graph* find(const void* handle);
+  /// The same for the one that has this node.
+  [[nodiscard]] Graph* owner(const GraphNode* node);
   [[nodiscard]] bool has_choices() const;
   /// Calls visit(allocation) for the memory that its own nodes allocate.
   template <class Visit>

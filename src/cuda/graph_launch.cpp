@@ -12,14 +12,14 @@ GraphLaunch::GraphLaunch(Runtime& rt, GraphExec& exec, abi::Stream stream)
     : rt_(rt),
       exec_(exec),
       stream_(stream),
-      device_(rt.stream(stream).device),
+      device_(rt.streams.stream(stream).device),
       choices_(exec.graph->has_choices()) {
-  require(rt.stream(stream).capture == nullptr || !choices_, Status::kErrorStreamCaptureUnsupported);
+  require(rt.streams.stream(stream).capture == nullptr || !choices_, Status::kErrorStreamCaptureUnsupported);
   check_choices();
 }
 
 void GraphLaunch::check_choices() const {
-  if (choices_ && rt_.is_held(rt_.stream(stream_)))
+  if (choices_ && rt_.held.holds(rt_.streams.stream(stream_)))
     throw ApiError(Status::kErrorNotSupported,
                    "a graph with conditional nodes behind a kernel that waits for a write of the host");
 }
@@ -27,7 +27,7 @@ void GraphLaunch::check_choices() const {
 abi::Stream GraphLaunch::stream_of(unsigned device) {
   if (device == device_) return stream_;
   const auto [found, fresh] = exec_.streams.try_emplace(device);
-  if (fresh) found->second = rt_.create_stream(kStreamNonBlocking, 0);
+  if (fresh) found->second = rt_.streams.create_stream(kStreamNonBlocking, 0);
   return found->second;
 }
 
@@ -41,7 +41,7 @@ void GraphLaunch::submit(unsigned device, Operation operation) {
 
 abi::Event GraphLaunch::mark(unsigned device) {
   const OnDevice on(device);
-  const abi::Event event = rt_.create_event(kEventDisableTiming);
+  const abi::Event event = rt_.streams.create_event(kEventDisableTiming);
   exec_.events.push_back(event);
   rt_.submit(stream_of(device), RecordEvent{event});
   return event;

@@ -76,11 +76,46 @@ struct NodeParams {
 };
 static_assert(sizeof(NodeParams) == 256 && offsetof(NodeParams, kernel) == 16);
 
+/// enum cudaGraphNodeType.
+enum NodeType {
+  kKernelNode,
+  kMemcpyNode,
+  kMemsetNode,
+  kHostNode,
+  kGraphNode,
+  kEmptyNode,
+  kWaitEventNode,
+  kEventRecordNode,
+  kMemAllocNode = 10,
+  kMemFreeNode,
+  kConditionalNode = 13
+};
+[[nodiscard]] NodeType type_of(const GraphNode& node);
+
+/// Throws ApiError(InvalidValue) where there should be some.
+[[nodiscard]] std::vector<GraphNode*> nodes_of(GraphNode* const* nodes, std::size_t count);
+
+// From CUDA 13 on functions with edges take the edges' data, before the count: what is in the fourth and in
+// the fifth register depends on which library this is. Edges have no data here.
+
+/// The number of edges that a function is given.
+[[nodiscard]] std::size_t count_of(const void* fourth, std::uintptr_t fifth);
+/// Where the number of edges goes.
+[[nodiscard]] std::size_t* count_at(void* fourth, std::size_t* fifth);
+
+/// The node of an executable graph that was made of this one. Throws ApiError(InvalidValue).
+[[nodiscard]] GraphNode& twin_of(Graph& graph, const GraphNode* original);
+
 /// Each throws ApiError as the runtime function that takes the parameters does.
 [[nodiscard]] Operation kernel_operation(Runtime& rt, const KernelNodeParams& p);
+[[nodiscard]] Operation copy_of_line(void* to, const void* from, std::size_t bytes, int kind);
 [[nodiscard]] Operation fill_operation(const MemsetParams& p);
 [[nodiscard]] Operation host_operation(const HostNodeParams& p);
 [[nodiscard]] Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p);
+
+/// `bytes` of the variable that `symbol` names, from `offset` on.
+[[nodiscard]] std::byte* inside_symbol(Runtime& rt, const void* symbol, std::size_t offset,
+                                       std::size_t bytes);
 
 /// An event can be recorded on its own device only, whichever was current when the node was added.
 void place(Runtime& rt, GraphNode& node);

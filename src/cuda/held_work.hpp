@@ -21,7 +21,8 @@ struct Work {
   std::unique_ptr<KernelRun> run;  // of a kernel that has been begun
   std::uint64_t number = 0;        // of held work, from 1 on
   std::uint64_t after = 0;         // a wait for an event: held work that records it
-  std::uint32_t event_record = 0;  // a wait for an event: its record in the trace, where `after` is 0
+  std::uint32_t event_record = 0;  // its record in the trace: of an event that is recorded, when that is
+                                   // done; of one that is waited for, where `after` is 0
   std::vector<std::byte> staged;   // what is copied, as it was at the call
 };
 
@@ -43,14 +44,6 @@ class Held {
   std::set<std::uint64_t> numbers_;
   // By device, a bit for each: has any; some in the default stream, in blocking streams.
   std::uint32_t devices_ = 0, default_ = 0, blocking_ = 0;
-};
-
-/// In the order of the calls.
-struct HeldWork {
-  std::list<Work> all;
-  Held held;  // by all of it
-  std::uint64_t last_number = 0;
-  bool going_on = false;  // some of it is being done
 };
 
 }  // namespace lockstep::cuda

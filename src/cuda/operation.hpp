@@ -18,6 +18,7 @@ namespace lockstep::cuda {
 struct Kernel;
 
 struct KernelLaunch {
+  const void* function = nullptr;  // as the program names the kernel
   const Kernel* kernel = nullptr;
   abi::dim3 grid, block;
   std::optional<abi::dim3> cluster;  // CTAs; none: neither launch nor kernel has any

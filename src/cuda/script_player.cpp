@@ -168,7 +168,7 @@ class Player {
   abi::Stream stream(std::uint64_t number) {
     if (number == 0) return nullptr;
     const auto [place, is_new] = streams_.try_emplace(number, nullptr);
-    if (is_new) place->second = runtime_.create_stream(0, 0);
+    if (is_new) place->second = runtime_.streams.create_stream(0, 0);
     return place->second;
   }
 

@@ -8,7 +8,7 @@ namespace lockstep::cuda {
 namespace {
 auto refusal(const char* name) {
   return [name](Runtime& rt) {
-    rt.warn_unsupported(name);
+    rt.warnings.unsupported(name);
     throw ApiError(Status::kErrorNotSupported);
   };
 }

@@ -69,7 +69,7 @@ TEST_CASE("errors of the device program are the runtime's error codes and one li
   CHECK(geometry.out == "cudaErrorInvalidConfiguration\n");
   const Finished unsupported = execute({"--functional"}, "unsupported");
   CHECK(unsupported.out == "801\nPASS\n");
-  CHECK(unsupported.err.find("cudaGraphDebugDotPrint is not supported") != std::string::npos);
+  CHECK(unsupported.err.find("cudaGraphRetainUserObject is not supported") != std::string::npos);
 }
 
 TEST_CASE(

@@ -44,7 +44,7 @@ int cudaEventRecord(void*, void*);
 int cudaEventSynchronize(void*);
 int cudaEventQuery(void*);
 int cudaEventElapsedTime(float*, void*, void*);
-int cudaGraphDebugDotPrint();  // one that is not there
+int cudaGraphRetainUserObject();  // one that is not there
 }
 
 inline std::vector<char> fatbin_of(const std::string& ptx) {
@@ -85,13 +85,15 @@ inline void register_kernel(void** handle, void (*stub)(), const char* name) {
                          nullptr, nullptr, nullptr);
 }
 
-inline int launch(void (*stub)(), unsigned ctas, unsigned threads, void** args, void* on = nullptr) {
-  __cudaPushCallConfiguration({ctas}, {threads}, 0, on);
-  Dim3 grid, block;
+inline int launch_grid(void (*stub)(), Dim3 grid, Dim3 block, void** args, void* on = nullptr) {
+  __cudaPushCallConfiguration(grid, block, 0, on);
   std::size_t shared = 0;
   void* stream = nullptr;
   __cudaPopCallConfiguration(&grid, &block, &shared, &stream);
   void* kernel = nullptr;
   if (const int error = __cudaGetKernel(&kernel, reinterpret_cast<const void*>(stub))) return error;
   return __cudaLaunchKernel(kernel, grid, block, args, shared, stream);
+}
+inline int launch(void (*stub)(), unsigned ctas, unsigned threads, void** args, void* on = nullptr) {
+  return launch_grid(stub, {ctas}, {threads}, args, on);
 }

@@ -1,5 +1,5 @@
-// Kernels that wait for a write of the host, and the work behind them: held at its call, done when the host
-// waits or asks.
+#include "cuda/held_queue.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,17 +11,12 @@
 #include <thread>
 #include <utility>
 
-#include "cuda/held_work.hpp"
 #include "cuda/interrupt.hpp"
-#include "cuda/runtime.hpp"
 #include "util/console.hpp"
 
 namespace lockstep::cuda {
 
 namespace {
-
-bool is_blocking(const StreamState& s) { return !s.is_default && s.blocks(); }
-std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device; }
 
 /// Reads the process's own memory whatever its access rights are: managed pages are watched meanwhile.
 bool read_own(Address from, void* to, std::size_t bytes) {
@@ -35,52 +30,32 @@ std::size_t span_of(const Copy& c) {
 
 }  // namespace
 
-void Held::add(const Work& work) {
-  streams_.insert(work.stream);
-  numbers_.insert(work.number);
-  devices_ |= bit_of(*work.stream);
-  if (work.stream->is_default) default_ |= bit_of(*work.stream);
-  if (is_blocking(*work.stream)) blocking_ |= bit_of(*work.stream);
-}
-
-bool Held::holds(const StreamState& s) const {
-  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0) ||
-         (is_blocking(s) && (default_ & bit_of(s)) != 0);
-}
-
-bool Held::has(const StreamState& s) const {
-  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0);
-}
-
-bool Held::holds(const Work& work) const {
-  return holds(*work.stream) || (work.after != 0 && numbers_.count(work.after) != 0);
-}
-
-void Runtime::issue(StreamState& stream, Operation operation) {
+void HeldQueue::submit(StreamState& stream, Operation operation) {
   const OnDevice device(stream.device);
   Work work{&stream, std::move(operation), nullptr, 0, 0, 0, {}};
   if (const auto* wait = std::get_if<WaitEvent>(&work.operation)) {
-    const EventState& e = event(wait->event);
+    const EventState& e = with_.streams.event(wait->event);
     if (!e.recorded && e.held == 0) return;
     work.after = e.held;
     work.event_record = e.record;
   }
-  if (!held_.all.empty() && holds_at_call(work)) return hold(std::move(work));
-  if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = 0;
-  if (!perform(work)) hold(std::move(work));
+  if (!all_.empty() && holds_at_call(work)) return hold(std::move(work));
+  if (const auto* record = std::get_if<RecordEvent>(&work.operation))
+    with_.streams.event(record->event).held = 0;
+  if (!performer_.perform(work)) hold(std::move(work));
 }
 
 /// For copies of pageable memory, as hardware: from it is staged, to it is waited for.
-bool Runtime::holds_at_call(Work& work) {
-  if (!held_.held.holds(work)) return false;
+bool HeldQueue::holds_at_call(Work& work) {
+  if (!held_.holds(work)) return false;
   auto* const copy = std::get_if<Copy>(&work.operation);
   if (copy == nullptr) return true;
   const auto reachable = [&](const std::byte* a) {
-    return memory.accessible(reinterpret_cast<Address>(a), 1);
+    return with_.memory.accessible(reinterpret_cast<Address>(a), 1);
   };
   const bool inside = reachable(copy->to.address) && reachable(copy->from.address);
   if ((copy->blocking && !(inside && copy->kind == abi::kDeviceToDevice)) || !reachable(copy->to.address)) {
-    wait_until([&] { return !held_.held.holds(work); });
+    wait_until([&] { return !held_.holds(work); });
     return false;
   }
   copy->blocking = false;
@@ -90,100 +65,119 @@ bool Runtime::holds_at_call(Work& work) {
   return true;
 }
 
-void Runtime::hold(Work work) {
+void HeldQueue::hold(Work work) {
   if (const auto* launch = std::get_if<KernelLaunch>(&work.operation); launch && !work.run)
     (void)launch->kernel->executable();  // what cannot be executed is an error now
-  work.number = ++held_.last_number;
-  if (const auto* record = std::get_if<RecordEvent>(&work.operation)) event(record->event).held = work.number;
-  held_.held.add(work);
-  if (work.run) lookout.begin(work.run->source.kernel->name);
-  held_.all.push_back(std::move(work));
+  work.number = ++last_number_;
+  if (const auto* record = std::get_if<RecordEvent>(&work.operation))
+    with_.streams.event(record->event).held = work.number;
+  held_.add(work);
+  if (work.run) with_.lookout.begin(work.run->source.kernel->name);
+  with_.streams.keep_destroyed(true);
+  all_.push_back(std::move(work));
 }
 
-/// Does what can be done, until nothing more can. Was there any?
-bool Runtime::go_on() {
-  if (held_.all.empty() || std::exchange(held_.going_on, true)) return false;
+/// Nothing is held any more.
+void HeldQueue::end() {
+  with_.lookout.end();
+  with_.streams.keep_destroyed(false);
+}
+
+void HeldQueue::count_held() {
+  held_ = {};
+  for (const Work& work : all_) held_.add(work);
+}
+
+bool HeldQueue::go_on() {
+  if (all_.empty() || std::exchange(going_on_, true)) return false;
   bool any = false;
   struct Ended {
-    HeldWork& held;
+    HeldQueue& queue;
     ~Ended() {
-      held.going_on = false;
-      held.held = {};
-      for (const Work& work : held.all) held.held.add(work);
+      queue.going_on_ = false;
+      queue.count_held();
     }
-  } const ended{held_};
+  } const ended{*this};
   for (bool moved = true; moved;) {
     moved = false;
     Held before;
-    for (auto at = held_.all.begin(); at != held_.all.end();) {
+    for (auto at = all_.begin(); at != all_.end();) {
       const bool ready = !before.holds(*at) && (!at->run || may_go_on(*at->run));
       const bool done = ready && try_work(*at);
       moved |= ready && (done || !at->run->awaited.empty());
       any |= moved;
       if (!done) before.add(*at);
-      at = done ? held_.all.erase(at) : std::next(at);
+      at = done ? all_.erase(at) : std::next(at);
     }
   }
-  if (!held_.all.empty()) return any;
-  lookout.end();
-  gone_streams_.clear();
-  gone_events_.clear();
+  if (all_.empty()) end();
   return any;
 }
 
-bool Runtime::try_work(Work& work) {
+bool HeldQueue::try_work(Work& work) {
   try {
-    return perform(work);
+    const bool done = performer_.perform(work);
+    if (std::holds_alternative<RecordEvent>(work.operation))
+      for (Work& waiting : all_)
+        if (waiting.after == work.number) waiting.after = 0, waiting.event_record = work.event_record;
+    return done;
   } catch (...) {
-    held_.all.remove_if([&](const Work& other) { return &other == &work; });
+    all_.remove_if([&](const Work& other) { return &other == &work; });
     throw;
   }
 }
 
 /// Has anything that it has read changed? One that only its rehearsal knows is asked again.
-bool Runtime::may_go_on(const KernelRun& run) {
+bool HeldQueue::may_go_on(const KernelRun& run) {
   bool given = false;
   const bool changed =
       run.awaited.empty() || std::ranges::any_of(run.awaited, [&](const exec::AwaitedWord& word) {
         std::uint64_t now = 0;
-        if (!memory.accessible(word.address, word.bytes)) return true;  // which is a fault
-        if (!read_own(word.address, &now, word.bytes)) {                // some systems do not allow it
-          if (!std::exchange(given, true)) memory_log.note_host();
+        if (!with_.memory.accessible(word.address, word.bytes)) return true;  // which is a fault
+        if (!read_own(word.address, &now, word.bytes)) {                      // some systems do not allow it
+          if (!std::exchange(given, true)) with_.memory_log.note_host();
           std::memcpy(&now, reinterpret_cast<const void*>(word.address), word.bytes);
         }
         return now != word.bits;
       });
-  if (given) memory_log.watch();
+  if (given) with_.memory_log.watch();
   return changed;
 }
 
-void Runtime::wait_until(const std::function<bool()>& done) {
+void HeldQueue::wait_until(const std::function<bool()>& done) {
   bool alone = false;  // already when all that was written was last looked at
   for (unsigned round = 0; !done(); ++round) {
     const bool moved = go_on();
-    if (held_.going_on) return;  // in a host function, which may not wait for the device
+    if (going_on_) return;  // in a host function, which may not wait for the device
     if (done()) return;
     const Work* const work = waiting_kernel();
-    const bool was_alone = std::exchange(alone, work && !lookout.has_other_threads() && !processes.shares());
+    const bool was_alone =
+        std::exchange(alone, work && !with_.lookout.has_other_threads() && !with_.processes.shares());
     if (alone && was_alone && !moved) give_up(*work);
     if (!alone) pause(round);
   }
 }
 
-void Runtime::wait_held() {
-  wait_until([&] { return held_.all.empty(); });
+void HeldQueue::wait_all() {
+  wait_until([&] { return all_.empty(); });
 }
-void Runtime::wait_held(unsigned device) {
-  wait_until([&] { return !held_.held.has_device(device); });
+void HeldQueue::wait_device(unsigned device) {
+  wait_until([&] { return !held_.has_device(device); });
+}
+void HeldQueue::wait_stream(const StreamState& stream) {
+  wait_until([&] { return !held_.has(stream); });
+}
+void HeldQueue::wait_event(const EventState& event) {
+  if (const std::uint64_t record = event.held) wait_until([&] { return !held_.holds(record); });
 }
 
-const Work* Runtime::waiting_kernel() const {
-  const auto found = std::ranges::find_if(held_.all, [](const Work& work) { return work.run != nullptr; });
-  return found == held_.all.end() ? nullptr : &*found;
+const Work* HeldQueue::waiting_kernel() const {
+  const auto found = std::ranges::find_if(all_, [](const Work& work) { return work.run != nullptr; });
+  return found == all_.end() ? nullptr : &*found;
 }
 
 /// Another thread of the program may write what a kernel waits for: in real time, which changes no result.
-void Runtime::pause(unsigned round) {
+void HeldQueue::pause(unsigned round) {
   using namespace std::chrono_literals;
   constexpr unsigned kLong = 5000;  // rounds of at least a millisecond
   const Work* const work = waiting_kernel();
@@ -192,25 +186,25 @@ void Runtime::pause(unsigned round) {
   if (round == kLong)
     print_err("lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
               where());
+  with_.turns.pass(with_.mutex);
   const KernelRuns runs;
-  mutex.unlock();
+  with_.mutex.unlock();
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(20us * (round + 1), 1ms));
-  mutex.lock();
+  with_.mutex.lock();
   if (interrupt_flag()->load()) end_interrupted(name, waiting_kernel() == work ? where() : std::string());
 }
 
-void Runtime::give_up(const Work& work) {
-  DeviceState& device = *devices_[work.stream->device];
-  device.sticky = Status::kErrorLaunchTimeout;
+void HeldQueue::give_up(const Work& work) {
+  Status& sticky = with_.devices[work.stream->device].sticky;
+  sticky = Status::kErrorLaunchTimeout;
   throw ApiError(
-      device.sticky,
+      sticky,
       fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
                   "thread waits for the kernel; its warps stand at\n{}",
                   work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string()));
 }
 
-/// At the end of the process, or of all that it has on a device.
-void Runtime::drop_held(std::optional<unsigned> device) {
+void HeldQueue::drop(std::optional<unsigned> device) {
   try {
     go_on();
   } catch (const std::exception& e) {
@@ -218,20 +212,15 @@ void Runtime::drop_held(std::optional<unsigned> device) {
   }
   const auto dropped = [&](const Work& work) { return !device || work.stream->device == *device; };
   const auto kernel =
-      std::ranges::find_if(held_.all, [&](const Work& work) { return work.run != nullptr && dropped(work); });
-  if (kernel != held_.all.end())
+      std::ranges::find_if(all_, [&](const Work& work) { return work.run != nullptr && dropped(work); });
+  if (kernel != all_.end())
     print_err(
         "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
         "{} operations in all, are left out\n",
-        kernel->run->source.kernel->name, std::ranges::count_if(held_.all, dropped));
-  held_.all.remove_if(dropped);
-  held_.held = {};
-  for (const Work& work : held_.all) held_.held.add(work);
-  if (!held_.all.empty()) return;
-  held_ = {};
-  lookout.end();
-  gone_streams_.clear();
-  gone_events_.clear();
+        kernel->run->source.kernel->name, std::ranges::count_if(all_, dropped));
+  all_.remove_if(dropped);
+  count_held();
+  if (all_.empty()) end();
 }
 
 }  // namespace lockstep::cuda

@@ -1,14 +1,12 @@
-// The functional effect of each operation but kernels.
-#include <algorithm>
-#include <cstring>
+#include "cuda/performer.hpp"
 
-#include "cuda/runtime.hpp"
+#include <cstring>
 
 namespace lockstep::cuda {
 
 namespace {
 
-constexpr std::uint64_t kBytesPerTick = 128;
+constexpr std::uint64_t kLineBytes = 128;
 
 Address number_of(const std::byte* address) { return reinterpret_cast<Address>(address); }
 
@@ -36,95 +34,93 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 }  // namespace
 
 /// What runs on the device reads and writes managed memory with all rights; the program's own accesses are
-/// watched in between. False: a kernel that waits; call again to go on.
-bool Runtime::perform(Work& work) {
+/// watched in between.
+bool Performer::perform(Work& work) {
   const OnDevice device(work.stream->device);
   work.stream->asked = false;
   const bool works = std::holds_alternative<KernelLaunch>(work.operation) ||
                      std::holds_alternative<Copy>(work.operation) ||
                      std::holds_alternative<Fill>(work.operation);
   bool done = false;
-  if (!works || !recorder_) {
-    done = to_device(work);
+  if (!works || parts_.recording.recorder() == nullptr) {
+    done = on_device(work);
   } else {
     if (const auto* launch = std::get_if<KernelLaunch>(&work.operation); launch && !work.run)
       (void)launch->kernel->executable();  // may load its module, which has managed variables
-    memory_log.note_host();
-    done = to_device(work);
-    memory_log.watch();
+    parts_.memory_log.note_host();
+    done = on_device(work);
+    parts_.memory_log.watch();
   }
-  if (recorder_) recorder_->tell(ordered_);
+  parts_.recording.tell();
   return done;
 }
 
-bool Runtime::to_device(Work& work) {
+bool Performer::on_device(Work& work) {
   try {
     return carry_out(work);
   } catch (const exec::DeviceFault& fault) {
-    device().sticky = fault_status(fault.kind());
+    parts_.devices.current().sticky = fault_status(fault.kind());
     throw;
   }
 }
 
-bool Runtime::carry_out(Work& work) {
+bool Performer::carry_out(Work& work) {
   struct Visitor {
-    Runtime& rt;
+    Performer& p;
     Work& work;
     const StreamState& stream;
     bool operator()(const Nothing&) const { return true; }
     bool operator()(KernelLaunch& launch) const {
-      if (!work.run) work.run = rt.begin_kernel(std::move(launch), true);
-      return rt.run_kernel(*work.run, stream);
+      if (!work.run) work.run = p.parts_.kernels.begin(std::move(launch), true);
+      return p.parts_.kernels.run(*work.run, stream);
     }
-    bool operator()(const Copy& c) const { return rt.copy(c, stream), true; }
-    bool operator()(const Fill& f) const { return rt.fill(f, stream), true; }
+    bool operator()(const Copy& c) const { return p.copy(c, stream), true; }
+    bool operator()(const Fill& f) const { return p.fill(f, stream), true; }
     bool operator()(const HostCall& h) const { return h.call(h.data), true; }
-    bool operator()(const RecordEvent&) const { return rt.record_event(work), true; }
-    // Operations happen in the order of the calls; only what is recorded has to wait.
-    bool operator()(const WaitEvent&) const {
-      if (StreamLog* log = rt.enter(stream)) log->stream_wait(stream.number, work.event_record);
-      return true;
-    }
-    bool operator()(const PrefetchMemory& p) const {
-      rt.memory_log.note_host();
-      trace::Command command{trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host};
-      command.place = p.device;
-      if (StreamLog* log = rt.enter(stream)) log->add(stream.number, command);
-      return true;
-    }
+    bool operator()(const RecordEvent&) const { return p.record_event(work), true; }
+    bool operator()(const WaitEvent&) const { return p.wait_event(work), true; }
+    bool operator()(const PrefetchMemory& m) const { return p.prefetch(m, stream), true; }
     bool operator()(const AllocateMemory& a) const {
-      return rt.device().graph_memory.begin_use(a.memory), true;
+      return p.parts_.devices.current().graph_memory.begin_use(a.memory), true;
     }
-    bool operator()(const FreeMemory& f) const {
-      const auto address = reinterpret_cast<Address>(f.address);
-      if (!rt.end_graph_use(address) && !rt.release(address)) throw ApiError(Status::kErrorInvalidValue);
-      return true;
-    }
+    bool operator()(const FreeMemory& f) const { return p.free(f), true; }
   };
   return std::visit(Visitor{*this, work, *work.stream}, work.operation);
 }
 
-void Runtime::record_event(const Work& work) {
-  EventState& e = event(std::get<RecordEvent>(work.operation).event);
-  StreamLog* const log = enter(*work.stream);
-  const std::uint32_t record = log ? log->record(work.stream->number) : 0;
-  for (Work& waiting : held_.all)
-    if (work.number != 0 && waiting.after == work.number) waiting.after = 0, waiting.event_record = record;
+void Performer::record_event(Work& work) {
+  EventState& e = parts_.streams.kept_event(std::get<RecordEvent>(work.operation).event);
+  StreamLog* const log = parts_.recording.enter(*work.stream);
+  work.event_record = log ? log->record(work.stream->number) : 0;
   if (e.held != work.number) return;  // has been recorded again
   e.held = 0;
   e.recorded = true;
   e.asked = false;
-  e.ticks = ticks_;
-  e.record = record;
+  e.ticks = ticks();
+  e.record = work.event_record;
 }
 
-StreamLog* Runtime::enter(const StreamState& stream) {
-  if (!recorder_) return nullptr;
-  recorder_->log().enter(stream);
-  return &recorder_->log();
+/// Operations happen in the order of the calls; only what is recorded has to wait.
+void Performer::wait_event(const Work& work) {
+  if (StreamLog* log = parts_.recording.enter(*work.stream))
+    log->stream_wait(work.stream->number, work.event_record);
 }
 
-void Runtime::copy(const Copy& c, const StreamState& stream) {
+void Performer::prefetch(const PrefetchMemory& p, const StreamState& stream) {
+  parts_.memory_log.note_host();
+  trace::Command command{trace::Command::Kind::kStreamPrefetch, p.address, p.bytes, 0, 0, p.to_host};
+  command.place = p.device;
+  if (StreamLog* log = parts_.recording.enter(stream)) log->add(stream.number, command);
+}
+
+void Performer::free(const FreeMemory& f) {
+  const auto address = reinterpret_cast<Address>(f.address);
+  if (!parts_.devices.end_graph_use(address) && !parts_.allocations.release(address))
+    throw ApiError(Status::kErrorInvalidValue);
+}
+
+void Performer::copy(const Copy& c, const StreamState& stream) {
+  exec::DeviceMemory& memory = parts_.memory;
   check_kind(memory, c);
   check_range(memory, c.to.address, span_of(c.to.pitch, c.to.slice, c.width, c.height, c.depth));
   check_range(memory, c.from.address, span_of(c.from.pitch, c.from.slice, c.width, c.height, c.depth));
@@ -135,15 +131,16 @@ void Runtime::copy(const Copy& c, const StreamState& stream) {
       std::memmove(to, from, c.width);
       memory.copied(reinterpret_cast<Address>(to), reinterpret_cast<Address>(from), c.width);
     }
-  ticks_ += c.width * c.height * c.depth / kBytesPerTick;
-  memory_log.copy(c, stream);
+  copied_lines_ += c.width * c.height * c.depth / kLineBytes;
+  parts_.memory_log.copy(c, stream);
 }
 
-void Runtime::fill(const Fill& f, const StreamState& stream) {
+void Performer::fill(const Fill& f, const StreamState& stream) {
+  exec::DeviceMemory& memory = parts_.memory;
   if (!memory.in_arena(number_of(f.address))) throw ApiError(Status::kErrorInvalidValue);
   const std::uint64_t span = span_of(f.pitch, f.slice, f.width * f.element, f.height, f.depth);
   check_range(memory, f.address, span);
-  memory_log.fill(f, stream);
+  parts_.memory_log.fill(f, stream);
   for (std::size_t z = 0; z < f.depth; ++z)
     for (std::size_t y = 0; y < f.height; ++y) {
       std::byte* row = f.address + z * f.slice + y * f.pitch;
@@ -152,7 +149,7 @@ void Runtime::fill(const Fill& f, const StreamState& stream) {
       if (f.element == 2) fill_row<std::uint16_t>(row, f.value, f.width);
       if (f.element == 4) fill_row<std::uint32_t>(row, f.value, f.width);
     }
-  ticks_ += f.width * f.element * f.height * f.depth / kBytesPerTick;
+  copied_lines_ += f.width * f.element * f.height * f.depth / kLineBytes;
 }
 
 }  // namespace lockstep::cuda

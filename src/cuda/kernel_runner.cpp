@@ -1,5 +1,4 @@
-// Executing kernels: with or without a record, with the clocks of the simulation, in parts where one waits.
-#include "cuda/kernel_run.hpp"
+#include "cuda/kernel_runner.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +11,6 @@
 #include "cuda/clock_reads.hpp"
 #include "cuda/interrupt.hpp"
 #include "cuda/launch.hpp"
-#include "cuda/runtime.hpp"
 #include "exec/executable.hpp"
 #include "exec/fault.hpp"
 #include "util/console.hpp"
@@ -98,7 +96,10 @@ bool reads_clock(const exec::Executable& kernel) {
 
 }  // namespace
 
-std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_wait) {
+KernelRunner::KernelRunner(const KernelSurroundings& with)
+    : with_(with), access_sets_(with.memory.arena_bytes()), execution_(with.settings.execution) {}
+
+std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wait) {
   auto run = std::make_unique<KernelRun>();
   run->source = std::move(source);
   const KernelLaunch& l = run->source;
@@ -113,95 +114,95 @@ std::unique_ptr<KernelRun> Runtime::begin_kernel(KernelLaunch source, bool may_w
   launch.cooperative = l.cooperative;
   launch.id = ++launches_;
   launch.device = current_device();
+  const Settings& settings = with_.settings;
   exec::RunOptions& options = run->options;
-  options.textures = &textures;
+  options.textures = &with_.textures;
   options.print = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-  options.stack_bytes = static_cast<std::uint32_t>(device().stack_bytes());
-  options.heap = &device().heap();
+  options.stack_bytes = static_cast<std::uint32_t>(with_.devices.current().stack_bytes());
+  options.heap = &with_.devices.current().heap();
   options.shared_unit = settings.gpu.sm.shared_unit;
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;
   options.access_sets = &access_sets_;
-  options.checker = checker_.get();
+  options.checker = with_.findings.checker();
   options.children = &run->children;
   options.interrupt = interrupt_flag();
   options.observer = &monitor_;
   bound(*run, settings, executed_);
   options.may_wait = may_wait;
-  if (devices_.size() > 1) options.signals = &signals_;
+  if (with_.devices.count() > 1) options.signals = &signals_;
   return run;
 }
 
-bool Runtime::run_kernel(KernelRun& run, const StreamState& stream) {
+bool KernelRunner::run(KernelRun& run, const StreamState& stream) {
   struct Saver {  // also after a fault: the program may end by a signal
-    ~Saver() { runtime.save_findings(); }
-    Runtime& runtime;
-  } const saver{*this};
+    ~Saver() { findings.save(); }
+    FindingsFile& findings;
+  } const saver{with_.findings};
   if (!execute(run, stream)) {
     if (run.grid) run.awaited = run.grid->awaited();
     return false;
   }
-  ticks_ += run.grid->counts().warp_instructions;
   executed_ += run.grid->counts().warp_instructions;
   run.grid.reset();  // its memory is free for what follows
   if (!run.children.empty()) run_children(run.children, run.source, stream);
   return true;
 }
 
-bool Runtime::execute(KernelRun& run, const StreamState& stream) {
-  if (!recorder_) {
-    if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
+bool KernelRunner::execute(KernelRun& run, const StreamState& stream) {
+  Recorder* const recorder = with_.recording.recorder();
+  if (recorder == nullptr) {
+    if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
     return run_grid(run, monitor_);
   }
   try {
     return execute_recorded(run, stream);
   } catch (const exec::DeviceFault& fault) {
-    recorder_->tell_failed(failed_kernel(run, fault));
+    recorder->tell_failed(failed_kernel(run, fault));
     throw;
   }
 }
 
-bool Runtime::execute_recorded(KernelRun& run, const StreamState& stream) {
-  (void)enter(stream);
+bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
+  (void)with_.recording.enter(stream);
   const KernelLaunch& l = run.source;
-  run.header = launch_header(*l.kernel, l, settings.gpu);
+  run.header = launch_header(*l.kernel, l, with_.settings.gpu);
   run.header.stream = stream.number;
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
-  if (recorder_->live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
-  if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
-  return guarded(run, monitor_, [&] { return recorder_->kernel(*run.grid, l, run.header, run.recording); });
+  if (with_.recording.live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
+  if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
+  Recorder& recorder = *with_.recording.recorder();
+  return guarded(run, monitor_, [&] { return recorder.kernel(*run.grid, l, run.header, run.recording); });
 }
 
 /// Once in a process of its own, for the trace; then, simulated, here with the times at which it read its
 /// clocks. Where it waits there, nothing has happened here.
-bool Runtime::execute_clocked(KernelRun& run, const StreamState& stream) {
+bool KernelRunner::execute_clocked(KernelRun& run, const StreamState& stream) {
   exec::RunOptions options = run.options;
   options.print = {};
   options.checker = nullptr;  // what it finds is found again here
-  const auto make = [&] { return exec::Grid(run.launch, memory, options); };
-  const auto rehearsal = recorder_->rehearse(make, run.source, run.header);
+  Recorder& recorder = *with_.recording.recorder();
+  const auto make = [&] { return exec::Grid(run.launch, with_.memory, options); };
+  const auto rehearsal = recorder.rehearse(make, run.source, run.header);
   if (rehearsal == Recorder::Rehearsal::kWaits) return false;
   std::optional<ClockReads> reads;
   options = run.options;
   options.may_wait = false;
   if (rehearsal == Recorder::Rehearsal::kDone) {
-    recorder_->log().wait_stream(stream.number, stream.blocks());
-    recorder_->tell(ordered_);
-    auto cycles = recorder_->ask_clocks();
+    with_.recording.wait_stream(stream);
+    auto cycles = recorder.ask_clocks();
     if (!cycles.empty()) {
-      reads.emplace(std::move(cycles), run.header.warps_per_cta(), settings.gpu.clock.core_khz);
+      reads.emplace(std::move(cycles), run.header.warps_per_cta(), with_.settings.gpu.clock.core_khz);
       options.clock = reads->source();
     }
   }
-  run.grid.emplace(run.launch, memory, options);
+  run.grid.emplace(run.launch, with_.memory, options);
   (void)run_grid(run, monitor_);
-  if (reads && reads->differed() && clock_warnings_.insert(run.header.name).second)
-    print_err(
-        "lockstep: warning: {}: what it executes depends on its clock; it is timed as with a clock "
-        "that counts "
-        "executed instructions\n",
-        run.header.name);
+  if (reads && reads->differed())
+    with_.warnings.once(run.header.name +
+                        ": what it executes depends on its clock; it is timed as with a clock that counts "
+                        "executed instructions");
   return true;
 }
 

@@ -1,0 +1,35 @@
+#include "cuda/held_work.hpp"
+
+#include "cuda/stream_state.hpp"
+
+namespace lockstep::cuda {
+
+namespace {
+
+bool is_blocking(const StreamState& s) { return !s.is_default && s.blocks(); }
+std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device; }
+
+}  // namespace
+
+void Held::add(const Work& work) {
+  streams_.insert(work.stream);
+  numbers_.insert(work.number);
+  devices_ |= bit_of(*work.stream);
+  if (work.stream->is_default) default_ |= bit_of(*work.stream);
+  if (is_blocking(*work.stream)) blocking_ |= bit_of(*work.stream);
+}
+
+bool Held::holds(const StreamState& s) const {
+  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0) ||
+         (is_blocking(s) && (default_ & bit_of(s)) != 0);
+}
+
+bool Held::has(const StreamState& s) const {
+  return streams_.count(&s) != 0 || (s.is_default && (blocking_ & bit_of(s)) != 0);
+}
+
+bool Held::holds(const Work& work) const {
+  return holds(*work.stream) || (work.after != 0 && numbers_.count(work.after) != 0);
+}
+
+}  // namespace lockstep::cuda

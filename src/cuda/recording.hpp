@@ -1,0 +1,52 @@
+// The recording of the program's work, where there is one: what the rest of the runtime tells it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cuda/memory_log.hpp"
+#include "cuda/recorder.hpp"
+#include "cuda/settings.hpp"
+#include "cuda/stream_state.hpp"
+
+namespace lockstep::cuda {
+
+/// Where nothing is recorded, every function does nothing.
+class Recording {
+ public:
+  /// Records where `settings` name a trace; what happens to memory, through `memory`, which must outlive
+  /// this. Throws UserError.
+  Recording(const Settings& settings, MemoryLog& memory);
+
+  [[nodiscard]] Recorder* recorder() { return recorder_.get(); }
+  /// A simulation runs beside the program.
+  [[nodiscard]] bool live() const { return recorder_ && recorder_->live(); }
+  /// Of the trace, as Recorder::set_name().
+  void set_name(const std::string& name);
+
+  /// Before something is recorded in `stream`; nullptr where nothing is recorded.
+  [[nodiscard]] StreamLog* enter(const StreamState& stream);
+  /// Tells the simulation what is new.
+  void tell();
+  // The host waits: for all that the device has, for a stream, for an event's record.
+  void wait_all(unsigned device);
+  void wait_stream(const StreamState& stream);
+  void wait_event(std::uint32_t record);
+
+  /// Of a recorded event: Recorder::ask(). Only where a simulation runs beside the program.
+  [[nodiscard]] Recorder::Answer ask(std::uint32_t record);
+  /// Does the simulation beside the program know that the event is not complete at the host's time?
+  [[nodiscard]] bool is_pending(std::uint32_t record);
+
+  /// A stream for which the default stream does not wait is to be made. What was asked for so far comes
+  /// first.
+  void end_order();
+  void finish();
+
+ private:
+  std::unique_ptr<Recorder> recorder_;
+  bool ordered_;  // one device, and no stream was made with cudaStreamNonBlocking
+};
+
+}  // namespace lockstep::cuda

@@ -1,0 +1,22 @@
+// What the program is told on stderr, once each.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace lockstep::cuda {
+
+class Warnings {
+ public:
+  /// Something was asked for and makes no difference here.
+  void once(const std::string& text);
+  /// The program called a function that is not supported; its name comes again in list_unsupported().
+  void unsupported(const char* function);
+  /// At the end of the process: which functions were called that are not supported.
+  void list_unsupported() const;
+
+ private:
+  std::set<std::string> unsupported_, warned_;
+};
+
+}  // namespace lockstep::cuda
