@@ -8,6 +8,7 @@
 #include <set>
 
 #include "config/value.hpp"
+#include "study/joined.hpp"
 
 namespace lockstep::study {
 namespace {
@@ -77,7 +78,7 @@ void add_point(Axis& axis, std::string label, Settings settings, std::uint64_t l
 void add_values(TableReader& table, const Target& target, const TomlValue& list, Axis& axis) {
   for (const TomlValue& element : std::get<TomlArray>(list.data)) {
     const auto values = values_of(table, target, element);
-    add_point(axis, fmt::format("{}", fmt::join(values, " / ")), settings_of(target, values), element.line);
+    add_point(axis, joined(values, " / "), settings_of(target, values), element.line);
   }
 }
 

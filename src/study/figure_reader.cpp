@@ -7,6 +7,7 @@
 
 #include "config/suggest.hpp"
 #include "config/value.hpp"
+#include "study/joined.hpp"
 
 namespace lockstep::study {
 namespace {
@@ -47,7 +48,7 @@ std::vector<std::string> need_axis(const TableReader& reader, const Study& study
   const auto names = axis_names(study);
   const std::vector<std::string_view> views(names.begin(), names.end());
   reader.fail(fmt::format("{}: '{}' is no axis{}; expected one of {}", key, printable(name),
-                          config::suggestion(name, views), fmt::join(names, ", ")),
+                          config::suggestion(name, views), joined(names, ", ")),
               line);
 }
 
@@ -82,6 +83,23 @@ void check_unique(const TableReader& reader, const Study& study, const Figure& f
   }
 }
 
+/// A line's x has to be a number.
+void check_numbers(const TableReader& reader, const Study& study, const Figure& figure) {
+  const auto axis = std::ranges::find(study.axes, figure.x, &Axis::name);
+  if (axis == study.axes.end() || !std::ranges::all_of(axis->points, &AxisPoint::numeric))
+    reader.fail(fmt::format("the values of x = '{}' are no numbers; expected kind = \"bars\", or labels that are",
+                            printable(figure.x)));
+}
+
+bool read_better(TableReader& reader, const Figure& figure, const std::string& key) {
+  const auto text = reader.text(key);
+  if (!text) return false;
+  if (figure.kind != Figure::Kind::kPareto) reader.fail(key + ": only a Pareto figure has it");
+  if (*text != "lower" && *text != "higher")
+    reader.fail(fmt::format("found {} = '{}', expected lower or higher", key, printable(*text)));
+  return *text == "higher";
+}
+
 void read_axes(TableReader& reader, const Study& study, Figure& figure) {
   using Kind = Figure::Kind;
   figure.x = need(reader, "x", figure.kind == Kind::kPareto ? "a column of the table" : "an axis");
@@ -92,6 +110,10 @@ void read_axes(TableReader& reader, const Study& study, Figure& figure) {
   if (figure.kind != Kind::kPareto) (void)need_axis(reader, study, "x", figure.x, 0);
   if (figure.kind == Kind::kHeatMap) (void)need_axis(reader, study, "y", figure.y, 0);
   if (!figure.series.empty()) (void)need_axis(reader, study, "series", figure.series, 0);
+  if (figure.kind == Kind::kPareto && !figure.series.empty()) reader.fail("series: a Pareto figure has none");
+  if (figure.kind == Kind::kLines) check_numbers(reader, study, figure);
+  figure.x_higher = read_better(reader, figure, "x_better");
+  figure.y_higher = read_better(reader, figure, "y_better");
 }
 
 }  // namespace
@@ -102,7 +124,7 @@ Where read_where(const TableReader& reader, const std::string& key, const TomlVa
     const auto labels = need_axis(reader, study, key, axis, value.line);
     if (!value.is_scalar()) reader.expected(key + "." + axis, value, "one value of the axis");
     if (std::ranges::find(labels, value.text()) == labels.end())
-      reader.expected(key + "." + axis, value, fmt::format("one of {}", fmt::join(labels, ", ")));
+      reader.expected(key + "." + axis, value, fmt::format("one of {}", joined(labels, ", ")));
     where.emplace_back(axis, value.text());
   }
   return where;

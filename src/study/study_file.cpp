@@ -9,6 +9,7 @@
 
 #include "config/value.hpp"
 #include "study/axes.hpp"
+#include "study/joined.hpp"
 #include "study/figure_reader.hpp"
 #include "study/toml_reader.hpp"
 
@@ -32,7 +33,7 @@ std::vector<std::string> device_arguments(const std::vector<std::string>& folder
 
 /// What stands for the workload in tables, where it says no name.
 std::string default_name(const Workload& workload, const std::string& trace) {
-  if (!workload.program.empty()) return fmt::format("{}", fmt::join(workload.program, " "));
+  if (!workload.program.empty()) return joined(workload.program, " ");
   std::string_view path = trace;
   while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   return std::string(path.substr(path.rfind('/') + 1));

@@ -59,6 +59,7 @@ struct Figure {
   std::string x, y;    // columns. Heat map: both are axes, and `value` is what is shown
   std::string value;   // heat map
   std::string series;  // a line, or a colour, for each value of this axis; empty: one
+  bool x_higher = false, y_higher = false;  // Pareto: more of it is better
   Where where;         // only these runs
   std::uint64_t line = 0;
 };
