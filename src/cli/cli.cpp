@@ -33,7 +33,9 @@ constexpr std::array kCommands{
     Command{"script", run_script, "perform a launch script; `run` and `record` start it"},
     Command{"info", run_info, "what is in a trace: kernels, geometry, instruction mix, footprint"},
     Command{"config", run_config, "list, explain and resolve GPU configurations"},
+    Command{"sweep", run_sweep, "run a study: traces or programs on configurations that vary"},
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},
+    Command{"correlate", run_correlate, "compare runs with measurements of a GPU"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
     Command{"lower", run_lower, "the machine code that stands for PTX kernels"},
@@ -48,7 +50,7 @@ std::string help_text() {
   return text +
          "\n  lockstep COMMAND --help   the options of a command\n"
          "  lockstep --version        the program's version\n\n"
-         "Exit codes: 0 done, 1 `compare` found a difference, 2 bad usage or input, 3 deadlock in the "
+         "Exit codes: 0 done, 1 `compare` found a difference or a run of `sweep` is not complete, 2 bad usage or input, 3 deadlock in the "
          "simulated\n"
          "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
          "lockstep, 130 ended by a signal with the results so far, 141 the reader of standard output has "

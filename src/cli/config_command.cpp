@@ -1,6 +1,9 @@
 // `lockstep config`: the products, resolved configurations, and what each parameter means.
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+#include <span>
+
 #include "accelsim/translate.hpp"
 #include "cli/accelsim.hpp"
 #include "cli/cli.hpp"
@@ -8,7 +11,9 @@
 #include "cli/options.hpp"
 #include "config/config.hpp"
 #include "config/products.hpp"
+#include "config/schema.hpp"
 #include "config/system_config.hpp"
+#include "config/value.hpp"
 #include "gpu/simulation.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -17,6 +22,8 @@ namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 void list_products() {
   for (const config::Product& p : config::products()) print_out("{:<12} {}\n", p.name, p.title);
   print_out("\nSystems of several\n");
@@ -24,6 +31,39 @@ void list_products() {
   print_out(
       "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
+}
+
+Json named_json(std::span<const config::Product> list) {
+  Json all = Json::array();
+  for (const config::Product& p : list) all.push_back({{"name", p.name}, {"title", p.title}});
+  return all;
+}
+
+void print_json(const Json& json) { print_out("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace)); }
+
+/// The parameters whose key is `wanted`, or that are in this group; "" or "all": every one. With their sources.
+Json parameters_json(const std::string& wanted, const config::Resolved& resolved) {
+  Json all = Json::object();
+  for (const config::Parameter& p : config::schema()) {
+    const bool inside = wanted.empty() || wanted == "all" || p.key == wanted || p.key.starts_with(wanted + ".");
+    if (!inside) continue;
+    Json& parameter = all[p.key] = {{"value", config::value_text(p, resolved.config)},
+                                    {"unit", config::info(p.measure).name},
+                                    {"help", p.help}};
+    const auto origin = resolved.origins.find(p.key);
+    if (origin == resolved.origins.end()) continue;
+    parameter["place"] = origin->second.place;
+    parameter["source"] = origin->second.note;
+  }
+  return all;
+}
+
+void print_one_json(const std::string& wanted, const config::Resolved& resolved) {
+  if (!wanted.empty() && wanted != "all") (void)config::explain(wanted, resolved);  // names that do not exist
+  print_json({{"schema", 1},
+              {"gpu", resolved.config.gpu.name},
+              {"config_hash", fmt::format("{:016x}", config::hash(resolved.config))},
+              {"parameters", parameters_json(wanted, resolved)}});
 }
 
 Syntax config_syntax(bool with_product) {
@@ -38,6 +78,7 @@ Syntax config_syntax(bool with_product) {
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
+  add("json", "as JSON; of --explain, the parameters that it names");
   add("markdown", "docs/config.md");
   add("accelsim-markdown", "docs/accelsim.md");
   add("strict", "an Accel-Sim option that is not known is an error");
@@ -66,7 +107,7 @@ void check_combination(const po::variables_map& values) {
                                 values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
   for (const char* page : {"markdown", "accelsim-markdown"}) {
     if (!values.count(page)) continue;
-    refuse_idle(values, "config", {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config"},
+    refuse_idle(values, "config", {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json"},
                 fmt::format("with --{}, a page on all GPUs", page));
   }
   if (values.count("markdown"))
@@ -80,7 +121,7 @@ void print_one(const po::variables_map& values) {
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   const std::string product = product_of(values);
   if (config::means_system(product)) {
-    refuse_idle(values, "config", {"explain", "accelsim-config"},
+    refuse_idle(values, "config", {"explain", "accelsim-config", "json"},
                 "with a system: expected one of its devices");
     return print_out("{}", config::to_ini(config::resolve_system(product, 0, overrides)));
   }
@@ -88,8 +129,12 @@ void print_one(const po::variables_map& values) {
   const config::Resolved resolved =
       accelsim ? accelsim->resolved
                : config::resolve_with_origins(product.empty() ? "v100" : product, {}, overrides);
-  if (values.count("explain")) {
-    print_out("{}", explanation(values["explain"].as<std::string>(), resolved));
+  const std::string wanted = values.count("explain") ? values["explain"].as<std::string>() : "";
+  if (values.count("json")) {
+    if (wanted == "window") throw UserError("config: --json has no effect with --explain window, which is a text");
+    print_one_json(wanted, resolved);
+  } else if (values.count("explain")) {
+    print_out("{}", explanation(wanted, resolved));
   } else if (accelsim) {
     print_out("{}", accelsim->report);
   } else {
@@ -111,6 +156,10 @@ int run_config(int argc, char** argv) {
     print_out("{}", config::markdown());
   } else if (values->count("accelsim-markdown")) {
     print_out("{}", accelsim::markdown());
+  } else if (!about_one && values->count("json")) {
+    print_json({{"schema", 1},
+                {"products", named_json(config::products())},
+                {"systems", named_json(config::systems())}});
   } else if (!about_one) {
     list_products();
   } else {

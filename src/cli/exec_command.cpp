@@ -70,23 +70,33 @@ void refuse_timing_options(const po::variables_map& values) {
   constexpr const char* kWhy = "with --functional: nothing is simulated";
   refuse_idle(values, "exec",
               {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "accelsim-stats",
-               "out", "schedule", "window", "no-skip", "shuffle", "work-log"},
+               "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
               kWhy);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
 }
 
+std::vector<std::string> texts_of(const po::variables_map& values, const char* name) {
+  return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
+}
+
+/// How kernels are lowered. Throws UserError for names that do not exist.
+struct CodeOptions {
+  explicit CodeOptions(const po::variables_map& values)
+      : registers(cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
+        without(texts_of(values, "without")) {
+    (void)lower::all_but(without);
+  }
+  cuda::RegisterChoice registers;
+  std::vector<std::string> without;
+};
+
 /// To the runtime in the program's process. Returns the kernels whose registers are given.
 std::vector<std::string> pass_code_options(const po::variables_map& values) {
-  std::vector<std::string> kernels;
-  if (values.count("regs")) kernels = values["regs"].as<std::vector<std::string>>();
-  const auto choice = cuda::make_register_choice(values["registers"].as<std::string>(), kernels);
-  setenv(cuda::kRegistersVariable, cuda::to_text(choice).c_str(), 1);
-  std::vector<std::string> without;
-  if (values.count("without")) without = values["without"].as<std::vector<std::string>>();
-  (void)lower::all_but(without);  // names that do not exist
-  setenv(cuda::kWithoutVariable, cuda::to_text(without).c_str(), 1);
+  const CodeOptions options(values);
+  setenv(cuda::kRegistersVariable, cuda::to_text(options.registers).c_str(), 1);
+  setenv(cuda::kWithoutVariable, cuda::to_text(options.without).c_str(), 1);
   std::vector<std::string> names;
-  for (const auto& [name, number] : choice.kernels) names.push_back(name);
+  for (const auto& [name, number] : options.registers.kernels) names.push_back(name);
   return names;
 }
 
@@ -222,9 +232,7 @@ int execute_and_check(RunArguments& arguments, Start start, const std::string& f
   return report(code);
 }
 
-}  // namespace
-
-int run_exec(int argc, char** argv) {
+Syntax exec_syntax() {
   Syntax syntax;
   syntax.usage = "exec [options] -- PROGRAM [ARGUMENTS]";
   syntax.summary = "Runs a CUDA program without a GPU and simulates its kernels.";
@@ -240,8 +248,26 @@ int run_exec(int argc, char** argv) {
       "cudaEventQuery and clock() give simulated time. With --functional and with --managed other than none "
       "they count\n"
       "executed instructions, one nanosecond or cycle each.";
+  return syntax;
+}
+
+}  // namespace
+
+std::optional<RunArguments> parse_exec(int argc, char** argv) {
   const Split parts = split(argc, argv);
-  const auto values = parse(parts.options, argv, syntax);
+  const auto values = parse(parts.options, argv, exec_syntax());
+  if (!values) return std::nullopt;
+  need_command("exec", parts.command);
+  (void)CodeOptions(*values);
+  RunArguments arguments = run_arguments("exec", *values);
+  Start start;
+  show_gpus(arguments, true, start);
+  return arguments;
+}
+
+int run_exec(int argc, char** argv) {
+  const Split parts = split(argc, argv);
+  const auto values = parse(parts.options, argv, exec_syntax());
   if (!values) return kDone;
   need_command("exec", parts.command);
   auto register_names = pass_code_options(*values);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
@@ -34,8 +36,20 @@ unsigned parse_arch(const std::string& text) {
   throw UserError(fmt::format("--arch: found '{}', expected a compute capability * 10: {}", text, known));
 }
 
-void print_code(const lower::Code& code) {
+using Json = nlohmann::ordered_json;
+
+void print_kernel(const std::string& name, const lower::Code& code, bool instructions) {
+  print_out("{}\t{}\t{}\n", name, code.registers(), code.size());
+  if (!instructions) return;
   for (const auto& i : code.instructions()) print_out("    {:05x}  {}\n", i.pc, i.text);
+}
+
+Json kernel_json(const std::string& name, const lower::Code& code, bool instructions) {
+  Json kernel = {{"name", name}, {"registers", code.registers()}, {"instructions", code.size()}};
+  if (!instructions) return kernel;
+  Json& list = kernel["code"] = Json::array();
+  for (const auto& i : code.instructions()) list.push_back({{"address", i.pc}, {"text", i.text}});
+  return kernel;
 }
 
 }  // namespace
@@ -49,7 +63,7 @@ int run_lower(int argc, char** argv) {
   syntax.positionals = {"FILE"};
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10, of a GPU that exists: 70, 75, 80, 90, ...")(
-      "code", "the instructions too")("without", po::value<std::vector<std::string>>()->composing(),
+      "code", "the instructions too")("json", "as JSON")("without", po::value<std::vector<std::string>>()->composing(),
                                       ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
@@ -64,13 +78,21 @@ int run_lower(int argc, char** argv) {
   const ptx::Program program = ptx::link(std::move(modules));
   exec::DeviceMemory memory(kMemory);
   const exec::ProgramImage image(program, memory);
+  const bool json = values->count("json") > 0, instructions = values->count("code") > 0;
+  Json kernels = Json::array();
   for (std::uint32_t f = 0; f < program.functions.size(); ++f) {
     if (!program.functions[f].entry || !program.functions[f].has_body) continue;
     const exec::Executable kernel(image, f);
     const lower::Code code(kernel, arch, passes);
-    print_out("{}\t{}\t{}\n", kernel.name(), code.registers(), code.size());
-    if (values->count("code")) print_code(code);
+    if (json) {
+      kernels.push_back(kernel_json(std::string(kernel.name()), code, instructions));
+    } else {
+      print_kernel(std::string(kernel.name()), code, instructions);
+    }
   }
+  if (json)
+    print_out("{}\n", Json{{"schema", 1}, {"kernels", std::move(kernels)}}.dump(
+                          1, ' ', false, Json::error_handler_t::replace));
   return kDone;
 }
 

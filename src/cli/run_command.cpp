@@ -106,6 +106,10 @@ void print_end(const gpu::RunResult& result, const RunArguments& arguments, bool
               arguments.out.empty() ? "" : fmt::format("; see {}/deadlock.txt", arguments.out));
   }
   if (arguments.quiet) return;
+  if (arguments.json) {
+    print_out("{}", stats::to_json(result.report));
+    return flush_out();
+  }
   print_out("{}", stats::to_text(result.report, result.host,
                                  {.columns = summary_columns(), .all_launches = arguments.all_launches}));
   if (arguments.out.empty()) {
@@ -126,7 +130,7 @@ void note_accelsim(const RunArguments& arguments) {
   const AccelsimConfig& accelsim = *arguments.accelsim;
   if (!arguments.out.empty()) stats::write_file(file, accelsim.report);
   if (!accelsim.unknown.empty()) print_err("lockstep: warning: {}\n", accelsim.unknown);
-  if (arguments.quiet) return;
+  if (arguments.quiet || arguments.json) return;
   print_out("{} (see {})\n", accelsim.summary,
             arguments.out.empty() ? "`lockstep config --accelsim-config`" : file);
 }

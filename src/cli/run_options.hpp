@@ -28,6 +28,7 @@ struct RunArguments {
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
+  bool json = false;                        // stats.json on standard output in place of the summary
   bool all_launches = false;                // the summary has a row for each launch
   CheckArguments check;                     // of a program or launch script
   std::vector<std::string> register_names;  // kernels of a program whose registers are given (--regs)
@@ -52,6 +53,10 @@ void add_run_options(boost::program_options::options_description& options);
 /// nullopt: the help was asked for and printed. Resolves the configuration and warns on stderr where more
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
+
+/// What `lockstep exec` would simulate with; nothing is started. The same for its own arguments, with "--" and
+/// the program. Throws UserError.
+[[nodiscard]] std::optional<RunArguments> parse_exec(int argc, char** argv);
 
 /// Makes the folder for results, and throws UserError where one of the files that are asked for could not be
 /// written: before a long run, not after it.

@@ -39,6 +39,13 @@ struct FieldHelp {
 /// docs/stats.md, generated.
 [[nodiscard]] std::string markdown();
 
+/// docs/stats.schema.json, generated: a JSON Schema of stats.json. It describes all that this version writes and
+/// requires what is always there; names that it does not have are allowed, as later versions may add some.
+[[nodiscard]] std::string json_schema();
+
+/// As explain(), as JSON: {"schema":1,"statistics":[{"name":...,"unit":...,"help":...}]}.
+[[nodiscard]] std::string descriptors_json(std::string_view prefix);
+
 /// Lines "name  unit  help" of the counters whose name starts with `prefix`; empty text when there is none.
 [[nodiscard]] std::string explain(std::string_view prefix);
 

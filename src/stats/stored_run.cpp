@@ -111,19 +111,29 @@ void add_intervals(StoredRun& run, const Json& root) {
   run.sections.push_back(std::move(section));
 }
 
+std::string file_of(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error) ? path + "/stats.json" : path;
+}
+
 }  // namespace
+
+Json read_stats(const std::string& path) {
+  const std::string file = file_of(path);
+  Json root = parse_file(file);
+  if (!root.is_object()) throw InputError(file, 0, "found no object, expected a stats.json of lockstep");
+  const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned);
+  if (schema != 1u && schema != 2u) {
+    throw InputError(file, 0,
+                     fmt::format("found schema {}, this program reads schemas 1 and 2", schema.dump()));
+  }
+  return root;
+}
 
 StoredRun load_run(const std::string& path) {
   StoredRun run;
-  std::error_code error;
-  run.file = std::filesystem::is_directory(path, error) ? path + "/stats.json" : path;
-  const Json root = parse_file(run.file);
-  if (!root.is_object()) throw InputError(run.file, 0, "found no object, expected a stats.json of lockstep");
-  const Json& schema = need(run.file, root, "schema", Json::value_t::number_unsigned);
-  if (schema != 1u && schema != 2u) {
-    throw InputError(run.file, 0,
-                     fmt::format("found schema {}, this program reads schemas 1 and 2", schema.dump()));
-  }
+  run.file = file_of(path);
+  const Json root = read_stats(path);
   run.gpu = text_of(root, "gpu");
   if (const auto found = root.find("overrides"); found != root.end() && found->is_object())
     for (const auto& [key, value] : found->items())

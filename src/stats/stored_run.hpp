@@ -25,7 +25,11 @@ struct StoredRun {
   std::vector<Section> sections;
 };
 
-/// `path`: a stats.json or the folder that it is in. Throws UserError / InputError.
+/// The whole file, of a schema that this program reads. `path`: a stats.json or the folder that it is in.
+/// Throws UserError / InputError.
+[[nodiscard]] nlohmann::ordered_json read_stats(const std::string& path);
+
+/// `path` as above. Throws UserError / InputError.
 [[nodiscard]] StoredRun load_run(const std::string& path);
 
 }  // namespace lockstep::stats

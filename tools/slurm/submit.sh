@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Submits the runs of LIST whose results are missing or partial: submit.sh LIST RESULTS [OPTIONS of sbatch]
 # Call it again whenever jobs were lost: it resumes what is missing, except runs that were tried LOCKSTEP_ATTEMPTS times.
-# LIST as in batch.sh.
+# LIST as in batch.sh, or a study (STUDY.toml) of `lockstep sweep`, which then does the same itself.
 set -euo pipefail
 usage="usage: submit.sh LIST RESULTS [OPTIONS of sbatch]"
 [[ ${1:-} != --help ]] || { echo "$usage"; exit 0; }
@@ -9,6 +9,9 @@ usage="usage: submit.sh LIST RESULTS [OPTIONS of sbatch]"
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)
 list=$1 results=$2
 shift 2
+if [[ $list == *.toml ]]; then
+  exec "${LOCKSTEP:-lockstep}" sweep "$list" -o "$results" --slurm -- "$@"
+fi
 "$here/batch.sh" check "$list" "$results"
 mkdir -p "$results/logs"
 lines=$(awk 'END { print NR }' "$list")

@@ -1,0 +1,67 @@
+// Areas on top of each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plot/canvas.hpp"
+
+namespace lockstep::plot {
+namespace {
+
+double value_at(const AreaChart::Layer& layer, std::size_t i) {
+  const double value = i < layer.values.size() ? layer.values[i] : 0;
+  return std::isfinite(value) && value > 0 ? value : 0;
+}
+
+std::string outline(const Frame& frame, const std::vector<double>& at, const std::vector<double>& floor,
+                    const std::vector<double>& ceiling) {
+  std::string data;
+  for (std::size_t i = 0; i < at.size(); ++i)
+    data += fmt::format("{}{} {}", i == 0 ? "M" : " L", coordinate(frame.px(at[i])),
+                        coordinate(frame.py(ceiling[i])));
+  for (std::size_t i = at.size(); i-- > 0;)
+    data += fmt::format(" L{} {}", coordinate(frame.px(at[i])), coordinate(frame.py(floor[i])));
+  return data + " Z";
+}
+
+double highest(const AreaChart& chart) {
+  double highest = 0;
+  for (std::size_t i = 0; i < chart.at.size(); ++i) {
+    double sum = 0;
+    for (const AreaChart::Layer& layer : chart.layers) sum += value_at(layer, i);
+    highest = std::max(highest, sum);
+  }
+  return highest;
+}
+
+}  // namespace
+
+std::string svg(const AreaChart& chart, Place place) {
+  Canvas canvas(chart.title, chart.size, place);
+  std::vector<LegendEntry> legend;
+  for (std::size_t i = 0; i < chart.layers.size(); ++i)
+    legend.push_back({chart.layers[i].name, chart.layers[i].colour.value_or(static_cast<unsigned>(i))});
+  const double top = draw_legend(canvas, legend, chart.title.empty() ? 6 : 30);
+
+  const bool empty = chart.at.empty() || chart.layers.empty();
+  Axis x = chart.x, y = chart.y;
+  if (!empty && !x.to) x.to = chart.at.back();  // no empty margin behind the end
+  y.zero = true;
+  Frame frame{.box = {},
+              .x = range_of(x, empty ? Range{1, 0} : Range{chart.at.front(), chart.at.back()}),
+              .y = range_of(y, empty ? Range{1, 0} : Range{0, highest(chart)})};
+  frame.box = plot_box(chart.size, top, widest(ticks_of(frame.y_scale, frame.y, 8)), !axis_title(x).empty(),
+                       !axis_title(y).empty());
+  draw_axes(canvas, frame, x, y);
+  if (empty) draw_no_data(canvas, frame.box);
+  std::vector<double> floor(chart.at.size()), ceiling(chart.at.size());
+  for (std::size_t l = 0; !empty && l < chart.layers.size(); ++l) {
+    for (std::size_t i = 0; i < chart.at.size(); ++i) ceiling[i] = floor[i] + value_at(chart.layers[l], i);
+    canvas.path(outline(frame, chart.at, floor, ceiling), fill_class(legend[l].colour));
+    floor = ceiling;
+  }
+  return std::move(canvas).finish();
+}
+
+}  // namespace lockstep::plot

@@ -1,0 +1,207 @@
+// docs/stats.schema.json, from the tables of counters.
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stats/descriptors.hpp"
+#include "uvm/counter_table.hpp"
+
+namespace lockstep::stats {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json integer() { return {{"type", "integer"}, {"minimum", 0}}; }
+Json number() { return {{"type", "number"}, {"minimum", 0}}; }
+Json text() { return {{"type", "string"}}; }
+Json flag() { return {{"type", "boolean"}}; }
+Json reference(const char* name) { return {{"$ref", std::string("#/$defs/") + name}}; }
+Json list(Json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
+Json hash() { return {{"type", "string"}, {"pattern", "^[0-9a-f]{16}$"}}; }
+Json map_of(Json values) { return {{"type", "object"}, {"additionalProperties", std::move(values)}}; }
+
+Json dimensions() {
+  Json three = list(integer());
+  three.update({{"minItems", 3}, {"maxItems", 3}});
+  return three;
+}
+
+Json described(Json type, std::string_view unit, std::string_view help) {
+  type["description"] = unit.empty() ? std::string(help) : std::string(unit) + ": " + std::string(help);
+  return type;
+}
+
+/// An object of which all properties but the `optional` ones are required. Others may be added by later versions.
+Json object(Json properties, std::initializer_list<const char*> optional = {}) {
+  Json required = Json::array();
+  for (const auto& [name, unused] : properties.items())
+    if (std::find(optional.begin(), optional.end(), name) == optional.end()) required.push_back(name);
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}};
+}
+
+/// All counters, plain ones and groups, into `properties`.
+void add_counters(Json& properties) {
+  properties["ipc"] = described(number(), "instructions/cycle", "warp_instructions / cycles, six decimals");
+  std::map<std::string, Json> groups;
+  std::vector<std::string> order;
+  for (const Descriptor& d : descriptors()) {
+    const std::string name(d.name);
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos) {
+      properties[name] = described(integer(), d.unit, d.help);
+      continue;
+    }
+    const std::string group = name.substr(0, dot);
+    if (groups.try_emplace(group, Json::object()).second) order.push_back(group);
+    groups[group][name.substr(dot + 1)] = described(integer(), d.unit, d.help);
+  }
+  groups["stalls"]["idle"] = described(integer(), "cycles", "sub-core cycles that no reason covers");
+  for (const std::string& group : order) properties[group] = object(groups[group]);
+}
+
+void add_times(Json& properties) {
+  properties["launch_cycles"] = described(integer(), "core cycles", "the configured launch floor");
+  properties["cycles"] = described(integer(), "core cycles", "first dispatch to last completion");
+  properties["time_ns"] = described(number(), "ns", "cycles in time");
+  properties["elapsed_ns"] = described(number(), "ns", "launch_cycles + cycles in time");
+}
+
+Json kernel() {
+  Json p = {{"name", text()},      {"id", integer()},         {"device", integer()},       {"stream", integer()},
+            {"grid", dimensions()}, {"block", dimensions()}, {"start_cycle", integer()}};
+  add_times(p);
+  add_counters(p);
+  p["occupancy"] = object({{"ctas_per_sm", integer()},
+                           {"limiter", {{"enum", {"warps", "registers", "shared", "ctas", "threads", "grid", ""}}}},
+                           {"subcores", integer()},
+                           {"warps_per_subcore", number()}});
+  p["partial"] = flag();
+  for (const FieldHelp& field : kernel_fields()) {
+    const std::string name(field.name);
+    if (p.contains(name) && !p[name].contains("description")) p[name] = described(p[name], field.unit, field.help);
+  }
+  return object(std::move(p), {"device"});
+}
+
+Json copy() {
+  const Json kinds = {"host_to_device", "device_to_host", "fill", "device_to_device", "peer_to_peer"};
+  return object({{"kind", {{"enum", kinds}}},
+                 {"device", integer()},
+                 {"address", hash()},
+                 {"bytes", integer()},
+                 {"start_cycle", integer()},
+                 {"cycles", integer()},
+                 {"time_ns", number()}},
+                {"device"});
+}
+
+Json total() {
+  Json p = {{"kernels", integer()}, {"copies", integer()}};
+  add_times(p);
+  add_counters(p);
+  return object(std::move(p));
+}
+
+Json unattributed() {
+  Json p = {{"cycles", {{"const", 0}}}};
+  add_counters(p);
+  return object(std::move(p));
+}
+
+Json allocation() {
+  return object({{"base", {{"type", "string"}, {"pattern", "^0x[0-9a-f]+$"}}},
+                 {"bytes", integer()},
+                 {"transfers", integer()},
+                 {"faulted_pages", integer()},
+                 {"bytes_to_device", integer()},
+                 {"write_backs", integer()},
+                 {"bytes_to_host", integer()},
+                 {"evictions", integer()}});
+}
+
+Json managed() {
+  Json p = {{"device", integer()},        {"allocations", integer()},        {"footprint_bytes", integer()},
+            {"device_bytes", integer()},  {"kernel_cycles", integer()},      {"added_fault_cycles", integer()},
+            {"kernel_and_fault_cycles", integer()}};
+  for (const uvm::CounterRow& row : uvm::counter_rows())
+    p[std::string(row.name)] = described(integer(), row.unit, row.help);
+  p["by_allocation"] = list(allocation());
+  p["peer_lines"] = integer();
+  p["peers"] = list(object({{"device", integer()},
+                            {"pages_in", integer()},
+                            {"pages_out", integer()},
+                            {"copies_in", integer()},
+                            {"copies_out", integer()}}));
+  p["residency"] = list(list(integer()));
+  return object(std::move(p), {"device", "peer_lines", "peers", "residency"});
+}
+
+Json system() {
+  const Json device = object({{"gpu", text()}, {"config_hash", hash()}, {"core_khz", integer()}});
+  const Json link = object({{"from", text()},
+                            {"to", text()},
+                            {"kind", text()},
+                            {"count", integer()},
+                            {"bytes_per_second", integer()},
+                            {"messages", integer()},
+                            {"bytes", integer()},
+                            {"data_bytes", integer()}});
+  return object({{"name", text()}, {"devices", list(device)}, {"links", list(link)}});
+}
+
+Json root_properties() {
+  Json p;
+  p["schema"] = described({{"enum", {1, 2}}}, "", "2: of several devices");
+  p["version"] = described(text(), "", "of the program that wrote it");
+  p["gpu"] = text();
+  p["config_hash"] = hash();
+  p["trace"] = object({{"name", text()}, {"hash", hash()}});
+  p["kernels"] = list(reference("kernel"));
+  p["copies"] = list(reference("copy"));
+  p["total"] = reference("total");
+  p["unattributed"] = reference("unattributed");
+  p["overrides"] = map_of(text());
+  p["core_khz"] = integer();
+  p["total_cycles"] = integer();
+  p["partial"] = flag();
+  p["partial_reason"] = {{"enum",
+                          {"", "interrupted", "max-cycles", "max-instructions", "deadlock", "program", "running",
+                           "error"}}};
+  p["unknown_opcodes"] = map_of(integer());
+  p["remarks"] = list(text());
+  p["managed"] = {{"anyOf", {reference("managed"), list(reference("managed"))}}};
+  p["system"] = reference("system");
+  p["intervals"] = object({{"columns", list(text())}, {"rows", list(list(integer()))}});
+  return p;
+}
+
+}  // namespace
+
+std::string json_schema() {
+  Json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+               {"title", "stats.json of lockstep"},
+               {"description", "Generated by `lockstep stats --schema`. Later versions may add properties; docs/stats.md "
+                               "says more of each."}};
+  root.update(object(root_properties(), {"managed", "system", "intervals"}));
+  root["$defs"] = {{"kernel", kernel()},   {"copy", copy()},     {"total", total()}, {"unattributed", unattributed()},
+                   {"managed", managed()}, {"system", system()}};
+  return root.dump(1) + "\n";
+}
+
+std::string descriptors_json(std::string_view prefix) {
+  Json all = Json::array();
+  const auto add = [&](const auto& row) {
+    if (row.name.substr(0, prefix.size()) != prefix) return;
+    all.push_back({{"name", row.name}, {"unit", row.unit}, {"help", row.help}});
+  };
+  for (const FieldHelp& field : kernel_fields()) add(field);
+  for (const Descriptor& d : descriptors()) add(d);
+  for (const uvm::CounterRow& row : uvm::counter_rows()) add(row);
+  return Json{{"schema", 1}, {"statistics", std::move(all)}}.dump(1) + "\n";
+}
+
+}  // namespace lockstep::stats
