@@ -34,6 +34,7 @@ constexpr std::array kCommands{
     Command{"info", run_info, "what is in a trace: kernels, geometry, instruction mix, footprint"},
     Command{"config", run_config, "list, explain and resolve GPU configurations"},
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},
+    Command{"report", run_report, "a page on where a run's time goes"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
     Command{"lower", run_lower, "the machine code that stands for PTX kernels"},

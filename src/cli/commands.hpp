@@ -11,6 +11,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_info(int argc, char** argv);
 [[nodiscard]] int run_config(int argc, char** argv);
 [[nodiscard]] int run_compare(int argc, char** argv);
+[[nodiscard]] int run_report(int argc, char** argv);
 [[nodiscard]] int run_stats(int argc, char** argv);
 [[nodiscard]] int run_convert(int argc, char** argv);
 [[nodiscard]] int run_lower(int argc, char** argv);

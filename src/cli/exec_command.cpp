@@ -69,7 +69,7 @@ void add_code_options(Syntax& syntax) {
 void refuse_timing_options(const po::variables_map& values) {
   constexpr const char* kWhy = "with --functional: nothing is simulated";
   refuse_idle(values, "exec",
-              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "accelsim-stats",
+              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "profile", "accelsim-stats",
                "out", "schedule", "window", "no-skip", "shuffle", "work-log"},
               kWhy);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
@@ -162,6 +162,7 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   start.config = write_config(arguments, folder);
   start.socket = sockets.theirs;
   start.max_cycles = arguments.options.max_cycles;
+  start.listings = arguments.options.profile;
   Child child(start);
   ProgressPrinter progress(stderr);
   const auto look = [&] {

@@ -1,6 +1,7 @@
 // The memory pipeline's way to what goes to the port past the L1: the unit for bulk copies, and looks of
 // warps that wait for signals.
 #include "core/memory_pipeline.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::core {
 
@@ -18,6 +19,7 @@ bool MemoryPipeline::can_send_bulk_line() const {
 void MemoryPipeline::send_bulk_line(Cycle now) {
   if (!can_send_bulk_line()) return;
   BulkCopies::Line line = bulk_.next(counters_);
+  if (profile_) profile_->add_line(line.done.handle, line.request.kernel, 0, bit_count(line.request.sectors));
   const bool write = line.request.kind != icnt::AccessKind::kLoad;
   if (translator_ && !translator_->translate(now, line.request.line, write)) {
     park_bulk_line(now, line.request);

@@ -139,6 +139,9 @@ void MemoryPipeline::book(const Access& access, bool read, unsigned hits, unsign
   ++c.l1.requests;
   stats::book_lookup(c.l1, read, hits, misses, merges, line_there);
   if (access.local) stats::book_local(c.l1_local, read, hits, misses, merges, line_there);
+  if (!profile_) return;
+  const unsigned sectors = hits + misses + merges;  // stores go on to the L2 whether they hit or not
+  profile_->add_line(access.handle, access.kernel, sectors, read ? misses : sectors);
 }
 
 /// Whether the line may go on: a pending-table entry is there, and room in the port when a request is to be

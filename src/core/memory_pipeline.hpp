@@ -11,6 +11,7 @@
 #include "config/gpu_config.hpp"
 #include "core/bulk_copies.hpp"
 #include "core/coalescer.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/l1_cache.hpp"
 #include "core/l1_mshrs.hpp"
 #include "core/lsu_operation.hpp"
@@ -112,6 +113,8 @@ class MemoryPipeline {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
   [[nodiscard]] const L1Cache& l1() const { return l1_; }
   void dump(std::string& out) const;
+  /// Also tells `to`, which must outlive it, what operations look up.
+  void profile(InstructionProfile* to) { profile_ = to; }
   /// Null where nothing is translated: no managed memory, no tlb.miss_latency.
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
@@ -247,6 +250,7 @@ class MemoryPipeline {
   std::vector<InstructionFetch> fetches_;
   std::vector<Address> instruction_lines_;
   std::vector<stats::SmCounters> counters_;
+  InstructionProfile* profile_ = nullptr;
   Coalescer coalescer_;
   LaneAddresses addresses_;
   WavefrontMemo wavefronts_;

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/front_end.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/memory_pipeline.hpp"
 #include "core/scheduler.hpp"
 #include "core/scoreboard.hpp"
@@ -26,6 +28,7 @@ using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 
 inline constexpr Tick kNoTick = 0xffffffff;
 
 inline constexpr unsigned kUnits = static_cast<unsigned>(config::Unit::kCount);
+static_assert(kUnits == stats::kPipes);
 
 struct SubCore {
   std::array<Tick, kUnits> unit_free{};       // tick from which a unit takes the next
@@ -41,12 +44,13 @@ struct SubCore {
   Cycle charged = 0;  // stall cycles are booked up to here
   std::uint64_t empty_cycles = 0;
   stats::Stall held_for = stats::Stall::kMathPipe;  // while the sub-core is in Sm::State::held
-  std::uint8_t held_kernel = 0;
+  std::uint8_t held_warp = 0;                       // slot of the warp that this is blamed on
 };
 
 struct Sm::State {
   State(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed);
+        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed,
+        bool profiled);
 
   // --- The cycle (sm.cpp) ---
   void tick(Cycle now);
@@ -81,14 +85,15 @@ struct Sm::State {
     if (subcores[s].charged < now) book_cycles(s, now);
   }
   void book_cycles(unsigned s, Cycle now);
-  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
+  void charge(stats::Stall why, unsigned w, Cycle cycles);
 
   // --- Issue (sm_issue.cpp) ---
   [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void issue(unsigned w, Cycle now);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
-  void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
+
+  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
   static void end_await(Warp& warp);
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
@@ -123,6 +128,8 @@ struct Sm::State {
   void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
   void count_residency(std::uint8_t kernel, Cycle now);
   void release_cta_slot_if_drained(Cta& cta, Cycle now);
+
+  void note_issued(const Warp& warp);
 
   void dump(std::string& out) const;
 
@@ -168,6 +175,7 @@ struct Sm::State {
   std::uint64_t seen_launch = 0;              // newest launch_sequence
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
+  std::unique_ptr<InstructionProfile> profile;  // null: nobody asks
 };
 
 }  // namespace lockstep::core

@@ -39,6 +39,7 @@ Runtime::Runtime(Settings s)
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),
       settings.devices);
+  if (settings.listings) recorder_->send_listings();
   memory_log.record_into(recorder_->log());
   for (unsigned d = 0; d < settings.devices; ++d)
     memory_log.place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);
