@@ -77,22 +77,18 @@ std::optional<Finding> host_link(const Facts& f) {
 
 // --- Work that is done badly ---
 
-/// Shared memory is what the kernel is busy with or waits for, and each access takes many passes.
+/// Shared memory is what the kernel is busy with or waits for, and its accesses take more passes than any
+/// needs.
 std::optional<Finding> shared_conflicts(const Facts& f) {
   const bool busy = f.local(f.usage.l1) * f.usage.shared_share >= kBusy;
   const bool waits =
       f.waits_for({Stall::kShortScoreboard, Stall::kMioThrottle}) && f.usage.shared_share >= kHalf;
-  if (f.usage.wavefronts < kManyWavefronts || (!busy && !waits)) return std::nullopt;
-  const bool sure = f.usage.wavefronts > kSurelyConflicts;
+  if (f.usage.wavefronts <= kSurelyConflicts || (!busy && !waits)) return std::nullopt;
   return Finding{
-      sure ? "shared_conflicts" : "shared_bandwidth",
-      sure ? "Shared-memory bank conflicts" : "Shared-memory bandwidth",
-      fmt::format(
-          "A shared-memory instruction takes {:.1f} passes over the banks{}, which are busy {} of the time.",
-          f.usage.wavefronts,
-          sure ? ", more than any width of access needs"
-               : ": conflicts, unless accesses are of 8 or 16 bytes a lane",
-          percent(std::min(1.0, f.local(f.usage.l1)))),
+      "shared_conflicts", "Shared-memory bank conflicts",
+      fmt::format("A shared-memory instruction takes {:.1f} passes over the banks, more than any width of "
+                  "access needs; the banks are busy {} of the time.",
+                  f.usage.wavefronts, percent(std::min(1.0, f.local(f.usage.l1)))),
       "Pad or swizzle arrays so that the lanes of a warp fall into different banks."};
 }
 
@@ -155,12 +151,16 @@ Unit pipe_unit(const Facts& f) {
 Unit l1_unit(const Facts& f) {
   const double share = f.local(f.usage.l1);
   const bool shared = f.usage.shared_share >= kHalf;
-  return {
-      share,
-      {shared ? "shared_bandwidth" : "l1", shared ? "Shared-memory bandwidth" : "L1 cache bandwidth",
-       fmt::format("The banks of L1 and shared memory are busy {} of the time, {} of it for shared memory.",
-                   percent(share), percent(f.usage.shared_share)),
-       "Keep more in registers; make accesses of a warp fall into few lines."}};
+  std::string why =
+      fmt::format("The banks of L1 and shared memory are busy {} of the time, {} of it for shared memory.",
+                  percent(share), percent(f.usage.shared_share));
+  if (shared && f.usage.wavefronts >= kManyWavefronts)
+    why += fmt::format(
+        " Its instructions take {:.1f} passes: conflicts, unless accesses are of 8 or 16 bytes a lane.",
+        f.usage.wavefronts);
+  return {share,
+          {shared ? "shared_bandwidth" : "l1", shared ? "Shared-memory bandwidth" : "L1 cache bandwidth",
+           std::move(why), "Keep more in registers; make accesses of a warp fall into few lines."}};
 }
 
 Unit l2_unit(const Facts& f) {

@@ -19,9 +19,10 @@ th, td { padding: 3px 10px 3px 0; text-align: left; vertical-align: top; border-
 th { color: var(--soft); font-weight: 600; } th[title] { text-decoration: underline dotted; cursor: help; }
 .sortable th { cursor: pointer; } .n { text-align: right; white-space: nowrap; }
 .wide { overflow-x: auto; } code, .code { font-family: ui-monospace, monospace; font-size: 13px; white-space: nowrap; }
-.bar { display: inline-block; width: 90px; height: 9px; margin-right: 8px; background: var(--line); text-align: left; }
+.bar { display: inline-block; width: 64px; height: 9px; margin-right: 8px; background: var(--line); text-align: left; }
 .bar i { display: block; height: 100%; background: var(--accent); }
 .verdict { background: var(--card); border-left: 5px solid var(--bound); padding: 10px 14px; margin: 8px 0; }
+td a, td .bound { white-space: nowrap; }
 .verdict b { color: var(--bound); font-size: 17px; } .bound { color: var(--bound); font-weight: 600; }
 .flow { display: flex; flex-wrap: wrap; align-items: stretch; gap: 0; margin: 6px 0; }
 .level { background: var(--card); border: 1px solid var(--line); padding: 8px 12px; min-width: 130px; }

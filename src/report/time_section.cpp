@@ -47,11 +47,14 @@ Samples samples_of(const Intervals& intervals) {
   return samples;
 }
 
-plot::Axis cycles_axis() { return {.title = "core cycle", .unit = "", .from = {}, .to = {}, .zero = true}; }
+/// To the end of the last interval.
+plot::Axis cycles_axis(const Samples& s) {
+  return {.title = "core cycle", .unit = "", .from = {}, .to = s.rows.back()[0], .zero = true};
+}
 
 std::string ipc_chart(const Samples& s) {
   plot::Chart chart{.title = "Warp instructions a cycle",
-                    .x = cycles_axis(),
+                    .x = cycles_axis(s),
                     .y = {.title = "IPC", .unit = "", .from = {}, .to = {}, .zero = true},
                     .series = {{.name = "", .points = {}, .colour = 0u}},
                     .size = {620, 260}};
@@ -63,7 +66,7 @@ std::string ipc_chart(const Samples& s) {
 std::string bandwidth_chart(const Samples& s, const Run& run) {
   const double gb = peaks_of(run.machine).core_hz / 1e9;  // of a byte a cycle
   plot::Chart chart{.title = "Bandwidth",
-                    .x = cycles_axis(),
+                    .x = cycles_axis(s),
                     .y = {.title = "bandwidth", .unit = "GB/s", .from = {}, .to = {}, .zero = true},
                     .series = {{.name = "L1", .points = {}, .colour = 2u},
                                {.name = "L2", .points = {}, .colour = 0u},
@@ -83,7 +86,7 @@ std::string bandwidth_chart(const Samples& s, const Run& run) {
 std::string stall_chart(const Samples& s, const Run& run) {
   const double subcores = peaks_of(run.machine).subcores;
   plot::AreaChart chart{.title = "What sub-cores with a warp did, in % of all sub-cores",
-                        .x = cycles_axis(),
+                        .x = cycles_axis(s),
                         .y = {.title = "share", .unit = "%", .from = 0, .to = 100},
                         .at = s.at,
                         .layers = {},
