@@ -92,6 +92,15 @@ TEST_CASE("without --profile and --interval there is a page without these parts"
   CHECK(unbalanced(html) == "");
 }
 
+TEST_CASE("source lines of a trace that has them are added up") {
+  const ResultFolder folder("chain", {{"iterations", "2"}, {"line-info", "1"}}, small_options(4));
+  const Run run = load(folder.path());
+  REQUIRE(run.profile);
+  const auto& code = run.profile->codes.at(0).instructions;
+  CHECK(std::all_of(code.begin(), code.end(), [](const auto& i) { return i.source_line > 0; }));
+  CHECK(has(page_of(folder.path()), "Source lines"));
+}
+
 TEST_CASE("names from a trace are escaped") {
   const ResultFolder folder(
       [](const std::string& path) {
