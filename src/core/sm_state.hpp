@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -44,7 +45,7 @@ struct SubCore {
   Cycle charged = 0;  // stall cycles are booked up to here
   std::uint64_t empty_cycles = 0;
   stats::Stall held_for = stats::Stall::kMathPipe;  // while the sub-core is in Sm::State::held
-  std::uint8_t held_warp = 0;                       // slot of the warp that this is blamed on
+  std::uint8_t held_kernel = 0;
 };
 
 struct Sm::State {
@@ -84,15 +85,18 @@ struct Sm::State {
   void settle_subcore(unsigned s, Cycle now) {
     if (subcores[s].charged < now) book_cycles(s, now);
   }
+  /// Slot of the sub-core's first ready warp. Precondition: there is one.
+  [[nodiscard]] unsigned first_ready(unsigned s) const {
+    return static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
+  }
   void book_cycles(unsigned s, Cycle now);
-  void charge(stats::Stall why, unsigned w, Cycle cycles);
+  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
 
   // --- Issue (sm_issue.cpp) ---
   [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
   void issue(unsigned w, Cycle now);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
-
   void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
   static void end_await(Warp& warp);

@@ -20,6 +20,8 @@ std::string title_of(const std::vector<Run>& runs) {
   return title;
 }
 
+constexpr std::string_view kSecond = "b-";  // of the anchors of the second run's kernels
+
 std::string one_run(const Run& run) {
   const auto kernels = judge(run);
   std::string html = paragraph(run.identity, "soft") + summary_section(run, kernels) + time_section(run);
@@ -39,16 +41,26 @@ std::string two_runs(const Run& a, const Run& b) {
   };
   std::string html = side_by_side(head("A", a), head("B", b));
   html += difference_section(a, of_a, b, of_b);
-  html += side_by_side(summary_section(a, of_a), summary_section(b, of_b)) +
+  html += side_by_side(summary_section(a, of_a), summary_section(b, of_b, kSecond)) +
           side_by_side(time_section(a), time_section(b));
   std::map<std::string, const Judged*> in_b;
   for (const Judged& k : of_b) in_b.emplace(k.kernel->title, &k);
+  const auto section_of_b = [&](const Judged& k) {
+    return heading(3, "B", anchor_of(*k.kernel, kSecond)) + kernel_section(b, k);
+  };
   for (const Judged* k : longest(of_a)) {
     const auto other = in_b.find(k->kernel->title);
+    const bool both = other != in_b.end();
     html += heading(2, k->kernel->title, anchor_of(*k->kernel)) +
             side_by_side(heading(3, "A") + kernel_section(a, *k),
-                         heading(3, "B") + (other == in_b.end() ? paragraph("B has no such kernel.")
-                                                                : kernel_section(b, *other->second)));
+                         both ? section_of_b(*other->second) : paragraph("B has no such kernel."));
+    if (both) in_b.erase(other);
+  }
+  for (const Judged* k : longest(of_b)) {
+    const auto rest = in_b.find(k->kernel->title);
+    if (rest != in_b.end() && rest->second == k)
+      html +=
+          heading(2, k->kernel->title) + side_by_side(paragraph("A has no such kernel."), section_of_b(*k));
   }
   return html + side_by_side(system_section(a), system_section(b));
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/diagnosis.hpp"
@@ -20,7 +21,9 @@ struct Judged {
 
 /// The first screen: where the run's time goes and what bounds its kernels. Longer lists of launches have a
 /// row for each kernel with its longest launch.
-[[nodiscard]] std::string summary_section(const Run& run, const std::vector<Judged>& kernels);
+/// `prefix`: of the anchors of this run's kernels.
+[[nodiscard]] std::string summary_section(const Run& run, const std::vector<Judged>& kernels,
+                                          std::string_view prefix = "");
 
 /// Bottleneck, how busy each part was, roofline, stalls, memory, occupancy, instructions.
 [[nodiscard]] std::string kernel_section(const Run& run, const Judged& kernel);
@@ -43,6 +46,6 @@ struct Judged {
 /// Kernels worth a section of their own, the longest first; of a kernel's launches the longest.
 [[nodiscard]] std::vector<const Judged*> longest(const std::vector<Judged>& kernels);
 /// "kernel-3": of a kernel's section.
-[[nodiscard]] std::string anchor_of(const Kernel& kernel);
+[[nodiscard]] std::string anchor_of(const Kernel& kernel, std::string_view prefix = "");
 
 }  // namespace lockstep::report

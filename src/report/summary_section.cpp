@@ -17,7 +17,7 @@ constexpr std::size_t kMostSections = 12;  // kernels with a section each
 
 double microseconds(const Run& run, double cycles) { return cycles / run.whole.number("core_khz") * 1000; }
 
-std::string verdict(const Run& run, const std::vector<Judged>& kernels) {
+std::string verdict(const Run& run, const std::vector<Judged>& kernels, std::string_view prefix) {
   const Finding whole = diagnose_run(run);
   std::string html =
       fmt::format("<div class=\"verdict\">Where the time goes: <b>{}</b><br>{} {}",
@@ -26,7 +26,7 @@ std::string verdict(const Run& run, const std::vector<Judged>& kernels) {
   if (!longest_kernels.empty()) {
     const Judged& k = *longest_kernels.front();
     html += fmt::format("<br>The longest kernel, <a href=\"#{}\">{}</a>, is bound by <b>{}</b>. {}",
-                        anchor_of(*k.kernel), plot::escaped(k.kernel->name),
+                        anchor_of(*k.kernel, prefix), plot::escaped(k.kernel->name),
                         plot::escaped(k.diagnosis.bound.title), plot::escaped(k.diagnosis.bound.why));
   }
   return html + "</div>\n";
@@ -58,12 +58,12 @@ std::vector<Row> rows_of(const std::vector<Judged>& kernels) {
   return rows;
 }
 
-std::vector<Cell> cells_of(const Run& run, const Row& row, double all) {
+std::vector<Cell> cells_of(const Run& run, const Row& row, double all, std::string_view prefix) {
   const Judged& k = *row.shown;
   std::string why = "<span class=\"bound\">" + plot::escaped(k.diagnosis.bound.title) + "</span>";
   for (const Finding& f : k.diagnosis.also)
     why += "<br><span class=\"soft\">also: " + plot::escaped(f.title) + "</span>";
-  return {link_cell(anchor_of(*k.kernel), k.kernel->title),
+  return {link_cell(anchor_of(*k.kernel, prefix), k.kernel->title),
           number_cell(static_cast<double>(row.launches)),
           number_cell(microseconds(run, row.cycles), 2),
           share_cell(all > 0 ? row.cycles / all : 0),
@@ -78,7 +78,9 @@ std::vector<Cell> cells_of(const Run& run, const Row& row, double all) {
 
 }  // namespace
 
-std::string anchor_of(const Kernel& kernel) { return fmt::format("kernel-{}", kernel.index + 1); }
+std::string anchor_of(const Kernel& kernel, std::string_view prefix) {
+  return fmt::format("{}kernel-{}", prefix, kernel.index + 1);
+}
 
 std::vector<Judged> judge(const Run& run) {
   const Paging paging = paging_of(run);
@@ -97,9 +99,9 @@ std::vector<const Judged*> longest(const std::vector<Judged>& kernels) {
   return chosen;
 }
 
-std::string summary_section(const Run& run, const std::vector<Judged>& kernels) {
+std::string summary_section(const Run& run, const std::vector<Judged>& kernels, std::string_view prefix) {
   const double total = run.whole.number("total_cycles");
-  std::string html = verdict(run, kernels);
+  std::string html = verdict(run, kernels, prefix);
   html += paragraph(fmt::format("{} kernel{}, {} cop{}, {} core cycles or {:.2f} us in all.", kernels.size(),
                                 kernels.size() == 1 ? "" : "s", run.copies.size(),
                                 run.copies.size() == 1 ? "y" : "ies",
@@ -122,7 +124,7 @@ std::string summary_section(const Run& run, const std::vector<Judged>& kernels) 
       {"DRAM", "of the peak bandwidth"},
       {"warps", "resident warps of a sub-core, on average"}};
   std::vector<std::vector<Cell>> rows;
-  for (const Row& row : rows_of(kernels)) rows.push_back(cells_of(run, row, all));
+  for (const Row& row : rows_of(kernels)) rows.push_back(cells_of(run, row, all, prefix));
   return html + table(columns, rows);
 }
 

@@ -29,12 +29,12 @@ std::string copies(const Run& run) {
                     number_cell(copy.number("start_cycle")), number_cell(ns / 1000, 2),
                     number_cell(ns > 0 ? bytes / ns : 0, 2)});
   }
-  std::string html = heading(2, "Copies and fills", "copies") + table({{"kind", "", false},
-                                                                       {"bytes", ""},
-                                                                       {"start [cycle]", ""},
-                                                                       {"time [us]", ""},
-                                                                       {"GB/s", "bytes by time"}},
-                                                                      rows);
+  std::string html = heading(2, "Copies and fills") + table({{"kind", "", false},
+                                                             {"bytes", ""},
+                                                             {"start [cycle]", ""},
+                                                             {"time [us]", ""},
+                                                             {"GB/s", "bytes by time"}},
+                                                            rows);
   if (order.size() > kMostCopies)
     html += paragraph(fmt::format("The {} longest of {}.", kMostCopies, order.size()), "soft");
   return html;
@@ -60,7 +60,7 @@ std::string managed(const Run& run) {
         table({{"counter", "", false}, {"value", ""}, {"unit", "", false}, {"meaning", "", false}}, rows),
         false);
   }
-  return html.empty() ? "" : heading(2, "Managed memory", "managed") + html;
+  return html.empty() ? "" : heading(2, "Managed memory") + html;
 }
 
 std::string links(const Run& run) {
@@ -74,20 +74,19 @@ std::string links(const Run& run) {
                     short_cell(link.number("messages")), short_cell(bytes, "B"),
                     short_cell(link.number("data_bytes"), "B"), share_cell(peak > 0 ? bytes / peak : 0)});
   }
-  return heading(2, "Links between devices", "links") +
-         table({{"from", "", false},
-                {"to", "", false},
-                {"links", "", false},
-                {"messages", ""},
-                {"bytes", "headers included"},
-                {"data", "of these"},
-                {"busy", "of the link's bandwidth over the whole run"}},
-               rows);
+  return heading(2, "Links between devices") + table({{"from", "", false},
+                                                      {"to", "", false},
+                                                      {"links", "", false},
+                                                      {"messages", ""},
+                                                      {"bytes", "headers included"},
+                                                      {"data", "of these"},
+                                                      {"busy", "of the link's bandwidth over the whole run"}},
+                                                     rows);
 }
 
 std::string remarks(const Run& run) {
   if (run.remarks.empty()) return "";
-  std::string html = heading(2, "Remarks", "remarks") + "<ul>\n";
+  std::string html = heading(2, "Remarks") + "<ul>\n";
   for (const std::string& remark : run.remarks) html += "<li>" + plot::escaped(remark) + "</li>\n";
   return html + "</ul>\n";
 }

@@ -90,7 +90,7 @@ std::string stall_chart(const Samples& s, const Run& run) {
                         .y = {.title = "share", .unit = "%", .from = 0, .to = 100},
                         .at = s.at,
                         .layers = {},
-                        .size = {1240, 320}};
+                        .size = {900, 300}};
   for (unsigned r = 0; r < stats::kStalls; ++r) {
     const auto reason = static_cast<stats::Stall>(r);
     if (reason == stats::Stall::kEmpty) continue;
@@ -109,7 +109,7 @@ std::string stall_chart(const Samples& s, const Run& run) {
 std::string time_section(const Run& run) {
   if (run.intervals.rows.empty()) return "";
   const Samples samples = samples_of(run.intervals);
-  return heading(2, "Over time", "time") + "<div class=\"two\"><div>" + ipc_chart(samples) + "</div><div>" +
+  return heading(2, "Over time") + "<div class=\"two\"><div>" + ipc_chart(samples) + "</div><div>" +
          bandwidth_chart(samples, run) + "</div></div>\n" + stall_chart(samples, run);
 }
 

@@ -132,6 +132,12 @@ TEST_CASE("two runs stand side by side with their differences") {
   REQUIRE(ns_b > ns_a);
   CHECK(has(html, fmt::format("{:+.1f} %", 100 * (ns_b / ns_a - 1))));
   CHECK(has(html, "1 of 1 kernels of A and 1 of B are in both"));
+  for (const char* anchor : {"kernel-1", "b-kernel-1"}) {  // each is there once, and linked to
+    const std::string id = fmt::format("id=\"{}\"", anchor);
+    CHECK(has(html, fmt::format("href=\"#{}\"", anchor)));
+    REQUIRE(has(html, id));
+    CHECK(html.find(id) == html.rfind(id));
+  }
 }
 
 TEST_CASE("usage agrees with counters of the same run worked out by hand") {
