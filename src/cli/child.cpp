@@ -82,6 +82,7 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
   if (!start.trace.empty()) set(environment, cuda::kTraceVariable, start.trace);
   if (start.socket >= 0) set(environment, cuda::kSocketVariable, std::to_string(start.socket));
   if (start.threads > 1) set(environment, cuda::kThreadsVariable, std::to_string(start.threads));
+  if (start.listings) set(environment, cuda::kListingVariable, "1");
   if (start.gpus > 1) set(environment, cuda::kDevicesVariable, std::to_string(start.gpus));
   if (start.multicast != 0) set(environment, cuda::kMulticastVariable, std::to_string(start.multicast));
   if (!start.apart.empty()) set(environment, cuda::kApartVariable, start.apart);

@@ -27,6 +27,7 @@ struct Start {
   unsigned threads = 1;                // on which CTAs are executed
   unsigned gpus = 1;                   // that the program sees
   std::uint32_t multicast = 0;         // of them, a bit each: those that can be in a multicast object
+  bool listings = false;               // the runtime sends what PTX kernels are of (cuda::kListingVariable)
   std::string apart;                   // pairs of them without a way between them (cuda::kApartVariable)
 };
 

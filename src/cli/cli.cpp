@@ -36,6 +36,7 @@ constexpr std::array kCommands{
     Command{"sweep", run_sweep, "run a study: traces or programs on configurations that vary"},
     Command{"compare", run_compare, "compare two runs, per kernel and counter"},
     Command{"correlate", run_correlate, "compare runs with measurements of a GPU"},
+    Command{"report", run_report, "a page on where a run's time goes"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
     Command{"lower", run_lower, "the machine code that stands for PTX kernels"},

@@ -13,6 +13,7 @@ namespace lockstep::cli {
 [[nodiscard]] int run_compare(int argc, char** argv);
 [[nodiscard]] int run_sweep(int argc, char** argv);
 [[nodiscard]] int run_correlate(int argc, char** argv);
+[[nodiscard]] int run_report(int argc, char** argv);
 [[nodiscard]] int run_stats(int argc, char** argv);
 [[nodiscard]] int run_convert(int argc, char** argv);
 [[nodiscard]] int run_lower(int argc, char** argv);

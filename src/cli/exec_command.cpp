@@ -69,8 +69,8 @@ void add_code_options(Syntax& syntax) {
 void refuse_timing_options(const po::variables_map& values) {
   constexpr const char* kWhy = "with --functional: nothing is simulated";
   refuse_idle(values, "exec",
-              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "accelsim-stats",
-               "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
+              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "profile",
+               "accelsim-stats", "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
               kWhy);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
 }
@@ -82,7 +82,8 @@ std::vector<std::string> texts_of(const po::variables_map& values, const char* n
 /// How kernels are lowered. Throws UserError for names that do not exist.
 struct CodeOptions {
   explicit CodeOptions(const po::variables_map& values)
-      : registers(cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
+      : registers(
+            cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
         without(texts_of(values, "without")) {
     (void)lower::all_but(without);
   }
@@ -172,6 +173,7 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   start.config = write_config(arguments, folder);
   start.socket = sockets.theirs;
   start.max_cycles = arguments.options.max_cycles;
+  start.listings = arguments.options.profile;
   Child child(start);
   ProgressPrinter progress(stderr);
   const auto look = [&] {

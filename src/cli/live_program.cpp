@@ -34,6 +34,9 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
     case Word::kKernel:
       kernel();
       return std::nullopt;
+    case Word::kListing:
+      listing();
+      return std::nullopt;
     case Word::kCommand:
       command();
       return std::nullopt;
@@ -82,6 +85,19 @@ void LiveProgram::kernel() {
   if (clocked) clocked_.insert(static_cast<std::uint32_t>(trace_.kernels().size()));
   trace_.finish(trace_.name(), in.fixed(8));
   trace_.add(trace::decode_kernel(in));
+}
+
+/// Of the kernel that comes next.
+void LiveProgram::listing() {
+  trace::ByteReader in(content_);
+  const std::uint64_t number = in.number(listings_.size(), "a listing");
+  if (number == listings_.size()) listings_.push_back(cuda::decode_listing(in));
+  listing_of_.resize(trace_.kernels().size() + 1);
+  listing_of_.back() = number;
+}
+
+const cuda::Listing* LiveProgram::listing(std::uint32_t kernel) const {
+  return kernel < listing_of_.size() && listing_of_[kernel] ? &listings_[*listing_of_[kernel]] : nullptr;
 }
 
 void LiveProgram::command() {

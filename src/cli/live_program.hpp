@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/listing.hpp"
 #include "cuda/recorder.hpp"
 #include "cuda/wire.hpp"
 #include "gpu/program.hpp"
@@ -26,6 +27,9 @@ class LiveProgram final : public gpu::Program {
   }
   [[nodiscard]] bool asks_clocks(std::uint32_t kernel) const override { return clocked_.count(kernel) > 0; }
 
+  /// What PTX a kernel is of; null: the program has not said it.
+  [[nodiscard]] const cuda::Listing* listing(std::uint32_t kernel) const;
+
   /// It said that its trace is complete.
   [[nodiscard]] bool ended_well() const { return ended_well_; }
   /// A kernel of it that has failed, the last one.
@@ -38,6 +42,7 @@ class LiveProgram final : public gpu::Program {
   void command();
   void file();
   void kernel();
+  void listing();
   void end();
   [[nodiscard]] News news(trace::Until until, bool ended);
   void answer(const gpu::HostClock& clock);
@@ -48,6 +53,8 @@ class LiveProgram final : public gpu::Program {
   std::vector<trace::Command> commands_;  // not yet released
   std::uint64_t events_ = 0;
   std::set<std::uint32_t> clocked_;
+  std::vector<cuda::Listing> listings_;
+  std::vector<std::optional<std::uint64_t>> listing_of_;  // by kernel, where one has a listing
   cuda::Word word_ = cuda::Word::kEnd;
   trace::Bytes content_;
   bool asked_ = false;  // word_ is a question that waits for its answer

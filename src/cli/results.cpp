@@ -28,7 +28,7 @@ ResultFolder::ResultFolder(std::string directory, const std::string& resolved_in
   stats::write_file(directory_ + "/config.ini", resolved_ini);
   // Results of an earlier run in this folder must not pass for this one's.
   for (const char* name : {"stats.json", "stats.csv", "intervals.csv", "host.json", "deadlock.txt",
-                           "check.json", "system.ini"}) {
+                           "check.json", "profile.json", "system.ini"}) {
     stats::remove_file(directory_ + "/" + name);
   }
   if (!system_ini.empty()) stats::write_file(directory_ + "/system.ini", system_ini);
@@ -42,6 +42,7 @@ void ResultFolder::append(const stats::RunReport& report) {
   };
   while (!so_far_.kernels.empty() && so_far_.kernels.back().partial) so_far_.kernels.pop_back();
   grow(so_far_.kernels, report.kernels);
+  grow(so_far_.codes, report.codes);
   grow(so_far_.copies, report.copies);
   grow(so_far_.intervals, report.intervals);
   so_far_.unattributed = report.unattributed;

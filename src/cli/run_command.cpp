@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -162,6 +163,21 @@ void note_end(stats::RunReport& report, const LiveProgram& program) {
   report.partial_reason = failed && !failed->limit.empty() ? failed->limit : "program";
 }
 
+/// The PTX of profiled instructions, as far as the program has said it.
+void add_ptx(stats::RunReport& report, const LiveProgram& program) {
+  std::map<std::uint64_t, const cuda::Listing*> listings;  // by kernel id
+  const auto& kernels = program.trace().kernels();
+  for (std::uint32_t k = 0; k < kernels.size(); ++k) listings[kernels[k].id] = program.listing(k);
+  for (const stats::KernelResult& kernel : report.kernels) {
+    const cuda::Listing* listing = listings[kernel.id];
+    if (kernel.profile.empty() || listing == nullptr) continue;
+    std::map<std::uint32_t, const std::string*> by_pc;
+    for (const cuda::ListedInstruction& i : *listing) by_pc.emplace(i.pc, &i.ptx);
+    for (stats::ProfiledInstruction& i : report.codes[kernel.code].instructions)
+      if (const auto ptx = by_pc.find(i.pc); ptx != by_pc.end()) i.ptx = *ptx->second;
+  }
+}
+
 }  // namespace
 
 void check_outputs(const RunArguments& arguments) {
@@ -207,6 +223,7 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrin
                      const std::function<void()>& simulated, int argc, char** argv) {
   const auto run = [&] {
     gpu::RunResult result = gpu::simulate(program, arguments.options);
+    add_ptx(result.report, program);
     simulated();
     const bool whole = program.ended_well() && !program.failed();
     if (result.outcome == gpu::Outcome::kDone) check_kernels(program.trace(), arguments.options.kernels);

@@ -77,6 +77,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   gpu::check(options.managed);
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
+  options.profile = values.count("profile") > 0;
   return options;
 }
 
@@ -129,6 +130,8 @@ void add_run_options(po::options_description& options) {
       "max-cycles", text(), "stop after this many core cycles")(
       "max-instructions", text(),
       "stop a program's kernel when its kernels have executed this many warp instructions in all")(
+      "profile",
+      "also profile.json: issues, stalls and memory traffic of each instruction, for `lockstep report`")(
       "interval", text(), "a time series with a row every so many core cycles")(
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
@@ -197,6 +200,8 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   if (arguments.out.empty())
     refuse_idle(values, command, {"interval"},
                 "without --out: its series is written to FOLDER/intervals.csv");
+  if (arguments.out.empty())
+    refuse_idle(values, command, {"profile"}, "without --out: it is written to FOLDER/profile.json");
   if (values.count("max-instructions"))
     arguments.max_instructions =
         parse_number("--max-instructions", values["max-instructions"].as<std::string>(), 1, kAny);

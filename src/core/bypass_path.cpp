@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "util/bits.hpp"
+
 namespace lockstep::core {
 
 bool BypassPath::copy(const MioOperation& op) {
@@ -31,6 +33,7 @@ void BypassPath::send(Cycle now) {
 
 void BypassPath::send_line(Cycle now) {
   BulkCopies::Line line = copies_.next(*counters_);
+  if (profile_) profile_->add_line(line.done.handle, line.request.kernel, 0, bit_count(line.request.sectors));
   const bool write = line.request.kind != icnt::AccessKind::kLoad;
   if (translator_ && !translator_->translate(now, line.request.line, write)) {
     park(now, line.request);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bulk_copies.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/lsu_access.hpp"
 #include "core/lsu_port.hpp"
 #include "core/lsu_results.hpp"
@@ -25,6 +26,9 @@ class BypassPath {
         results_(&results),
         translator_(translator),
         counters_(&counters) {}
+
+  /// Also tells `to`, which must outlive it, what copies ask for; null: not.
+  void profile(InstructionProfile* to) { profile_ = to; }
 
   /// The unit for bulk copies takes one more.
   [[nodiscard]] bool takes_copies() const { return !copies_.full(); }
@@ -65,6 +69,7 @@ class BypassPath {
   LsuResults* results_;
   Translator* translator_;
   std::vector<stats::SmCounters>* counters_;
+  InstructionProfile* profile_ = nullptr;
   BulkCopies copies_;
   SignalWaits waits_;
   bool busy_ = false;

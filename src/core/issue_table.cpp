@@ -1,7 +1,9 @@
 #include "core/issue_table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
 
 namespace lockstep::core {
@@ -81,6 +83,15 @@ void IssueTable::extend(const trace::StaticTable& instructions) {
     const trace::StaticInst* before = size_ > 0 ? &instructions[size_ - 1] : nullptr;
     chunks_[size_ / kChunk][size_ % kChunk] = resolve(instructions[size_], before);
   }
+}
+
+std::uint32_t IssueTable::index_of(const IssueInst& inst) const {
+  for (std::uint32_t c = 0; c < chunks_.size(); ++c) {
+    const IssueInst* first = chunks_[c].get();
+    if (first && !std::less<>()(&inst, first) && std::less<>()(&inst, first + kChunk))
+      return c * kChunk + static_cast<std::uint32_t>(&inst - first);
+  }
+  throw std::logic_error("an instruction of another table");
 }
 
 IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::StaticInst* before) {

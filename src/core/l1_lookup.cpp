@@ -113,6 +113,9 @@ void L1Lookup::book(const LsuAccess& access, bool read, unsigned hits, unsigned 
   ++c.l1.requests;
   stats::book_lookup(c.l1, read, hits, misses, merges, line_there);
   if (access.local) stats::book_local(c.l1_local, read, hits, misses, merges, line_there);
+  if (!profile_) return;
+  const unsigned sectors = hits + misses + merges;  // stores go on to the L2 whether they hit or not
+  profile_->add_line(access.handle, access.kernel, sectors, read ? misses : sectors);
 }
 
 icnt::Request L1Lookup::request_of(const LsuAccess& access, Address line, SectorMask sectors,

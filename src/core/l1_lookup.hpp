@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/l1_cache.hpp"
 #include "core/l1_mshrs.hpp"
 #include "core/lsu_access.hpp"
@@ -29,6 +30,9 @@ class L1Lookup {
         allocate_on_store_(config.allocate_on_store),
         cache_(config),
         mshrs_(config.mshrs) {}
+
+  /// Also tells `to`, which must outlive it, what operations look up; null: not.
+  void profile(InstructionProfile* to) { profile_ = to; }
 
   /// `bytes`: of a store, and of what signals. What the line lacks to go on; then nothing has changed.
   [[nodiscard]] Blocked look_up(Cycle now, LsuAccess& access, const LineAccess& line,
@@ -66,6 +70,7 @@ class L1Lookup {
   LsuPort* port_;
   LsuResults* results_;
   std::vector<stats::SmCounters>* counters_;
+  InstructionProfile* profile_ = nullptr;
   bool allocate_on_store_;
   L1Cache cache_;
   L1Mshrs mshrs_;

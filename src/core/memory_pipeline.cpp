@@ -206,6 +206,7 @@ void MemoryPipeline::shared(Cycle now, const MioOperation& op) {
   stats::SmCounters& c = counters_[op.kernel];
   ++c.shared_instructions;
   c.shared_wavefronts += wavefronts;
+  if (profile_) profile_->add_wavefronts(op.handle, op.kernel, wavefronts);
   data_free_ = now + wavefronts;
   set_memory_free(now);
   if (op.op_class == OpClass::kStore || op.op_class == OpClass::kReduction) {

@@ -12,6 +12,7 @@
 #include "core/coalescer.hpp"
 #include "core/constant_unit.hpp"
 #include "core/instruction_port.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/l1_lookup.hpp"
 #include "core/lsu_latencies.hpp"
 #include "core/lsu_operation.hpp"
@@ -90,6 +91,12 @@ class MemoryPipeline {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return tags_.backpressure_cycles(); }
   [[nodiscard]] const L1Cache& l1() const { return l1_.cache(); }
   void dump(std::string& out) const;
+  /// Also tells `to`, which must outlive it, what operations look up.
+  void profile(InstructionProfile* to) {
+    profile_ = to;
+    l1_.profile(to);
+    bypass_.profile(to);
+  }
   /// Null where nothing is translated: no managed memory, no tlb.miss_latency.
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
@@ -140,6 +147,7 @@ class MemoryPipeline {
   ConstantUnit constants_;
   L1Lookup l1_;
   BypassPath bypass_;
+  InstructionProfile* profile_ = nullptr;
   Coalescer coalescer_;
   LaneAddresses addresses_;
   WavefrontMemo wavefronts_;

@@ -18,7 +18,7 @@ constexpr Cycle kLaunchSpan =
 
 Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::AddressMap& map,
                  const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle,
-                 const uvm::AddressSpace* managed)
+                 const uvm::AddressSpace* managed, bool profiled)
     : config(c),
       fabric(f),
       kernels(kernel_table),
@@ -35,6 +35,9 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
       resident_since(c.launch.max_kernels),
       slot_launch(c.launch.max_kernels) {
   reason.fill(stats::Stall::kEmpty);
+  if (!profiled) return;
+  profile = std::make_unique<InstructionProfile>(kernels, in_flight);
+  mio.profile(profile.get());
 }
 
 void Sm::State::tick(Cycle now) {
@@ -135,8 +138,9 @@ void Sm::State::fetch_stage(unsigned s, Cycle now) {
 // --- The domain ---
 
 Sm::Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-       const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed)
-    : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip, managed)) {}
+       const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed,
+       bool profile)
+    : state_(std::make_unique<State>(config, fabric, map, kernels, index, skip, managed, profile)) {}
 
 Sm::~Sm() = default;
 
@@ -165,6 +169,14 @@ void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   stats::add(total.sm, std::exchange(s.counters[kernel], {}));
   stats::add(total.sm, std::exchange(s.mio.counters(kernel), {}));
   stats::add(total.icnt, std::exchange(s.mio.icnt_counters(kernel), {}));
+}
+
+void Sm::take_profile(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total) {
+  State& s = *state_;
+  if (!s.profile) return;
+  for (const unsigned w : bits_of(s.occupied))  // of a run that ends before they do
+    if (const Warp& warp = s.warps[w]; warp.kernel == kernel && warp.next != warp.end) s.note_issued(warp);
+  s.profile->take(kernel, total);
 }
 
 bool Sm::quiescent() const {

@@ -20,15 +20,17 @@ namespace lockstep::core {
 class Sm final : public sim::Domain, public stats::CounterSource {
  public:
   /// `skip` false: every cycle is visited, for the proof that skipping changes nothing. `managed`: managed
-  /// memory, null where there is none.
+  /// memory, null where there is none. `profile`: what its instructions do is counted.
   Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-     const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed = nullptr);
+     const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed = nullptr,
+     bool profile = false);
   ~Sm() override;
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle at) override;
   void dump(std::string& out) const override;
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
+  void take_profile(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total) override;
   [[nodiscard]] bool quiescent() const override;
 
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all

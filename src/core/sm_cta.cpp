@@ -168,6 +168,7 @@ void Sm::State::end_warp(unsigned w, Cycle now) {
   Cta& cta = ctas[warp.cta];
   warp.block = Block::kNone;
   set_waiting(w, Stall::kDrain);
+  if (profile) note_issued(warp);
   fetch_wanted &= ~warp_bit(w);
   --cta.live_warps;
   for (unsigned id = 0; id < cta.members.size(); ++id) {
@@ -177,6 +178,12 @@ void Sm::State::end_warp(unsigned w, Cycle now) {
     release_barrier_if_complete(cta, id, now);
   }
   free_warp_if_done(w, now);
+}
+
+/// What the warp has issued so far.
+void Sm::State::note_issued(const Warp& warp) {
+  const trace::CtaTrace& trace = *ctas[warp.cta].trace;
+  profile->add_issued(warp, trace.records.data() + trace.warps[warp.number].first_record);
 }
 
 void Sm::State::free_warp_if_done(unsigned w, Cycle now) {

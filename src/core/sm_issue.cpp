@@ -81,7 +81,7 @@ void Sm::State::issue(unsigned w, Cycle now) {
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);
-  take_unit(sub, inst, t);
+  take_unit(sub, inst, t, c);
   switch (inst.kind) {
     case IssueKind::kMio:
       send_to_memory(w, inst, record, now);
@@ -158,10 +158,11 @@ Tick Sm::State::read_operands(SubCore& sub, const IssueInst& inst, unsigned w, T
   return delay;
 }
 
-void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now) {
+void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted) {
   unsigned rest = inst.units;
   while (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] > now) rest &= rest - 1;
   const auto unit = static_cast<unsigned>(std::countr_zero(rest));
+  counted.pipes[unit] += inst.interval;
   if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
     for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;
   } else {

@@ -107,10 +107,9 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 /// None of the sub-core's ready warps can issue: nothing is tried again before tick `until`, or before one
 /// more warp is ready or the queue has room.
 void Sm::State::hold(unsigned s, Stall why, Tick until) {
-  const unsigned first = static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
   held |= WarpSet64{0xffff} << 16 * s;
   subcores[s].held_for = why;
-  subcores[s].held_kernel = warps[first].kernel;
+  subcores[s].held_kernel = warps[first_ready(s)].kernel;
   held_until[s] = until;
 }
 
@@ -120,10 +119,16 @@ void Sm::State::book_cycles(unsigned s, Cycle now) {
   SubCore& sub = subcores[s];
   const Cycle cycles = now - sub.charged;
   sub.charged = now;
-  if (held >> 16 * s & 1) return charge(sub.held_for, sub.held_kernel, cycles);
+  if (held >> 16 * s & 1) {  // the ready warps are those that hold() has found
+    if (profile) profile->add_stall(warps[first_ready(s)], sub.held_for, cycles);
+    return charge(sub.held_for, sub.held_kernel, cycles);
+  }
   for (const Stall why : kBlame) {
     const WarpSet64 set = waiting[static_cast<unsigned>(why)] >> 16 * s & 0xffff;
-    if (set) return charge(why, warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s].kernel, cycles);
+    if (!set) continue;
+    const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s];
+    if (profile) profile->add_stall(warp, why, cycles);
+    return charge(why, warp.kernel, cycles);
   }
   sub.empty_cycles += cycles;
 }

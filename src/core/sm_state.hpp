@@ -4,11 +4,14 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/front_end.hpp"
+#include "core/instruction_profile.hpp"
 #include "core/memory_pipeline.hpp"
 #include "core/scheduler.hpp"
 #include "core/scoreboard.hpp"
@@ -26,6 +29,7 @@ using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 
 inline constexpr Tick kNoTick = 0xffffffff;
 
 inline constexpr unsigned kUnits = static_cast<unsigned>(config::Unit::kCount);
+static_assert(kUnits == stats::kPipes);
 
 struct SubCore {
   std::array<Tick, kUnits> unit_free{};       // tick from which a unit takes the next
@@ -46,7 +50,8 @@ struct SubCore {
 
 struct Sm::State {
   State(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed);
+        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed,
+        bool profiled);
 
   // --- The cycle (sm.cpp) ---
   void tick(Cycle now);
@@ -80,6 +85,10 @@ struct Sm::State {
   void settle_subcore(unsigned s, Cycle now) {
     if (subcores[s].charged < now) book_cycles(s, now);
   }
+  /// Slot of the sub-core's first ready warp. Precondition: there is one.
+  [[nodiscard]] unsigned first_ready(unsigned s) const {
+    return static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
+  }
   void book_cycles(unsigned s, Cycle now);
   void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
 
@@ -88,7 +97,7 @@ struct Sm::State {
   void issue(unsigned w, Cycle now);
   [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
                                    stats::SmCounters& counted);
-  void take_unit(SubCore& sub, const IssueInst& inst, Tick now);
+  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
   void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
   static void end_await(Warp& warp);
   [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
@@ -123,6 +132,8 @@ struct Sm::State {
   void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
   void count_residency(std::uint8_t kernel, Cycle now);
   void release_cta_slot_if_drained(Cta& cta, Cycle now);
+
+  void note_issued(const Warp& warp);
 
   void dump(std::string& out) const;
 
@@ -169,6 +180,7 @@ struct Sm::State {
   std::vector<std::uint64_t> slot_launch;     // by kernel slot: launch_sequence of its last CTA here
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
+  std::unique_ptr<InstructionProfile> profile;  // null: nobody asks
 };
 
 }  // namespace lockstep::core

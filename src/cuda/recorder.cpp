@@ -86,6 +86,7 @@ void Recorder::add_kernel(const trace::KernelHeader& header) {
 bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                       KernelRecording& recording) {
   if (!write_kernel(grid, launch, header, recording)) return false;
+  note_listing(launch, header);
   add_kernel(header);
   return true;
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cuda/listing.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/operation.hpp"
 #include "cuda/stream_log.hpp"
@@ -47,6 +49,8 @@ class Recorder {
   Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices = 1);
   /// The trace's, which the simulation hears with the first kernel or command.
   void set_name(const std::string& name) { name_ = name; }
+  /// The simulation also hears what PTX the kernels to come are of.
+  void send_listings() { sends_listings_ = true; }
 
   /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
   /// interrupted, or it waits; `recording`, like `header`, is to be given again when it goes on.
@@ -80,6 +84,8 @@ class Recorder {
   [[nodiscard]] const lower::Code& code_of(const Kernel& kernel, unsigned arch) const;
 
   void open_wire();
+  void note_listing(const KernelLaunch& launch, const trace::KernelHeader& header);
+  void tell_listing(std::uint32_t kernel);
   void add_kernel(const trace::KernelHeader& header);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header, KernelRecording& recording);
@@ -95,6 +101,10 @@ class Recorder {
   bool opened_ = false;              // the simulation knows the file
   std::size_t told_ = 0;             // commands
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
+  bool sends_listings_ = false;
+  std::map<const lower::Code*, std::uint64_t> listing_numbers_;
+  std::vector<std::uint64_t> listing_of_;  // by kernel
+  std::vector<trace::Bytes> listings_;     // encoded; empty: told
   StreamLog log_;
   exec::CtaRecord executed_;
   trace::CtaTrace replayed_;

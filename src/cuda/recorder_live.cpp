@@ -75,6 +75,7 @@ Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, 
   }
   file_.adopt_kernel(last);
   clocked_.insert(kernels_);
+  note_listing(launch, header);
   add_kernel(header);
   return Rehearsal::kDone;
 }
@@ -87,6 +88,25 @@ void Recorder::open_wire() {
   wire_->send(Word::kFile, content, file_.descriptor());
 }
 
+/// Of the kernel that is added next.
+void Recorder::note_listing(const KernelLaunch& launch, const trace::KernelHeader& header) {
+  if (!sends_listings_ || !live()) return;
+  const lower::Code& code = code_of(*launch.kernel, header.binary_version);
+  const auto [known, is_new] = listing_numbers_.emplace(&code, listings_.size());
+  if (is_new) encode_listing(list_ptx(launch.kernel->executable(), code), listings_.emplace_back());
+  listing_of_.resize(kernels_ + std::size_t{1});
+  listing_of_[kernels_] = known->second;
+}
+
+void Recorder::tell_listing(std::uint32_t kernel) {
+  if (kernel >= listing_of_.size()) return;
+  trace::Bytes content = number(listing_of_[kernel]);
+  trace::Bytes& listing = listings_[listing_of_[kernel]];
+  content.insert(content.end(), listing.begin(), listing.end());
+  listing.clear();
+  wire_->send(Word::kListing, content);
+}
+
 void Recorder::tell(bool ordered) {
   const auto& commands = log_.commands();
   if (!wire_ || told_ == commands.size()) return;
@@ -95,6 +115,7 @@ void Recorder::tell(bool ordered) {
     const trace::Command& c = commands[told_];
     trace::Bytes content;
     if (c.kind == trace::Command::Kind::kKernel) {
+      tell_listing(c.kernel);
       trace::put_varint(content, clocked_.count(c.kernel));
       trace::put_fixed(content, file_.hash(), 8);
       trace::encode_kernel(file_.kernel(c.kernel), content);

@@ -11,6 +11,7 @@ Recording::Recording(const Settings& settings, MemoryLog& memory) : ordered_(set
   recorder_ = std::make_unique<Recorder>(
       settings.trace, settings.socket < 0 ? nullptr : std::make_unique<Wire>(settings.socket),
       settings.devices);
+  if (settings.listings) recorder_->send_listings();
   memory.record_into(recorder_->log());
   for (unsigned d = 0; d < settings.devices; ++d)
     memory.place(d, exec::kArenaBase + exec::device_region(d) * exec::kRegionBytes, exec::kRegionBytes);

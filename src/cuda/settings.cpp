@@ -111,6 +111,8 @@ Settings read_settings() {
       throw UserError(std::string(kSocketVariable) +
                       " is no open file descriptor: start the program with `lockstep exec`");
   }
+  const char* listings = std::getenv(kListingVariable);
+  settings.listings = listings != nullptr && *listings != '\0';
   return settings;
 }
 

@@ -18,6 +18,9 @@ inline constexpr const char* kTraceVariable = "LOCKSTEP_CUDA_TRACE";
 /// File descriptor of the connection to the simulation (wire.hpp); not set: none runs beside the program.
 inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 
+/// Set and not empty: the simulation also hears what PTX kernels are of (listing.hpp).
+inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
+
 /// Simulated core cycles after which nobody wants more; not set: no limit.
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
@@ -60,6 +63,7 @@ struct Settings {
   bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
+  bool listings = false;               // the simulation hears what PTX kernels are of
   std::uint64_t max_cycles = 0;        // 0: no limit
   std::uint64_t max_instructions = 0;  // 0: no limit
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none

@@ -25,7 +25,9 @@ enum class Word : std::uint8_t {
                // varints
   // CTA, varint CTAs and varint warp instructions executed, text name, text error, text option: the
   // limit that has stopped it, "max-cycles" or "max-instructions"; empty: none
-  kEnd,  // text name, 8 bytes hash: the program ended well, and so did its trace
+  kListing,  // varint number of a listing, from 0, that the next kKernel has; where it is new,
+             // cuda::encode_listing
+  kEnd,      // text name, 8 bytes hash: the program ended well, and so did its trace
   // the simulation
   kTime,    // varint 0: not complete at the host's time; else 1 and varint core cycles
   kClocks,  // for each CTA and warp in order: varint number of reads, then differences of their core cycles

@@ -34,7 +34,7 @@ Controller::Controller(const RunOptions& options, const Plan& plan, System& syst
       host_(&system.host()),
       grid_(kGrid) {
   for (std::uint16_t d = 0; d < system.devices(); ++d) {
-    ledgers_.emplace_back(system.device(d));
+    ledgers_.emplace_back(system.device(d), options.profile ? &profiles_ : nullptr);
     if (core::GmmuDomain* gmmu = system.device(d).gmmu()) gmmus_.push_back(gmmu);
   }
   result_.report = std::move(report);

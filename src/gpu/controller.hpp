@@ -71,6 +71,7 @@ class Controller final : public sim::Controller {
   std::vector<core::GmmuDomain*> gmmus_;  // by device; empty without managed memory
 
   RunResult result_;
+  ProfileBook profiles_{result_.report.codes};
   std::vector<KernelLedger> ledgers_;  // by device
   std::size_t copies_noted_ = 0;
   Time last_end_ = 0;  // of a kernel or copy

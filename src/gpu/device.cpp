@@ -61,6 +61,10 @@ void Device::collect(std::uint8_t slot, stats::KernelCounters& total) {
   if (peer_port_) peer_port_->take_counters(slot, total);
 }
 
+void Device::take_profile(std::uint8_t slot, std::vector<stats::InstructionCounters>& total) {
+  for (const Part& part : sms_) part.counters->take_profile(slot, total);
+}
+
 void Device::empty_caches() {
   for (const Part& part : partitions_)
     if (part.empty_caches) part.empty_caches();

@@ -50,7 +50,8 @@ struct Wiring {
 struct Builder {
   std::function<Part(const Wiring&, std::uint32_t index)> sm, partition;
 };
-[[nodiscard]] Builder real_parts();
+/// `profile`: SMs count what each instruction does.
+[[nodiscard]] Builder real_parts(bool profile = false);
 
 /// Times are cycles of the device's core clock. Its dispatcher is part of the host's domain (host::Host);
 /// everything else has a domain of its own.
@@ -86,6 +87,8 @@ class Device {
   void settle(Cycle now);
   /// Adds the counters of a kernel slot since the last call to `total`. After settle().
   void collect(std::uint8_t slot, stats::KernelCounters& total);
+  /// Adds what the instructions of a slot's kernel have done; once, when it or the run has ended.
+  void take_profile(std::uint8_t slot, std::vector<stats::InstructionCounters>& total);
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
   /// Likewise those of the copies.

@@ -29,8 +29,11 @@ std::uint64_t activity_of(const stats::KernelCounters& c) {
   return c.sm.warp_instructions + c.mem.dram_bytes;
 }
 
-KernelLedger::KernelLedger(Device& device)
-    : device_(&device), dispatcher_(&device.dispatcher()), of_slot_(device.kernels().size()) {}
+KernelLedger::KernelLedger(Device& device, ProfileBook* profiles)
+    : device_(&device),
+      dispatcher_(&device.dispatcher()),
+      profiles_(profiles),
+      of_slot_(device.kernels().size()) {}
 
 Cycle KernelLedger::next_cut() const { return all_closed() ? kNever : dispatcher_->finished()[closed_].cut; }
 
@@ -70,6 +73,7 @@ stats::KernelResult KernelLedger::close(const Finished& kernel) {
   result.counters = std::exchange(of_slot_[kernel.slot], {});
   stats::add(finished_, result.counters);
   complete_stalls(result);
+  if (profiles_) profiles_->enter(*device_, kernel.slot, result);
   lingering_.push_back(kernel.slot);
   return result;
 }
@@ -134,6 +138,7 @@ void KernelLedger::add_partial(Cycle now, std::vector<stats::KernelResult>& resu
     result.partial = true;
     result.counters = std::exchange(of_slot_[index], {});
     complete_stalls(result);
+    if (profiles_) profiles_->enter(*device_, index, result);
     results.push_back(std::move(result));
   };
   const auto& finished = dispatcher_->finished();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/device.hpp"
+#include "gpu/profile_book.hpp"
 #include "stats/report.hpp"
 
 namespace lockstep::gpu {
@@ -14,7 +15,8 @@ class KernelLedger {
  public:
   using Finished = core::Dispatcher::Finished;
 
-  explicit KernelLedger(Device& device);
+  /// `profiles`: takes the profile of each kernel; null: there are none.
+  explicit KernelLedger(Device& device, ProfileBook* profiles = nullptr);
 
   /// The cut of the next kernel that is complete and not closed; kNever.
   [[nodiscard]] Cycle next_cut() const;
@@ -52,6 +54,7 @@ class KernelLedger {
 
   Device* device_;
   const core::Dispatcher* dispatcher_;
+  ProfileBook* profiles_;
   std::vector<stats::KernelCounters> of_slot_;  // of the running kernels, fetched so far
   std::vector<std::uint8_t> lingering_;         // slots whose kernel has ended and which may still count
   stats::KernelCounters interval_, finished_;   // since take_interval(); of all closed kernels

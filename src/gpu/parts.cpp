@@ -4,10 +4,10 @@
 
 namespace lockstep::gpu {
 
-Builder real_parts() {
+Builder real_parts(bool profile) {
   Builder builder;
-  builder.sm = [](const Wiring& w, std::uint32_t index) {
-    return make_part<core::Sm>(w.config, w.fabric, w.map, w.kernels, index, w.skip, w.managed);
+  builder.sm = [profile](const Wiring& w, std::uint32_t index) {
+    return make_part<core::Sm>(w.config, w.fabric, w.map, w.kernels, index, w.skip, w.managed, profile);
   };
   builder.partition = [](const Wiring& w, std::uint32_t index) {
     Part part = make_part<mem::Partition>(w.config, w.fabric, w.map, index, w.skip);

@@ -218,12 +218,12 @@ RunResult run(ProgramLog& program, const RunOptions& options, const Builder& bui
 }
 
 RunResult simulate(const trace::TraceSet& trace, const RunOptions& options) {
-  return run(trace, options, real_parts());
+  return run(trace, options, real_parts(options.profile));
 }
 
 RunResult simulate(Program& program, const RunOptions& options) {
   ProgramLog log(program);
-  return run(log, options, real_parts());
+  return run(log, options, real_parts(options.profile));
 }
 
 std::string explain_window(const config::GpuConfig& config) {

@@ -41,6 +41,7 @@ struct RunOptions {
   ManagedOptions managed;                                        // which memory of the trace is managed
   Cycle max_cycles = 0;                                          // 0 = none
   bool timeline = false;                                         // keep what RunResult::timeline needs
+  bool profile = false;                                          // count what each instruction does
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
   sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1
   std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second

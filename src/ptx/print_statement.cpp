@@ -28,7 +28,7 @@ std::string literal_text(Literal literal, std::uint64_t bits) {
 const std::string& StatementPrinter::symbol(Symbol s) const {
   switch (s.kind) {
     case SymbolKind::kFunction:
-      return module_.functions[s.id].name;
+      return functions_[s.id].name;
     case SymbolKind::kLocal:
       return function_->variables[s.id].name;
     case SymbolKind::kParameter:
@@ -36,7 +36,7 @@ const std::string& StatementPrinter::symbol(Symbol s) const {
     case SymbolKind::kResult:
       return function_->results[s.id].name;
     default:
-      return module_.variables[s.id].name;
+      return variables_[s.id].name;
   }
 }
 

@@ -16,7 +16,10 @@ namespace lockstep::ptx {
 class StatementPrinter {
  public:
   StatementPrinter(const Module& module, const Function* function, std::string& text)
-      : module_(module), function_(function), text_(text) {}
+      : functions_(module.functions), variables_(module.variables), function_(function), text_(text) {}
+  /// Of a function after linking.
+  StatementPrinter(const Program& program, const Function* function, std::string& text)
+      : functions_(program.functions), variables_(program.variables), function_(function), text_(text) {}
 
   [[nodiscard]] const std::string& symbol(Symbol s) const;
   /// Without the end of the line.
@@ -33,7 +36,8 @@ class StatementPrinter {
                 std::string_view close);
   [[nodiscard]] std::string named(const Operand& operand) const;
 
-  const Module& module_;
+  const std::vector<Function>& functions_;
+  const std::vector<Variable>& variables_;
   const Function* function_;
   std::string& text_;
 };

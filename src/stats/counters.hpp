@@ -28,6 +28,22 @@ enum class Stall : std::uint8_t {
 };
 inline constexpr unsigned kStalls = static_cast<unsigned>(Stall::kCount);
 
+/// The execution units of a sub-core, in the order of config::Unit; kMio is the way to its memory queue.
+enum class Pipe : std::uint8_t {
+  kAlu,
+  kFma,
+  kFma2,
+  kFp16,
+  kFp64,
+  kXu,
+  kTensor,
+  kUniform,
+  kBranch,
+  kMio,
+  kCount
+};
+inline constexpr unsigned kPipes = static_cast<unsigned>(Pipe::kCount);
+
 struct CacheCounters {  // in 32-byte sectors
   std::uint64_t accesses = 0, hits = 0, misses = 0,
                 mshr_merges = 0;                        // accesses = hits + misses + mshr_merges
@@ -83,6 +99,7 @@ struct SmCounters {
   std::uint64_t unknown_instructions = 0;
   std::uint64_t warp_cycles = 0;  // resident warps summed over cycles
   std::array<std::uint64_t, kStalls> stalls{};
+  std::array<std::uint64_t, kPipes> pipes{};  // cycles for which issued instructions take their unit
 };
 
 struct PartitionCounters {

@@ -4,12 +4,14 @@
 
 #include <array>
 
+#include "stats/profile.hpp"
 #include "uvm/counter_table.hpp"
 
 namespace lockstep::stats {
 namespace {
 
 #define AT(field) offsetof(KernelCounters, field)
+#define PIPE(unit) (offsetof(KernelCounters, sm.pipes) + 8 * static_cast<std::size_t>(Pipe::unit))
 #define STALL(reason) (offsetof(KernelCounters, sm.stalls) + 8 * static_cast<std::size_t>(Stall::reason))
 
 constexpr std::array kCounters{
@@ -141,6 +143,17 @@ constexpr std::array kCounters{
                STALL(kDrain)},
     Descriptor{"stalls.empty", "cycles", "no warp on this sub-core", STALL(kEmpty)},
 
+    Descriptor{"pipes.alu", "cycles", "integer and logic unit taken", PIPE(kAlu)},
+    Descriptor{"pipes.fma", "cycles", "FP32 and integer multiply unit taken", PIPE(kFma)},
+    Descriptor{"pipes.fma2", "cycles", "second FP32 unit taken", PIPE(kFma2)},
+    Descriptor{"pipes.fp16", "cycles", "FP16 unit taken", PIPE(kFp16)},
+    Descriptor{"pipes.fp64", "cycles", "FP64 unit taken", PIPE(kFp64)},
+    Descriptor{"pipes.xu", "cycles", "unit for special functions and conversions taken", PIPE(kXu)},
+    Descriptor{"pipes.tensor", "cycles", "tensor unit taken", PIPE(kTensor)},
+    Descriptor{"pipes.uniform", "cycles", "uniform datapath taken", PIPE(kUniform)},
+    Descriptor{"pipes.branch", "cycles", "branch unit taken", PIPE(kBranch)},
+    Descriptor{"pipes.mio", "cycles", "way into the memory queue taken", PIPE(kMio)},
+
     Descriptor{"sm.ctas", "CTAs", "thread blocks run", AT(sm.ctas)},
     Descriptor{"sm.warps", "warps", "warps run", AT(sm.warps)},
     Descriptor{"sm.warp_cycles", "warp-cycles", "resident warps, summed over cycles", AT(sm.warp_cycles)},
@@ -176,6 +189,7 @@ constexpr std::array kCounters{
 };
 #undef AT
 #undef STALL
+#undef PIPE
 static_assert(kCounters.size() * sizeof(std::uint64_t) == sizeof(KernelCounters), "each counter has one row");
 
 constexpr std::array kKernelFields{
@@ -210,10 +224,14 @@ std::string_view group_title(std::string_view group) {
   struct Title {
     std::string_view group, title;
   };
-  constexpr std::array kTitles{
-      Title{"", "Instructions"}, Title{"l1", "L1 data caches"}, Title{"l2", "L2 slices"},
-      Title{"dram", "DRAM"},     Title{"icnt", "Interconnect"}, Title{"stalls", "Issue stalls"},
-      Title{"sm", "SMs"}};
+  constexpr std::array kTitles{Title{"", "Instructions"},
+                               Title{"l1", "L1 data caches"},
+                               Title{"l2", "L2 slices"},
+                               Title{"dram", "DRAM"},
+                               Title{"icnt", "Interconnect"},
+                               Title{"stalls", "Issue stalls"},
+                               Title{"pipes", "Execution units, of all sub-cores together"},
+                               Title{"sm", "SMs"}};
   for (const Title& t : kTitles) {
     if (t.group == group) return t.title;
   }
@@ -226,6 +244,23 @@ std::string table_row(const Row& row) {
 }
 
 constexpr std::string_view kTableHead = "| name | unit | meaning |\n|---|---|---|\n";
+
+constexpr std::string_view kProfilePreface = R"(
+## Instructions
+
+With `--profile` there is `profile.json`, the same bytes for every host, thread count, schedule and window: `schema` (1), `version`,
+`gpu`, `config_hash` and `trace` as in stats.json; `columns`; `codes`, the instructions of kernels (`pc`, `text` as in the trace, and
+where they are known `ptx`, the statement, with `file` and `line` of the source), which launches of the same code share;
+and `kernels`, each with its index among stats.json's `kernels`, its `id`, its `code` and for each instruction a row of `columns`.
+PTX is known of programs that are simulated while they run (`exec`, `run --launch`); source lines where the program was
+compiled with `-lineinfo`.
+
+A cycle in which a sub-core issues nothing belongs to the instruction that the warp it is blamed on would issue next, of several warps
+that wait for the reason that counts the one in the lowest slot; `drain` belongs to a warp's last instruction. So each column's sum over a
+kernel's instructions is the kernel's counter (`stalls.*` but `empty` and `idle`, which have no warp; `l1.accesses`; the three
+`l1.*_sectors_sent`; `sm.shared_wavefronts`). Profiling changes no other number.
+
+)";
 
 constexpr std::string_view kManagedPreface = R"(
 ## Managed memory
@@ -260,6 +295,7 @@ A run with `-o OUT` writes
 | `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
 | `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with products as they ship |
+| `profile.json` | with `--profile`: issues, stalls and memory traffic of each instruction |
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
@@ -279,6 +315,14 @@ what is left to `cycles` times the number of sub-cores.
 ## Kernel
 
 )";
+
+/// profile.json, and its columns.
+std::string profile_markdown() {
+  std::string text(kProfilePreface);
+  text += kTableHead;
+  for (const ProfileColumn& column : profile_columns()) text += table_row(column);
+  return text;
+}
 
 }  // namespace
 
@@ -305,6 +349,7 @@ std::string markdown() {
     }
     text += table_row(d);
   }
+  text += profile_markdown();
   text += kManagedPreface;
   text += kTableHead;
   for (const uvm::CounterRow& row : uvm::counter_rows()) text += table_row(row);

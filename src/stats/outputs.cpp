@@ -14,6 +14,11 @@ void write_outputs(const std::string& directory, const RunReport& report, const 
   } else {
     files.push_back({"intervals.csv", intervals_csv(report)});
   }
+  if (report.has_profile()) {
+    files.push_back({"profile.json", profile_json(report)});
+  } else {
+    remove_file(directory + "/profile.json");
+  }
   files.push_back({"host.json", to_json(host)});
   // Last: who finds a complete stats.json finds the rest.
   files.push_back({"stats.json", to_json(report)});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stats/counters.hpp"
+#include "stats/profile.hpp"
 #include "util/types.hpp"
 #include "uvm/counter_table.hpp"
 #include "uvm/peer_pages.hpp"
@@ -29,6 +30,8 @@ struct KernelResult {
   bool partial = false;           // the run ended before it did
   std::uint16_t device = 0;       // that ran it
   KernelCounters counters;
+  std::uint32_t code = 0;                    // with --profile: index of RunReport::codes
+  std::vector<InstructionCounters> profile;  // for each of the code's instructions; empty: not profiled
 };
 
 struct CopyResult {
@@ -101,6 +104,7 @@ struct RunReport {
   std::string partial_reason;  // "interrupted", "max-cycles", "max-instructions", "deadlock", "program" (it
                                // did not end well), "running", "error", or empty
   std::vector<KernelResult> kernels;  // in completion order, ties by list order
+  std::vector<ProfiledCode> codes;    // of profiled kernels
   std::vector<CopyResult> copies;
   std::vector<IntervalSample> intervals;
   KernelCounters unattributed;  // copies, and write-backs after the end of the kernel that wrote
@@ -110,6 +114,7 @@ struct RunReport {
       system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 
+  [[nodiscard]] bool has_profile() const { return !codes.empty(); }
   /// Whether there was managed memory.
   [[nodiscard]] bool has_managed() const { return managed || (system && !system->managed.empty()); }
 };
@@ -157,9 +162,9 @@ struct SummaryOptions {
 [[nodiscard]] std::string to_text(const RunReport& report, const HostReport& host,
                                   const SummaryOptions& options = {});
 
-/// Writes stats.csv, intervals.csv, host.json and stats.json into `directory` (made if missing): each to a
-/// temporary name, synced and renamed, so that a full disk or a kill leaves the old file or none. Throws
-/// UserError naming the file.
+/// Writes stats.csv, intervals.csv, profile.json, host.json and stats.json into `directory` (made if
+/// missing): each to a temporary name, synced and renamed, so that a full disk or a kill leaves the old file
+/// or none. Throws UserError naming the file.
 void write_outputs(const std::string& directory, const RunReport& report, const HostReport& host);
 
 }  // namespace lockstep::stats

@@ -37,6 +37,7 @@ std::map<std::string, std::vector<std::string>> printing_commands(const Folder& 
           {"info", {kTrace}},
           {"config", {}},
           {"compare", {folder / "a", folder / "b"}},
+          {"report", {folder / "a", "-o", folder / "report.html"}},
           {"stats", {}},
           {"convert", {kTrace, folder / "a.lst"}},
           {"lower", {kPtx}},

@@ -1,0 +1,112 @@
+#include "report/profile_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "util/error.hpp"
+
+namespace lockstep::report {
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+  throw InputError(file, 0, what + ", expected a profile.json of lockstep");
+}
+
+const Json& need(const std::string& file, const Json& object, const char* key, Json::value_t type) {
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  if (!object.is_object() || found == object.end() || found->type() != type)
+    fail(file, fmt::format("found no \"{}\" of type {}", key, Json(type).type_name()));
+  return *found;
+}
+
+std::uint64_t whole(const std::string& file, const Json& value) {
+  if (!value.is_number_unsigned())
+    fail(file, fmt::format("found {} in place of a whole number", value.dump()));
+  return value.get<std::uint64_t>();
+}
+
+std::string text_if_any(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+stats::ProfiledCode code_of(const std::string& file, const Json& json) {
+  stats::ProfiledCode code;
+  code.kernel = need(file, json, "kernel", Json::value_t::string).get<std::string>();
+  for (const Json& i : need(file, json, "instructions", Json::value_t::array)) {
+    stats::ProfiledInstruction& instruction = code.instructions.emplace_back();
+    const std::uint64_t pc = whole(file, need(file, i, "pc", Json::value_t::number_unsigned));
+    if (pc > std::numeric_limits<std::uint32_t>::max()) fail(file, fmt::format("found a pc of {}", pc));
+    instruction.pc = static_cast<std::uint32_t>(pc);
+    instruction.text = need(file, i, "text", Json::value_t::string).get<std::string>();
+    instruction.ptx = text_if_any(i, "ptx");
+    instruction.source_file = text_if_any(i, "file");
+    if (const auto line = i.find("line"); line != i.end())
+      instruction.source_line = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(whole(file, *line), std::numeric_limits<std::uint32_t>::max()));
+  }
+  return code;
+}
+
+stats::InstructionCounters row_of(const std::string& file, const Json& json, std::size_t columns) {
+  if (!json.is_array() || json.size() != columns)
+    fail(file, fmt::format("found a row without {} numbers", columns));
+  stats::InstructionCounters row;
+  std::size_t c = 0;
+  row.threads = whole(file, json[c++]);
+  for (unsigned s = 0; s < stats::kStalls; ++s)
+    if (s != static_cast<unsigned>(stats::Stall::kEmpty)) row.stalls[s] = whole(file, json[c++]);
+  row.l1_sectors = whole(file, json[c++]);
+  row.l2_sectors = whole(file, json[c++]);
+  row.shared_wavefronts = whole(file, json[c++]);
+  return row;
+}
+
+void check_columns(const std::string& file, const Json& root) {
+  const Json& columns = need(file, root, "columns", Json::value_t::array);
+  const auto expected = stats::profile_columns();
+  const bool same =
+      std::equal(columns.begin(), columns.end(), expected.begin(), expected.end(),
+                 [](const Json& a, const stats::ProfileColumn& b) { return a == Json(b.name); });
+  if (!same) fail(file, "found other columns than this program writes");
+}
+
+LaunchProfile launch_of(const std::string& file, const Json& json,
+                        const std::vector<stats::ProfiledCode>& codes) {
+  LaunchProfile launch;
+  launch.kernel = whole(file, need(file, json, "kernel", Json::value_t::number_unsigned));
+  launch.code = whole(file, need(file, json, "code", Json::value_t::number_unsigned));
+  if (launch.code >= codes.size()) fail(file, fmt::format("found code {} of {}", launch.code, codes.size()));
+  const Json& rows = need(file, json, "rows", Json::value_t::array);
+  if (rows.size() != codes[launch.code].instructions.size())
+    fail(file, fmt::format("found {} rows for {} instructions", rows.size(),
+                           codes[launch.code].instructions.size()));
+  const std::size_t columns = stats::profile_columns().size();
+  for (const Json& row : rows) launch.rows.push_back(row_of(file, row, columns));
+  return launch;
+}
+
+}  // namespace
+
+Profile parse_profile(const std::string& text, const std::string& file) {
+  const Json root = Json::parse(text, nullptr, false);
+  if (root.is_discarded()) fail(file, "not valid JSON");
+  if (const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned); schema != 1u)
+    throw InputError(file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
+  check_columns(file, root);
+  Profile profile;
+  profile.config_hash = need(file, root, "config_hash", Json::value_t::string).get<std::string>();
+  profile.trace_hash = text_if_any(need(file, root, "trace", Json::value_t::object), "hash");
+  for (const Json& code : need(file, root, "codes", Json::value_t::array))
+    profile.codes.push_back(code_of(file, code));
+  for (const Json& kernel : need(file, root, "kernels", Json::value_t::array))
+    profile.kernels.push_back(launch_of(file, kernel, profile.codes));
+  return profile;
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,51 @@
+// The parts of the page, each as HTML. A part for which the run has no data is "".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/diagnosis.hpp"
+#include "report/run.hpp"
+#include "report/usage.hpp"
+
+namespace lockstep::report {
+
+/// A kernel of a run with what was worked out from it.
+struct Judged {
+  const Kernel* kernel = nullptr;
+  Usage usage;
+  Diagnosis diagnosis;
+};
+[[nodiscard]] std::vector<Judged> judge(const Run& run);
+
+/// The first screen: where the run's time goes and what bounds its kernels. Longer lists of launches have a
+/// row for each kernel with its longest launch.
+/// `prefix`: of the anchors of this run's kernels.
+[[nodiscard]] std::string summary_section(const Run& run, const std::vector<Judged>& kernels,
+                                          std::string_view prefix = "");
+
+/// Bottleneck, how busy each part was, roofline, stalls, memory, occupancy, instructions.
+[[nodiscard]] std::string kernel_section(const Run& run, const Judged& kernel);
+[[nodiscard]] std::string memory_chart(const Run& run, const Judged& kernel);
+[[nodiscard]] std::string roofline(const Run& run, const Judged& kernel);
+/// Opcodes and, with --profile, every instruction of the kernel with its PTX and source line.
+[[nodiscard]] std::string mix_section(const Run& run, const Judged& kernel);
+[[nodiscard]] std::string source_section(const Run& run, const Judged& kernel);
+[[nodiscard]] std::string energy_section(const Judged& kernel);
+
+/// IPC, bandwidths and stalls over time.
+[[nodiscard]] std::string time_section(const Run& run);
+/// Copies, managed memory, links, remarks.
+[[nodiscard]] std::string system_section(const Run& run);
+
+/// Two runs: their kernels with differences.
+[[nodiscard]] std::string difference_section(const Run& a, const std::vector<Judged>& of_a, const Run& b,
+                                             const std::vector<Judged>& of_b);
+
+/// Kernels worth a section of their own, the longest first; of a kernel's launches the longest.
+[[nodiscard]] std::vector<const Judged*> longest(const std::vector<Judged>& kernels);
+/// "kernel-3": of a kernel's section.
+[[nodiscard]] std::string anchor_of(const Kernel& kernel, std::string_view prefix = "");
+
+}  // namespace lockstep::report
