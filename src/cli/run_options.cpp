@@ -75,6 +75,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   if (values.count("gpu-memory"))
     options.managed.memory = gpu::parse_gpu_memory(values["gpu-memory"].as<std::string>());
   gpu::check(options.managed);
+  if (values.count("sample")) options.sample = sampling::parse_options(values["sample"].as<std::string>());
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
   return options;
@@ -126,7 +127,9 @@ void add_run_options(po::options_description& options) {
       "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
       "timeline", text(),
       "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
-      "max-cycles", text(), "stop after this many core cycles")(
+      "sample", text(),
+      "time only so many launches and CTAs as an estimate needs: error=2%,confidence=95%,seed=1; see "
+      "docs/studies/sampling.md")("max-cycles", text(), "stop after this many core cycles")(
       "max-instructions", text(),
       "stop a program's kernel when its kernels have executed this many warp instructions in all")(
       "interval", text(), "a time series with a row every so many core cycles")(
@@ -196,6 +199,9 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   if (arguments.out.empty())
     refuse_idle(values, command, {"interval"},
                 "without --out: its series is written to FOLDER/intervals.csv");
+  if (values.count("sample"))
+    refuse_idle(values, command, {"interval", "accelsim-stats", "work-log"},
+                "with --sample: what is not timed has no series, blocks or work");
   if (values.count("max-instructions"))
     arguments.max_instructions =
         parse_number("--max-instructions", values["max-instructions"].as<std::string>(), 1, kAny);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stats/counters.hpp"
+#include "stats/sampling_report.hpp"
 #include "util/types.hpp"
 #include "uvm/counter_table.hpp"
 #include "uvm/peer_pages.hpp"
@@ -28,6 +29,8 @@ struct KernelResult {
   std::uint64_t subcores = 0;     // sub-cores of the GPU: stalls sum to cycles * subcores
   bool partial = false;           // the run ended before it did
   std::uint16_t device = 0;       // that ran it
+  bool estimated = false;         // a run by samples did not time it; cycles and counters are predicted
+  std::uint64_t ctas_left_out = 0;  // CTAs that were not timed: their part is predicted
   KernelCounters counters;
 };
 
@@ -108,6 +111,7 @@ struct RunReport {
   std::optional<ManagedReport> managed;                                // of one device
   std::optional<SystemReport>
       system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
+  std::optional<SamplingReport> sampling;  // of a run by samples
   std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
 
   /// Whether there was managed memory.

@@ -36,6 +36,9 @@ class GrowingTrace final : public TraceSet {
   [[nodiscard]] const std::vector<Command>& commands() const override { return commands_; }
   [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return headers_; }
   [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override;
+  [[nodiscard]] std::optional<KernelSize> size(std::uint32_t index) const override {
+    return entry(index).size;
+  }
 
  private:
   struct File;

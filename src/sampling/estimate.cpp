@@ -1,0 +1,27 @@
+#include "sampling/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sampling/quantile.hpp"
+
+namespace lockstep::sampling {
+
+void EstimatedSum::add(const Prediction& part, double freedom) {
+  value_ += part.value;
+  variance_ += part.variance;
+  if (part.variance > 0) squares_ += part.variance * part.variance / std::max(freedom, 1.0);
+}
+
+void EstimatedSum::add(const EstimatedSum& other) {
+  value_ += other.value_;
+  variance_ += other.variance_;
+  squares_ += other.squares_;
+}
+
+Estimate EstimatedSum::estimate(double confidence) const {
+  if (variance_ <= 0) return {value_, 0};
+  return {value_, student_t(confidence, variance_ * variance_ / squares_) * std::sqrt(variance_)};
+}
+
+}  // namespace lockstep::sampling

@@ -1,0 +1,144 @@
+#include "sampling/launch_sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sampling/allocation.hpp"
+#include "sampling/quantile.hpp"
+#include "sampling/random.hpp"
+
+namespace lockstep::sampling {
+namespace {
+
+constexpr std::size_t kPilot = 2;         // measured launches beside a group's first: the least that have a scatter
+constexpr std::uint64_t kLeast = 5;       // timed of a group that is not timed wholly: the linear model has 2 degrees
+                                          // of freedom then
+constexpr double kPriorScatter = 0.05;    // of a launch, relative, before it is measured; assumed
+constexpr double kPriorFreedom = 2;       // what the prior weighs against what was measured; assumed
+constexpr double kPlannedFreedom = 8;     // of the interval that the allocation aims at; assumed
+
+}  // namespace
+
+LaunchSampler::LaunchSampler(const Options& options, std::span<const Launch> launches)
+    : options_(options), group_of_(group_launches(launches)) {
+  for (std::uint32_t i = 0; i < launches.size(); ++i) {
+    sizes_.push_back(static_cast<double>(std::max<std::uint64_t>(launches[i].size.instructions, 1)));
+    if (group_of_[i] == groups_.size()) groups_.emplace_back().first = i;
+    Group& group = groups_[group_of_[i]];
+    ++group.launches;
+    group.size += sizes_.back();
+    size_ += sizes_.back();
+  }
+}
+
+double LaunchSampler::share(std::uint32_t launch) const { return size(launch) / size_; }
+
+LaunchSampler::Choice LaunchSampler::choose(std::uint32_t launch) {
+  Group& group = groups_[group_of_[launch]];
+  const bool timed = is_chosen(group_of_[launch]);
+  ++group.seen;
+  if (timed) {
+    ++group.chosen;
+    return {};
+  }
+  group.unseen.add(size(launch));
+  Unseen one;
+  one.add(size(launch));
+  const double cycles = group.fit.predict(group.fit.model(), 0, one).value;
+  return {false, static_cast<Cycle>(std::llround(std::max(cycles, 1.0)))};
+}
+
+bool LaunchSampler::is_chosen(std::uint32_t number) {
+  Group& group = groups_[number];
+  if (group.seen == 0 || group.fit.count() < kPilot) return true;
+  if (group.seen >= group.end) begin_interval(number);
+  return group.seen == group.pick;
+}
+
+void LaunchSampler::begin_interval(std::uint32_t number) {
+  Group& group = groups_[number];
+  const std::uint64_t left = group.launches - group.seen, want = std::max(wanted(number), kLeast);
+  const std::uint64_t more = std::min(left, want > group.chosen ? want - group.chosen : 0);
+  group.end = more == 0 ? group.launches : group.seen + left / more;
+  group.pick = more == 0 ? kNever
+                         : group.seen + choose_below(group.end - group.seen, options_.seed, number, group.seen);
+}
+
+/// By optimum allocation, with what is known now. A group that has not been measured is taken to have the time for
+/// an instruction of all that were, and the prior's scatter.
+std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
+  double cycles = 0, measured_size = 0;
+  for (const Group& g : groups_)
+    if (g.fit.count() > 0) {
+      cycles += g.fit.mean(0) / g.fit.mean_size() * g.size;
+      measured_size += g.size;
+    }
+  std::vector<Stratum> strata;
+  for (const Group& g : groups_) {
+    const double n = static_cast<double>(g.launches);
+    const double mean = g.fit.count() > 0 ? g.fit.mean(0) / g.fit.mean_size() * g.size / n
+                                          : cycles / measured_size * g.size / n;
+    double squares = kPriorFreedom * kPriorScatter * kPriorScatter * mean * mean, weight = kPriorFreedom;
+    if (g.fit.count() > 0) {
+      const Fit::Model model = g.fit.model();
+      const auto freedom = static_cast<double>(g.fit.freedom(model));
+      if (freedom > 0) squares += freedom * g.fit.scatter(model) * g.fit.scatter(model);
+      weight += freedom;
+    }
+    strata.push_back({n, std::sqrt(squares / weight), g.size / n});
+  }
+  const double half_width = options_.error * cycles * size_ / measured_size;
+  const double sigma = half_width / student_t(options_.confidence, kPlannedFreedom);
+  return allocate(strata, sigma * sigma)[number];
+}
+
+void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Measures& own, double freedom) {
+  Group& group = groups_[group_of_[launch]];
+  for (std::size_t i = 0; i < kMeasures; ++i) group.timed[i].add({measures[i], own[i]}, freedom);
+  if (launch != group.first) group.fit.add(size(launch), measures);
+}
+
+Measures LaunchSampler::predict(std::uint32_t launch) const {
+  const Fit& fit = groups_[group_of_[launch]].fit;
+  const Fit::Model model = fit.model();
+  Unseen one;
+  one.add(size(launch));
+  Measures predicted;
+  for (std::size_t i = 0; i < kMeasures; ++i) predicted[i] = std::max(fit.predict(model, i, one).value, 0.0);
+  return predicted;
+}
+
+void LaunchSampler::finish(const Group& group, std::size_t measure, EstimatedSum& sum) const {
+  if (group.unseen.count == 0) return;
+  const Fit::Model model = group.fit.model();
+  sum.add(group.fit.predict(model, measure, group.unseen), static_cast<double>(group.fit.freedom(model)));
+}
+
+std::vector<LaunchSampler::GroupResult> LaunchSampler::groups() const {
+  std::vector<GroupResult> results;
+  for (const Group& group : groups_) {
+    if (group.seen == 0) continue;
+    GroupResult result{group.first, group.seen, group.chosen, Fit::Model::kMean, group.size, {}};
+    EstimatedSum cycles = group.timed[0];
+    finish(group, 0, cycles);
+    if (group.fit.count() > 0) result.model = group.fit.model();
+    result.cycles = cycles.estimate(options_.confidence);
+    results.push_back(result);
+  }
+  return results;
+}
+
+std::vector<Estimate> LaunchSampler::totals() const {
+  std::vector<Estimate> totals;
+  for (std::size_t i = 0; i < kMeasures; ++i) {
+    EstimatedSum sum;
+    for (const Group& group : groups_) {
+      sum.add(group.timed[i]);
+      finish(group, i, sum);
+    }
+    totals.push_back(sum.estimate(options_.confidence));
+  }
+  return totals;
+}
+
+}  // namespace lockstep::sampling
