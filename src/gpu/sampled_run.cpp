@@ -10,6 +10,7 @@
 
 #include "gpu/l2_warm_up.hpp"
 #include "stats/descriptors.hpp"
+#include "trace/kernel_size.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -76,10 +77,7 @@ SampledRun::SampledRun(const sampling::Options& options, const trace::TraceSet& 
     launch_of_[i] = static_cast<std::uint32_t>(kernel_of_.size());
     kernel_of_.push_back(command.kernel);
     const auto [size, is_new] = sizes.try_emplace(command.kernel);
-    if (is_new) {
-      const auto said = trace.size(command.kernel);
-      size->second = said ? *said : trace::measure_kernel(trace, command.kernel);
-    }
+    if (is_new) size->second = trace::size_of(trace, command.kernel);
     launches.push_back({&trace.kernels()[command.kernel], size->second});
   }
   launches_.emplace(options, launches);

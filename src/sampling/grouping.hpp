@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/kernel_size.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::sampling {

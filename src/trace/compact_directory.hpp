@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trace/compact_bytes.hpp"
+#include "trace/kernel_size.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::trace {

@@ -262,7 +262,7 @@ void CompactFeed::take_notes() {
   notes_.unknown_opcodes.assign(unknown_counts_.begin(), unknown_counts_.end());
 }
 
-class CompactTraceSet final : public TraceSet {
+class CompactTraceSet final : public SizedTraceSet {
  public:
   CompactTraceSet(const std::string& path, const OpenOptions& options)
       : file_(std::make_shared<const OpenFile>(path)), strict_(options.strict) {

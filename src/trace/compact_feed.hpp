@@ -15,7 +15,7 @@ namespace lockstep::trace {
 [[nodiscard]] std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options);
 
 /// A compact trace whose writer is still at work; kernels are added as it ends them.
-class GrowingTrace final : public TraceSet {
+class GrowingTrace final : public SizedTraceSet {
  public:
   /// `strict`: as OpenOptions.
   explicit GrowingTrace(bool strict);

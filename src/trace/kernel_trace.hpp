@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -226,13 +225,6 @@ struct Command {
   return kind == Command::Kind::kCopyToDevice || kind == Command::Kind::kStreamCopyToDevice;
 }
 
-/// What a launch executes, as far as it is known without reading its CTAs.
-struct KernelSize {
-  std::uint64_t instructions = 0;   // warp instructions: records
-  std::uint64_t address_words = 0;  // words that say which memory they access, in the shortest forms
-  bool operator==(const KernelSize&) const = default;
-};
-
 /// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and
 /// throws InputError otherwise, before any simulation.
 class TraceSet {
@@ -246,12 +238,7 @@ class TraceSet {
   [[nodiscard]] virtual const std::vector<KernelHeader>& kernels() const = 0;
   /// Opens kernel `index` for reading from its first CTA. Several kernels may be open at once.
   [[nodiscard]] virtual std::unique_ptr<CtaFeed> open(std::uint32_t index) const = 0;
-  /// Of kernel `index`; nothing where the trace does not say it.
-  [[nodiscard]] virtual std::optional<KernelSize> size(std::uint32_t) const { return std::nullopt; }
 };
-
-/// Reads the whole kernel. Throws InputError.
-[[nodiscard]] KernelSize measure_kernel(const TraceSet& trace, std::uint32_t kernel);
 
 struct OpenOptions {
   bool strict = false;  // an opcode that is not in the table is an error

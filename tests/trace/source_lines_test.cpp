@@ -40,7 +40,7 @@ TEST_CASE("A compact trace keeps lines, and says by its version that it has them
   const std::string out = (dir.path / "t.lst").string(), again = (dir.path / "again.lst").string();
   write_compact(*set, out);
   CHECK(slurp(out)[8] == 4);  // as kernels have their size
-  CHECK(open_trace(out)->size(0) == measure_kernel(*set, 0));
+  CHECK(size_of(*open_trace(out), 0) == measure_kernel(*set, 0));
   const auto compact = open_trace(out);
   require_same_trace(*set, *compact);
   CHECK(lines_of(*compact->open(0)) == kLines);
