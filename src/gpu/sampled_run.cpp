@@ -17,7 +17,7 @@ namespace lockstep::gpu {
 namespace {
 
 constexpr double kReach = 4;          // sizes of the L2 that warm-ups go back; assumed
-constexpr std::size_t kMostWarmUps = 64;  // launches before one that is timed; assumed
+constexpr std::size_t kLeastWarmUps = 2;  // launches; assumed: programs that swap buffers
 constexpr double kLargestError = 0.1;     // that is aimed at within a kernel
 
 constexpr std::size_t kL2Sectors =
@@ -92,7 +92,7 @@ core::LaunchChoice SampledRun::choose(std::uint32_t command, std::uint8_t slot) 
     passed_over_.push_back(launch);
     return {false, choice.cycles, false, kNever};
   }
-  Timed& timed = timed_[slot] = {launch, cta_sampler(launch), take_warm_ups()};
+  Timed& timed = timed_[slot] = {launch, cta_sampler(launch), take_warm_ups(launch)};
   return {true, 0, !timed.warm_ups.empty(), timed.ctas ? timed.ctas->mark() : kNever};
 }
 
@@ -105,22 +105,23 @@ std::optional<sampling::CtaSampler> SampledRun::cta_sampler(std::uint32_t launch
                                              options_.seed, launch);
 }
 
-/// Going back from the latest; those before a launch that was timed have been warmed up with, or are too old.
-std::vector<std::uint32_t> SampledRun::take_warm_ups() {
-  std::vector<std::uint32_t> chosen;
+/// Going back from the latest. What is older than four times the L2 is forgotten.
+std::vector<std::uint32_t> SampledRun::take_warm_ups(std::uint32_t launch) {
   const auto& config = device_->config();
+  if (options_.warm_up == 0 || config.launch.cache_control != config::CacheControl::kNone) return {};
   const double l2 = static_cast<double>(config.l2.partitions) * config.l2.slices_per_partition *
                     static_cast<double>(config.l2.slice_bytes);
-  std::map<std::uint32_t, std::uint32_t> of_group;
-  double bytes = 0;
-  const bool none = options_.warm_up == 0 || config.launch.cache_control != config::CacheControl::kNone;
-  for (auto at = passed_over_.rbegin(); !none && at != passed_over_.rend(); ++at) {
-    if (chosen.size() == kMostWarmUps || bytes >= kReach * l2) break;
-    if (of_group[launches_->group(*at)]++ >= options_.warm_up) continue;
-    bytes += launches_->predict(*at)[kL2Sectors] * kSectorBytes;
-    chosen.push_back(*at);
+  std::vector<std::uint32_t> chosen;
+  double bytes = 0, size = 0;
+  const double most = options_.warm_up * launches_->size(launch);
+  while (!passed_over_.empty() && (size < most || chosen.size() < kLeastWarmUps)) {
+    const std::uint32_t next = passed_over_.back();
+    passed_over_.pop_back();
+    chosen.push_back(next);
+    size += launches_->size(next);
+    bytes += launches_->predict(next)[kL2Sectors] * kSectorBytes;
+    if (bytes >= kReach * l2) passed_over_.clear();
   }
-  passed_over_.clear();
   std::reverse(chosen.begin(), chosen.end());
   return chosen;
 }
@@ -185,23 +186,26 @@ void SampledRun::close(const KernelLedger::Finished& kernel, stats::KernelResult
   }
   ++launches_timed_;
   ctas_timed_ += ctas - slot.left_out;
-  sampling::Measures measures = sampling::measures_of(result.cycles, result.counters), own{};
+  sampling::Measures measures = sampling::measures_of(result.cycles, result.counters);
+  sampling::LaunchSampler::Own own;
   const auto& sampler = timed_[kernel.slot].ctas;
   if (slot.left_out > 0) {
     result.ctas_left_out = slot.left_out;
     predict_rest(result, *sampler, measures, own);
   }
-  launches_->add(launch, measures, own, slot.left_out > 0 ? static_cast<double>(sampler->freedom()) : 0);
+  launches_->add(launch, measures, own);
 }
 
 /// Adds what is predicted of the CTAs that were left out; the cycles contain it already.
 void SampledRun::predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas,
-                              sampling::Measures& measures, sampling::Measures& own) const {
+                              sampling::Measures& measures, sampling::LaunchSampler::Own& own) const {
   for (std::size_t i = 0; i < sampling::kMeasures; ++i) {
     const sampling::Prediction rest = ctas.predict(i);
     if (i > 0) measures[i] += rest.value;
-    own[i] = rest.variance;
+    own.predicted[i] = rest.value;
+    own.variance[i] = rest.variance;
   }
+  own.freedom = static_cast<double>(ctas.freedom());
   set_counters(result, measures);
   measures = sampling::measures_of(result.cycles, result.counters);
 }

@@ -19,9 +19,9 @@
 namespace lockstep::gpu {
 
 /// Of one device without managed memory. A launch that is not timed holds its stream as long as its group's
-/// prediction says and leaves no trace in the machine. Before the next launch that is timed, the latest launches that
-/// were not are passed over the L2's tags: of each group Options::warm_up of them, going back until they have asked
-/// the L2 for four times its size. CTAs of a long kernel that are left out pass over the tags when they are.
+/// prediction says and leaves no trace in the machine. Before a launch is timed, the latest launches that
+/// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its instructions, at least
+/// two, going back until they have asked the L2 for four times its size. CTAs of a long kernel that are left out pass over the tags when they are.
 ///
 /// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts (Controller),
 /// so that neither threads nor windows change it.
@@ -56,12 +56,12 @@ class SampledRun final : public core::LaunchChooser {
     std::uint32_t launch = 0;
     std::size_t index = 0;  // in the report
   };
-  [[nodiscard]] std::vector<std::uint32_t> take_warm_ups();
+  [[nodiscard]] std::vector<std::uint32_t> take_warm_ups(std::uint32_t launch);
   [[nodiscard]] std::optional<sampling::CtaSampler> cta_sampler(std::uint32_t launch) const;
   void warm_up(const Timed& timed);
   void at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLedger& ledger);
   void predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas, sampling::Measures& measures,
-                    sampling::Measures& own) const;
+                    sampling::LaunchSampler::Own& own) const;
   [[nodiscard]] double correct_kernels(stats::RunReport& report) const;
 
   sampling::Options options_;
@@ -72,7 +72,7 @@ class SampledRun final : public core::LaunchChooser {
   std::vector<std::uint32_t> kernel_of_;  // by launch: the trace's kernel
   std::optional<sampling::LaunchSampler> launches_;
   std::vector<Timed> timed_;              // by kernel slot
-  std::vector<std::uint32_t> passed_over_;  // launches that were not timed, since the last that was
+  std::vector<std::uint32_t> passed_over_;  // launches that were not timed and may be warmed up with
   std::vector<Untimed> untimed_;
   std::size_t stops_done_ = 0;
   std::uint64_t ctas_ = 0, ctas_timed_ = 0, launches_timed_ = 0, launches_done_ = 0;

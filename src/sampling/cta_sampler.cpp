@@ -10,7 +10,8 @@
 namespace lockstep::sampling {
 namespace {
 
-constexpr std::uint64_t kFillingWaves = 2, kFirstWaves = 3, kLeastParts = 2;
+constexpr std::uint64_t kFillingWaves = 2;
+constexpr std::size_t kFirstWaves = 3, kLeastParts = 2;
 constexpr std::uint64_t kTimedOfPart = 2, kLastWaves = 1;
 
 }  // namespace
@@ -41,7 +42,6 @@ std::uint64_t CtaSampler::at_mark(const Measures& so_far, std::uint64_t dispatch
       return 0;
     case State::kFirstWaves:
       if (fit_.count() < kFirstWaves) return 0;
-      plan_parts(dispatched);
       return leave_out_from(dispatched);
     case State::kWarming:
       state_ = State::kMeasuring;
@@ -61,37 +61,27 @@ void CtaSampler::measure(const Measures& so_far) {
   fit_.add(wave[instructions_measure()], wave);
 }
 
-/// As many measured waves as the scatter of the first ones asks for, those included.
-void CtaSampler::plan_parts(std::uint64_t dispatched) {
+/// As many measured waves as the scatter of those so far asks for, less those.
+std::uint64_t CtaSampler::parts_left() const {
   const double relative = fit_.scatter(Fit::Model::kRatio) / fit_.mean(0);
-  const double t = student_t(confidence_, static_cast<double>(kFirstWaves + kLeastParts - 1));
-  const double wanted = std::ceil(std::pow(t * relative / error_, 2));
-  const std::uint64_t last = kLastWaves * wave_;
-  const std::uint64_t left = ctas_ > dispatched + last ? ctas_ - dispatched - last : 0;
-  const auto more = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(left / wave_)));
-  parts_ = std::max(kLeastParts, more > kFirstWaves ? more - kFirstWaves : 0);
-  begin_ = dispatched;
-  length_ = left / parts_;
+  const double t = student_t(confidence_, static_cast<double>(std::max(kFirstWaves + kLeastParts, fit_.count()) - 1));
+  const double wanted = std::min(std::ceil(std::pow(t * relative / error_, 2)), static_cast<double>(ctas_));
+  const std::uint64_t waves = std::max(static_cast<std::uint64_t>(wanted), kFirstWaves + kLeastParts);
+  return waves - std::min<std::uint64_t>(waves, fit_.count());
 }
 
 /// Up to the place in the next part where CTAs are timed; after the last part, up to the last wave.
 std::uint64_t CtaSampler::leave_out_from(std::uint64_t dispatched) {
-  const std::uint64_t timed = kTimedOfPart * wave_;
-  std::uint64_t to = ctas_ - kLastWaves * wave_;
-  if (length_ <= timed) {  // nothing to be left out
-    state_ = State::kDone;
-    mark_ = kNever;
-    return 0;
-  }
-  if (part_ < parts_) {
-    to = begin_ + part_ * length_ + choose_below(length_ - timed + 1, seed_, which_, part_);
-    ++part_;
-    state_ = State::kWarming;
-  } else {
-    state_ = State::kDone;
-  }
-  const std::uint64_t count = to > dispatched ? to - dispatched : 0;
-  mark_ = state_ == State::kDone ? kNever : dispatched + count + wave_;
+  const std::uint64_t timed = kTimedOfPart * wave_, last = kLastWaves * wave_, parts = parts_left();
+  const std::uint64_t left = ctas_ > dispatched + last ? ctas_ - dispatched - last : 0;
+  state_ = State::kDone;
+  mark_ = kNever;
+  if (parts == 0) return left;
+  const std::uint64_t length = left / parts;
+  if (length <= timed) return 0;  // so much is to be timed that nothing can be left out
+  const std::uint64_t count = choose_below(length - timed + 1, seed_, which_, dispatched);
+  state_ = State::kWarming;
+  mark_ = dispatched + count + wave_;
   return count;
 }
 

@@ -8,9 +8,10 @@
 namespace lockstep::sampling {
 
 /// Works in waves: as many CTAs as the GPU holds at a time. CTAs are dispatched in order. The first two waves fill the
-/// GPU, the next three are measured; what is left is cut into so many parts of one length as their scatter asks for,
-/// at least two. In each part CTAs are left out but for two waves, at a place that the seed says: one that warms up,
-/// with the caches warmed functionally by those left out, and one that is measured. The last wave is always timed.
+/// GPU, the next three are measured; what is left is cut into so many parts of one length as the scatter of all
+/// measured waves asks for, at least two, anew after each part. In a part CTAs are left out but for two waves, at a
+/// place that the seed says: one that warms up, with the caches warmed functionally by those left out, and one that is
+/// measured. The last wave is always timed.
 /// The SMs are full throughout: a CTA that was left out has its successor dispatched in its place. A wave's measures
 /// are differences between two cuts, its size what was issued between them. CTAs that were left out are predicted by
 /// the waves' fit (Fit::Model::kRatio).
@@ -40,15 +41,13 @@ class CtaSampler {
 
  private:
   [[nodiscard]] std::uint64_t leave_out_from(std::uint64_t dispatched);
-  void plan_parts(std::uint64_t dispatched);
+  [[nodiscard]] std::uint64_t parts_left() const;
   void measure(const Measures& so_far);
 
   std::uint64_t ctas_, wave_, seed_, which_;
   double error_, confidence_;
   enum class State : std::uint8_t { kFilling, kFirstWaves, kWarming, kMeasuring, kDone } state_ = State::kFilling;
   std::uint64_t mark_ = 0;
-  std::uint64_t parts_ = 0, part_ = 0;      // of what is left after the first waves; the current one
-  std::uint64_t begin_ = 0, length_ = 0;    // CTAs: where the parts begin, of each
   Measures before_{};
   Fit fit_;
   Unseen left_out_;

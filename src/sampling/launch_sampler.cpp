@@ -15,7 +15,7 @@ constexpr std::uint64_t kLeast = 5;       // timed of a group that is not timed 
                                           // of freedom then
 constexpr double kPriorScatter = 0.05;    // of a launch, relative, before it is measured; assumed
 constexpr double kPriorFreedom = 2;       // what the prior weighs against what was measured; assumed
-constexpr double kPlannedFreedom = 8;     // of the interval that the allocation aims at; assumed
+constexpr double kPlannedFreedom = 30;    // of the interval that the allocation aims at; assumed
 
 }  // namespace
 
@@ -51,7 +51,9 @@ LaunchSampler::Choice LaunchSampler::choose(std::uint32_t launch) {
 bool LaunchSampler::is_chosen(std::uint32_t number) {
   Group& group = groups_[number];
   if (group.seen == 0 || group.fit.count() < kPilot) return true;
-  if (group.seen >= group.end) begin_interval(number);
+  const bool measured = group.fit.count() > group.planned_with && (group.seen > group.pick || group.pick == kNever);
+  if (group.seen >= group.end || (measured && wanted(number) > group.chosen)) begin_interval(number);
+  if (measured) group.planned_with = group.fit.count();
   return group.seen == group.pick;
 }
 
@@ -59,6 +61,7 @@ void LaunchSampler::begin_interval(std::uint32_t number) {
   Group& group = groups_[number];
   const std::uint64_t left = group.launches - group.seen, want = std::max(wanted(number), kLeast);
   const std::uint64_t more = std::min(left, want > group.chosen ? want - group.chosen : 0);
+  group.planned_with = group.fit.count();
   group.end = more == 0 ? group.launches : group.seen + left / more;
   group.pick = more == 0 ? kNever
                          : group.seen + choose_below(group.end - group.seen, options_.seed, number, group.seen);
@@ -87,14 +90,15 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
     }
     strata.push_back({n, std::sqrt(squares / weight), g.size / n});
   }
-  const double half_width = options_.error * cycles * size_ / measured_size;
+  const double error = std::max(options_.error - kBias, options_.error / 2);
+  const double half_width = error * cycles * size_ / measured_size;
   const double sigma = half_width / student_t(options_.confidence, kPlannedFreedom);
   return allocate(strata, sigma * sigma)[number];
 }
 
-void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Measures& own, double freedom) {
+void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Own& own) {
   Group& group = groups_[group_of_[launch]];
-  for (std::size_t i = 0; i < kMeasures; ++i) group.timed[i].add({measures[i], own[i]}, freedom);
+  for (std::size_t i = 0; i < kMeasures; ++i) group.timed[i].add({measures[i], own.variance[i]}, own.freedom, own.predicted[i]);
   if (launch != group.first) group.fit.add(size(launch), measures);
 }
 
@@ -111,7 +115,8 @@ Measures LaunchSampler::predict(std::uint32_t launch) const {
 void LaunchSampler::finish(const Group& group, std::size_t measure, EstimatedSum& sum) const {
   if (group.unseen.count == 0) return;
   const Fit::Model model = group.fit.model();
-  sum.add(group.fit.predict(model, measure, group.unseen), static_cast<double>(group.fit.freedom(model)));
+  const Prediction rest = group.fit.predict(model, measure, group.unseen);
+  sum.add(rest, static_cast<double>(group.fit.freedom(model)), rest.value);
 }
 
 std::vector<LaunchSampler::GroupResult> LaunchSampler::groups() const {

@@ -16,7 +16,8 @@ namespace lockstep::sampling {
 /// launches after it until two are measured. Then optimum allocation (allocation.hpp), with the measured scatter and a
 /// prior for groups of which little is known, says how many more are to be timed; the launches that are left are cut
 /// into so many intervals of one length, and of each one launch is timed, at a place that the seed says. The
-/// allocation is renewed at the beginning of each interval. Launches that are not timed are predicted by the group's
+/// allocation is renewed at the beginning of each interval, and when the interval's launch is measured: where more are
+/// wanted then, the next interval begins at once. Launches that are not timed are predicted by the group's
 /// fit.
 class LaunchSampler {
  public:
@@ -29,13 +30,19 @@ class LaunchSampler {
   };
   /// Each launch once; those of a group in the order of the program, where streams do not change that.
   [[nodiscard]] Choice choose(std::uint32_t launch);
-  /// Measured, each launch that was chosen, when it is complete. `own`: variances of what was predicted of it itself,
-  /// with `freedom` degrees of freedom; 0: all of it was timed.
-  void add(std::uint32_t launch, const Measures& measures, const Measures& own, double freedom);
+  /// What was predicted of a launch itself, because some of its CTAs were left out.
+  struct Own {
+    Measures predicted{}, variance{};
+    double freedom = 0;
+  };
+  /// Measured, each launch that was chosen, when it is complete.
+  void add(std::uint32_t launch, const Measures& measures, const Own& own);
 
   /// Predicted by all that was measured. Of a launch that was not timed.
   [[nodiscard]] Measures predict(std::uint32_t launch) const;
   [[nodiscard]] std::uint32_t group(std::uint32_t launch) const { return group_of_[launch]; }
+  /// Warp instructions.
+  [[nodiscard]] double size(std::uint32_t launch) const { return sizes_[launch]; }
   /// Share of the run's instructions that the launch has.
   [[nodiscard]] double share(std::uint32_t launch) const;
 
@@ -55,12 +62,12 @@ class LaunchSampler {
     std::uint32_t first = 0;
     std::uint64_t launches = 0, seen = 0, chosen = 0;
     std::uint64_t end = 0, pick = 0;  // of the interval, counted in seen
+    std::size_t planned_with = 0;     // measured launches when the interval began
     double size = 0;                  // of all launches
     Fit fit;
     Unseen unseen;
     EstimatedSums timed;  // what was measured, with what was predicted of it
   };
-  [[nodiscard]] double size(std::uint32_t launch) const { return sizes_[launch]; }
   void begin_interval(std::uint32_t group);
   [[nodiscard]] std::uint64_t wanted(std::uint32_t group) const;
   [[nodiscard]] bool is_chosen(std::uint32_t group);

@@ -115,14 +115,14 @@ TEST_CASE("Optimum allocation reaches the variance, and no cheaper one does") {
 
 TEST_CASE("Sums of estimates: Satterthwaite's degrees of freedom") {
   EstimatedSum sum;
-  sum.add({100, 4}, 3);
-  sum.add({50, 0}, 0);
-  sum.add({20, 4}, 3);
+  sum.add({100, 4}, 3, 80);
+  sum.add({50, 0}, 0, 50);
+  sum.add({20, 4}, 3, 20);
   const Estimate e = sum.estimate(0.95);
   CHECK(e.value == Approx(170));
-  CHECK(e.half_width == Approx(student_t(0.95, 6) * std::sqrt(8)));
+  CHECK(e.half_width == Approx(student_t(0.95, 6) * std::sqrt(8) + kBias * 100));
   EstimatedSum exact;
-  exact.add({5, 0}, 0);
+  exact.add({5, 0}, 0, 5);
   CHECK(exact.estimate(0.95).half_width == 0);
 }
 
