@@ -17,8 +17,8 @@ namespace lockstep::sampling {
 /// prior for groups of which little is known, says how many more are to be timed; the launches that are left are cut
 /// into so many intervals of one length, and of each one launch is timed, at a place that the seed says. The
 /// allocation is renewed at the beginning of each interval, and when the interval's launch is measured: where more are
-/// wanted then, the next interval begins at once. Launches that are not timed are predicted by the group's
-/// fit.
+/// wanted then, the next interval begins at once. Launches that are not timed are predicted by the fit of
+/// those of the second stage.
 class LaunchSampler {
  public:
   /// Of all launches of the run, in the order of the program.
@@ -60,21 +60,28 @@ class LaunchSampler {
  private:
   struct Group {
     std::uint32_t first = 0;
-    std::uint64_t launches = 0, seen = 0, chosen = 0;
+    std::uint64_t launches = 0, seen = 0, chosen = 0, drawn = 0;  // drawn: of these, in the second stage
     std::uint64_t end = 0, pick = 0;  // of the interval, counted in seen
     std::size_t planned_with = 0;     // measured launches when the interval began
     double size = 0;                  // of all launches
-    Fit fit;
+    Fit fit, random;  // of all measured launches but the first; of those of the second stage
     Unseen unseen;
     EstimatedSums timed;  // what was measured, with what was predicted of it
   };
+  /// The second stage's alone as soon as it has a scatter of its own: the pilot's launches are early ones.
+  [[nodiscard]] static const Fit& fit_of(const Group& group) {
+    return group.random.count() >= kLeastRandom ? group.random : group.fit;
+  }
   void begin_interval(std::uint32_t group);
   [[nodiscard]] std::uint64_t wanted(std::uint32_t group) const;
   [[nodiscard]] bool is_chosen(std::uint32_t group);
   void finish(const Group& group, std::size_t measure, EstimatedSum& sum) const;
 
+  static constexpr std::size_t kLeastRandom = 4;  // the linear model has two degrees of freedom then
+
   Options options_;
   std::vector<double> sizes_;
+  std::vector<bool> random_;  // by launch: chosen in the second stage
   std::vector<std::uint32_t> group_of_;
   std::vector<Group> groups_;
   double size_ = 0;

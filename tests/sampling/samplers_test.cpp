@@ -123,7 +123,7 @@ TEST_CASE("Launches of a few are all timed") {
   std::mt19937_64 random(3);
   const Population p = make(random, 8, 0.1);
   const Outcome outcome = run(p, {});
-  CHECK(outcome.timed == 8);
+  CHECK(outcome.timed == 8);  // of each kernel: the first, two of the pilot, one of the second stage
   CHECK(outcome.cycles.value == Approx(p.total()));
   CHECK(outcome.cycles.half_width == 0);
 }
@@ -175,7 +175,7 @@ TEST_CASE("CTAs: most are left out, the last wave is timed, and the interval hol
       const Estimate e = sum.estimate(0.95);
       CHECK(so_far[instructions_measure()] + sampler.predict(instructions_measure()).value ==
             Approx(50.0 * static_cast<double>(k.ctas)));
-      CHECK(timed < 0.9 * static_cast<double>(k.ctas));
+      if (&k == kernels) CHECK(timed < 0.5 * static_cast<double>(k.ctas));
       CHECK(e.value == Approx(truth).epsilon(0.1));
       inside += std::abs(e.value - truth) <= e.half_width;
       ++runs;
