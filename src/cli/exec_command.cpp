@@ -69,7 +69,7 @@ void add_code_options(Syntax& syntax) {
 void refuse_timing_options(const po::variables_map& values) {
   constexpr const char* kWhy = "with --functional: nothing is simulated";
   refuse_idle(values, "exec",
-              {"kernels", "managed", "gpu-memory", "timeline", "max-cycles", "interval", "profile",
+              {"kernels", "managed", "gpu-memory", "sample", "timeline", "max-cycles", "interval", "profile",
                "accelsim-stats", "out", "json", "schedule", "window", "no-skip", "shuffle", "work-log"},
               kWhy);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
@@ -194,8 +194,10 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
 }
 
 /// Why the program must have ended before its simulation begins; nullptr where it need not.
-const char* needs_whole_trace(const gpu::ManagedOptions& managed) {
+const char* needs_whole_trace(const gpu::RunOptions& options) {
   using Kind = gpu::ManagedOptions::Kind;
+  const gpu::ManagedOptions& managed = options.managed;
+  if (options.sample) return "--sample needs the whole trace";
   if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
   return "--managed other than none needs the whole trace";
 }
@@ -208,7 +210,7 @@ int execute_and_simulate(RunArguments& arguments, Start start, const std::string
   arguments.trace = fs::absolute(arguments.trace).string();  // the program may change its folder
   if (!functional || keep) start.trace = arguments.trace;
   start.threads = arguments.options.threads;
-  const char* const reason = functional ? nullptr : needs_whole_trace(arguments.options.managed);
+  const char* const reason = functional ? nullptr : needs_whole_trace(arguments.options);
   if (!functional && reason == nullptr) return execute_live(arguments, std::move(start), folder, argc, argv);
   if (reason != nullptr && !arguments.quiet)
     print_err(

@@ -75,6 +75,7 @@ gpu::RunOptions engine_options(const po::variables_map& values) {
   if (values.count("gpu-memory"))
     options.managed.memory = gpu::parse_gpu_memory(values["gpu-memory"].as<std::string>());
   gpu::check(options.managed);
+  if (values.count("sample")) options.sample = sampling::parse_options(values["sample"].as<std::string>());
   options.max_cycles = number("max-cycles", 1);
   options.interval = number("interval", 1);
   options.profile = values.count("profile") > 0;
@@ -127,7 +128,9 @@ void add_run_options(po::options_description& options) {
       "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
       "timeline", text(),
       "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
-      "max-cycles", text(), "stop after this many core cycles")(
+      "sample", text(),
+      "time only so many launches and CTAs as an estimate needs: error=2%,confidence=95%,seed=1; see "
+      "docs/studies/sampling.md")("max-cycles", text(), "stop after this many core cycles")(
       "max-instructions", text(),
       "stop a program's kernel when its kernels have executed this many warp instructions in all")(
       "profile",
@@ -136,8 +139,8 @@ void add_run_options(po::options_description& options) {
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
       "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
-      "quiet,q", "no progress and no summary")(
-      "json", "stats.json on standard output in place of the summary")(
+      "quiet,q", "no progress and no summary")("json",
+                                               "stats.json on standard output in place of the summary")(
       "all-launches", "a row of the summary for each launch, however many there are")(
       "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
@@ -202,6 +205,9 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
                 "without --out: its series is written to FOLDER/intervals.csv");
   if (arguments.out.empty())
     refuse_idle(values, command, {"profile"}, "without --out: it is written to FOLDER/profile.json");
+  if (values.count("sample"))
+    refuse_idle(values, command, {"interval", "profile", "accelsim-stats", "work-log"},
+                "with --sample: what is not timed has no series, blocks or work");
   if (values.count("max-instructions"))
     arguments.max_instructions =
         parse_number("--max-instructions", values["max-instructions"].as<std::string>(), 1, kAny);
@@ -209,7 +215,8 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   arguments.quiet = values.count("quiet") > 0;
   arguments.all_launches = values.count("all-launches") > 0;
   arguments.json = values.count("json") > 0;
-  if (arguments.json) refuse_idle(values, command, {"quiet", "all-launches", "accelsim-stats"}, "with --json");
+  if (arguments.json)
+    refuse_idle(values, command, {"quiet", "all-launches", "accelsim-stats"}, "with --json");
   arguments.check = check_arguments(values);
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();

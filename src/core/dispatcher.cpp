@@ -61,6 +61,7 @@ void Dispatcher::receive(Cycle now) {
   orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone& done) {
     completions_.push_back({Kind::kOrder, done.index, now, now});
   });
+  complete_estimated(now);
 }
 
 void Dispatcher::take_event(Cycle now, std::uint32_t sm, const icnt::CtaEvent& event) {
@@ -73,7 +74,44 @@ void Dispatcher::take_event(Cycle now, std::uint32_t sm, const icnt::CtaEvent& e
     return;
   }
   slot.end = std::max(slot.end, event.time);
-  if (++slot.drained == plans_[slot.kernel].ctas) complete(now, event.kernel);
+  if (++slot.drained + slot.left_out < plans_[slot.kernel].ctas) return;
+  if (slot.left_out == 0) return complete(now, event.kernel);
+  const Cycle more = chooser_->left_out_cycles(event.kernel);
+  slot.end += more;
+  estimated_ends_.emplace(now + more, event.kernel);
+}
+
+void Dispatcher::complete_estimated(Cycle now) {
+  while (!estimated_ends_.empty() && estimated_ends_.begin()->first <= now) {
+    const std::uint8_t index = estimated_ends_.begin()->second;
+    estimated_ends_.erase(estimated_ends_.begin());
+    complete(now, index);
+  }
+}
+
+/// Whether the launch is timed.
+void Dispatcher::choose(Cycle now, std::uint8_t index) {
+  Slot& slot = slots_[index];
+  const LaunchChoice choice = chooser_->choose(slot.command, index);
+  slot.timed = choice.timed;
+  slot.mark = choice.mark;
+  if (choice.prepare) {
+    stop(now, index, true);
+    slot.due = std::max(slot.due, stops_.back().cut);
+  }
+  if (choice.timed) return;
+  slot.first_dispatch = slot.due;
+  slot.end = slot.due + std::max<Cycle>(choice.cycles, 1);
+  estimated_ends_.emplace(slot.end, index);
+}
+
+void Dispatcher::stop(Cycle now, std::uint8_t index, bool launch) {
+  stops_.push_back({now + done_latency_, index, launch});
+}
+
+void Dispatcher::leave_out(std::uint8_t index, std::uint64_t ctas) {
+  slots_[index].dispatched += ctas;
+  slots_[index].left_out += ctas;
 }
 
 void Dispatcher::complete(Cycle now, std::uint8_t index) {
@@ -145,7 +183,8 @@ void Dispatcher::launch(Cycle now, std::uint32_t command, std::uint32_t kernel, 
     notice.kind = uvm::Order::Kind::kKernel;
     send_order(now, notice);
   }
-  enqueue(index);
+  if (chooser_) choose(now, index);
+  if (slot.timed) enqueue(index);
 }
 
 /// Among the kernels with CTAs left. The first of the queue keeps its place once it has sent a CTA.
@@ -179,12 +218,14 @@ void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice
   slot.first_dispatch = std::min(slot.first_dispatch, now);
   fabric_->launch->send(0, choice.sm, now + cta_latency_, {slot.dispatched, index, choice.carveout});
   if (++slot.dispatched == plans_[slot.kernel].ctas) queue_.erase(queue_.begin());
+  if (slot.dispatched == slot.mark) stop(now, index, false);
 }
 
 Cycle Dispatcher::next_event() const {
   Cycle next = std::min({events_in_.next_arrival(), copies_in_.next_arrival(), orders_in_.next_arrival()});
   if (!queue_.empty() && !blocked_)
     next = std::min(next, std::max(slots_[queue_.front()].due, port_free_milli_ / kMilli));
+  if (!estimated_ends_.empty()) next = std::min(next, estimated_ends_.begin()->first);
   return next;
 }
 

@@ -4,13 +4,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/gpu_config.hpp"
 #include "config/occupancy.hpp"
 #include "core/clock_log.hpp"
 #include "core/kernel_slot.hpp"
+#include "core/launch_choice.hpp"
 #include "core/placement.hpp"
 #include "icnt/fabric.hpp"
 #include "sim/inbox.hpp"
@@ -47,11 +50,21 @@ class Dispatcher {
     Cycle end = 0;       // largest CtaEvent::time so far
     Cycle cut = kNever;  // kFinished: counters are collected here
     std::uint64_t dispatched = 0, freed = 0, drained = 0;
+    // Of a run by samples.
+    bool timed = true;            // false: no CTA is sent, it ends when its estimate says
+    std::uint64_t left_out = 0;   // CTAs of `dispatched` that were not sent
+    std::uint64_t mark = kNever;  // a stop is asked for when so many have been dispatched
   };
   struct Finished {
     std::uint32_t kernel, command;
     std::uint8_t slot;
     Cycle first_dispatch, end, cut;
+  };
+  /// A cut that a run by samples asks for.
+  struct Stop {
+    Cycle cut = 0;
+    std::uint8_t slot = 0;
+    bool launch = false;  // before the kernel's first CTA; else it has reached its mark
   };
   /// What the host learns: one of its commands is complete.
   struct Completion {
@@ -65,6 +78,8 @@ class Dispatcher {
 
   /// The plan of a kernel of the trace, before its first launch.
   void set_plan(std::uint32_t kernel, const LaunchPlan& plan);
+  /// Before the run; not owned. All launches are timed without one.
+  void set_chooser(LaunchChooser& chooser) { chooser_ = &chooser; }
   /// Of a complete kernel with log_clocks; once.
   [[nodiscard]] std::unique_ptr<ClockLog> take_clocks(std::uint32_t kernel);
 
@@ -89,6 +104,14 @@ class Dispatcher {
   // For the controller, between windows.
   /// Complete kernels in the order of their cuts; grows only.
   [[nodiscard]] const std::vector<Finished>& finished() const { return finished_; }
+  /// Cuts that were asked for, in their order; grows only.
+  [[nodiscard]] const std::vector<Stop>& stops() const { return stops_; }
+  /// The kernel's next CTAs are not sent; at least one must be left after them.
+  void leave_out(std::uint8_t slot, std::uint64_t ctas);
+  /// Asks for a stop when `dispatched` CTAs have been dispatched, which is ahead.
+  void set_mark(std::uint8_t slot, std::uint64_t dispatched) { slots_[slot].mark = dispatched; }
+  /// A kernel waits for its estimated end only.
+  [[nodiscard]] bool end_is_estimated() const { return !estimated_ends_.empty(); }
   /// Slots of kernels that are launched and not complete, oldest first.
   [[nodiscard]] const std::vector<std::uint8_t>& active() const { return active_; }
   [[nodiscard]] const Slot& slot(std::uint8_t index) const { return slots_[index]; }
@@ -104,6 +127,9 @@ class Dispatcher {
  private:
   void take_event(Cycle now, std::uint32_t sm, const icnt::CtaEvent& event);
   void complete(Cycle now, std::uint8_t index);
+  void complete_estimated(Cycle now);
+  void choose(Cycle now, std::uint8_t index);
+  void stop(Cycle now, std::uint8_t index, bool launch);
   void enqueue(std::uint8_t index);
   void send_cta(Cycle now, std::uint8_t index, const Placement::Choice& choice);
   [[nodiscard]] int free_slot(Cycle now) const;
@@ -124,6 +150,9 @@ class Dispatcher {
   std::vector<std::uint8_t> queue_;   // kernels with CTAs left, by (due, command)
   std::vector<Finished> finished_;
   std::vector<Completion> completions_;  // of the last receive()
+  LaunchChooser* chooser_ = nullptr;
+  std::set<std::pair<Cycle, std::uint8_t>> estimated_ends_;  // of slots that wait for nothing else
+  std::vector<Stop> stops_;
   std::uint64_t launches_ = 0, events_ = 0;
   std::uint64_t port_free_milli_ = 0;  // 1/1000 core cycles: the dispatch port takes a CTA from here on
   bool blocked_ = false;               // the first kernel found no room; until a CTA is freed

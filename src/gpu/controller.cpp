@@ -51,6 +51,7 @@ Time Controller::boundary(Time now) {
   time_kernels();
   manage();
   close_finished(now);
+  if (sampled_) stop_for_samples(now);
   note_copies();
   const bool done = work_done();
   if (done) {
@@ -96,6 +97,7 @@ Time Controller::next_cut(Time now) const {
   Time cut = kNever;
   for (std::uint16_t d = 0; d < system_->devices(); ++d)
     cut = std::min(cut, system_->time(d, ledgers_[d].next_cut()));
+  if (sampled_) cut = std::min(cut, system_->time(0, sampled_->next_cut()));
   if (work_done()) return cut;
   const Cycle cycle = system_->cycle(0, now + 1) - 1;  // the last edge of device 0 that is not ahead
   Cycle own = grid_;
@@ -112,7 +114,7 @@ bool Controller::work_done() const {
 void Controller::close_finished(Time now) {
   struct Closed {
     Time end;
-    std::uint32_t command;
+    KernelLedger::Finished finished;
     stats::KernelResult result;
   };
   std::vector<Closed> batch;
@@ -127,7 +129,7 @@ void Controller::close_finished(Time now) {
     const auto due = ledger.take_due(cycle);
     ledger.collect_late(due, result_.report.unattributed);
     for (const auto& kernel : due) {
-      batch.push_back({system_->clock(d).to_time.ceil(kernel.end), kernel.command, ledger.close(kernel)});
+      batch.push_back({system_->clock(d).to_time.ceil(kernel.end), kernel, ledger.close(kernel)});
       batch.back().result.device = d;
       feeds_->close(d, kernel.slot);
     }
@@ -136,16 +138,26 @@ void Controller::close_finished(Time now) {
   }
   if (!any_due) return;
   std::stable_sort(batch.begin(), batch.end(), [](const Closed& a, const Closed& b) {
-    return std::pair(a.end, a.command) < std::pair(b.end, b.command);
+    return std::pair(a.end, a.finished.command) < std::pair(b.end, b.finished.command);
   });
   for (Closed& kernel : batch) {
     last_end_ = std::max(last_end_, kernel.end);
+    if (sampled_)
+      sampled_->close(kernel.finished, kernel.result, result_.report.kernels.size(), result_.report.unattributed);
     result_.report.kernels.push_back(std::move(kernel.result));
   }
   note_copies();
   refresh_notes();
   result_.report.total_cycles = system_->cycle(0, last_end_);
   if (options_->on_kernel_done) options_->on_kernel_done(result_.report);
+}
+
+/// A run by samples has one device.
+void Controller::stop_for_samples(Time now) {
+  const Cycle cycle = system_->cycle(0, now);
+  if (sampled_->next_cut() > cycle) return;
+  settle(now);
+  sampled_->stop(cycle, ledgers_[0]);
 }
 
 void Controller::note_copies() {
@@ -202,7 +214,8 @@ void Controller::watch(Time now) {
   // their ends are certain.
   const bool faults =
       std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu->end_is_known(); });
-  if (current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
+  const bool estimated = sampled_ && system_->device(0).dispatcher().end_is_estimated();
+  if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
   last_activity_ = current;
   if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
 }
@@ -231,6 +244,7 @@ void Controller::finish(Time now, Outcome outcome) {
   }
   if (const auto rest = take_interval(); options_->interval && any(rest))
     report.intervals.push_back({report.total_cycles, rest});
+  if (sampled_) sampled_->complete(report);
   refresh_notes();
   if (report.system) report.system->links = system_->links();
   if (!gmmus_.empty()) report_managed();

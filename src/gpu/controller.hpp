@@ -9,6 +9,7 @@
 #include "gpu/feed_set.hpp"
 #include "gpu/kernel_ledger.hpp"
 #include "gpu/plan.hpp"
+#include "gpu/sampled_run.hpp"
 #include "gpu/simulation.hpp"
 #include "gpu/system.hpp"
 #include "sim/engine.hpp"
@@ -28,6 +29,8 @@ class Controller final : public sim::Controller {
   Controller(const RunOptions& options, const Plan& plan, System& system, FeedSet& feeds,
              const sim::Engine& engine, stats::RunReport report);
 
+  /// Before the run, of a run by samples; not owned.
+  void set_sampled(SampledRun& sampled) { sampled_ = &sampled; }
   [[nodiscard]] Time boundary(Time now) override;
   [[nodiscard]] bool stop() const override { return stopped_; }
   void exhausted(Time now) override;
@@ -45,6 +48,7 @@ class Controller final : public sim::Controller {
   void manage();
   void time_kernels();
   void close_finished(Time now);
+  void stop_for_samples(Time now);
   void note_copies();
   void settle(Time now);
   void collect_active(Time now);
@@ -68,6 +72,7 @@ class Controller final : public sim::Controller {
   FeedSet* feeds_;
   const sim::Engine* engine_;
   const host::Host* host_;
+  SampledRun* sampled_ = nullptr;
   std::vector<core::GmmuDomain*> gmmus_;  // by device; empty without managed memory
 
   RunResult result_;

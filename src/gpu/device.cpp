@@ -70,6 +70,15 @@ void Device::empty_caches() {
     if (part.empty_caches) part.empty_caches();
 }
 
+void Device::touch_l2(const mem::Touch& touch) {
+  const std::uint32_t home = map_.home_slice(touch.line), near = map_.near_slice(touch.line, touch.half);
+  for (const std::uint32_t slice : {home, near}) {
+    const Part& part = partitions_[slice / config_.l2.slices_per_partition];
+    if (part.touch) part.touch(slice, touch);
+    if (home == near) return;
+  }
+}
+
 void Device::collect_copies(stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(copy_slot_, total);
   copies_.take_counters(copy_slot_, total);

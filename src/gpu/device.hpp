@@ -16,6 +16,7 @@
 #include "gpu/plan.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
+#include "mem/touch.hpp"
 #include "sim/engine.hpp"
 #include "stats/counter_source.hpp"
 #include "uvm/counter_table.hpp"
@@ -27,6 +28,7 @@ struct Part {
   std::unique_ptr<sim::Domain> domain;
   stats::CounterSource* counters = nullptr;  // the same object
   std::function<void()> empty_caches{};      // forgets all cached lines; of a partition
+  std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
 };
 
 template <class T, class... Arguments>
@@ -91,6 +93,8 @@ class Device {
   void take_profile(std::uint8_t slot, std::vector<stats::InstructionCounters>& total);
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
+  /// The L2 holds what it does after an access that takes no time (mem::Slice::touch).
+  void touch_l2(const mem::Touch& touch);
   /// Likewise those of the copies.
   void collect_copies(stats::KernelCounters& total);
   /// Of managed memory, so far. Precondition: gmmu().

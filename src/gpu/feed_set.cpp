@@ -10,7 +10,7 @@ std::size_t FeedSet::plan() {
   for (std::uint16_t d = 0; d < system_->devices(); ++d) {
     Device& device = system_->device(d);
     for (const std::uint8_t slot : device.dispatcher().active())
-      if (!device.kernels()[slot].feed) open(d, slot);
+      if (!device.kernels()[slot].feed && device.dispatcher().slot(slot).timed) open(d, slot);
   }
   std::size_t tasks = 0;
   for (Open& o : open_) {
@@ -47,9 +47,30 @@ void FeedSet::open(std::uint16_t number, std::uint8_t slot) {
   open_.push_back(std::move(o));
 }
 
+std::vector<FeedSet::Open>::iterator FeedSet::find(std::uint16_t device, std::uint8_t slot) {
+  return std::find_if(open_.begin(), open_.end(),
+                      [&](const Open& x) { return x.device == device && x.slot == slot; });
+}
+
+void FeedSet::pass(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end,
+                   const Each& each) {
+  constexpr std::uint64_t kCtasAtOnce = 64;
+  const auto o = find(device, slot);
+  trace::CtaFeed& feed = *o->feed;
+  while (begin < end) {
+    const std::uint64_t stop = std::min(end, begin + kCtasAtOnce);
+    feed.decode_now(stop);
+    for (; begin < stop; ++begin) {
+      trace::CtaTrace* const cta = feed.take(begin);
+      each(feed, *cta);
+      feed.release(cta);
+    }
+  }
+  o->instructions->extend(feed.instructions());
+}
+
 void FeedSet::close(std::uint16_t device, std::uint8_t slot) {
-  const auto o = std::find_if(open_.begin(), open_.end(),
-                              [&](const Open& x) { return x.device == device && x.slot == slot; });
+  const auto o = find(device, slot);
   if (o == open_.end()) return;
   const trace::TraceNotes& notes = o->feed->notes();
   for (const auto& [name, count] : notes.unknown_opcodes) unknown_[name] += count;

@@ -30,6 +30,8 @@ class KernelLedger {
 
   /// Fetches what running kernels have counted.
   void collect_active();
+  /// Of the running kernel in a slot, as fetched.
+  [[nodiscard]] const stats::KernelCounters& so_far(std::uint8_t slot) const { return of_slot_[slot]; }
   /// Before close(): counters of kernels that were closed earlier, by slots that take_due() has not given
   /// back.
   void collect_late(const std::vector<Finished>& due, stats::KernelCounters& unattributed);

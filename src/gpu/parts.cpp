@@ -12,6 +12,8 @@ Builder real_parts(bool profile) {
   builder.partition = [](const Wiring& w, std::uint32_t index) {
     Part part = make_part<mem::Partition>(w.config, w.fabric, w.map, index, w.skip);
     part.empty_caches = [&partition = static_cast<mem::Partition&>(*part.domain)] { partition.empty_l2(); };
+    part.touch = [&partition = static_cast<mem::Partition&>(*part.domain)](
+                     std::uint32_t slice, const mem::Touch& touch) { partition.touch(slice, touch); };
     return part;
   };
   return builder;

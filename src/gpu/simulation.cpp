@@ -12,6 +12,7 @@
 #include "config/config.hpp"
 #include "gpu/controller.hpp"
 #include "gpu/run.hpp"
+#include "gpu/sampled_run.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -188,6 +189,11 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   FeedSet feeds(input.trace, system);
   engine.set_tasks(feeds);
   Controller controller(options, plan, system, feeds, engine, empty_report(input.trace, asked));
+  std::optional<SampledRun> sampled;
+  if (options.sample) {
+    sampled.emplace(*options.sample, input.trace, plan, system, feeds);
+    controller.set_sampled(*sampled);
+  }
   engine.run(controller);
   if (plan.needs_gmmu) return std::nullopt;
 

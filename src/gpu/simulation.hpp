@@ -10,6 +10,7 @@
 #include "config/gpu_config.hpp"
 #include "config/system_config.hpp"
 #include "gpu/managed.hpp"
+#include "sampling/options.hpp"
 #include "sim/work_log.hpp"
 #include "stats/report.hpp"
 #include "trace/kernel_trace.hpp"
@@ -40,6 +41,7 @@ struct RunOptions {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> kernels;  // ranges of kernel ids; empty = all
   ManagedOptions managed;                                        // which memory of the trace is managed
   Cycle max_cycles = 0;                                          // 0 = none
+  std::optional<sampling::Options> sample;                       // time only some launches and CTAs
   bool timeline = false;                                         // keep what RunResult::timeline needs
   bool profile = false;                                          // count what each instruction does
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none

@@ -43,6 +43,8 @@ class Partition final : public sim::Domain, public stats::CounterSource {
   void empty_l2() {
     for (Slice& slice : slices_) slice.empty();
   }
+  /// Between windows: as Slice::touch(), for a slice of this partition.
+  void touch(std::uint32_t slice, const Touch& t) { slices_[slice % slices_.size()].touch(t); }
 
  private:
   void run(Cycle l2_end, Cycle dram_end);

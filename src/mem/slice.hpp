@@ -14,6 +14,7 @@
 #include "mem/mshr_file.hpp"
 #include "mem/signal_counts.hpp"
 #include "mem/tag_array.hpp"
+#include "mem/touch.hpp"
 #include "stats/counters.hpp"
 #include "util/ring.hpp"
 #include "util/types.hpp"
@@ -65,6 +66,9 @@ class Slice {
   [[nodiscard]] bool quiescent() const;
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
+  /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line whose home
+  /// is the other half's becomes a copy, unless it is stored to.
+  void touch(const Touch& t);
   void dump(std::string& out) const;
 
  private:
@@ -114,6 +118,7 @@ class Slice {
   [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool make_room_to_dirty(Latch& latch, std::optional<Slot> slot, std::uint32_t set, Cycle now);
+  [[nodiscard]] std::optional<Slot> touched_place(const Touch& t, std::uint32_t set, bool far);
   void fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle now);
   void operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);

@@ -38,7 +38,7 @@ std::string to_csv(const RunReport& report) {
   std::string text =
       "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
       "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
-      counter_names() + (report.system ? ",device\n" : "\n");
+      counter_names() + (report.system ? ",device" : "") + (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
   for (const KernelResult& k : report.kernels) {
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
@@ -47,7 +47,10 @@ std::string to_csv(const RunReport& report) {
                     cycles_to_ns(k.launch_cycles + k.cycles, khz_of(report, k.device)),
                     fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
                     cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
-    text += counter_values(k.counters) + (report.system ? fmt::format(",{}\n", k.device) : "\n");
+    text += counter_values(k.counters);
+    if (report.system) text += fmt::format(",{}", k.device);
+    if (report.sampling) text += fmt::format(",{},{}", k.estimated, k.ctas_left_out);
+    text += "\n";
   }
   return text;
 }

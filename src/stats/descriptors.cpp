@@ -213,6 +213,8 @@ constexpr std::array kKernelFields{
     FieldHelp{"occupancy.subcores", "", "sub-cores of the GPU"},
     FieldHelp{"occupancy.warps_per_subcore", "warps", "resident warps on average, three decimals"},
     FieldHelp{"partial", "", "true: the run ended before the kernel did"},
+    FieldHelp{"estimated", "", "of a run by samples; true: it was not timed, cycles and counters are predicted"},
+    FieldHelp{"ctas_left_out", "CTAs", "of a run by samples: CTAs that were not timed; their part is predicted"},
 };
 
 std::string_view group_of(std::string_view name) {
@@ -307,6 +309,10 @@ of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on wha
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
 `devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
 in a device's memory is in `unattributed`; `stats.csv` has a last column `device`.
+A run by samples (`--sample`, [studies/sampling.md](studies/sampling.md)) has `sampling`: `error`, `confidence`, `seed` and `warm_up` as asked for;
+`launches` and `ctas` with `launches_timed` and `ctas_timed`; `overlap` (kernels ran beside one another); `estimates`, of `cycles`, `time_ns` and each counter
+the sum over kernels as a pair of estimate and half the width of its interval; `groups` of launches that are alike. Each kernel then says whether it is
+`estimated` and how many CTAs were left out, and `total` is the sum of measured and predicted values.
 With `--interval` there is `intervals`: `columns` and `rows`. Counters are whole numbers of at most 64 bits.
 
 Every sub-core is in exactly one of the states under `stalls` in each cycle; the first that applies counts. `idle` is

@@ -1,6 +1,7 @@
 // stats.json and host.json. Written by hand: the order of keys and every digit are part of the contract.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
 #include "stats/derived.hpp"
@@ -78,7 +79,10 @@ void put_kernel(Writer& out, const RunReport& report, const KernelResult& kernel
       ",\n     \"occupancy\":{{\"ctas_per_sm\":{},\"limiter\":{},\"subcores\":{},\"warps_per_subcore\":{}}},",
       kernel.ctas_per_sm, json_string(kernel.occupancy_limiter), kernel.subcores,
       fixed_ratio(kernel.counters.sm.warp_cycles, kernel.cycles * kernel.subcores, 3));
-  out.put("\"partial\":{}}}", kernel.partial);
+  out.put("\"partial\":{}", kernel.partial);
+  if (report.sampling)
+    out.put(",\"estimated\":{},\"ctas_left_out\":{}", kernel.estimated, kernel.ctas_left_out);
+  out.put("}}");
 }
 
 void put_kernels_and_copies(Writer& out, const RunReport& report) {
@@ -229,6 +233,40 @@ void put_system(Writer& out, const RunReport& report) {
   out.put("]}}");
 }
 
+/// Half-widths are rounded up.
+void put_quantity(Writer& out, std::string_view name, const SamplingReport::Quantity& q) {
+  out.put("\"{}\":[{:.0f},{:.0f}]", name, q.value, std::ceil(q.half_width));
+}
+
+void put_sampling(Writer& out, const RunReport& report) {
+  if (!report.sampling) return;
+  const SamplingReport& s = *report.sampling;
+  out.put(",\n  \"sampling\":{{\"error\":{},\"confidence\":{},\"seed\":{},\"warm_up\":{},", s.error, s.confidence,
+          s.seed, s.warm_up);
+  out.put("\"launches\":{},\"launches_timed\":{},\"ctas\":{},\"ctas_timed\":{},\"overlap\":{},\n", s.launches,
+          s.launches_timed, s.ctas, s.ctas_timed, s.overlap);
+  out.put("   \"estimates\":{{");
+  put_quantity(out, "cycles", s.cycles);
+  const double ns = 1e6 / static_cast<double>(report.core_khz);
+  out.put(",");
+  put_quantity(out, "time_ns", {s.cycles.value * ns, s.cycles.half_width * ns});
+  for (std::size_t i = 0; i < s.counters.size(); ++i) {
+    out.put(",{}", i % 8 == 0 ? "\n     " : "");
+    put_quantity(out, descriptors()[i].name, s.counters[i]);
+  }
+  out.put("}},\n   \"groups\":[");
+  bool first = true;
+  for (const SamplingReport::Group& g : s.groups) {
+    out.separate(first, "     ");
+    out.put("{{\"name\":{},\"first_id\":{},\"launches\":{},\"timed\":{},", json_string(g.name), g.first_id,
+            g.launches, g.timed);
+    out.put("\"warp_instructions\":{:.0f},\"model\":{},", g.instructions, json_string(g.model));
+    put_quantity(out, "cycles", g.cycles);
+    out.put("}}");
+  }
+  out.put("]}}");
+}
+
 void put_intervals(Writer& out, const RunReport& report) {
   if (report.intervals.empty()) return;
   out.put(",\n  \"intervals\":{{\"columns\":[\"end_cycle\"");
@@ -260,6 +298,7 @@ std::string to_json(const RunReport& report) {
   put_remarks(out, report);
   put_managed(out, report);
   put_system(out, report);
+  put_sampling(out, report);
   put_intervals(out, report);
   out.put("\n}}\n");
   return out.take();

@@ -11,6 +11,7 @@
 
 #include "stats/counters.hpp"
 #include "stats/profile.hpp"
+#include "stats/sampling_report.hpp"
 #include "util/types.hpp"
 #include "uvm/counter_table.hpp"
 #include "uvm/peer_pages.hpp"
@@ -21,14 +22,16 @@ struct KernelResult {
   std::string name;
   std::uint64_t id = 0, stream = 0;
   Dim3 grid, block;
-  Cycle start_cycle = 0;          // first CTA's dispatch
-  Cycle launch_cycles = 0;        // the configured launch floor
-  Cycle cycles = 0;               // first dispatch to last completion
-  std::uint64_t ctas_per_sm = 0;  // occupancy limit
-  std::string occupancy_limiter;  // "warps", "registers", "shared", "ctas", "threads", "grid"
-  std::uint64_t subcores = 0;     // sub-cores of the GPU: stalls sum to cycles * subcores
-  bool partial = false;           // the run ended before it did
-  std::uint16_t device = 0;       // that ran it
+  Cycle start_cycle = 0;            // first CTA's dispatch
+  Cycle launch_cycles = 0;          // the configured launch floor
+  Cycle cycles = 0;                 // first dispatch to last completion
+  std::uint64_t ctas_per_sm = 0;    // occupancy limit
+  std::string occupancy_limiter;    // "warps", "registers", "shared", "ctas", "threads", "grid"
+  std::uint64_t subcores = 0;       // sub-cores of the GPU: stalls sum to cycles * subcores
+  bool partial = false;             // the run ended before it did
+  std::uint16_t device = 0;         // that ran it
+  bool estimated = false;           // a run by samples did not time it; cycles and counters are predicted
+  std::uint64_t ctas_left_out = 0;  // CTAs that were not timed: their part is predicted
   KernelCounters counters;
   std::uint32_t code = 0;                    // with --profile: index of RunReport::codes
   std::vector<InstructionCounters> profile;  // for each of the code's instructions; empty: not profiled
@@ -112,7 +115,8 @@ struct RunReport {
   std::optional<ManagedReport> managed;                                // of one device
   std::optional<SystemReport>
       system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
-  std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
+  std::optional<SamplingReport> sampling;  // of a run by samples
+  std::vector<std::string> remarks;        // what the trace or the model cannot carry, sorted
 
   [[nodiscard]] bool has_profile() const { return !codes.empty(); }
   /// Whether there was managed memory.

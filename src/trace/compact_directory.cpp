@@ -83,9 +83,12 @@ void encode_kernel(const KernelEntry& kernel, Bytes& out) {
     put_varint(out, chunk.ctas);
     before = chunk.offset;
   }
+  if (!kernel.size) return;
+  put_varint(out, kernel.size->instructions);
+  put_varint(out, kernel.size->address_words);
 }
 
-KernelEntry decode_kernel(ByteReader& in) {
+KernelEntry decode_kernel(ByteReader& in, bool sized) {
   KernelEntry kernel;
   kernel.header = get_header(in);
   for (std::uint64_t n = in.number(in.left(), "the number of remarks"); n > 0; --n)
@@ -104,6 +107,11 @@ KernelEntry decode_kernel(ByteReader& in) {
   if (ctas != total) {
     throw BrokenBlock("kernel " + kernel.header.name + " has " + std::to_string(ctas) +
                       " thread blocks; expected the " + std::to_string(total) + " of its grid");
+  }
+  if (sized) {
+    kernel.size.emplace();
+    kernel.size->instructions = in.varint();
+    kernel.size->address_words = in.varint();
   }
   return kernel;
 }
@@ -217,6 +225,8 @@ std::uint32_t version_of(const CompactDirectory& directory) {
     return c.device != 0 || c.place != 0 || c.kind >= Command::Kind::kPeerCopy;
   };
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
+  const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.kernels, says_size)) return kSizeVersion;
   if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;
   return std::ranges::any_of(directory.kernels, says_lines) ? kLineVersion : kPlainVersion;
 }
@@ -231,13 +241,13 @@ void encode_directory(const CompactDirectory& directory, Bytes& out) {
   for (const Command& command : directory.commands) encode_command(command, out);
 }
 
-CompactDirectory decode_directory(std::span<const std::uint8_t> bytes) {
+CompactDirectory decode_directory(std::span<const std::uint8_t> bytes, std::uint32_t version) {
   ByteReader in(bytes);
   CompactDirectory directory;
   directory.name = in.text();
   directory.hash = in.fixed(8);
   for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
-    directory.kernels.push_back(decode_kernel(in));
+    directory.kernels.push_back(decode_kernel(in, version >= kSizeVersion));
   if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
   std::uint64_t events = 0;
   for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {

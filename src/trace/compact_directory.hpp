@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "trace/compact_bytes.hpp"
+#include "trace/kernel_size.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::trace {
@@ -22,6 +24,7 @@ struct KernelEntry {
   std::vector<std::string> remarks;  // those of the trace's own text
   std::uint64_t table = 0;           // offset of the block of its instruction table
   std::vector<ChunkEntry> chunks;
+  std::optional<KernelSize> size;  // nothing in files of a version before kSizeVersion
 };
 
 struct CompactDirectory {
@@ -32,8 +35,8 @@ struct CompactDirectory {
 };
 
 void encode_kernel(const KernelEntry& kernel, Bytes& out);
-/// Throws BrokenBlock.
-[[nodiscard]] KernelEntry decode_kernel(ByteReader& in);
+/// `sized`: the kernel's size is said. Throws BrokenBlock.
+[[nodiscard]] KernelEntry decode_kernel(ByteReader& in, bool sized = true);
 void encode_command(const Command& command, Bytes& out);
 /// `kernels`, `events`: how many there are before it. Throws BrokenBlock.
 [[nodiscard]] Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events);
@@ -42,8 +45,8 @@ void encode_command(const Command& command, Bytes& out);
 [[nodiscard]] std::uint32_t version_of(const CompactDirectory& directory);
 
 void encode_directory(const CompactDirectory& directory, Bytes& out);
-/// Throws BrokenBlock.
-[[nodiscard]] CompactDirectory decode_directory(std::span<const std::uint8_t> bytes);
+/// `version`: the file's. Throws BrokenBlock.
+[[nodiscard]] CompactDirectory decode_directory(std::span<const std::uint8_t> bytes, std::uint32_t version);
 
 /// The texts that a table was decoded from.
 struct TracedTable {

@@ -262,7 +262,7 @@ void CompactFeed::take_notes() {
   notes_.unknown_opcodes.assign(unknown_counts_.begin(), unknown_counts_.end());
 }
 
-class CompactTraceSet final : public TraceSet {
+class CompactTraceSet final : public SizedTraceSet {
  public:
   CompactTraceSet(const std::string& path, const OpenOptions& options)
       : file_(std::make_shared<const OpenFile>(path)), strict_(options.strict) {
@@ -270,7 +270,7 @@ class CompactTraceSet final : public TraceSet {
     const BlockReader& blocks = file_->blocks;
     file_->with_place(blocks.directory(), [&] {
       directory_ = std::make_shared<const CompactDirectory>(
-          decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch)));
+          decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch), blocks.version()));
     });
     for (const KernelEntry& kernel : directory_->kernels) kernels_.push_back(kernel.header);
     if (blocks.version() != version_of(*directory_))
@@ -285,6 +285,9 @@ class CompactTraceSet final : public TraceSet {
     const KernelEntry& kernel = directory_->kernels.at(index);
     return std::make_unique<CompactFeed>(file_, std::shared_ptr<const KernelEntry>(directory_, &kernel),
                                          strict_);
+  }
+  [[nodiscard]] std::optional<KernelSize> size(std::uint32_t index) const override {
+    return directory_->kernels.at(index).size;
   }
 
  private:

@@ -15,7 +15,7 @@ namespace lockstep::trace {
 [[nodiscard]] std::unique_ptr<TraceSet> open_compact(const std::string& path, const OpenOptions& options);
 
 /// A compact trace whose writer is still at work; kernels are added as it ends them.
-class GrowingTrace final : public TraceSet {
+class GrowingTrace final : public SizedTraceSet {
  public:
   /// `strict`: as OpenOptions.
   explicit GrowingTrace(bool strict);
@@ -36,6 +36,9 @@ class GrowingTrace final : public TraceSet {
   [[nodiscard]] const std::vector<Command>& commands() const override { return commands_; }
   [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return headers_; }
   [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override;
+  [[nodiscard]] std::optional<KernelSize> size(std::uint32_t index) const override {
+    return entry(index).size;
+  }
 
  private:
   struct File;

@@ -12,8 +12,11 @@ void ChunkPacker::pack(const KernelHeader& header, std::span<const CtaTrace> cta
   encoder_.encode({header, ctas.front().index}, ctas, out.raw);
   blocks_.pack(BlockKind::kChunk, out.raw, out.stored);
   out.ctas = ctas.size();
-  out.records = 0;
-  for (const CtaTrace& cta : ctas) out.records += record_count(cta);
+  out.records = out.words = 0;
+  for (const CtaTrace& cta : ctas) {
+    out.records += record_count(cta);
+    out.words += cta.words.size();
+  }
 }
 
 bool OpenChunk::add(CtaTrace& cta) {
@@ -26,7 +29,7 @@ bool OpenChunk::add(CtaTrace& cta) {
 
 void CompactFile::begin(const KernelHeader& header) {
   begin_ = {file_.size(), warp_instructions_, hash_};
-  directory_.kernels.push_back({header, {}, 0, {}});
+  directory_.kernels.push_back({header, {}, 0, {}, KernelSize{}});
 }
 
 void CompactFile::restart() {
@@ -36,6 +39,7 @@ void CompactFile::restart() {
   warp_instructions_ = begin_.warp_instructions;
   hash_ = begin_.hash;
   directory_.kernels.back().chunks.clear();
+  directory_.kernels.back().size = KernelSize{};
 }
 
 CompactFile::Unfinished CompactFile::suspend() {
@@ -69,7 +73,10 @@ void CompactFile::close_chunk() {
 void CompactFile::add_packed(const PackedChunk& chunk) {
   hash_.update(reinterpret_cast<const char*>(chunk.raw.data()), chunk.raw.size());
   warp_instructions_ += chunk.records;
-  directory_.kernels.back().chunks.push_back({file_.write_packed(chunk.stored), chunk.ctas});
+  KernelEntry& kernel = directory_.kernels.back();
+  kernel.size->instructions += chunk.records;
+  kernel.size->address_words += chunk.words;
+  kernel.chunks.push_back({file_.write_packed(chunk.stored), chunk.ctas});
 }
 
 void CompactFile::end(std::uint32_t instructions,

@@ -16,7 +16,7 @@ namespace lockstep::trace {
 /// A chunk as it stands in the file.
 struct PackedChunk {
   Bytes raw, stored;
-  std::uint64_t ctas = 0, records = 0;
+  std::uint64_t ctas = 0, records = 0, words = 0;
 };
 
 /// Makes packed chunks; one for each thread that does. The same CTAs give the same bytes.

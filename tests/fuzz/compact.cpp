@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/compact_blocks.hpp"
 #include "trace/compact_chunk.hpp"
 #include "trace/compact_directory.hpp"
 #include "trace/traced_instruction.hpp"
@@ -58,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (data[0] % 3 == 0) decode_chunk(bytes);
     if (data[0] % 3 == 1) decode_instructions(bytes);
-    if (data[0] % 3 == 2) (void)decode_directory(bytes);
+    if (data[0] % 3 == 2) (void)decode_directory(bytes, data[0] < 128 ? kDeviceVersion : kSizeVersion);
   } catch (const BrokenBlock&) {
   }
   return 0;

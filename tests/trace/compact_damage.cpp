@@ -165,9 +165,9 @@ TEST_CASE("Versions, kinds and sizes that cannot be are refused") {
   other[8] = 2;
   CHECK_THAT(error(other),
              Catch::EndsWith("byte 8: format version 2; expected 1 for what the directory says"));
-  other[8] = 4;
+  other[8] = 5;
   CHECK_THAT(error(other),
-             Catch::EndsWith("t.lst: compact trace, byte 8: format version 4; expected 1 to 3"));
+             Catch::EndsWith("t.lst: compact trace, byte 8: format version 5; expected 1 to 4"));
   hand.chunk_said = 0xffffffff;
   CHECK_THAT(error(hand.file()),
              Catch::Contains("byte 12: block of 4294967295 bytes decompressed; expected at most"));
@@ -212,7 +212,8 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
         return traced;
       },
       table);
-  encode_directory({"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}}}}, directory);
+  encode_directory({"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}, KernelSize{200, 90}}}},
+                   directory);
   ChunkDecoder decoder;
   Random random(5);
   Tally chunks, tables, directories;
@@ -223,7 +224,7 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
     if (i % 3 == 1) {
       read_or_refuse([&] { (void)decode_table(bytes); }, tables);
     } else if (i % 3 == 2) {
-      read_or_refuse([&] { (void)decode_directory(bytes); }, directories);
+      read_or_refuse([&] { (void)decode_directory(bytes, kSizeVersion); }, directories);
     } else {
       std::vector<CtaTrace> out(5);
       std::vector<CtaTrace*> pointers;

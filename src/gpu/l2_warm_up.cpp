@@ -1,0 +1,106 @@
+#include "gpu/l2_warm_up.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "trace/bulk_runs.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+using trace::MemSpace;
+using trace::OpClass;
+
+constexpr Address kWindowBytes = Address{1} << 24;  // of shared and of local memory among generic addresses
+constexpr std::uint64_t kCtasAtOnce = 64;
+
+bool in_window(Address a, Address base) { return base != 0 && a - base < kWindowBytes; }
+
+bool reaches_global(const trace::StaticInst& inst, const trace::KernelHeader& kernel, Address first) {
+  if (inst.space == MemSpace::kGlobal) return true;
+  return inst.space == MemSpace::kGeneric && !in_window(first, kernel.shared_base) &&
+         !in_window(first, kernel.local_base);
+}
+
+bool writes(OpClass c) {
+  return c == OpClass::kStore || c == OpClass::kAtomic || c == OpClass::kReduction;
+}
+
+/// Joins accesses to a line that follow one another.
+class Toucher {
+ public:
+  Toucher(Device& device, std::uint32_t half) : device_(device) { touch_.half = half; }
+  void begin(bool store, bool evict_first) {
+    touch_.store = store;
+    touch_.evict_first = evict_first;
+  }
+  void access(Address first, std::uint64_t bytes) {
+    for (Address a = first / kSectorBytes * kSectorBytes; a < first + bytes; a += kSectorBytes) {
+      if (line_of(a) != touch_.line) flush();
+      touch_.line = line_of(a);
+      touch_.sectors = static_cast<SectorMask>(touch_.sectors | 1u << sector_in_line(a));
+    }
+  }
+  void flush() {
+    if (touch_.sectors != 0) device_.touch_l2(touch_);
+    touch_.sectors = 0;
+  }
+
+ private:
+  Device& device_;
+  mem::Touch touch_;
+};
+
+void access(Toucher& toucher, const trace::StaticInst& inst, const trace::KernelHeader& kernel,
+            const trace::Record& record, const std::uint64_t* words) {
+  if (!inst.has_addresses || record.mask == 0 || record.form() == trace::AddressForm::kNone) return;
+  if (inst.signal == trace::SignalOp::kAwaits) return;  // its words are no addresses
+  Address lanes[kWarpSize] = {};
+  trace::expand_addresses(record.form(), record.mask, words, lanes);
+  if (inst.bulk != trace::BulkCopy::kNone) {
+    toucher.begin(inst.bulk != trace::BulkCopy::kLoad, inst.evict_first);
+    trace::each_bulk_run(lanes, static_cast<unsigned>(std::popcount(record.mask)), [&](const trace::BulkRun& run) {
+      for (std::uint32_t row = 0; row < run.rows; ++row)
+        toucher.access(run.first + static_cast<Address>(run.stride) * row, run.bytes);
+    });
+  } else if (reaches_global(inst, kernel, lanes[std::countr_zero(record.mask)])) {
+    toucher.begin(writes(inst.op_class), inst.evict_first);
+    for (LaneMask rest = record.mask; rest != 0; rest &= rest - 1)
+      toucher.access(lanes[std::countr_zero(rest)], std::max<std::uint64_t>(inst.access_bytes, 1));
+  }
+  toucher.flush();
+}
+
+}  // namespace
+
+std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel, const trace::StaticTable& instructions,
+                      const trace::CtaTrace& cta) {
+  Toucher toucher(device, device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0);
+  std::uint64_t count = 0;
+  for (const trace::WarpSpan& warp : cta.warps) {
+    const std::uint64_t* words = cta.words.data() + warp.first_word;
+    for (std::uint32_t i = 0; i < warp.record_count; ++i) {
+      const trace::Record& record = cta.records[warp.first_record + i];
+      access(toucher, instructions[record.inst()], kernel, record, words);
+      words += trace::address_words(record.form(), record.mask);
+    }
+    count += warp.record_count;
+  }
+  return count;
+}
+
+void warm_l2(Device& device, const trace::TraceSet& trace, std::uint32_t kernel) {
+  const auto feed = trace.open(kernel);
+  const std::uint64_t ctas = feed->header().grid.count();
+  for (std::uint64_t next = 0; next < ctas;) {
+    const std::uint64_t end = std::min(ctas, next + kCtasAtOnce);
+    feed->decode_now(end);
+    for (; next < end; ++next) {
+      trace::CtaTrace* const cta = feed->take(next);
+      (void)warm_l2(device, feed->header(), feed->instructions(), *cta);
+      feed->release(cta);
+    }
+  }
+}
+
+}  // namespace lockstep::gpu

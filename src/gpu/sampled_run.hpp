@@ -1,0 +1,81 @@
+// A run that times some launches, and some CTAs of long ones, and estimates the others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/launch_choice.hpp"
+#include "gpu/feed_set.hpp"
+#include "gpu/kernel_ledger.hpp"
+#include "gpu/plan.hpp"
+#include "gpu/system.hpp"
+#include "sampling/cta_sampler.hpp"
+#include "sampling/launch_sampler.hpp"
+#include "sampling/options.hpp"
+#include "stats/report.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::gpu {
+
+/// Of one device without managed memory. A launch that is not timed holds its stream as long as its group's
+/// prediction says and leaves no trace in the machine. Before a launch is timed, the latest launches that
+/// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its instructions, at least
+/// two, going back until they have asked the L2 for four times its size. CTAs of a long kernel that are left out pass over the tags when they are.
+///
+/// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts (Controller),
+/// so that neither threads nor windows change it.
+class SampledRun final : public core::LaunchChooser {
+ public:
+  /// Reads how much each launch executes: from the trace, or where that does not say it all its CTAs. All must
+  /// outlive it. Throws UserError: several devices, managed memory.
+  SampledRun(const sampling::Options& options, const trace::TraceSet& trace, const Plan& plan, System& system,
+             FeedSet& feeds);
+
+  [[nodiscard]] core::LaunchChoice choose(std::uint32_t command, std::uint8_t slot) override;
+  [[nodiscard]] Cycle left_out_cycles(std::uint8_t slot) override;
+
+  // For the controller, at cuts.
+  /// The next stop that was asked for, in core cycles; kNever.
+  [[nodiscard]] Cycle next_cut() const;
+  /// Stops that are due. `ledger`: the device's, which has been settled.
+  void stop(Cycle now, KernelLedger& ledger);
+  /// A kernel's result, before it goes into the report as number `index`.
+  void close(const KernelLedger::Finished& kernel, stats::KernelResult& result, std::size_t index,
+             stats::KernelCounters& unattributed);
+  /// The end: launches that were not timed get what is predicted of them by all that were.
+  void complete(stats::RunReport& report) const;
+
+ private:
+  struct Timed {
+    std::uint32_t launch = 0;
+    std::optional<sampling::CtaSampler> ctas;  // of a long kernel
+    std::vector<std::uint32_t> warm_ups;       // launches, oldest first
+  };
+  struct Untimed {
+    std::uint32_t launch = 0;
+    std::size_t index = 0;  // in the report
+  };
+  [[nodiscard]] std::vector<std::uint32_t> take_warm_ups(std::uint32_t launch);
+  [[nodiscard]] std::optional<sampling::CtaSampler> cta_sampler(std::uint32_t launch) const;
+  void warm_up(const Timed& timed);
+  void at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLedger& ledger);
+  void predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas, sampling::Measures& measures,
+                    sampling::LaunchSampler::Own& own) const;
+  [[nodiscard]] double correct_kernels(stats::RunReport& report) const;
+
+  sampling::Options options_;
+  const trace::TraceSet* trace_;
+  Device* device_;
+  FeedSet* feeds_;
+  std::vector<std::uint32_t> launch_of_;  // by the host's command
+  std::vector<std::uint32_t> kernel_of_;  // by launch: the trace's kernel
+  std::optional<sampling::LaunchSampler> launches_;
+  std::vector<Timed> timed_;              // by kernel slot
+  std::vector<std::uint32_t> passed_over_;  // launches that were not timed and may be warmed up with
+  std::vector<Untimed> untimed_;
+  std::size_t stops_done_ = 0;
+  std::uint64_t ctas_ = 0, ctas_timed_ = 0, launches_timed_ = 0, launches_done_ = 0;
+};
+
+}  // namespace lockstep::gpu

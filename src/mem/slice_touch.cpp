@@ -1,0 +1,38 @@
+// What a slice holds after accesses that are not timed.
+
+#include <algorithm>
+
+#include "mem/slice.hpp"
+#include "mem/touch.hpp"
+#include "util/bits.hpp"
+
+namespace lockstep::mem {
+
+/// The place of the line, taken from another line where it is not there: what that one has changed is taken to be in
+/// DRAM. Nothing where all places are in flight.
+std::optional<Slot> Slice::touched_place(const Touch& t, std::uint32_t set, bool far) {
+  if (const std::optional<Slot> slot = tags_.find(set, t.line)) {
+    if (!t.evict_first) tags_.touch(*slot);
+    return slot;
+  }
+  const std::optional<Slot> slot = tags_.victim(set, far, far_ways_);
+  if (slot) tags_.insert(*slot, t.line, far, t.evict_first);
+  return slot;
+}
+
+void Slice::touch(const Touch& t) {
+  const bool far = is_far(t.line);
+  if (far && t.store) return;  // the home slice's alone
+  const std::uint32_t set = tags_.set_of(map_->local_line(t.line));
+  const std::optional<Slot> slot = touched_place(t, set, far);
+  if (!slot) return;
+  Line& line = tags_[*slot];
+  line.valid = static_cast<SectorMask>(line.valid | (t.sectors & ~line.pending));
+  if (!t.store) return;
+  if (!tags_.is_dirty(*slot) && dirty_ways_ > 0)
+    while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) tags_.mark_clean(*oldest);
+  for (unsigned s = 0; s < kSectorsPerLine; ++s)
+    if (t.sectors >> s & 1) tags_.mark_dirty(*slot, s, kAllBytes);
+}
+
+}  // namespace lockstep::mem

@@ -1,0 +1,17 @@
+// An access that changes which lines the L2 holds, and takes no time.
+#pragma once
+
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// Of one line, by a kernel that is passed over the caches without being timed.
+struct Touch {
+  Address line = 0;
+  SectorMask sectors = 0;
+  bool store = false;        // changes them
+  bool evict_first = false;  // the line is to leave first
+  std::uint32_t half = 0;    // L2 half of the SM that asks
+};
+
+}  // namespace lockstep::mem

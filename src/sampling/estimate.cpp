@@ -1,0 +1,30 @@
+#include "sampling/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sampling/quantile.hpp"
+
+namespace lockstep::sampling {
+
+void EstimatedSum::add(const Prediction& part, double freedom, double predicted) {
+  value_ += part.value;
+  if (part.variance <= 0) return;
+  variance_ += part.variance;
+  squares_ += part.variance * part.variance / std::max(freedom, 1.0);
+  bias_ += kBias * std::abs(predicted);
+}
+
+void EstimatedSum::add(const EstimatedSum& other) {
+  value_ += other.value_;
+  variance_ += other.variance_;
+  squares_ += other.squares_;
+  bias_ += other.bias_;
+}
+
+Estimate EstimatedSum::estimate(double confidence) const {
+  if (variance_ <= 0) return {value_, 0};
+  return {value_, student_t(confidence, variance_ * variance_ / squares_) * std::sqrt(variance_) + bias_};
+}
+
+}  // namespace lockstep::sampling
