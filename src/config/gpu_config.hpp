@@ -224,6 +224,21 @@ struct HostGroup {                               // host.*
   bool warms_l2 = true;
 };
 
+struct EnergyGroup {  // energy.*: what energy::Model multiplies counters by; see src/energy/model.hpp
+  std::string source = "none";  // where the coefficients come from; "none": there are none
+  std::uint32_t voltage_mv = 1000, reference_voltage_mv = 1000;
+  // Powers in uW.
+  std::uint32_t board_power = 0, dram_power = 0, idle_sm_power = 0, active_sm_power = 0, lane_power = 0;
+  // Energies of one event in fJ.
+  std::uint32_t instruction = 0, register_read = 0;  // of a warp
+  std::uint32_t int_lane = 0, int_multiply_lane = 0, fp_lane = 0, fp_multiply_lane = 0, fp64_lane = 0;
+  std::uint32_t sfu_lane = 0, tensor_lane = 0, texture_lane = 0;
+  std::uint32_t constant_load = 0, shared_wavefront = 0;
+  std::uint32_t l1_read_hit = 0, l1_read_miss = 0, l1_write_hit = 0, l1_write_miss = 0;  // of a sector
+  std::uint32_t l2_read_hit = 0, l2_read_miss = 0, l2_write = 0, crossbar_sector = 0;
+  std::uint32_t dram_read_bit = 0, dram_write_bit = 0, dram_precharge = 0, link_bit = 0;
+};
+
 struct GpuConfig {
   GpuGroup gpu;
   ClockGroup clock;
@@ -242,6 +257,7 @@ struct GpuConfig {
   DramGroup dram;
   LaunchGroup launch;
   HostGroup host;
+  EnergyGroup energy;
   uvm::Parameters uvm;
 
   /// Core cycles of a time, rounded up.

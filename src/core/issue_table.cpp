@@ -4,6 +4,8 @@
 #include <limits>
 #include <string_view>
 
+#include "core/unit_class.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -89,6 +91,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.bytes = static_cast<std::uint8_t>(inst.bytes);
   out.kind = kind_of(inst.op_class);
   out.op_class = inst.op_class;
+  out.unit_class = unit_class(inst);
   out.space = inst.space;
   out.access_bytes = inst.access_bytes;
   out.barrier = inst.barrier;

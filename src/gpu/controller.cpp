@@ -5,8 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "energy/model.hpp"
 #include "gpu/timeline.hpp"
 #include "sim/clock.hpp"
+#include "stats/derived.hpp"
 
 namespace lockstep::gpu {
 namespace {
@@ -168,17 +170,22 @@ void Controller::collect_active(Time now) {
   for (KernelLedger& ledger : ledgers_) ledger.collect_active();
 }
 
-stats::KernelCounters Controller::take_interval() {
-  stats::KernelCounters sum;
-  for (KernelLedger& ledger : ledgers_) stats::add(sum, ledger.take_interval());
+stats::IntervalSample Controller::take_interval(Time now) {
+  stats::IntervalSample sum;
+  sum.end_cycle = system_->cycle(0, now);
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    const stats::IntervalSample part = ledgers_[d].take_interval(system_->cycle(d, now));
+    stats::add(sum.counters, part.counters);
+    stats::add(sum.energy, part.energy);
+  }
   return sum;
 }
 
 void Controller::sample(Time now) {
   collect_active(now);
   for (KernelLedger& ledger : ledgers_) ledger.collect_copies(result_.report.unattributed);
-  const Cycle cycle = system_->cycle(0, now);
-  result_.report.intervals.push_back({cycle, take_interval()});
+  result_.report.intervals.push_back(take_interval(now));
+  const Cycle cycle = result_.report.intervals.back().end_cycle;
   for (std::size_t d = 0; d < gmmus_.size(); ++d) residency_[d].push_back({cycle, gmmus_[d]->frames_used()});
 }
 
@@ -229,11 +236,19 @@ void Controller::finish(Time now, Outcome outcome) {
     for (std::size_t i = whole; i < report.kernels.size(); ++i) report.kernels[i].device = d;
     ledgers_[d].collect_rest(report.unattributed);
   }
-  if (const auto rest = take_interval(); options_->interval && any(rest))
-    report.intervals.push_back({report.total_cycles, rest});
+  if (const auto rest = take_interval(report.partial ? now : last_end_);
+      options_->interval && any(rest.counters))
+    report.intervals.push_back(rest);
   refresh_notes();
-  if (report.system) report.system->links = system_->links();
+  if (report.system) note_links();
   if (!gmmus_.empty()) report_managed();
+}
+
+void Controller::note_links() {
+  const energy::Model model(system_->device(0).config());
+  stats::SystemReport& system = *result_.report.system;
+  system.links = system_->links();
+  for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 
 void Controller::report_managed() {

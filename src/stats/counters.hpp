@@ -28,6 +28,21 @@ enum class Stall : std::uint8_t {
 };
 inline constexpr unsigned kStalls = static_cast<unsigned>(Stall::kCount);
 
+/// What does an instruction's arithmetic, for lanes by unit.
+enum class UnitClass : std::uint8_t {
+  kInt,          // integer, logic, compare, select, move, shuffle
+  kIntMultiply,  // IMAD, IMUL, IDP, LEA, ISCADD, XMAD
+  kFp,           // FP32 and FP16 without a multiply, conversions to and from them
+  kFpMultiply,   // FMUL, FFMA, HMUL2, HFMA2
+  kFp64,
+  kSfu,
+  kTensor,
+  kTexture,
+  kOther,  // memory, control flow, barriers
+  kCount
+};
+inline constexpr unsigned kUnitClasses = static_cast<unsigned>(UnitClass::kCount);
+
 struct CacheCounters {  // in 32-byte sectors
   std::uint64_t accesses = 0, hits = 0, misses = 0,
                 mshr_merges = 0;                        // accesses = hits + misses + mshr_merges
@@ -83,6 +98,7 @@ struct SmCounters {
   std::uint64_t unknown_instructions = 0;
   std::uint64_t warp_cycles = 0;  // resident warps summed over cycles
   std::array<std::uint64_t, kStalls> stalls{};
+  std::array<std::uint64_t, kUnitClasses> lanes{};  // sum up to thread_instructions
 };
 
 struct PartitionCounters {

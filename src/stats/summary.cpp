@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
+#include "stats/derived.hpp"
+#include "stats/energy_parts.hpp"
 #include "stats/kernel_table.hpp"
 #include "stats/report.hpp"
 #include "stats/text.hpp"
@@ -53,6 +57,29 @@ std::string link_lines(const RunReport& report) {
         "and {} more links with traffic: stats.json has all\n",
         std::count_if(links.begin() + kListed, links.end(), [](const auto& l) { return l.bytes > 0; }));
   return text;
+}
+
+/// In kernels, with the three largest components.
+std::string energy_line(const RunReport& report) {
+  const Totals sum = totals(report);
+  if (!sum.energy)
+    return report.kernels.empty() || report.energy_source != "none"
+               ? ""
+               : "energy: not known, the configuration has no coefficients (energy.source = none)\n";
+  std::array<unsigned, kEnergyParts> order{};
+  std::iota(order.begin(), order.end(), 0u);
+  const auto& pj = sum.energy->picojoules;
+  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return pj[a] > pj[b]; });
+  const auto total = static_cast<double>(sum.energy->total());
+  Cycle cycles = 0;
+  for (const KernelResult& kernel : report.kernels) cycles += kernel.energy ? kernel.cycles : 0;
+  std::string text = fmt::format(
+      "energy: {} uJ in kernels, {} mW on average ({})", fixed_ratio(sum.energy->total(), 1'000'000, 1),
+      milliwatts(sum.energy->total(), cycles, report.core_khz), report.energy_source);
+  for (unsigned i = 0; i < 3; ++i)
+    text += fmt::format(", {} {:.0f} %", energy_rows()[order[i]].name,
+                        100 * static_cast<double>(pj[order[i]]) / std::max(total, 1.0));
+  return text + "\n";
 }
 
 std::string managed_line(const ManagedReport& m, const std::string& who) {
@@ -144,8 +171,8 @@ std::string to_text(const RunReport& report, const HostReport& host, const Summa
   text += kernel_table(report, options) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + copies_line(report) + link_lines(report) + managed_lines(report) + speed_line(host) +
-         warnings(report);
+  return text + energy_line(report) + copies_line(report) + link_lines(report) + managed_lines(report) +
+         speed_line(host) + warnings(report);
 }
 
 }  // namespace lockstep::stats
