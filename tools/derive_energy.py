@@ -27,6 +27,9 @@ FITS = [("DCP", ["L1_RH", "L1_RM", "L1_WH", "L1_WM"]), ("L2CP", ["L2_RH", "L2_RM
 # pJ of a sector: accelwattch_sass_hw.xml, MEM_RD * dram_rd_coeff and MEM_WR * dram_wr_coeff.
 DRAM_READ, DRAM_WRITE = 0.020752854 * 7.74707143e4, 0.025154975 * 3.54664286e4
 
+# W of a V100 without warps: energy.board_power + dram_power + 80 idle_sm_power.
+IDLE = 32.325 + 2.044 + 80 * 0.282792
+
 # Programs whose input is that of hw_perf.csv; the others are smaller.
 FULL_SIZE = ["backprop_k1", "btree_k1", "srad_v1_k1"]
 # Units: key of lanes in stats.json, components of AccelWattch, key of the configuration.
@@ -119,14 +122,20 @@ def print_coefficients(memory, background, sm):
         print(f"| {event} | {value:.1f} pJ |")
 
 
+def loop_watts(kernel):
+    """Mean power of launches one after the other, as they were measured: in the launch floor SMs are idle."""
+    energy, launch = kernel["energy"], kernel["launch_cycles"]
+    picojoules = energy["total_pj"] + launch / accelwattch.CLOCK * IDLE * 1e12
+    return picojoules / (kernel["cycles"] + launch) * accelwattch.CLOCK * 1e-12
+
+
 def print_powers(folder, kernels, hw, sim):
     measured = accelwattch.measured(folder)
     print("\n| kernel | half | measured W | here W | error % | AccelWattch SIM error % | AccelWattch HW error % |\n"
           "|---|---|---|---|---|---|---|")
     errors = {False: [], True: []}
     for name in sorted(kernels):
-        energy, truth = kernels[name]["energy"], measured[name]
-        watts = energy["average_mw"] / 1000
+        watts, truth = loop_watts(kernels[name]), measured[name]
         errors[is_check(name)].append(abs(watts / truth - 1))
         rivals = [f"{100 * (sum(t[name].values()) / truth - 1):+.1f}" if name in t else "-" for t in (sim, hw)]
         print(f"| {name} | {'check' if is_check(name) else 'derive'} | {truth:.1f} | {watts:.1f} | {100 * (watts / truth - 1):+.1f} | "

@@ -153,8 +153,8 @@ stats::LinkResult Links::result(const Way& way, const link::Wire& wire) const {
   const config::LinkEdge& edge = system_.edges[way.edge];
   const config::LinkKind& kind = system_.kinds[edge.kind];
   const link::Wire::Counters& c = wire.counters();
-  return {name(way.from), name(way.to), kind.name,    edge.count, kind.bytes_per_second * edge.count,
-          c.messages,     c.bytes,      c.data_bytes, {}};
+  return {name(way.from), name(way.to), kind.name,   edge.count, kind.bytes_per_second * edge.count,
+          c.messages,     c.bytes,      c.data_bytes};
 }
 
 }  // namespace lockstep::gpu

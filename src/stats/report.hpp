@@ -30,7 +30,7 @@ struct KernelResult {
   bool partial = false;           // the run ended before it did
   std::uint16_t device = 0;       // that ran it
   KernelCounters counters;
-  std::optional<EnergyParts> energy;  // nothing where the device's configuration has no coefficients
+  std::optional<EnergyParts> energy{};  // nothing where the device's configuration has no coefficients
 };
 
 struct CopyResult {
@@ -48,14 +48,14 @@ struct LinkResult {
   std::string kind;
   std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
-  std::optional<std::uint64_t> picojoules;                // of `bytes`
+  std::optional<std::uint64_t> picojoules{};              // of `bytes`
 };
 
 /// One sample of the time series; counters are the differences to the sample before.
 struct IntervalSample {
   Cycle end_cycle = 0;
   KernelCounters counters;
-  std::optional<EnergyParts> energy;  // of all devices that have coefficients
+  std::optional<EnergyParts> energy{};  // of all devices that have coefficients
 };
 
 /// Of managed memory, whole run.

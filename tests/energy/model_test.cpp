@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "config/config.hpp"
+#include "config/schema.hpp"
 
 namespace lockstep::energy {
 namespace {
@@ -80,13 +81,12 @@ std::array<double, stats::kEnergyParts> in_floating_point(const config::GpuConfi
 
 config::GpuConfig with_every_coefficient() {
   config::GpuConfig config = config::resolve("v100");
-  config::EnergyGroup& e = config.energy;
-  std::uint32_t* const first = &e.board_power;
-  // The powers and energies lie one after the other.
-  const auto count = static_cast<std::size_t>(&e.link_bit - first) + 1;
-  REQUIRE(count == 33);
-  for (std::size_t i = 0; i < count; ++i) first[i] = static_cast<std::uint32_t>(10'007 + 101 * i);
-  e.source = "test";
+  std::uint64_t value = 10'007;
+  for (const config::Parameter& row : config::schema())
+    if (row.type == config::Type::kInteger && row.key.starts_with("energy.") &&
+        row.measure != config::Measure::kMillivolts)
+      row.binding.set(config, value += 101);
+  config.energy.source = "test";
   return config;
 }
 

@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "end_to_end.hpp"
 #include "energy/model.hpp"
-#include "tests/gpu/end_to_end.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -70,7 +70,7 @@ TEST_CASE("the samples of a run add up to its time and its events") {
     CHECK(static_cast<double>(sum.picojoules[i]) ==
           Approx(static_cast<double>(expected->picojoules[i])).epsilon(0).margin(n));
   }
-  const double seconds = static_cast<double>(end) / (config.clock.core_khz * 1000.0);
+  const double seconds = static_cast<double>(end) / (static_cast<double>(config.clock.core_khz) * 1000);
   CHECK(static_cast<double>(part(sum, stats::EnergyPart::kBoard)) ==
         Approx(config.energy.board_power * seconds * 1e6).epsilon(0).margin(n));
 }
