@@ -22,6 +22,10 @@ KernelCounters counted() {
   for (std::size_t i = 0; i < std::size(words); ++i) words[i] = 100'000 + 977 * i;
   KernelCounters counters;
   std::memcpy(&counters, words, sizeof words);
+  for (stats::CacheCounters* cache : {&counters.sm.l1, &counters.mem.l2}) {
+    cache->sectors_read = cache->read_hits + 30'011;
+    cache->sectors_written = cache->write_hits + 20'021;
+  }
   counters.sm.thread_instructions = 20 * counters.sm.warp_instructions;
   return counters;
 }
