@@ -73,9 +73,10 @@ std::string energy_line(const RunReport& report) {
   const auto total = static_cast<double>(sum.energy->total());
   Cycle cycles = 0;
   for (const KernelResult& kernel : report.kernels) cycles += kernel.energy ? kernel.cycles : 0;
-  std::string text = fmt::format(
-      "energy: {} uJ in kernels, {} mW on average ({})", fixed_ratio(sum.energy->total(), 1'000'000, 1),
-      milliwatts(sum.energy->total(), cycles, report.core_khz), report.energy_source);
+  const std::uint64_t power = std::stoull(milliwatts(sum.energy->total(), cycles, report.core_khz));
+  std::string text = fmt::format("energy: {} uJ in kernels, {} W on average ({})",
+                                 fixed_ratio(sum.energy->total(), 1'000'000, 1), fixed_ratio(power, 1000, 1),
+                                 printable(report.energy_source));
   for (unsigned i = 0; i < 3; ++i)
     text += fmt::format(", {} {:.0f} %", energy_rows()[order[i]].name,
                         100 * static_cast<double>(pj[order[i]]) / std::max(total, 1.0));

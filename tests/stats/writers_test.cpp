@@ -156,7 +156,7 @@ TEST_CASE("energy by component, its sum and mean power are in every file where t
   CHECK(rows[1].back() == 77);  // the second one is 2 us long: 76.5, rounded half up
   CHECK(parse_csv(intervals_csv(report)).at(2).back() == "77");
   CHECK_THAT(to_text(report, {}),
-             Catch::Contains("energy: 0.3 uJ in kernels, 153 mW on average (test), board 11 %"));
+             Catch::Contains("energy: 0.3 uJ in kernels, 0.2 W on average (test), board 11 %"));
 }
 
 TEST_CASE("where no energy is known the files have none and the summary says so") {
