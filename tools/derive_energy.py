@@ -9,16 +9,15 @@ AccelWattch's clock. Both tables are Markdown. Nothing is derived from the measu
 check (results/split.py).
 
 Memory side: AccelWattch's power of a component is a sum of counted events times energies over time: least squares over its
-kernels gives the energies. SMs: the counts of instructions are not public, so they are those of our runs: the instruction's energy
-from the kernels run at their full size, the others from the ratio of a component's power to that of the instruction buffer.
+kernels gives the energies. SMs: counts of instructions are not public, so they are those of our runs: the instruction's energy from the kernels run at their full size, the others from the ratio of a component's power to that of the instruction buffer.
 """
 import glob
 import json
 import os
 import statistics
 
-import accelwattch
 import command_line
+from results import accelwattch
 from results.split import is_check
 
 # Memory side: component, constant power in W taken off before, events of hw_perf.csv.
@@ -98,7 +97,8 @@ def matches(kernel, name):
 def sm_side(hw, sim, counters, kernels):
     """Key of the configuration to pJ."""
     names = [k for k in kernels if not is_check(k)]
-    buffer = statistics.median(hw[k]["IBP"] * counters[k]["Elapsed_Cycles"] / accelwattch.CLOCK * 1e12 / kernels[k]["warp_instructions"]
+    per_cycle = 1e12 / accelwattch.CLOCK
+    buffer = statistics.median(hw[k]["IBP"] * counters[k]["Elapsed_Cycles"] * per_cycle / kernels[k]["warp_instructions"]
                                for k in names if k in FULL_SIZE)
     every = statistics.mean((hw[k]["IBP"] + hw[k]["SCHEDP"] + hw[k]["PIPEP"]) / hw[k]["IBP"] for k in names) * buffer
     share = statistics.mean(sim[k]["RFP"] / sum(sim[k][c] for c in ("IBP", "ICP", "RFP", "SCHEDP", "PIPEP")) for k in names)
@@ -106,8 +106,8 @@ def sm_side(hw, sim, counters, kernels):
                                for k in names)
     found = {"instruction": (1 - share) * every, "register_read": share * every / operands}
     for lane, components, key in UNITS:
-        ratios = [sum(hw[k][c] for c in components) / hw[k]["IBP"] * buffer * kernels[k]["warp_instructions"] / kernels[k]["lanes"][lane]
-                  for k in names if kernels[k]["lanes"][lane] > 0.001 * kernels[k]["thread_instructions"]]
+        ratios = [sum(hw[k][c] for c in components) / hw[k]["IBP"] * buffer
+                  * kernels[k]["warp_instructions"] / kernels[k]["lanes"][lane] for k in names if kernels[k]["lanes"][lane] > 0.001 * kernels[k]["thread_instructions"]]
         found[key] = statistics.median(ratios)
     cutlass = hw["cutlass_k2"]["TENSORP"] * counters["cutlass_k2"]["Elapsed_Cycles"] / accelwattch.CLOCK * 1e12
     found["tensor_lane"] = cutlass / CUTLASS_MACS * HMMA_LANE_MACS
@@ -138,7 +138,8 @@ def print_powers(folder, kernels, hw, sim):
         watts, truth = loop_watts(kernels[name]), measured[name]
         errors[is_check(name)].append(abs(watts / truth - 1))
         rivals = [f"{100 * (sum(t[name].values()) / truth - 1):+.1f}" if name in t else "-" for t in (sim, hw)]
-        print(f"| {name} | {'check' if is_check(name) else 'derive'} | {truth:.1f} | {watts:.1f} | {100 * (watts / truth - 1):+.1f} | "
+        half = "check" if is_check(name) else "derive"
+        print(f"| {name} | {half} | {truth:.1f} | {watts:.1f} | {100 * (watts / truth - 1):+.1f} | "
               + " | ".join(rivals) + " |")
     for half, values in (("derive", errors[False]), ("check", errors[True]), ("all", errors[False] + errors[True])):
         if values:
@@ -147,8 +148,8 @@ def print_powers(folder, kernels, hw, sim):
 
 def main():
     parser = command_line.Parser(__doc__)
-    parser.add_argument("accelwattch", metavar="ACCELWATTCH", help="folder of AccelWattch's tables")
-    parser.add_argument("runs", metavar="RUNS", help="folder of our statistics, NAME.json")
+    parser.add_argument("accelwattch", metavar="ACCELWATTCH", type=command_line.folder, help="folder of AccelWattch's tables")
+    parser.add_argument("runs", metavar="RUNS", type=command_line.folder, help="folder of our statistics, NAME.json")
     arguments = parser.parse_args()
     counters = accelwattch.counters(arguments.accelwattch)
     hw, sim = (accelwattch.powers(arguments.accelwattch, variant) for variant in ("HW", "SIM"))
