@@ -9,7 +9,8 @@ AccelWattch's clock. Both tables are Markdown. Nothing is derived from the measu
 check (results/split.py).
 
 Memory side: AccelWattch's power of a component is a sum of counted events times energies over time: least squares over its
-kernels gives the energies. SMs: counts of instructions are not public, so they are those of our runs: the instruction's energy from the kernels run at their full size, the others from the ratio of a component's power to that of the instruction buffer.
+kernels gives the energies. SMs: counts of instructions are not public, so they are those of our runs: the instruction's energy
+from the kernels run at their full size, the others from the ratio of a component's power to that of the instruction buffer.
 """
 import glob
 import json
@@ -107,7 +108,8 @@ def sm_side(hw, sim, counters, kernels):
     found = {"instruction": (1 - share) * every, "register_read": share * every / operands}
     for lane, components, key in UNITS:
         ratios = [sum(hw[k][c] for c in components) / hw[k]["IBP"] * buffer
-                  * kernels[k]["warp_instructions"] / kernels[k]["lanes"][lane] for k in names if kernels[k]["lanes"][lane] > 0.001 * kernels[k]["thread_instructions"]]
+                  * kernels[k]["warp_instructions"] / kernels[k]["lanes"][lane] for k in names
+                  if kernels[k]["lanes"][lane] > 0.001 * kernels[k]["thread_instructions"]]
         found[key] = statistics.median(ratios)
     cutlass = hw["cutlass_k2"]["TENSORP"] * counters["cutlass_k2"]["Elapsed_Cycles"] / accelwattch.CLOCK * 1e12
     found["tensor_lane"] = cutlass / CUTLASS_MACS * HMMA_LANE_MACS

@@ -67,8 +67,6 @@ std::uint64_t& in(stats::EnergyParts& parts, EnergyPart part) {
 
 }  // namespace
 
-bool has_coefficients(const config::GpuConfig& config) { return config.energy.source != "none"; }
-
 Model::Model(const config::GpuConfig& config)
     : energy_(config.energy),
       core_khz_(config.clock.core_khz),

@@ -12,9 +12,6 @@
 
 namespace lockstep::energy {
 
-/// Whether the configuration has coefficients (energy.source is not "none").
-[[nodiscard]] bool has_coefficients(const config::GpuConfig& config);
-
 /// Of one device. What happened in `cycles` core cycles, all counters of that time, takes
 ///   part = sum of events * energy * (voltage / reference)^2           for SMs, caches and crossbar
 ///   dram = bits * energy + precharges * energy + its power, all cycles
@@ -26,7 +23,7 @@ class Model {
  public:
   explicit Model(const config::GpuConfig& config);
 
-  /// Nothing where there are no coefficients.
+  /// Nothing where the configuration has no coefficients (energy.source is "none").
   [[nodiscard]] std::optional<stats::EnergyParts> of(const stats::KernelCounters& counters,
                                                      Cycle cycles) const;
   /// pJ of bytes that cross a link between devices; nothing where there are no coefficients.
