@@ -52,6 +52,7 @@ void ResultFolder::append(const stats::RunReport& report) {
   so_far_.trace_name = report.trace_name;
   so_far_.trace_hash = report.trace_hash;
   so_far_.core_khz = report.core_khz;
+  so_far_.energy_source = report.energy_source;
   so_far_.total_cycles = report.total_cycles;
   so_far_.unknown_opcodes = report.unknown_opcodes;
   so_far_.remarks = report.remarks;

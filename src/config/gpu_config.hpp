@@ -224,6 +224,24 @@ struct HostGroup {                               // host.*
   bool warms_l2 = true;
 };
 
+struct EnergyGroup {  // energy.*: what energy::Model multiplies counters by; see src/energy/model.hpp
+  std::string source = "accelwattch_v100";  // where the coefficients come from; "none": there are none
+  std::uint32_t voltage_mv = 1000, reference_voltage_mv = 1000;
+  // Powers in uW.
+  std::uint32_t board_power = 32325223, dram_power = 2044000, idle_sm_power = 282792,
+                active_sm_power = 215218, lane_power = 8133;
+  // Energies of one event in fJ.
+  std::uint32_t instruction = 156900, register_read = 164200;  // of a warp
+  std::uint32_t int_lane = 2500, int_multiply_lane = 8300, fp_lane = 900, fp_multiply_lane = 6500,
+                fp64_lane = 4100;
+  std::uint32_t sfu_lane = 5700, tensor_lane = 5700, texture_lane = 152400;
+  std::uint32_t constant_load = 464400, shared_wavefront = 596800;
+  std::uint32_t l1_read_hit = 333500, l1_read_miss = 204200, l1_write_hit = 22100,
+                l1_write_miss = 196100;  // of a sector
+  std::uint32_t l2_read_hit = 180500, l2_read_miss = 0, l2_write = 715700, crossbar_sector = 482200;
+  std::uint32_t dram_read_bit = 6280, dram_write_bit = 3485, dram_precharge = 0, link_bit = 10000;
+};
+
 struct GpuConfig {
   GpuGroup gpu;
   ClockGroup clock;
@@ -242,6 +260,7 @@ struct GpuConfig {
   DramGroup dram;
   LaunchGroup launch;
   HostGroup host;
+  EnergyGroup energy;
   uvm::Parameters uvm;
 
   /// Core cycles of a time, rounded up.

@@ -18,6 +18,9 @@ constexpr Suffix kCycles[] = {{"cycles"}};
 constexpr Suffix kMilliCycles[] = {{"cycles", 1000}};
 constexpr Suffix kBytesPerSecond[] = {
     {"B/s"}, {"kB/s", 1000}, {"MB/s", 1000000}, {"GB/s", 1000000000}, {"TB/s", 1000000000000}};
+constexpr Suffix kMillivolts[] = {{"mV"}, {"V", 1000}};
+constexpr Suffix kMicrowatts[] = {{"uW"}, {"mW", 1000}, {"W", 1000000}};
+constexpr Suffix kFemtojoules[] = {{"fJ"}, {"pJ", 1000}, {"nJ", 1000000}};
 
 constexpr std::array<MeasureInfo, static_cast<unsigned>(Measure::kCount)> kMeasures = {{
     {"", {}},
@@ -32,12 +35,15 @@ constexpr std::array<MeasureInfo, static_cast<unsigned>(Measure::kCount)> kMeasu
     {"L2 cycles", kCycles},
     {"DRAM cycles", kCycles},
     {"B/s", kBytesPerSecond},
+    {"mV", kMillivolts},
+    {"uW", kMicrowatts},
+    {"fJ", kFemtojoules},
 }};
 
 Rows all_rows() {
   Rows all;
-  for (Rows& part :
-       std::vector<Rows>{machine_rows(), pipe_rows(), memory_rows(), dram_rows(), host_rows(), uvm_rows()}) {
+  for (Rows& part : std::vector<Rows>{machine_rows(), pipe_rows(), memory_rows(), dram_rows(), host_rows(),
+                                      energy_rows(), uvm_rows()}) {
     for (Parameter& row : part) all.push_back(std::move(row));
   }
   return all;

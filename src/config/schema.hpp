@@ -30,6 +30,9 @@ enum class Measure : std::uint8_t {
   kL2Cycles,
   kDramCycles,
   kBytesPerSecond,
+  kMillivolts,
+  kMicrowatts,
+  kFemtojoules,
   kCount
 };
 
@@ -127,6 +130,7 @@ using Rows = std::vector<Parameter>;
 [[nodiscard]] Rows memory_rows();   // l1, tlb, sync, icnt, l2
 [[nodiscard]] Rows dram_rows();     // dram
 [[nodiscard]] Rows host_rows();     // launch, host
+[[nodiscard]] Rows energy_rows();   // energy
 [[nodiscard]] Rows uvm_rows();      // uvm
 
 }  // namespace lockstep::config

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "core/unit_class.hpp"
+
 namespace lockstep::core {
 namespace {
 
@@ -100,6 +102,7 @@ IssueInst IssueTable::resolve(const trace::StaticInst& inst, const trace::Static
   out.bytes = static_cast<std::uint8_t>(inst.bytes);
   out.kind = kind_of(inst.op_class);
   out.op_class = inst.op_class;
+  out.unit_class = unit_class(inst);
   out.space = inst.space;
   out.access_bytes = inst.access_bytes;
   out.barrier = inst.barrier;

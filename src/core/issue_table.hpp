@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "stats/counters.hpp"
 #include "trace/kernel_trace.hpp"
 
 namespace lockstep::core {
@@ -64,6 +65,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   trace::BulkCopy bulk = trace::BulkCopy::kNone;
   trace::SignalOp signal = trace::SignalOp::kNone;
   bool synchronises = false;  // with an mbarrier, or waits for signals
+  stats::UnitClass unit_class = stats::UnitClass::kOther;
   const std::uint16_t* registers = nullptr;
   std::array<std::uint16_t, 4> first_registers{};  // of `registers`, filled up with kNoRegister
 };

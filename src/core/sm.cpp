@@ -166,7 +166,9 @@ void Sm::settle(Cycle at) {
 
 void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   State& s = *state_;
-  stats::add(total.sm, std::exchange(s.counters[kernel], {}));
+  stats::SmCounters counted = std::exchange(s.counters[kernel], {});
+  for (const std::uint64_t lanes : counted.lanes) counted.thread_instructions += lanes;
+  stats::add(total.sm, counted);
   stats::add(total.sm, std::exchange(s.mio.counters(kernel), {}));
   stats::add(total.icnt, std::exchange(s.mio.icnt_counters(kernel), {}));
 }

@@ -77,7 +77,8 @@ void Sm::State::issue(unsigned w, Cycle now) {
   ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
   // One lane issues a bulk copy: its mask is that of its words.
-  c.thread_instructions += inst.bulk != trace::BulkCopy::kNone ? 1u : bit_count(record.mask);
+  c.lanes[static_cast<unsigned>(inst.unit_class)] +=
+      inst.bulk != trace::BulkCopy::kNone ? 1u : bit_count(record.mask);
   if (!inst.known) ++c.unknown_instructions;
 
   const Tick delay = read_operands(sub, inst, w, t, c);

@@ -5,8 +5,10 @@
 #include <stdexcept>
 #include <utility>
 
+#include "energy/model.hpp"
 #include "gpu/timeline.hpp"
 #include "sim/clock.hpp"
+#include "stats/derived.hpp"
 
 namespace lockstep::gpu {
 namespace {
@@ -143,7 +145,8 @@ void Controller::close_finished(Time now) {
   for (Closed& kernel : batch) {
     last_end_ = std::max(last_end_, kernel.end);
     if (sampled_)
-      sampled_->close(kernel.finished, kernel.result, result_.report.kernels.size(), result_.report.unattributed);
+      sampled_->close(kernel.finished, kernel.result, result_.report.kernels.size(),
+                      result_.report.unattributed);
     result_.report.kernels.push_back(std::move(kernel.result));
   }
   note_copies();
@@ -180,17 +183,22 @@ void Controller::collect_active(Time now) {
   for (KernelLedger& ledger : ledgers_) ledger.collect_active();
 }
 
-stats::KernelCounters Controller::take_interval() {
-  stats::KernelCounters sum;
-  for (KernelLedger& ledger : ledgers_) stats::add(sum, ledger.take_interval());
+stats::IntervalSample Controller::take_interval(Time now) {
+  stats::IntervalSample sum;
+  sum.end_cycle = system_->cycle(0, now);
+  for (std::uint16_t d = 0; d < system_->devices(); ++d) {
+    const stats::IntervalSample part = ledgers_[d].take_interval(system_->cycle(d, now));
+    stats::add(sum.counters, part.counters);
+    stats::add(sum.energy, part.energy);
+  }
   return sum;
 }
 
 void Controller::sample(Time now) {
   collect_active(now);
   for (KernelLedger& ledger : ledgers_) ledger.collect_copies(result_.report.unattributed);
-  const Cycle cycle = system_->cycle(0, now);
-  result_.report.intervals.push_back({cycle, take_interval()});
+  result_.report.intervals.push_back(take_interval(now));
+  const Cycle cycle = result_.report.intervals.back().end_cycle;
   for (std::size_t d = 0; d < gmmus_.size(); ++d) residency_[d].push_back({cycle, gmmus_[d]->frames_used()});
 }
 
@@ -215,7 +223,8 @@ void Controller::watch(Time now) {
   const bool faults =
       std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu->end_is_known(); });
   const bool estimated = sampled_ && system_->device(0).dispatcher().end_is_estimated();
-  if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
+  if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults)
+    stuck_since_ = cycle;
   last_activity_ = current;
   if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
 }
@@ -242,12 +251,28 @@ void Controller::finish(Time now, Outcome outcome) {
     for (std::size_t i = whole; i < report.kernels.size(); ++i) report.kernels[i].device = d;
     ledgers_[d].collect_rest(report.unattributed);
   }
-  if (const auto rest = take_interval(); options_->interval && any(rest))
-    report.intervals.push_back({report.total_cycles, rest});
-  if (sampled_) sampled_->complete(report);
+  if (const auto rest = take_interval(report.partial ? now : last_end_);
+      options_->interval && any(rest.counters))
+    report.intervals.push_back(rest);
+  if (sampled_) complete_samples(report);
   refresh_notes();
-  if (report.system) report.system->links = system_->links();
+  if (report.system) note_links();
   if (!gmmus_.empty()) report_managed();
+}
+
+/// What was not timed gets its estimates, and the energy of these.
+void Controller::complete_samples(stats::RunReport& report) {
+  sampled_->complete(report);
+  for (stats::KernelResult& kernel : report.kernels)
+    if (kernel.estimated || kernel.ctas_left_out > 0)
+      kernel.energy = energy::Model(system_->device(kernel.device).config()).of(kernel.counters, kernel.cycles);
+}
+
+void Controller::note_links() {
+  const energy::Model model(system_->device(0).config());
+  stats::SystemReport& system = *result_.report.system;
+  system.links = system_->links();
+  for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 
 void Controller::report_managed() {

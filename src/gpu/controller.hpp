@@ -58,12 +58,14 @@ class Controller final : public sim::Controller {
   void report_progress(Time now);
   void refresh_notes();
   void report_managed();
+  void complete_samples(stats::RunReport& report);
+  void note_links();
   [[nodiscard]] stats::ManagedReport managed_of(std::uint16_t device);
   [[nodiscard]] std::string timeline() const;
   [[nodiscard]] bool work_done() const;
   [[nodiscard]] bool any_active() const;
   [[nodiscard]] Time next_cut(Time now) const;
-  [[nodiscard]] stats::KernelCounters take_interval();
+  [[nodiscard]] stats::IntervalSample take_interval(Time now);
   [[nodiscard]] std::uint64_t activity() const;
 
   const RunOptions* options_;

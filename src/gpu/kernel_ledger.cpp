@@ -31,6 +31,7 @@ std::uint64_t activity_of(const stats::KernelCounters& c) {
 
 KernelLedger::KernelLedger(Device& device, ProfileBook* profiles)
     : device_(&device),
+      energy_(device.config()),
       dispatcher_(&device.dispatcher()),
       profiles_(profiles),
       of_slot_(device.kernels().size()) {}
@@ -74,6 +75,7 @@ stats::KernelResult KernelLedger::close(const Finished& kernel) {
   stats::add(finished_, result.counters);
   complete_stalls(result);
   if (profiles_) profiles_->enter(*device_, kernel.slot, result);
+  result.energy = energy_.of(result.counters, result.cycles);
   lingering_.push_back(kernel.slot);
   return result;
 }
@@ -139,6 +141,7 @@ void KernelLedger::add_partial(Cycle now, std::vector<stats::KernelResult>& resu
     result.counters = std::exchange(of_slot_[index], {});
     complete_stalls(result);
     if (profiles_) profiles_->enter(*device_, index, result);
+    result.energy = energy_.of(result.counters, result.cycles);
     results.push_back(std::move(result));
   };
   const auto& finished = dispatcher_->finished();
@@ -146,7 +149,13 @@ void KernelLedger::add_partial(Cycle now, std::vector<stats::KernelResult>& resu
   for (const std::uint8_t slot : dispatcher_->active()) add_one(slot);
 }
 
-stats::KernelCounters KernelLedger::take_interval() { return std::exchange(interval_, {}); }
+stats::IntervalSample KernelLedger::take_interval(Cycle now) {
+  stats::IntervalSample sample;
+  sample.counters = std::exchange(interval_, {});
+  const Cycle begin = std::exchange(interval_begin_, now);
+  sample.energy = energy_.of(sample.counters, std::max(now, begin) - begin);
+  return sample;
+}
 
 std::uint64_t KernelLedger::warp_instructions() const {
   std::uint64_t sum = finished_.sm.warp_instructions;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "energy/model.hpp"
 #include "gpu/device.hpp"
 #include "gpu/profile_book.hpp"
 #include "stats/report.hpp"
@@ -42,7 +43,8 @@ class KernelLedger {
   void add_partial(Cycle now, std::vector<stats::KernelResult>& results);
 
   /// Counters fetched since the last call, of kernels, copies and late ones: of an interval.
-  [[nodiscard]] stats::KernelCounters take_interval();
+  /// `now` is the device's cycle; end_cycle is left to the caller.
+  [[nodiscard]] stats::IntervalSample take_interval(Cycle now);
   /// Closed kernels and what running ones have counted so far.
   [[nodiscard]] std::uint64_t warp_instructions() const;
   /// Grows while the device gets anywhere.
@@ -55,12 +57,14 @@ class KernelLedger {
   [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel) const;
 
   Device* device_;
+  energy::Model energy_;
   const core::Dispatcher* dispatcher_;
   ProfileBook* profiles_;
   std::vector<stats::KernelCounters> of_slot_;  // of the running kernels, fetched so far
   std::vector<std::uint8_t> lingering_;         // slots whose kernel has ended and which may still count
   stats::KernelCounters interval_, finished_;   // since take_interval(); of all closed kernels
   std::size_t closed_ = 0;
+  Cycle interval_begin_ = 0;
 };
 
 /// Whether anything has been counted.

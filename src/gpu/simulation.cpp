@@ -69,6 +69,7 @@ stats::RunReport empty_report(const trace::TraceSet& trace, const config::System
   report.trace_name = trace.name();
   report.trace_hash = trace.content_hash();
   report.core_khz = config.clock.core_khz;
+  report.energy_source = config.energy.source;
   report.partial = true;  // until the end
   if (system.devices.size() == 1) return report;
   report.system.emplace().name = system.name;

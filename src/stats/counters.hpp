@@ -43,6 +43,20 @@ enum class Pipe : std::uint8_t {
   kCount
 };
 inline constexpr unsigned kPipes = static_cast<unsigned>(Pipe::kCount);
+/// What does an instruction's arithmetic, for lanes by unit.
+enum class UnitClass : std::uint8_t {
+  kInt,          // integer, logic, compare, select, move, shuffle
+  kIntMultiply,  // IMAD, IMUL, IDP, LEA, ISCADD, XMAD
+  kFp,           // FP32 and FP16 without a multiply, conversions to and from them
+  kFpMultiply,   // FMUL, FFMA, HMUL2, HFMA2
+  kFp64,
+  kSfu,
+  kTensor,
+  kTexture,
+  kOther,  // memory, control flow, barriers
+  kCount
+};
+inline constexpr unsigned kUnitClasses = static_cast<unsigned>(UnitClass::kCount);
 
 struct CacheCounters {  // in 32-byte sectors
   std::uint64_t accesses = 0, hits = 0, misses = 0,
@@ -99,7 +113,8 @@ struct SmCounters {
   std::uint64_t unknown_instructions = 0;
   std::uint64_t warp_cycles = 0;  // resident warps summed over cycles
   std::array<std::uint64_t, kStalls> stalls{};
-  std::array<std::uint64_t, kPipes> pipes{};  // cycles for which issued instructions take their unit
+  std::array<std::uint64_t, kPipes> pipes{};        // cycles for which issued instructions take their unit
+  std::array<std::uint64_t, kUnitClasses> lanes{};  // sum up to thread_instructions
 };
 
 struct PartitionCounters {

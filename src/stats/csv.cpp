@@ -1,6 +1,8 @@
 // stats.csv and intervals.csv.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "stats/derived.hpp"
 #include "stats/descriptors.hpp"
 #include "stats/report.hpp"
@@ -32,13 +34,22 @@ std::string counter_values(const KernelCounters& counters) {
   return text;
 }
 
+constexpr std::string_view kEnergyNames = ",energy.total_pj,energy.average_mw";
+
+std::string energy_values(const std::optional<EnergyParts>& energy, Cycle cycles, std::uint64_t khz) {
+  if (!energy) return ",,";
+  return fmt::format(",{},{}", energy->total(), milliwatts(energy->total(), cycles, khz));
+}
+
 }  // namespace
 
 std::string to_csv(const RunReport& report) {
+  const bool energy = std::ranges::any_of(report.kernels, [](const auto& k) { return k.energy.has_value(); });
   std::string text =
       "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
       "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
-      counter_names() + (report.system ? ",device" : "") + (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
+      counter_names() + (energy ? std::string(kEnergyNames) : "") + (report.system ? ",device" : "") +
+      (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
   for (const KernelResult& k : report.kernels) {
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
@@ -48,6 +59,7 @@ std::string to_csv(const RunReport& report) {
                     fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
                     cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
     text += counter_values(k.counters);
+    if (energy) text += energy_values(k.energy, k.cycles, khz_of(report, k.device));
     if (report.system) text += fmt::format(",{}", k.device);
     if (report.sampling) text += fmt::format(",{},{}", k.estimated, k.ctas_left_out);
     text += "\n";
@@ -56,9 +68,15 @@ std::string to_csv(const RunReport& report) {
 }
 
 std::string intervals_csv(const RunReport& report) {
-  std::string text = "end_cycle" + counter_names() + "\n";
+  const bool energy = !report.intervals.empty() && report.intervals.front().energy;
+  std::string text = "end_cycle" + counter_names() + (energy ? std::string(kEnergyNames) : "") + "\n";
+  Cycle begin = 0;
   for (const IntervalSample& sample : report.intervals) {
-    text += fmt::format("{}{}\n", sample.end_cycle, counter_values(sample.counters));
+    text += fmt::format("{}{}", sample.end_cycle, counter_values(sample.counters));
+    if (energy)
+      text += energy_values(sample.energy, std::max(sample.end_cycle, begin) - begin, report.core_khz);
+    text += "\n";
+    begin = sample.end_cycle;
   }
   return text;
 }

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <string>
 
 #include "stats/report.hpp"
+#include "stats/text.hpp"
 
 namespace lockstep::stats {
 
@@ -22,7 +24,18 @@ struct Totals {
   Cycle launch_cycles = 0, cycles = 0;
   std::uint64_t subcore_cycles = 0, idle = 0;
   KernelCounters counters;
+  std::optional<EnergyParts> energy;  // of the kernels that have one
 };
+
+/// dst += part, where there is one.
+inline void add(std::optional<EnergyParts>& total, const std::optional<EnergyParts>& part) {
+  if (part) (total ? *total : total.emplace()) += *part;
+}
+
+/// Mean power over `cycles` of a clock of `khz`, as text: mW without decimals.
+[[nodiscard]] inline std::string milliwatts(std::uint64_t picojoules, Cycle cycles, std::uint64_t khz) {
+  return fixed_ratio(picojoules, cycles * 1'000'000, 0, khz);
+}
 
 [[nodiscard]] inline Totals totals(const RunReport& report) {
   Totals sum;
@@ -32,6 +45,7 @@ struct Totals {
     sum.subcore_cycles += kernel.cycles * kernel.subcores;
     sum.idle += idle_cycles(kernel);
     add(sum.counters, kernel.counters);
+    add(sum.energy, kernel.energy);
   }
   return sum;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "stats/energy_parts.hpp"
 #include "stats/profile.hpp"
 #include "uvm/counter_table.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 #define AT(field) offsetof(KernelCounters, field)
 #define PIPE(unit) (offsetof(KernelCounters, sm.pipes) + 8 * static_cast<std::size_t>(Pipe::unit))
+#define LANES(unit) (offsetof(KernelCounters, sm.lanes) + 8 * static_cast<std::size_t>(UnitClass::unit))
 #define STALL(reason) (offsetof(KernelCounters, sm.stalls) + 8 * static_cast<std::size_t>(Stall::reason))
 
 constexpr std::array kCounters{
@@ -19,6 +21,17 @@ constexpr std::array kCounters{
                "dynamic instruction records of the trace that were issued", AT(sm.warp_instructions)},
     Descriptor{"thread_instructions", "instructions",
                "active lanes, summed over the issued warp instructions", AT(sm.thread_instructions)},
+
+    Descriptor{"lanes.int", "lanes", "of thread_instructions: integer, logic, compare, select, move, shuffle",
+               LANES(kInt)},
+    Descriptor{"lanes.int_multiply", "lanes", "IMAD, IMUL, IDP, LEA, ISCADD, XMAD", LANES(kIntMultiply)},
+    Descriptor{"lanes.fp", "lanes", "FP32 and FP16 that does not multiply; conversions", LANES(kFp)},
+    Descriptor{"lanes.fp_multiply", "lanes", "FMUL, FFMA, HMUL2, HFMA2", LANES(kFpMultiply)},
+    Descriptor{"lanes.fp64", "lanes", "FP64", LANES(kFp64)},
+    Descriptor{"lanes.sfu", "lanes", "special functions", LANES(kSfu)},
+    Descriptor{"lanes.tensor", "lanes", "matrix products", LANES(kTensor)},
+    Descriptor{"lanes.texture", "lanes", "textures and surfaces", LANES(kTexture)},
+    Descriptor{"lanes.other", "lanes", "memory, control flow, barriers", LANES(kOther)},
 
     Descriptor{"l1.accesses", "sectors",
                "32-byte sectors looked up in the L1 data caches: hits + misses + mshr_merges",
@@ -188,6 +201,7 @@ constexpr std::array kCounters{
                AT(sm.unknown_instructions)},
 };
 #undef AT
+#undef LANES
 #undef STALL
 #undef PIPE
 static_assert(kCounters.size() * sizeof(std::uint64_t) == sizeof(KernelCounters), "each counter has one row");
@@ -213,8 +227,10 @@ constexpr std::array kKernelFields{
     FieldHelp{"occupancy.subcores", "", "sub-cores of the GPU"},
     FieldHelp{"occupancy.warps_per_subcore", "warps", "resident warps on average, three decimals"},
     FieldHelp{"partial", "", "true: the run ended before the kernel did"},
-    FieldHelp{"estimated", "", "of a run by samples; true: it was not timed, cycles and counters are predicted"},
-    FieldHelp{"ctas_left_out", "CTAs", "of a run by samples: CTAs that were not timed; their part is predicted"},
+    FieldHelp{"estimated", "",
+              "of a run by samples; true: it was not timed, cycles and counters are predicted"},
+    FieldHelp{"ctas_left_out", "CTAs",
+              "of a run by samples: CTAs that were not timed; their part is predicted"},
 };
 
 std::string_view group_of(std::string_view name) {
@@ -227,6 +243,7 @@ std::string_view group_title(std::string_view group) {
     std::string_view group, title;
   };
   constexpr std::array kTitles{Title{"", "Instructions"},
+                               Title{"lanes", "Lanes by unit"},
                                Title{"l1", "L1 data caches"},
                                Title{"l2", "L2 slices"},
                                Title{"dram", "DRAM"},
@@ -280,6 +297,18 @@ Of several devices `managed` is a list with the same for each `device`, its kern
 `peer_lines`, lines that were read or written on another device, and `peers`, for each other device that has anything:
 `pages_in` and `pages_out` that migrated from it and to it, `copies_in` and `copies_out` that were read-only copies. The host
 link's `transfers` and bytes do not contain them; the links of `system` do.
+
+)";
+
+constexpr std::string_view kEnergyPreface = R"(
+## Energy
+
+Where the configuration has coefficients (`energy.source` is not `none`; [config.md](config.md), group energy) each kernel
+and `total` have `energy`, after `energy.total_pj`, the sum, and `energy.average_mw`, the sum over `cycles`, each of the
+following as `energy.NAME_pj`. `stats.csv` and `intervals` have the sum and the mean power, links between devices `energy_pj`.
+`energy_source`, beside `partial`, says where the coefficients come from. Kernels that run side by side bear the board, the
+memory's constant power and idle SMs once each, so that `total` counts these several times; the samples of `--interval` do not, and
+contain the time between kernels. What the coefficients are worth: [studies/energy.md](studies/energy.md).
 
 )";
 
@@ -356,6 +385,9 @@ std::string markdown() {
     text += table_row(d);
   }
   text += profile_markdown();
+  text += kEnergyPreface;
+  text += "| name | what |\n|---|---|\n";
+  for (const EnergyRow& row : energy_rows()) text += fmt::format("| `{}` | {} |\n", row.name, row.help);
   text += kManagedPreface;
   text += kTableHead;
   for (const uvm::CounterRow& row : uvm::counter_rows()) text += table_row(row);

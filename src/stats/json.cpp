@@ -1,6 +1,7 @@
 // stats.json and host.json. Written by hand: the order of keys and every digit are part of the contract.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -64,6 +65,15 @@ void put_times(Writer& out, Cycle launch_cycles, Cycle cycles, std::uint64_t khz
           cycles_to_ns(cycles, khz), cycles_to_ns(launch_cycles + cycles, khz));
 }
 
+void put_energy(Writer& out, const std::optional<EnergyParts>& energy, Cycle cycles, std::uint64_t khz) {
+  if (!energy) return;
+  out.put(",\n     \"energy\":{{\"total_pj\":{},\"average_mw\":{}", energy->total(),
+          milliwatts(energy->total(), cycles, khz));
+  for (unsigned i = 0; i < kEnergyParts; ++i)
+    out.put(",\"{}_pj\":{}", energy_rows()[i].name, energy->picojoules[i]);
+  out.put("}}");
+}
+
 void put_device(Writer& out, const RunReport& report, std::uint16_t device) {
   if (report.system) out.put("\"device\":{},", device);
 }
@@ -75,6 +85,7 @@ void put_kernel(Writer& out, const RunReport& report, const KernelResult& kernel
           dimensions(kernel.grid), dimensions(kernel.block), kernel.start_cycle);
   put_times(out, kernel.launch_cycles, kernel.cycles, khz_of(report, kernel.device));
   put_counters(out, kernel.counters, kernel.cycles, idle_cycles(kernel));
+  put_energy(out, kernel.energy, kernel.cycles, khz_of(report, kernel.device));
   out.put(
       ",\n     \"occupancy\":{{\"ctas_per_sm\":{},\"limiter\":{},\"subcores\":{},\"warps_per_subcore\":{}}},",
       kernel.ctas_per_sm, json_string(kernel.occupancy_limiter), kernel.subcores,
@@ -110,6 +121,7 @@ void put_total(Writer& out, const RunReport& report) {
   out.put("  \"total\":{{\"kernels\":{},\"copies\":{},", report.kernels.size(), report.copies.size());
   put_times(out, sum.launch_cycles, sum.cycles, report.core_khz);
   put_counters(out, sum.counters, sum.cycles, sum.idle);
+  put_energy(out, sum.energy, sum.cycles, report.core_khz);
   out.put("}},\n");
   out.put("  \"unattributed\":{{\"cycles\":0");
   put_counters(out, report.unattributed, 0, 0);
@@ -129,6 +141,7 @@ void put_overrides(Writer& out, const RunReport& report) {
 void put_remarks(Writer& out, const RunReport& report) {
   out.put("  \"core_khz\":{},\"total_cycles\":{},\"partial\":{},\"partial_reason\":{},\n", report.core_khz,
           report.total_cycles, report.partial, json_string(report.partial_reason));
+  out.put("  \"energy_source\":{},\n", json_string(report.energy_source));
   out.put("  \"unknown_opcodes\":{{");
   bool first = true;
   for (const auto& [opcode, count] : report.unknown_opcodes) {
@@ -228,7 +241,9 @@ void put_system(Writer& out, const RunReport& report) {
     out.put("{{\"from\":{},\"to\":{},\"kind\":{},\"count\":{},\"bytes_per_second\":{},",
             json_string(link.from), json_string(link.to), json_string(link.kind), link.count,
             link.bytes_per_second);
-    out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{}}}", link.messages, link.bytes, link.data_bytes);
+    out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{}", link.messages, link.bytes, link.data_bytes);
+    if (link.picojoules) out.put(",\"energy_pj\":{}", *link.picojoules);
+    out.put("}}");
   }
   out.put("]}}");
 }
@@ -241,8 +256,8 @@ void put_quantity(Writer& out, std::string_view name, const SamplingReport::Quan
 void put_sampling(Writer& out, const RunReport& report) {
   if (!report.sampling) return;
   const SamplingReport& s = *report.sampling;
-  out.put(",\n  \"sampling\":{{\"error\":{},\"confidence\":{},\"seed\":{},\"warm_up\":{},", s.error, s.confidence,
-          s.seed, s.warm_up);
+  out.put(",\n  \"sampling\":{{\"error\":{},\"confidence\":{},\"seed\":{},\"warm_up\":{},", s.error,
+          s.confidence, s.seed, s.warm_up);
   out.put("\"launches\":{},\"launches_timed\":{},\"ctas\":{},\"ctas_timed\":{},\"overlap\":{},\n", s.launches,
           s.launches_timed, s.ctas, s.ctas_timed, s.overlap);
   out.put("   \"estimates\":{{");
@@ -271,12 +286,19 @@ void put_intervals(Writer& out, const RunReport& report) {
   if (report.intervals.empty()) return;
   out.put(",\n  \"intervals\":{{\"columns\":[\"end_cycle\"");
   for (const Descriptor& d : descriptors()) out.put(",\"{}\"", d.name);
+  const bool energy = report.intervals.front().energy.has_value();
+  if (energy) out.put(",\"energy.total_pj\",\"energy.average_mw\"");
   out.put("],\"rows\":[");
   bool first = true;
+  Cycle begin = 0;
   for (const IntervalSample& sample : report.intervals) {
     out.separate(first, "    ");
     out.put("[{}", sample.end_cycle);
     for (const Descriptor& d : descriptors()) out.put(",{}", value(sample.counters, d));
+    if (energy)
+      out.put(",{},{}", sample.energy->total(),
+              milliwatts(sample.energy->total(), std::max(sample.end_cycle, begin) - begin, report.core_khz));
+    begin = sample.end_cycle;
     out.put("]");
   }
   out.put("]}}");

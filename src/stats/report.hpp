@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stats/counters.hpp"
+#include "stats/energy_parts.hpp"
 #include "stats/profile.hpp"
 #include "stats/sampling_report.hpp"
 #include "util/types.hpp"
@@ -35,6 +36,7 @@ struct KernelResult {
   KernelCounters counters;
   std::uint32_t code = 0;                    // with --profile: index of RunReport::codes
   std::vector<InstructionCounters> profile;  // for each of the code's instructions; empty: not profiled
+  std::optional<EnergyParts> energy{};       // nothing where the device's configuration has no coefficients
 };
 
 struct CopyResult {
@@ -52,12 +54,14 @@ struct LinkResult {
   std::string kind;
   std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
+  std::optional<std::uint64_t> picojoules{};              // of `bytes`
 };
 
 /// One sample of the time series; counters are the differences to the sample before.
 struct IntervalSample {
   Cycle end_cycle = 0;
   KernelCounters counters;
+  std::optional<EnergyParts> energy{};  // of all devices that have coefficients
 };
 
 /// Of managed memory, whole run.
@@ -102,6 +106,7 @@ struct RunReport {
   std::string trace_name;
   std::uint64_t trace_hash = 0;
   std::uint64_t core_khz = 0;
+  std::string energy_source = "none";  // of the energies' coefficients; "none": no energy is known
   Cycle total_cycles = 0;
   bool partial = false;
   std::string partial_reason;  // "interrupted", "max-cycles", "max-instructions", "deadlock", "program" (it

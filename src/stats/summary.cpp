@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
+#include "stats/derived.hpp"
+#include "stats/energy_parts.hpp"
 #include "stats/kernel_table.hpp"
 #include "stats/report.hpp"
 #include "stats/text.hpp"
@@ -55,6 +59,30 @@ std::string link_lines(const RunReport& report) {
   return text;
 }
 
+/// In kernels, with the three largest components.
+std::string energy_line(const RunReport& report) {
+  const Totals sum = totals(report);
+  if (!sum.energy)
+    return report.kernels.empty() || report.energy_source != "none"
+               ? ""
+               : "energy: not known, the configuration has no coefficients (energy.source = none)\n";
+  std::array<unsigned, kEnergyParts> order{};
+  std::iota(order.begin(), order.end(), 0u);
+  const auto& pj = sum.energy->picojoules;
+  std::stable_sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return pj[a] > pj[b]; });
+  const auto total = static_cast<double>(sum.energy->total());
+  Cycle cycles = 0;
+  for (const KernelResult& kernel : report.kernels) cycles += kernel.energy ? kernel.cycles : 0;
+  const std::uint64_t power = std::stoull(milliwatts(sum.energy->total(), cycles, report.core_khz));
+  std::string text = fmt::format("energy: {} uJ in kernels, {} W on average ({})",
+                                 fixed_ratio(sum.energy->total(), 1'000'000, 1), fixed_ratio(power, 1000, 1),
+                                 printable(report.energy_source));
+  for (unsigned i = 0; i < 3; ++i)
+    text += fmt::format(", {} {:.0f} %", energy_rows()[order[i]].name,
+                        100 * static_cast<double>(pj[order[i]]) / std::max(total, 1.0));
+  return text + "\n";
+}
+
 std::string managed_line(const ManagedReport& m, const std::string& who) {
   const uvm::Counters& c = m.counters.gmmu;
   return fmt::format("{}: {}B of {}B on the device, {} far faults, {}B in, {}B out, {} pages thrashed", who,
@@ -98,14 +126,16 @@ std::string sampling_lines(const RunReport& report) {
   if (!report.sampling) return "";
   const SamplingReport& s = *report.sampling;
   const double share = s.cycles.value > 0 ? s.cycles.half_width / s.cycles.value : 0;
-  std::string text = fmt::format("sampled: {} of {} launches timed, {} of {} CTAs; the others are estimates\n",
-                                 grouped(s.launches_timed), grouped(s.launches), grouped(s.ctas_timed),
-                                 grouped(s.ctas));
-  text += fmt::format("cycles of all kernels: {:.4g} +- {:.2g} ({:.2f} %) at {:.4g} % confidence{}\n",
-                      s.cycles.value, s.cycles.half_width, 100 * share, 100 * s.confidence,
-                      share > s.error ? fmt::format(": wider than the {:.4g} % asked for", 100 * s.error) : "");
+  std::string text =
+      fmt::format("sampled: {} of {} launches timed, {} of {} CTAs; the others are estimates\n",
+                  grouped(s.launches_timed), grouped(s.launches), grouped(s.ctas_timed), grouped(s.ctas));
+  text +=
+      fmt::format("cycles of all kernels: {:.4g} +- {:.2g} ({:.2f} %) at {:.4g} % confidence{}\n",
+                  s.cycles.value, s.cycles.half_width, 100 * share, 100 * s.confidence,
+                  share > s.error ? fmt::format(": wider than the {:.4g} % asked for", 100 * s.error) : "");
   if (s.overlap)
-    text += "kernels overlapped: what they cost each other is in the estimate only as far as both were timed\n";
+    text +=
+        "kernels overlapped: what they cost each other is in the estimate only as far as both were timed\n";
   return text;
 }
 
@@ -160,9 +190,8 @@ std::string to_text(const RunReport& report, const HostReport& host, const Summa
   text += kernel_table(report, options) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + copies_line(report) + link_lines(report) + managed_lines(report) + sampling_lines(report) +
-         speed_line(host) +
-         warnings(report);
+  return text + energy_line(report) + copies_line(report) + link_lines(report) + managed_lines(report) +
+         sampling_lines(report) + speed_line(host) + warnings(report);
 }
 
 }  // namespace lockstep::stats

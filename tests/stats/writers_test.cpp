@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -59,8 +60,8 @@ TEST_CASE("stats.json has the fixed names in their order") {
   CHECK(root["trace"] == Json({{"name", "vectoradd"}, {"hash", "ffffffffffffffff"}}));
   const Json& kernel = root["kernels"][0];
   check_starts(kernel, {"name", "id", "stream", "grid", "block", "start_cycle", "launch_cycles", "cycles",
-                        "time_ns", "elapsed_ns", "warp_instructions", "thread_instructions", "ipc", "l1",
-                        "l2", "dram", "icnt", "stalls"});
+                        "time_ns", "elapsed_ns", "warp_instructions", "thread_instructions", "ipc", "lanes",
+                        "l1", "l2", "dram", "icnt", "stalls"});
   const std::vector<std::string> cache{"accesses",    "hits",         "misses",
                                        "mshr_merges", "sectors_read", "sectors_written"};
   check_starts(kernel["l1"], cache);
@@ -115,6 +116,60 @@ TEST_CASE("total is the sum of the kernels, counter by counter") {
     ++compared;
   }
   CHECK(compared == descriptors().size() + 3);  // and launch_cycles, cycles, stalls.idle
+}
+
+/// Parts of 1000, 2000, ... pJ: 153,000 in all.
+EnergyParts sample_energy() {
+  EnergyParts parts;
+  for (unsigned i = 0; i < kEnergyParts; ++i) parts.picojoules[i] = 1000 * (i + 1);
+  return parts;
+}
+
+TEST_CASE("energy by component, its sum and mean power are in every file where they are known") {
+  RunReport report = sample_report(2);
+  report.energy_source = "test";
+  report.intervals = {{1312, {}, sample_energy()}, {3936, {}, sample_energy()}};
+  for (KernelResult& kernel : report.kernels) {
+    kernel.cycles = 1312;  // 1 us
+    kernel.energy = sample_energy();
+  }
+  const Json root = Json::parse(to_json(report));
+  CHECK(root["energy_source"] == "test");
+  const Json& energy = root["kernels"][1]["energy"];
+  CHECK(energy.size() == kEnergyParts + 2);
+  CHECK(energy["total_pj"] == 153'000);
+  CHECK(energy["average_mw"] == 153);  // 153 nJ in 1 us
+  CHECK(energy["instructions_pj"] == 1000);
+  CHECK(energy["board_pj"] == 17'000);
+  CHECK(root["total"]["energy"]["total_pj"] == 306'000);
+  CHECK(root["total"]["energy"]["average_mw"] == 153);
+
+  const auto csv = parse_csv(to_csv(report));
+  const auto column = std::find(csv[0].begin(), csv[0].end(), "energy.total_pj") - csv[0].begin();
+  CHECK(csv[2].at(static_cast<std::size_t>(column)) == "153000");
+  CHECK(csv[2].at(static_cast<std::size_t>(column) + 1) == "153");
+
+  const Json& rows = root["intervals"]["rows"];
+  CHECK(root["intervals"]["columns"].size() == rows[0].size());
+  CHECK(root["intervals"]["columns"].back() == "energy.average_mw");
+  CHECK(rows[0].back() == 153);
+  CHECK(rows[1].back() == 77);  // the second one is 2 us long: 76.5, rounded half up
+  CHECK(parse_csv(intervals_csv(report)).at(2).back() == "77");
+  CHECK_THAT(to_text(report, {}),
+             Catch::Contains("energy: 0.3 uJ in kernels, 0.2 W on average (test), board 11 %"));
+}
+
+TEST_CASE("where no energy is known the files have none and the summary says so") {
+  RunReport report = sample_report(2);
+  report.intervals = {{1312, {}, {}}};
+  const Json root = Json::parse(to_json(report));
+  CHECK(root["energy_source"] == "none");
+  CHECK_FALSE(root["kernels"][0].contains("energy"));
+  CHECK_FALSE(root["total"].contains("energy"));
+  CHECK_THAT(to_csv(report), !Catch::Contains("energy"));
+  CHECK_THAT(intervals_csv(report), !Catch::Contains("energy"));
+  CHECK_THAT(to_text(report, {}),
+             Catch::Contains("energy: not known, the configuration has no coefficients"));
 }
 
 TEST_CASE("hostile names leave the files well-formed") {

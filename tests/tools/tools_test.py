@@ -19,12 +19,13 @@ sys.path.insert(0, TOOLS)
 sys.path.insert(1, os.path.join(TOOLS, "experiments", "uvm"))
 
 import accelsim_compare  # noqa: E402
+import derive_energy  # noqa: E402
 import derive_memory  # noqa: E402
 import lab  # noqa: E402
 import microbench  # noqa: E402
 import microbench_memory  # noqa: E402
 import microbench_sm  # noqa: E402
-from results import split  # noqa: E402
+from results import accelwattch, split  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 KIB = 1024
@@ -250,6 +251,43 @@ class Results(unittest.TestCase):
                 text = f.read()
         slope = float(text.split("Slope: ")[1].split(" ")[0])
         self.assertTrue(3.93 <= slope <= 4.09, text)  # 4.01 measured, 2 %
+
+
+class DerivedEnergy(unittest.TestCase):
+    """tools/derive_energy.py."""
+
+    ENERGIES = {"L1_RH": 300.0, "L1_RM": 200.0, "L1_WH": 20.0, "L1_WM": 190.0, "L2_RH": 180.0, "L2_RM": 90.0, "L2_WH": 700.0,
+                "NOC": 240.0, "SHRD_ACC": 600.0, "CC_ACC": 460.0}
+
+    def tables(self):
+        """Counters without a pattern, and the powers that the energies make of them; 2 W of the DRAM are constant."""
+        counters, powers = {}, {}
+        for i, k in enumerate(accelwattch.KERNELS):
+            c = {e: 1e5 + (split.fnv1a(f"{e}{i}") % 900000) for e in [*self.ENERGIES, "DRAM_Rd", "DRAM_Wr"]}
+            c["Elapsed_Cycles"] = 30000.0 + 100 * i
+            watts = accelwattch.CLOCK / c["Elapsed_Cycles"] * 1e-12
+            powers[k.name] = {component: sum(self.ENERGIES[e] * c[e] for e in events) * watts for component, events in derive_energy.FITS}
+            powers[k.name]["DRAMP"] = 2 + (c["DRAM_Rd"] * derive_energy.DRAM_READ + c["DRAM_Wr"] * derive_energy.DRAM_WRITE) * watts
+            counters[k.name] = c
+        return counters, powers
+
+    def test_energies_of_made_up_powers_come_back(self):
+        counters, powers = self.tables()
+        found, constant = derive_energy.memory_side(powers, counters)
+        for event, picojoules in self.ENERGIES.items():
+            self.assertAlmostEqual(found[event], picojoules, places=4)
+        self.assertAlmostEqual(constant, 2, places=9)
+
+    def test_kernels_kept_as_a_check_change_nothing(self):
+        counters, powers = self.tables()
+        expected = derive_energy.memory_side(powers, counters)
+        for name in filter(split.is_check, powers):
+            powers[name] = {component: 1000.0 for component in powers[name]}
+        self.assertEqual(derive_energy.memory_side(powers, counters), expected)
+
+    def test_a_loop_of_launches_has_idle_power_in_the_launch_floor(self):
+        kernel = {"cycles": 1000, "launch_cycles": 1000, "energy": {"total_pj": 200 * 1000 / accelwattch.CLOCK * 1e12}}
+        self.assertAlmostEqual(derive_energy.loop_watts(kernel), (200 + derive_energy.IDLE) / 2)
 
 
 if __name__ == "__main__":
