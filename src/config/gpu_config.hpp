@@ -16,6 +16,7 @@ namespace lockstep::config {
 
 enum class SchedulerPolicy : std::uint8_t { kGto, kLrr, kCggty };
 enum class L1Replacement : std::uint8_t { kLru, kFifo };
+enum class L2Replacement : std::uint8_t { kLru, kNru, kHashedRandom };
 enum class Refresh : std::uint8_t { kAllBanks, kSingleBank };
 enum class CopyMode : std::uint8_t { kBlocking, kOverlapped };
 enum class CacheControl : std::uint8_t { kNone, kAll };
@@ -171,6 +172,7 @@ struct L2Group {                                     // l2.*
   std::uint32_t slice_bytes = 98304, ways = 24;
   std::uint32_t dirty_ways =
       12;  // lines of a set that may be dirty, or kNoDirtyLimit; source: v100_kernels.csv, srad
+  L2Replacement replacement = L2Replacement::kLru;
   std::uint32_t latency = 84;                  // L2 cycles from ejection to the hit's reply
   std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
   std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice

@@ -23,7 +23,12 @@ struct LinkKind {
   std::uint32_t header_bytes = 0;  // of a packet
   std::uint32_t store_bytes = 0;   // more, of a store's packet
   std::uint32_t ack_bytes = 0;     // of an acknowledgement
+  std::uint32_t flit_bytes = 16;   // model flits: of a flit; default: Foley and Danskin (IEEE Micro 2017)
+  std::uint32_t model = 0;         // of what a message costs on the wire: index into link_models()
 };
+
+/// The names of link::framing_models(), in their order.
+[[nodiscard]] std::span<const std::string_view> link_models();
 
 /// `count` links side by side between two nodes, which carry messages as one of their summed bandwidth. Nodes
 /// are the devices 0, 1, ..., then the switches.
@@ -81,6 +86,6 @@ struct SystemConfig {
 [[nodiscard]] std::string to_ini(const SystemConfig& system);
 
 /// The most devices of a system.
-inline constexpr std::uint32_t kMaxDevices = 16;
+inline constexpr std::uint32_t kMaxDevices = 64;
 
 }  // namespace lockstep::config

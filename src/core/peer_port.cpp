@@ -173,16 +173,14 @@ void PeerPort::ask_all(const icnt::Request& request) {
   message.access = request;
   message.access.tag = asked_.add({request, false, 0, 0});
   message.from = wiring_.device;
-  message.targets = static_cast<std::uint16_t>(devices);
+  message.targets = devices;
   message.via = by.number;
   message.bytes = wiring_.framing[by.wire].request(request.kind, request.sectors);
   wiring_.wires[by.wire].push(kRequests, message);
 }
 
 const PeerWiring::Multicast& PeerPort::multicast_switch(std::uint64_t devices, Address line) const {
-  const auto can = [&](const PeerWiring::Multicast& by) {
-    return (devices & ~std::uint64_t{by.devices}) == 0;
-  };
+  const auto can = [&](const PeerWiring::Multicast& by) { return (devices & ~by.devices) == 0; };
   auto left = static_cast<std::uint64_t>(std::ranges::count_if(wiring_.multicast, can));
   if (left == 0)
     throw UserError(fmt::format(
@@ -267,7 +265,7 @@ void PeerPort::answer(const Served& served, const icnt::Reply& reply) {
   const auto by = std::ranges::find(wiring_.multicast, served.via, &PeerWiring::Multicast::number);
   message.from = wiring_.device;
   message.answer = true;
-  message.targets = static_cast<std::uint16_t>(1u << wiring_.device);
+  message.targets = std::uint64_t{1} << wiring_.device;
   message.via = served.via;
   message.bytes = wiring_.framing[by->wire].answer(reply.kind, reply.sectors);
   wiring_.wires[by->wire].push(kAnswers, message);

@@ -34,7 +34,7 @@ struct PeerWiring {
   struct Multicast {
     std::uint16_t number = 0;   // of the switch
     std::uint32_t wire = 0;     // to it
-    std::uint16_t devices = 0;  // that it has links to, bit d is device d
+    std::uint64_t devices = 0;  // that it has links to, bit d is device d
   };
   std::vector<Multicast> multicast;
   Cycle span = 64;                            // cycles that a message may be ahead
@@ -86,7 +86,8 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     bool copy = false;
     PeerCopies::Line line;
     SectorMask missing = 0;
-    std::uint16_t targets = 0, via = 0;  // of a multicast: as the request says
+    std::uint64_t targets = 0;  // of a multicast: as the request says
+    std::uint16_t via = 0;      // likewise
   };
   struct Answer {
     std::uint16_t to = 0;  // in the reply network

@@ -92,7 +92,9 @@ std::vector<link::Framing> Links::framing(std::uint32_t node) const {
   for (const Way& way : ways_) {
     if (way.from != node) continue;
     const config::LinkKind& kind = system_.kinds[system_.edges[way.edge].kind];
-    found.push_back({kind.packet_bytes, kind.header_bytes, kind.store_bytes, kind.ack_bytes});
+    found.emplace_back(*link::framing_models()[kind.model],
+                       link::FramingBytes{kind.packet_bytes, kind.header_bytes, kind.store_bytes,
+                                          kind.ack_bytes, kind.flit_bytes});
   }
   return found;
 }
@@ -105,7 +107,7 @@ std::vector<core::PeerWiring::Multicast> Links::multicast(std::uint16_t device) 
     by.number = static_cast<std::uint16_t>(number);
     for (const Way& way : ways_) {
       if (way.to != devices + number || way.from >= devices) continue;
-      by.devices = static_cast<std::uint16_t>(by.devices | 1u << way.from);
+      by.devices |= std::uint64_t{1} << way.from;
       if (way.from == device) by.wire = way.index;
     }
   }

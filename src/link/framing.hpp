@@ -1,33 +1,59 @@
-// What a message costs on a wire beyond its data.
+// What a message costs on a wire: its data and what the link adds.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "icnt/messages.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::link {
 
-/// Bytes.
-struct Framing {
-  std::uint32_t packet_bytes = 256;  // of data under one header, where data follow each other: copies
-  std::uint32_t header_bytes = 16;   // of a packet: a request, an answer with data
-  std::uint32_t store_bytes = 0;     // more than that for a store or an atomic
-  std::uint32_t ack_bytes = 1;       // of an acknowledgement: it rides with others
+/// Of a kind of link, all in bytes.
+struct FramingBytes {
+  std::uint32_t packet = 256;  // of data under one header, where data follow each other: copies
+  std::uint32_t header = 16;   // of a packet: a request, an answer with data
+  std::uint32_t store = 0;     // more than that for a store or an atomic
+  std::uint32_t ack = 1;       // of an acknowledgement: it rides with others
+  std::uint32_t flit = 16;     // model `flits` only
+};
+
+/// A message as the models see it.
+struct FramedMessage {
+  icnt::AccessKind kind = icnt::AccessKind::kLoad;
+  bool answer = false;
+  std::uint32_t data = 0;  // bytes that it carries, by whole sectors
+};
+
+/// `bytes`: on the wire, at least 1.
+struct FramingModel {
+  std::string_view name, help;
+  std::uint32_t (*bytes)(const FramedMessage& message, const FramingBytes& of);
+};
+
+/// All of them, in the order of config::link_models(). A new one is a file framing_*.cpp, a line in
+/// framing.cpp, and its name there.
+[[nodiscard]] std::span<const FramingModel* const> framing_models();
+extern const FramingModel kPackets, kFlits, kIdeal;
+
+/// A model's sizes for a kind of link, computed once.
+class Framing {
+ public:
+  Framing(const FramingModel& model, const FramingBytes& of);
 
   [[nodiscard]] std::uint32_t request(icnt::AccessKind kind, SectorMask sectors) const {
-    const std::uint32_t data = bit_count(sectors) * kSectorBytes;
-    if (kind == icnt::AccessKind::kCopy) return data + share_of_header();
-    return icnt::carries_data(kind) ? data + header_bytes + store_bytes : header_bytes;
+    return bytes_[0][static_cast<unsigned>(kind)][bit_count(sectors)];
   }
   [[nodiscard]] std::uint32_t answer(icnt::AccessKind kind, SectorMask sectors) const {
-    return icnt::answer_carries_data(kind) ? bit_count(sectors) * kSectorBytes + header_bytes : ack_bytes;
+    return bytes_[1][static_cast<unsigned>(kind)][bit_count(sectors)];
   }
 
  private:
-  [[nodiscard]] std::uint32_t share_of_header() const {
-    return (header_bytes * kLineBytes + packet_bytes - 1) / packet_bytes;
-  }
+  static constexpr unsigned kKinds = static_cast<unsigned>(icnt::AccessKind::kRemoteDone) + 1;
+  using Sizes = std::array<std::array<std::uint32_t, kSectorsPerLine + 1>, kKinds>;
+  std::array<Sizes, 2> bytes_{};  // of requests, of answers; by kind, by sectors
 };
 
 }  // namespace lockstep::link

@@ -8,7 +8,7 @@
 
 namespace lockstep::link {
 
-inline constexpr std::uint16_t kMostDevices = 16;  // of Message::targets
+inline constexpr std::uint16_t kMostDevices = 64;  // of Message::targets
 
 /// An access to a line of another device's memory, or the answer to one.
 struct Message {
@@ -20,7 +20,7 @@ struct Message {
   /// Not 0: multicast, and `via` the switch that makes copies of a request and one answer of the answers. Of
   /// a request: devices, bit d is device d, each of which finds its own memory by `line`; of an answer to the
   /// switch: the device that gives it.
-  std::uint16_t targets = 0;
+  std::uint64_t targets = 0;
   std::uint16_t via = 0;
   std::uint32_t bytes = 0;  // on a wire, with headers
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "mem/lookup_count.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::mem {
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::uint32_t kLanesOfAtomicUnit = kSectorBytes / 4;  // 32-bit operations on one sector at a time
 
-bool is_fetch(AccessKind k) { return k == AccessKind::kInstruction || k == AccessKind::kConstant; }
-
 }  // namespace
 
 Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const AddressMap& map,
@@ -26,7 +25,8 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       counters_(&counters),
       slice_(slice),
       index_(slice % config.l2.slices_per_partition),
-      slices_(fabric.numbering().slices()),
+      twin_(slice < fabric.numbering().slices() / 2 ? slice + fabric.numbering().slices() / 2
+                                                    : slice - fabric.numbering().slices() / 2),
       latency_(config.l2.latency + 1),  // and the cycle in which the first sector is read
       bytes_per_cycle_(config.l2.slice_bytes_per_cycle),
       atomic_interval_(config.l2.atomic_interval),
@@ -39,7 +39,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       code_resident_(config.l2.code_resident),
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
-      tags_(config.l2.slice_bytes, config.l2.ways),
+      tags_(config.l2.slice_bytes, config.l2.ways, make_replacement(config.l2.replacement)),
       mshrs_(config.l2.mshrs, config.l2.mshr_merges) {
   if (config.l2.halves > 1) far_.emplace(fabric, slice);
 }
@@ -74,12 +74,8 @@ void Slice::tick(Cycle now) {
   next_ = find_next(now);
 }
 
-std::uint32_t Slice::flits_in(const icnt::Request& r) const {
-  return icnt::Fabric::flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0, in_bytes_);
-}
-
 void Slice::accept_requests(Cycle now) {
-  const auto flits = [this](const icnt::Request& r) { return flits_in(r); };
+  const auto flits = [this](const icnt::Request& r) { return request_flits(r, in_bytes_); };
   const auto into = [](Latch& latch) {
     return [&latch](const icnt::Request& r) { latch = {r, true, Stall::kNone}; };
   };
@@ -139,7 +135,8 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
     if (!r.evict_first) tags_.touch(*slot);
   }
   // What the other half is asked for is counted there.
-  count_lookup(r, origin, hit, merged, far ? SectorMask{0} : missed, line_there);
+  count_lookup(counters_->mem[r.kernel], r, origin == kNear,
+               {hit, merged, far ? SectorMask{0} : missed, line_there});
   if (icnt::is_read(r.kind)) {
     if (hit) {
       if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
@@ -196,35 +193,11 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
     tags_.mark_dirty(*slot, s, r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s]);
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
-  count_lookup(r, origin, there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there);
+  count_lookup(counters_->mem[r.kernel], r, origin == kNear,
+               {there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there});
   reply(r, r.sectors, origin, now);
   if (origin == kNear) drop_copies(line, r.sectors, r.kernel, now);  // else written through on its way
   return true;
-}
-
-void Slice::count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
-                         SectorMask missed, bool line_there) {
-  stats::PartitionCounters& c = counters_->mem[r.kernel];
-  const std::uint32_t all = bit_count(hit) + bit_count(merged) + bit_count(missed);
-  const bool line_miss = missed != 0 && !line_there;
-  stats::book_lookup(c.l2, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
-                     line_there);
-  if (r.local)
-    stats::book_local(c.l2_local, icnt::is_read(r.kind), bit_count(hit), bit_count(missed), bit_count(merged),
-                      line_there);
-  if (icnt::carries_data(r.kind) && !icnt::is_store(r.kind)) {
-    c.l2_atomics += all;
-    c.l2_atomic_hits += bit_count(hit);
-    c.l2_atomic_merges += bit_count(merged);
-    c.l2_atomic_line_misses += line_miss;
-  }
-  if (is_fetch(r.kind)) {
-    c.l2_fetches += all;
-    c.l2_fetch_hits += bit_count(hit);
-    c.l2_fetch_merges += bit_count(merged);
-    c.l2_fetch_line_misses += line_miss;
-  }
-  if (origin == kNear) ++c.l2.requests;
 }
 
 std::optional<Slot> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
@@ -249,7 +222,7 @@ void Slice::fetch(const icnt::Request& r, Slot slot, SectorMask missed, Cycle no
     ask.tag = line.mshr;
     ask.reply_to = static_cast<std::uint16_t>(slice_);
     ask.sectors = missed;
-    far_->out.push(now, twin(), flits_in(ask), ask);
+    far_->out.push(now, twin_, request_flits(ask, in_bytes_), ask);
     ++counters_->mem[r.kernel].far_requests;
     line.pending = static_cast<SectorMask>(line.pending | missed);
     return;

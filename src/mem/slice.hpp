@@ -16,6 +16,7 @@
 #include "mem/tag_array.hpp"
 #include "mem/touch.hpp"
 #include "stats/counters.hpp"
+#include "util/bits.hpp"
 #include "util/ring.hpp"
 #include "util/types.hpp"
 
@@ -26,6 +27,11 @@ struct CounterTable {
   std::vector<stats::PartitionCounters> mem;
   std::vector<stats::IcntCounters> icnt;
 };
+
+/// What a request costs at a port of `bytes`.
+[[nodiscard]] inline std::uint32_t request_flits(const icnt::Request& r, std::uint32_t bytes) {
+  return icnt::Fabric::flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0, bytes);
+}
 
 /// Sectored (4 x 32 bytes), write-back, no fetch on write: a store's bytes are marked dirty, and a read of a
 /// sector that is not wholly there fetches it from DRAM and merges. One request is looked up a cycle, in the
@@ -123,14 +129,11 @@ class Slice {
   void operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now);
   void reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
   void pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now);
-  void count_lookup(const icnt::Request& r, Origin origin, SectorMask hit, SectorMask merged,
-                    SectorMask missed, bool line_there);
 
   // Two halves (slice_far.cpp).
   [[nodiscard]] bool forward(Latch& latch, Cycle now);
   void accept_far_replies(Cycle now);
   void drop_copies(Line& line, SectorMask sectors, std::uint8_t kernel, Cycle now);
-  void dump_far(std::string& out) const;
 
   [[nodiscard]] Cycle find_next(Cycle now) const;
   [[nodiscard]] Cycle next_of(const Latch& latch, const icnt::EjectionPort<icnt::Request>& port,
@@ -140,18 +143,15 @@ class Slice {
   }
   [[nodiscard]] const Ring<Outgoing>& first_out() const;
   [[nodiscard]] bool can_leave(const Outgoing& item) const;
-  [[nodiscard]] std::uint32_t flits_in(const icnt::Request& r) const;
   [[nodiscard]] bool is_far(Address line) const { return far_ && map_->home_slice(line) != slice_; }
-  [[nodiscard]] std::uint32_t twin() const {
-    return slice_ < slices_ / 2 ? slice_ + slices_ / 2 : slice_ - slices_ / 2;
-  }
   void push_reply(const Outgoing& item, Cycle now);
 
   // Specification.
   const AddressMap* map_;
   Controller* controller_;
   CounterTable* counters_;
-  std::uint32_t slice_, index_, slices_;  // in the GPU, in the partition; slices of the GPU
+  std::uint32_t slice_, index_;  // in the GPU, in the partition
+  std::uint32_t twin_;           // the slice of the same position in the other half
   std::uint32_t latency_, bytes_per_cycle_, atomic_interval_, in_bytes_, out_bytes_;
   std::uint32_t pipe_capacity_, far_ways_, far_mshrs_;
   std::uint32_t dirty_ways_;  // 0: no limit

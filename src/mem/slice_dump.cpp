@@ -26,7 +26,11 @@ void Slice::dump(std::string& out) const {
                    tags_[slot].address, tags_[slot].far ? " of the other half" : "", tags_[slot].pending,
                    waiters);
   });
-  if (far_) dump_far(out);
+  if (!far_) return;
+  fmt::format_to(to,
+                 "    other half: {} requests at the port, {} lines and {} writes there, {} credits away\n",
+                 far_->in.pending(), far_in_flight_, far_->forwarded.size() - far_->free.size(),
+                 far_->out.credits_out());
 }
 
 }  // namespace lockstep::mem

@@ -38,7 +38,7 @@ bool Slice::forward(Latch& latch, Cycle now) {
   icnt::Request ask = r;
   ask.tag = index;
   ask.reply_to = static_cast<std::uint16_t>(slice_);
-  far_->out.push(now, twin(), flits_in(ask), ask);
+  far_->out.push(now, twin_, request_flits(ask, in_bytes_), ask);
   stats::PartitionCounters& c = counters_->mem[r.kernel];
   ++c.far_requests;
   ++c.l2.requests;
@@ -70,15 +70,8 @@ void Slice::drop_copies(Line& line, SectorMask sectors, std::uint8_t kernel, Cyc
   line.copied = static_cast<SectorMask>(line.copied & ~gone);
   pipe_.push({now + latency_,
               {line.address, kDropCopy, icnt::AccessKind::kStore, gone, kernel},
-              static_cast<std::uint16_t>(twin()),
+              static_cast<std::uint16_t>(twin_),
               kFar});
-}
-
-void Slice::dump_far(std::string& out) const {
-  fmt::format_to(std::back_inserter(out),
-                 "    other half: {} requests at the port, {} lines and {} writes there, {} credits away\n",
-                 far_->in.pending(), far_in_flight_, far_->forwarded.size() - far_->free.size(),
-                 far_->out.credits_out());
 }
 
 }  // namespace lockstep::mem

@@ -4,15 +4,17 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "mem/hash.hpp"
+#include "mem/recency.hpp"
+#include "mem/replacement.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
 
-/// Index of a line's place in the slice: set * ways + way.
-using Slot = std::uint32_t;
 inline constexpr std::uint16_t kNoMshr = 0xffff;
 inline constexpr std::uint32_t kAllBytes = 0xffffffff;
 
@@ -37,16 +39,15 @@ struct Line {
 /// fill all sets evenly, and a stride that would hit few sets does not.
 class TagArray {
  public:
-  /// `uses`: uses that are told apart before their numbers begin again.
-  TagArray(std::uint32_t bytes, std::uint32_t ways, std::uint32_t uses = kInFlight - 1)
+  TagArray(std::uint32_t bytes, std::uint32_t ways, Replacement replacement = LruReplacement{})
       : ways_(ways),
         sets_(bytes / (kLineBytes * ways)),
         keys_(std::size_t{sets_} * ways_),
-        used_(keys_.size()),
+        recency_(keys_.size()),
         dirty_(keys_.size()),
         dirty_lines_(sets_),
         lines_(keys_.size()),
-        last_use_(uses) {}
+        replacement_(std::move(replacement)) {}
 
   [[nodiscard]] std::uint32_t set_of(std::uint64_t local_line) const {
     const std::uint64_t block = local_line / sets_;
@@ -62,32 +63,35 @@ class TagArray {
     return std::nullopt;
   }
 
-  /// Place for a new line: an unused one, else the least recently used that is not in flight; nothing when
-  /// all are. Far copies may take at most `far_ways` places of a set and then replace one another.
+  /// Place for a new line: an unused one, else by the replacement policy one that is not in flight; nothing
+  /// when all are. Far copies may take at most `far_ways` places of a set and then replace one another.
   [[nodiscard]] std::optional<Slot> victim(std::uint32_t set, bool far, std::uint32_t far_ways) const;
 
-  /// The least recently used of a set's dirty lines when there are `limit` (at least 1) of them or more.
+  /// The one of a set's dirty lines that the policy would replace, when there are `limit` (at least 1) of
+  /// them or more.
   [[nodiscard]] std::optional<Slot> excess_dirty(std::uint32_t set, std::uint32_t limit) const {
     if (dirty_lines_[set] < limit) return std::nullopt;
-    return oldest_dirty(set);
+    return next_dirty(set);
   }
 
   [[nodiscard]] bool in_use(Slot slot) const { return keys_[slot] != 0; }
   [[nodiscard]] Line& operator[](Slot slot) { return lines_[slot]; }
   [[nodiscard]] const Line& operator[](Slot slot) const { return lines_[slot]; }
 
-  /// Puts an empty line there. A line that is to leave first is inserted as the least recently used.
+  /// Puts an empty line there. A line that is to leave first does so until it is used.
   void insert(Slot slot, Address line, bool far, bool leave_first) {
     keys_[slot] = key_of(line);
     lines_[slot] = {};
     lines_[slot].address = line;
     lines_[slot].far = far;
-    used_[slot] = leave_first ? kLeavesFirst : next_use();
+    recency_[slot] = kLeavesFirst;
+    if (!leave_first)
+      std::visit([&](auto& r) { r.insert(recency_, places_around(slot), slot); }, replacement_);
     count_clean(slot);
   }
   /// Precondition: not in flight.
   void remove(Slot slot) {
-    keys_[slot] = used_[slot] = 0;
+    keys_[slot] = recency_[slot] = 0;
     count_clean(slot);
     lines_[slot] = {};
   }
@@ -96,7 +100,9 @@ class TagArray {
     for (Slot slot = 0; slot < lines_.size(); ++slot)
       if (in_use(slot) && lines_[slot].mshr == kNoMshr) remove(slot);
   }
-  void touch(Slot slot) { used_[slot] = (used_[slot] & kInFlight) | next_use(); }
+  void touch(Slot slot) {
+    std::visit([&](auto& r) { r.touch(recency_, places_around(slot), slot); }, replacement_);
+  }
 
   [[nodiscard]] bool is_dirty(Slot slot) const { return dirty_[slot] != 0; }
   /// Bytes of a sector are not yet in DRAM; `bytes` is not 0.
@@ -115,7 +121,7 @@ class TagArray {
   /// While a line is in flight it keeps its place.
   void set_mshr(Slot slot, std::uint16_t mshr) {
     lines_[slot].mshr = mshr;
-    used_[slot] = mshr == kNoMshr ? used_[slot] & ~kInFlight : used_[slot] | kInFlight;
+    recency_[slot] = mshr == kNoMshr ? recency_[slot] & ~kInFlight : recency_[slot] | kInFlight;
   }
 
  private:
@@ -123,15 +129,13 @@ class TagArray {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
   }
 
-  // Recency of a place: the number of its last use. Unused places are the oldest of all.
-  static constexpr std::uint32_t kLeavesFirst = 1, kFirstUse = 2, kInFlight = 0x80000000;
-
-  [[nodiscard]] std::uint32_t next_use() {
-    if (clock_ == last_use_) renumber();
-    return clock_++;
+  [[nodiscard]] SetPlaces places_of(std::uint32_t set) const { return {set * ways_, ways_}; }
+  [[nodiscard]] SetPlaces places_around(Slot slot) const { return places_of(slot / ways_); }
+  template <class May>
+  [[nodiscard]] Slot choose(SetPlaces set, May&& may) const {
+    return std::visit([&](const auto& r) { return r.choose(recency_, set, may); }, replacement_);
   }
-  void renumber();
-  [[nodiscard]] Slot oldest_dirty(std::uint32_t set) const;
+  [[nodiscard]] Slot next_dirty(std::uint32_t set) const;
   void count_clean(Slot slot) {
     if (!dirty_[slot]) return;
     dirty_[slot] = 0;
@@ -140,11 +144,11 @@ class TagArray {
 
   std::uint32_t ways_, sets_;
   std::vector<std::uint32_t> keys_;
-  std::vector<std::uint32_t> used_;
+  RecencyWords recency_;
   std::vector<std::uint8_t> dirty_;        // has dirty bytes; apart, as a set's are looked through
   std::vector<std::uint8_t> dirty_lines_;  // by set
   std::vector<Line> lines_;
-  std::uint32_t clock_ = kFirstUse, last_use_;
+  Replacement replacement_;
 };
 
 }  // namespace lockstep::mem

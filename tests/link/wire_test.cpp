@@ -94,7 +94,7 @@ TEST_CASE("Queues that always wait get equal numbers of messages") {
 
 TEST_CASE(
     "Framing: copies share headers, stores have more of them, answers without data are acknowledgements") {
-  const Framing framing{256, 16, 32, 1};
+  const Framing framing(kPackets, {256, 16, 32, 1});
   using Kind = icnt::AccessKind;
   CHECK(framing.request(Kind::kLoad, 0xf) == 16);
   CHECK(framing.answer(Kind::kLoad, 0x3) == 16 + 64);
@@ -105,6 +105,30 @@ TEST_CASE(
   CHECK(framing.answer(Kind::kAtomic, 0x1) == 16 + 32);
 }
 
+TEST_CASE("Framing: models, by the bytes of a line's load, store and copy") {
+  using Kind = icnt::AccessKind;
+  const FramingBytes of{256, 22, 6, 1, 16};
+  const Framing flits(kFlits, of), ideal(kIdeal, of);
+  // Whole flits of 16 bytes: 22 -> 32, 22 + 128 -> 160, 22 + 6 + 32 -> 64, 1 -> 16, 128 + 11 -> 144.
+  CHECK(flits.request(Kind::kLoad, 0xf) == 32);
+  CHECK(flits.answer(Kind::kLoad, 0xf) == 160);
+  CHECK(flits.request(Kind::kStore, 0x1) == 64);
+  CHECK(flits.answer(Kind::kStore, 0x1) == 16);
+  CHECK(flits.request(Kind::kCopy, 0xf) == 144);
+  CHECK(ideal.request(Kind::kLoad, 0xf) == 1);
+  CHECK(ideal.answer(Kind::kLoad, 0xf) == 128);
+  CHECK(ideal.request(Kind::kStore, 0x3) == 64);
+  CHECK(ideal.answer(Kind::kStore, 0x3) == 1);
+  for (unsigned sectors = 0; sectors < 16; ++sectors)
+    for (const Kind kind : {Kind::kLoad, Kind::kStore, Kind::kCopy, Kind::kAtomic}) {
+      const auto mask = static_cast<SectorMask>(sectors);
+      const Framing packets(kPackets, of);
+      CHECK(flits.request(kind, mask) % 16 == 0);
+      CHECK(flits.request(kind, mask) - packets.request(kind, mask) < 16);
+      CHECK(ideal.answer(kind, mask) <= packets.answer(kind, mask));
+    }
+}
+
 TEST_CASE("A multicast load is asked of every device, and answered sector by sector when all have answered") {
   constexpr Cycle kLatency = 50;
   // Devices 0 to 2 at a switch (node 3): wires 0 to 2 lead to it, 3 to 5 from it.
@@ -113,7 +137,8 @@ TEST_CASE("A multicast load is asked of every device, and answered sector by sec
   std::vector<Wire> devices, out;
   for (std::uint32_t d = 0; d < 3; ++d) devices.emplace_back(network, d, 3, 2, spec);
   for (std::uint32_t d = 0; d < 3; ++d) out.emplace_back(network, 3 + d, d, 6, spec);
-  Switch hub(network, 3, 4096, std::move(out), {0, 1, 2}, std::vector<Framing>(3, Framing{256, 16, 32, 1}));
+  Switch hub(network, 3, 4096, std::move(out), {0, 1, 2},
+             std::vector<Framing>(3, Framing(kPackets, {256, 16, 32, 1})));
   std::vector<Time> next(4);
   std::vector<sim::DomainId> all{0, 1, 2, 3};
   std::vector<std::vector<Message>> arrived(3);

@@ -11,8 +11,8 @@ namespace {
 
 TEST_CASE("the least recently used line leaves, also when the numbers of use begin again") {
   for (const std::uint32_t uses : {20u, 1000u, 0x7fffffffu}) {
-    TagArray tags(8 * 128, 8, uses);  // one set
-    std::list<Address> order;         // most recent first
+    TagArray tags(8 * 128, 8, LruReplacement(uses));  // one set
+    std::list<Address> order;                         // most recent first
     std::mt19937 random(uses);
     for (int i = 0; i < 5000; ++i) {
       const Address line = random() % 12 * 128;
@@ -36,7 +36,7 @@ TEST_CASE("the least recently used line leaves, also when the numbers of use beg
 
 TEST_CASE("the least recently used of too many dirty lines, also when the numbers of use begin again") {
   for (const std::uint32_t uses : {20u, 0x7fffffffu}) {
-    TagArray tags(8 * 128, 8, uses);
+    TagArray tags(8 * 128, 8, LruReplacement(uses));
     std::list<Address> dirty;  // most recent first
     for (std::uint32_t i = 0; i < 8; ++i) tags.insert(*tags.victim(0, false, 4), i * 128, false, false);
     std::mt19937 random(uses);

@@ -1,0 +1,320 @@
+#include "config/system_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "config/config.hpp"
+#include "config/products.hpp"
+#include "config/suggest.hpp"
+#include "config/system_fields.hpp"
+#include "config/topology.hpp"
+#include "config/value.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "NAME * COUNT" or "NAME"
+std::pair<std::string, std::uint32_t> name_and_count(std::string_view text, const char* what) {
+  const auto parts = split(text, '*');
+  if (parts.size() > 2 || parts[0].empty())
+    throw UserError(fmt::format("found '{}', expected {} or {} * COUNT", printable(text), what, what));
+  std::uint64_t count = 1;
+  if (parts.size() == 2) {
+    const Parameter number = integer("the count", Measure::kNone, 1, kMaxDevices * 16, "", {});
+    count = number_of(number, parts[1]);
+  }
+  return {std::string(parts[0]), static_cast<std::uint32_t>(count)};
+}
+
+class SystemReader {
+ public:
+  /// `folder`: of the file, from where it names files of devices.
+  SystemReader(SystemConfig& to, fs::path folder, const std::vector<std::string>& overrides)
+      : to_(&to), folder_(std::move(folder)), overrides_(&overrides) {}
+
+  /// [system] and [topology], then switches and kinds of links come before what names them.
+  void read(const IniText& ini) {
+    for (const Assignment& include : ini.includes)
+      throw InputError(include.file, include.line, "a system includes nothing; expected [system]");
+    const auto pass = [&](Pass now) {
+      for (const Assignment& a : ini.assignments)
+        if (pass_of(a.key) == now) located(a, [&] { now == Pass::kEdges ? add_edges(a) : set(a); });
+    };
+    pass(Pass::kSystem);
+    check_devices(ini);
+    if (!topology_.empty()) located(topology_.begin()->second, [&] { generate(); });
+    pass(Pass::kSections);
+    check_kinds(ini);
+    add_generated();
+    pass(Pass::kEdges);
+  }
+
+ private:
+  enum class Pass : std::uint8_t { kSystem, kSections, kEdges };
+  static Pass pass_of(std::string_view key) {
+    if (key.starts_with("system.") || key.starts_with("topology.")) return Pass::kSystem;
+    return key.starts_with("edges.") ? Pass::kEdges : Pass::kSections;
+  }
+
+  /// Errors of act() name the place of `a`.
+  template <class Act>
+  static void located(const Assignment& a, Act&& act) {
+    try {
+      act();
+    } catch (const InputError&) {
+      throw;
+    } catch (const UserError& e) {
+      throw InputError(a.file, a.line, e.what());
+    }
+  }
+
+  void set(const Assignment& a) {
+    const std::size_t dot = a.key.find('.');
+    if (dot == std::string::npos)
+      throw UserError(fmt::format(
+          "'{}' stands in no section; expected [system], [topology], [port], [edges] or that of a "
+          "kind of link",
+          printable(a.key)));
+    const std::string section = a.key.substr(0, dot), key = a.key.substr(dot + 1);
+    if (!seen_.insert(a.key).second) throw UserError(fmt::format("duplicate key '{}'", printable(key)));
+    if (section == "system") return set_system(key, a.value);
+    if (section == "port") return set_port(key, a.value);
+    if (section == "topology") {
+      topology_.emplace(key, a);
+      return;
+    }
+    if (std::ranges::find(to_->switches, section) != to_->switches.end())
+      return set_switch(section, key, a.value);
+    set_kind(section, key, a.value);
+  }
+
+  void set_system(const std::string& key, const std::string& value) {
+    if (key == "devices") return add_devices(value);
+    if (key == "name") {
+      to_->name = value;
+      return;
+    }
+    if (key != "switches") unknown(key, {"name", "devices", "switches"});
+    for (const std::string_view switch_name : split(value, ',')) add_switch(switch_name);
+  }
+
+  void add_switch(std::string_view name) {
+    if (name.empty() || name == "all" || name.starts_with("gpu"))
+      throw UserError(fmt::format("'{}' cannot be a switch's name", printable(name)));
+    if (std::ranges::find(to_->switches, name) != to_->switches.end())
+      throw UserError(fmt::format("two switches '{}'", printable(name)));
+    to_->switches.emplace_back(name);
+  }
+
+  void add_devices(const std::string& value) {
+    for (const std::string_view part : split(value, ',')) {
+      const auto [product, count] = name_and_count(part, "PRODUCT");
+      const fs::path beside = folder_ / product;
+      std::error_code error;
+      const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
+      const GpuConfig device = resolve(is_file ? beside.string() : product, *overrides_);
+      if (to_->devices.size() + count > kMaxDevices)
+        throw UserError(fmt::format("more than {} devices", kMaxDevices));
+      to_->devices.insert(to_->devices.end(), count, device);
+    }
+  }
+
+  void set_switch(const std::string& name, const std::string& key, const std::string& value) {
+    if (key != "multicast") unknown(key, {"multicast"});
+    if (value != "true" && value != "false")
+      throw UserError(fmt::format("found '{}', expected true or false", printable(value)));
+    if (value == "true") to_->multicast.insert(name);
+  }
+
+  void set_port(const std::string& key, const std::string& value) {
+    std::vector<std::string_view> names;
+    for (const PortField& field : port_fields()) {
+      if (field.parameter.key == key) {
+        to_->*field.field = static_cast<std::uint32_t>(number_of(field.parameter, value));
+        return;
+      }
+      names.push_back(field.parameter.key);
+    }
+    unknown(key, names);
+  }
+
+  void set_kind(const std::string& section, const std::string& key, const std::string& value) {
+    auto kind = std::ranges::find(to_->kinds, section, &LinkKind::name);
+    if (kind == to_->kinds.end()) {
+      to_->kinds.emplace_back().name = section;
+      kind = to_->kinds.end() - 1;
+    }
+    if (key == "model") {
+      kind->model = model_of(value);
+      return;
+    }
+    std::vector<std::string_view> names{"model"};
+    for (const LinkField& field : link_fields()) {
+      if (field.parameter.key == key) return field.set(*kind, number_of(field.parameter, value));
+      names.push_back(field.parameter.key);
+    }
+    unknown(key, names);
+  }
+
+  [[noreturn]] static void unknown(const std::string& key, const std::vector<std::string_view>& names) {
+    throw UserError(fmt::format("unknown key '{}'{}", printable(key), suggestion(key, names)));
+  }
+
+  [[nodiscard]] static std::uint32_t model_of(const std::string& value) {
+    const auto found = std::ranges::find(link_models(), value);
+    if (found != link_models().end()) return static_cast<std::uint32_t>(found - link_models().begin());
+    std::string known;
+    for (const std::string_view name : link_models()) known.append(known.empty() ? "" : ", ").append(name);
+    throw UserError(fmt::format("found '{}', expected one of {}", printable(value), known));
+  }
+
+  // --- [topology] ---
+
+  [[nodiscard]] const Assignment* topology_key(std::string_view key) const {
+    const auto found = topology_.find(key);
+    return found == topology_.end() ? nullptr : &found->second;
+  }
+
+  /// The graph, and its switches, which sections may name.
+  void generate() {
+    const Assignment* kind = topology_key("kind");
+    if (!kind) throw UserError("[topology] has no 'kind'");
+    located(*kind, [&] {
+      const Topology& chosen = topology(kind->value);
+      check_topology_keys(chosen);
+      graph_ = chosen.generate(static_cast<std::uint32_t>(to_->devices.size()), [&](std::string_view key) {
+        const Assignment* a = topology_key(key);
+        if (!a) throw UserError(fmt::format("[topology] has no '{}', which {} needs", key, chosen.name));
+        std::uint32_t number = 0;
+        located(*a, [&] {
+          const Parameter row = integer(std::string(key), Measure::kNone, 1, kMaxDevices, "", {});
+          number = static_cast<std::uint32_t>(number_of(row, a->value));
+        });
+        return number;
+      });
+      first_switch_ = static_cast<std::uint32_t>(to_->switches.size());
+      for (const std::string& name : graph_.switches) add_switch(name);
+    });
+  }
+
+  void check_topology_keys(const Topology& chosen) const {
+    std::vector<std::string_view> names{"kind", "link", "attach"};
+    for (const TopologyParameter& parameter : chosen.parameters) names.push_back(parameter.key);
+    for (const auto& [key, a] : topology_)
+      located(a, [&] {
+        if (std::ranges::find(names, key) == names.end()) unknown(key, names);
+      });
+  }
+
+  /// Its links; `attach` names those of devices to switches where they are not as the others.
+  void add_generated() {
+    if (topology_.empty()) return;
+    const Assignment* link = topology_key("link");
+    const Assignment* attach = topology_key("attach") ? topology_key("attach") : link;
+    add_generated(graph_.attached, attach, "attach' or 'link");
+    add_generated(graph_.between, link, "link");
+  }
+  void add_generated(const std::vector<TopologyGraph::Edge>& edges, const Assignment* how, const char* key) {
+    if (edges.empty()) return;
+    if (!how)
+      throw InputError(topology_.begin()->second.file, topology_.begin()->second.line,
+                       fmt::format("[topology] has no '{}'; expected LINK or LINK * COUNT", key));
+    // Its switches are counted behind the devices; those of [system] come before them.
+    const auto devices = static_cast<std::uint32_t>(to_->devices.size());
+    const auto node = [&](std::uint32_t n) { return n < devices ? n : n + first_switch_; };
+    located(*how, [&] {
+      const auto [kind, count] = link_of(how->value);
+      for (const TopologyGraph::Edge& edge : edges) add_edge(node(edge.a), node(edge.b), kind, count);
+    });
+  }
+
+  // --- Checks, edges ---
+
+  static std::string file_of(const SystemConfig& system, const IniText& ini) {
+    return ini.assignments.empty() ? system.name : ini.assignments.front().file;
+  }
+  void check_devices(const IniText& ini) const {
+    if (to_->devices.empty())
+      throw InputError(file_of(*to_, ini), 0, "[system] has no 'devices'; expected PRODUCT * COUNT");
+  }
+  void check_kinds(const IniText& ini) const {
+    const std::string file = file_of(*to_, ini);
+    for (const LinkKind& kind : to_->kinds)
+      for (const LinkField& field : link_fields())
+        if (!field.optional && !seen_.contains(kind.name + "." + field.parameter.key))
+          throw InputError(file, 0,
+                           fmt::format("[{}] has no '{}'; expected {}", kind.name, field.parameter.key,
+                                       expected_text(field.parameter)));
+  }
+
+  /// "gpu0.gpu1", "all.SWITCH", "all.all"
+  void add_edges(const Assignment& a) {
+    const auto ends = split(std::string_view(a.key).substr(6), '.');
+    if (ends.size() != 2)
+      throw UserError(fmt::format("found '{}', expected two nodes, such as gpu0.gpu1 or all.SWITCH",
+                                  printable(std::string_view(a.key).substr(6))));
+    if (ends[0] == ends[1] && ends[0] != "all") throw UserError("a link from a node to itself");
+    const auto [index, count] = link_of(a.value);
+    for (const std::uint32_t from : nodes(ends[0]))
+      for (const std::uint32_t to : nodes(ends[1])) {
+        const bool both = ends[0] == ends[1];
+        if (both ? from >= to : from == to) continue;
+        add_edge(from, to, index, count);
+      }
+  }
+  void add_edge(std::uint32_t from, std::uint32_t to, std::uint32_t kind, std::uint32_t count) {
+    if (!pairs_.insert(std::minmax(from, to)).second)
+      throw UserError("two nodes are linked twice; expected one line with their number of links");
+    to_->edges.push_back({from, to, kind, count});
+  }
+  /// "KIND * COUNT": the kind's index, and the count.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> link_of(std::string_view text) const {
+    const auto [kind, count] = name_and_count(text, "LINK");
+    const auto found = std::ranges::find(to_->kinds, kind, &LinkKind::name);
+    if (found == to_->kinds.end())
+      throw UserError(
+          fmt::format("'{}' is no kind of link; expected one that has a section", printable(kind)));
+    return {static_cast<std::uint32_t>(found - to_->kinds.begin()), count};
+  }
+
+  [[nodiscard]] std::vector<std::uint32_t> nodes(std::string_view name) const {
+    const auto devices = static_cast<std::uint32_t>(to_->devices.size());
+    std::vector<std::uint32_t> found;
+    if (name == "all")
+      for (std::uint32_t d = 0; d < devices; ++d) found.push_back(d);
+    for (std::uint32_t d = 0; d < devices; ++d)
+      if (name == fmt::format("gpu{}", d)) found.push_back(d);
+    for (std::uint32_t s = 0; s < to_->switches.size(); ++s)
+      if (name == to_->switches[s]) found.push_back(devices + s);
+    if (found.empty())
+      throw UserError(fmt::format("'{}' is no node; expected gpu0 to gpu{}, all, or a switch of [system]",
+                                  printable(name), devices - 1));
+    return found;
+  }
+
+  SystemConfig* to_;
+  fs::path folder_;
+  const std::vector<std::string>* overrides_;
+  std::set<std::string> seen_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
+  std::map<std::string, Assignment, std::less<>> topology_;  // by key
+  TopologyGraph graph_;
+  std::uint32_t first_switch_ = 0;  // of the graph's, in SystemConfig::switches
+};
+
+}  // namespace
+
+void read_system(SystemConfig& to, const IniText& ini, const fs::path& folder,
+                 const std::vector<std::string>& overrides) {
+  SystemReader(to, folder, overrides).read(ini);
+}
+
+}  // namespace lockstep::config

@@ -1,0 +1,17 @@
+#include "config/topology.hpp"
+
+namespace lockstep::config {
+namespace {
+
+TopologyGraph generate(std::uint32_t devices, const std::function<std::uint32_t(std::string_view)>&) {
+  TopologyGraph graph = router_at_each(devices);
+  for (std::uint32_t d = 0; d < devices; ++d) link_routers(graph, devices, d, (d + 1) % devices);
+  return graph;
+}
+
+}  // namespace
+
+constinit const Topology kRing{
+    "ring", "a switch at each device, each linked to the next one's", {}, generate};
+
+}  // namespace lockstep::config

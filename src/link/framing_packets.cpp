@@ -1,0 +1,19 @@
+#include "link/framing.hpp"
+
+namespace lockstep::link {
+namespace {
+
+/// Data under headers: a copy's lines share those of whole packets.
+std::uint32_t packet_bytes(const FramedMessage& m, const FramingBytes& of) {
+  const bool carries = m.answer ? icnt::answer_carries_data(m.kind) : icnt::carries_data(m.kind);
+  if (m.answer) return carries ? m.data + of.header : of.ack;
+  if (m.kind == icnt::AccessKind::kCopy) return m.data + (of.header * kLineBytes + of.packet - 1) / of.packet;
+  return carries ? m.data + of.header + of.store : of.header;
+}
+
+}  // namespace
+
+constinit const FramingModel kPackets{
+    "packets", "data under headers, which copies share; acknowledgements ride with others", packet_bytes};
+
+}  // namespace lockstep::link

@@ -1,0 +1,38 @@
+// Random, by a hash.
+#pragma once
+
+#include "mem/hash.hpp"
+#include "mem/recency.hpp"
+
+namespace lockstep::mem {
+
+/// Of the places in question each goes with the same probability: by a hash of the set and of the number of
+/// lines that the slice has taken so far. So a request that has to wait chooses the same place again, however
+/// often it asks.
+class HashedRandomReplacement {
+ public:
+  void touch(RecencyWords& words, SetPlaces, Slot slot) const {
+    words[slot] = (words[slot] & kInFlight) | kFirstUse;
+  }
+  void insert(RecencyWords& words, SetPlaces set, Slot slot) {
+    ++taken_;
+    touch(words, set, slot);
+  }
+
+  template <class May>
+  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    if (const Slot slot = place_before_policy(words, set, may); slot != kNoSlot) return slot;
+    const Slot end = set.begin + set.ways;
+    std::uint32_t candidates = 0;
+    for (Slot s = set.begin; s < end; ++s) candidates += may(s);
+    if (candidates == 0) return kNoSlot;
+    std::uint32_t skip = mix_below(taken_ << 32 | set.begin, candidates);
+    for (Slot s = set.begin;; ++s)
+      if (may(s) && skip-- == 0) return s;
+  }
+
+ private:
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace lockstep::mem

@@ -1,0 +1,54 @@
+// Least recently used.
+#pragma once
+
+#include <algorithm>
+
+#include "mem/recency.hpp"
+
+namespace lockstep::mem {
+
+/// Exact: a word is the number of the place's last use.
+class LruReplacement {
+ public:
+  /// `uses`: that are told apart before their numbers begin again.
+  explicit LruReplacement(std::uint32_t uses = kInFlight - 1) : last_use_(uses) {}
+
+  void touch(RecencyWords& words, SetPlaces set, Slot slot) {
+    if (clock_ == last_use_) renumber(words, set.ways);
+    words[slot] = (words[slot] & kInFlight) | clock_++;
+  }
+  void insert(RecencyWords& words, SetPlaces set, Slot slot) { touch(words, set, slot); }
+
+  template <class May>
+  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    Slot best = kNoSlot;
+    std::uint32_t oldest = kInFlight;
+    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+      const std::uint32_t word = words[s] & ~kInFlight;
+      if (word >= oldest || !may(s)) continue;
+      oldest = word;
+      best = s;
+    }
+    return best;
+  }
+
+ private:
+  /// The numbers of use have run out: they begin again, each set keeping its order.
+  void renumber(RecencyWords& words, std::uint32_t ways) {
+    std::vector<Slot> order(ways);
+    for (Slot begin = 0; begin < words.size(); begin += ways) {
+      for (std::uint32_t w = 0; w < ways; ++w) order[w] = begin + w;
+      std::stable_sort(order.begin(), order.end(),
+                       [&](Slot a, Slot b) { return (words[a] & ~kInFlight) < (words[b] & ~kInFlight); });
+      for (std::uint32_t w = 0; w < ways; ++w) {
+        std::uint32_t& word = words[order[w]];
+        if ((word & ~kInFlight) >= kFirstUse) word = (word & kInFlight) | (kFirstUse + w);
+      }
+    }
+    clock_ = kFirstUse + ways;
+  }
+
+  std::uint32_t clock_ = kFirstUse, last_use_;
+};
+
+}  // namespace lockstep::mem

@@ -1,0 +1,39 @@
+// Not recently used: one reference bit for each place.
+#pragma once
+
+#include "mem/recency.hpp"
+
+namespace lockstep::mem {
+
+/// A use sets the place's bit; where that sets the last one of the set, the others are cleared (the variant
+/// that is also known as bit-PLRU). The first place without the bit goes, or the first of those in question
+/// where all have it.
+class NruReplacement {
+ public:
+  void touch(RecencyWords& words, SetPlaces set, Slot slot) const {
+    words[slot] = (words[slot] & kInFlight) | kReferenced;
+    const Slot end = set.begin + set.ways;
+    for (Slot s = set.begin; s < end; ++s)
+      if ((words[s] & ~kInFlight) != kReferenced) return;
+    for (Slot s = set.begin; s < end; ++s)
+      if (s != slot) words[s] = (words[s] & kInFlight) | kFirstUse;
+  }
+  void insert(RecencyWords& words, SetPlaces set, Slot slot) const { touch(words, set, slot); }
+
+  template <class May>
+  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    if (const Slot slot = place_before_policy(words, set, may); slot != kNoSlot) return slot;
+    Slot first = kNoSlot;
+    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+      if (!may(s)) continue;
+      if ((words[s] & ~kInFlight) != kReferenced) return s;
+      if (first == kNoSlot) first = s;
+    }
+    return first;
+  }
+
+ private:
+  static constexpr std::uint32_t kReferenced = kFirstUse + 1;
+};
+
+}  // namespace lockstep::mem
