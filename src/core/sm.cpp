@@ -165,7 +165,9 @@ void Sm::settle(Cycle at) {
 
 void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   State& s = *state_;
-  stats::add(total.sm, std::exchange(s.counters[kernel], {}));
+  stats::SmCounters& counted = s.counters[kernel];
+  counted.stalls[static_cast<unsigned>(stats::Stall::kIssued)] = counted.warp_instructions;
+  stats::add(total.sm, std::exchange(counted, {}));
   stats::add(total.sm, std::exchange(s.mio.counters(kernel), {}));
   stats::add(total.icnt, std::exchange(s.mio.icnt_counters(kernel), {}));
 }
