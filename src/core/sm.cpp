@@ -167,6 +167,7 @@ void Sm::settle(Cycle at) {
 void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   State& s = *state_;
   stats::SmCounters counted = std::exchange(s.counters[kernel], {});
+  counted.stalls[static_cast<unsigned>(stats::Stall::kIssued)] = counted.warp_instructions;
   for (const std::uint64_t lanes : counted.lanes) counted.thread_instructions += lanes;
   stats::add(total.sm, counted);
   stats::add(total.sm, std::exchange(s.mio.counters(kernel), {}));

@@ -74,7 +74,6 @@ void Sm::State::issue(unsigned w, Cycle now) {
   const Tick t = local(now);
 
   stats::SmCounters& c = counters[warp.kernel];
-  ++c.stalls[static_cast<unsigned>(Stall::kIssued)];
   ++c.warp_instructions;
   // One lane issues a bulk copy: its mask is that of its words.
   c.lanes[static_cast<unsigned>(inst.unit_class)] +=
