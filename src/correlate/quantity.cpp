@@ -35,23 +35,20 @@ std::string lower(std::string_view text) {
 /// "1,234,567.8" without its separators; nullopt where a group has not three digits.
 std::optional<std::string> without_separators(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
+  if (text.find(',') == std::string_view::npos) return std::string(text);
   std::string digits;
-  std::size_t group = 0;
-  bool separated = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c != ',') {
-      digits += c;
-      if (i < end && c >= '0' && c <= '9') ++group;
-    }
-    if (c == ',' || i + 1 == end) {
-      if (c == ',' && i >= end) return std::nullopt;
-      const bool first = c == ',' && !separated;
-      if (separated ? group != 3 : (first && (group < 1 || group > 3))) return std::nullopt;
-      if (c == ',') separated = true, group = 0;
-    }
+  std::string_view whole = text.substr(0, end);
+  for (bool first = true;; first = false) {
+    const std::size_t comma = whole.find(',');
+    const std::string_view group = whole.substr(0, comma);
+    const std::size_t sign = first && group.starts_with('-') ? 1 : 0;
+    const std::size_t size = group.size() - sign;
+    if (first ? size < 1 || size > 3 : size != 3) return std::nullopt;
+    digits += group;
+    if (comma == std::string_view::npos) break;
+    whole.remove_prefix(comma + 1);
   }
-  return digits;
+  return digits + std::string(text.substr(end));
 }
 
 std::string_view trimmed(std::string_view text) {
