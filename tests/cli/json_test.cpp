@@ -69,11 +69,6 @@ TEST_CASE("stats.json of all kinds of runs is as its schema says") {
     CHECK(!stats["system"]["links"].empty());
     check_valid(stats);
   }
-  SECTION("several devices, with managed memory") {
-    const Json stats = stats_of({"run", "-c", "dgx1_v100", "--gpus", "2", "--managed", "all", "--device", "0=" + kTraces + "chain", "--device", "1=" + kTraces + "streaming"});
-    CHECK(stats["managed"].is_array());
-    check_valid(stats);
-  }
   SECTION("a program") {
     check_valid(stats_of({"exec", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx"}));
   }

@@ -187,7 +187,7 @@ TEST_CASE("bad studies end before the first run, with one line") {
   bench.study("[[axis]]\nkey = \"l1.wais\"\nvalues = [1]\n");
   CHECK_THAT(refused({}), Catch::Contains("s.toml:2: t, sm.max_ctas 8, mhz 500, l1.wais 1: ") && Catch::Contains("did you mean 'l1.ways'?"));
   bench.study("[[axis]]\noption = \"thread\"\nvalues = [1]\n");
-  CHECK_THAT(refused({}), Catch::Contains("unknown option '--thread'"));
+  CHECK_THAT(refused({}), Catch::Contains("unknown option '--thread=1'; did you mean '--threads'?"));
   bench.study("[[axis]]\noption = \"threads\"\nvalues = [1]\n");
   CHECK_THAT(refused({}), Catch::Contains("option 'threads' is not for studies"));
   bench.study("[[workload]]\ntrace = \"none\"\n");
