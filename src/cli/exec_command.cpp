@@ -82,7 +82,8 @@ std::vector<std::string> texts_of(const po::variables_map& values, const char* n
 /// How kernels are lowered. Throws UserError for names that do not exist.
 struct CodeOptions {
   explicit CodeOptions(const po::variables_map& values)
-      : registers(cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
+      : registers(
+            cuda::make_register_choice(values["registers"].as<std::string>(), texts_of(values, "regs"))),
         without(texts_of(values, "without")) {
     (void)lower::all_but(without);
   }

@@ -133,8 +133,8 @@ void add_run_options(po::options_description& options) {
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
       "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
-      "quiet,q", "no progress and no summary")(
-      "json", "stats.json on standard output in place of the summary")(
+      "quiet,q", "no progress and no summary")("json",
+                                               "stats.json on standard output in place of the summary")(
       "all-launches", "a row of the summary for each launch, however many there are")(
       "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
@@ -204,7 +204,8 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   arguments.quiet = values.count("quiet") > 0;
   arguments.all_launches = values.count("all-launches") > 0;
   arguments.json = values.count("json") > 0;
-  if (arguments.json) refuse_idle(values, command, {"quiet", "all-launches", "accelsim-stats"}, "with --json");
+  if (arguments.json)
+    refuse_idle(values, command, {"quiet", "all-launches", "accelsim-stats"}, "with --json");
   arguments.check = check_arguments(values);
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();

@@ -14,15 +14,30 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array<Unit, 22> kTimes{{{"ns", 1},           {"nsecond", 1},        {"nanosecond", 1},
-                                       {"us", 1e3},         {"usecond", 1e3},      {"microsecond", 1e3},
-                                       {"\xc2\xb5s", 1e3},  {"\xce\xbcs", 1e3},    {"ms", 1e6},
-                                       {"msecond", 1e6},    {"millisecond", 1e6},  {"s", 1e9},
-                                       {"sec", 1e9},        {"second", 1e9},       {"nseconds", 1},
-                                       {"useconds", 1e3},   {"mseconds", 1e6},     {"seconds", 1e9},
-                                       {"nanoseconds", 1},  {"microseconds", 1e3}, {"milliseconds", 1e6},
+constexpr std::array<Unit, 22> kTimes{{{"ns", 1},
+                                       {"nsecond", 1},
+                                       {"nanosecond", 1},
+                                       {"us", 1e3},
+                                       {"usecond", 1e3},
+                                       {"microsecond", 1e3},
+                                       {"\xc2\xb5s", 1e3},
+                                       {"\xce\xbcs", 1e3},
+                                       {"ms", 1e6},
+                                       {"msecond", 1e6},
+                                       {"millisecond", 1e6},
+                                       {"s", 1e9},
+                                       {"sec", 1e9},
+                                       {"second", 1e9},
+                                       {"nseconds", 1},
+                                       {"useconds", 1e3},
+                                       {"mseconds", 1e6},
+                                       {"seconds", 1e9},
+                                       {"nanoseconds", 1},
+                                       {"microseconds", 1e3},
+                                       {"milliseconds", 1e6},
                                        {"", 1}}};
-constexpr std::array<std::string_view, 8> kCounted{"byte", "b", "hz", "sector", "inst", "cycle", "request", "warp"};
+constexpr std::array<std::string_view, 8> kCounted{"byte", "b",     "hz",      "sector",
+                                                   "inst", "cycle", "request", "warp"};
 constexpr std::array<Unit, 5> kPrefixes{{{"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}};
 
 std::string lower(std::string_view text) {

@@ -39,8 +39,9 @@ struct FieldHelp {
 /// docs/stats.md, generated.
 [[nodiscard]] std::string markdown();
 
-/// docs/stats.schema.json, generated: a JSON Schema of stats.json. It describes all that this version writes and
-/// requires what is always there; names that it does not have are allowed, as later versions may add some.
+/// docs/stats.schema.json, generated: a JSON Schema of stats.json. It describes all that this version writes
+/// and requires what is always there; names that it does not have are allowed, as later versions may add
+/// some.
 [[nodiscard]] std::string json_schema();
 
 /// As explain(), as JSON: {"schema":1,"statistics":[{"name":...,"unit":...,"help":...}]}.
