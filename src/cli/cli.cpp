@@ -51,7 +51,8 @@ std::string help_text() {
   return text +
          "\n  lockstep COMMAND --help   the options of a command\n"
          "  lockstep --version        the program's version\n\n"
-         "Exit codes: 0 done, 1 `compare` found a difference or a run of `sweep` is not complete, 2 bad usage or input, 3 deadlock in the "
+         "Exit codes: 0 done, 1 `compare` found a difference or a run of `sweep` is not complete, 2 bad "
+         "usage or input, 3 deadlock in the "
          "simulated\n"
          "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
          "lockstep, 130 ended by a signal with the results so far, 141 the reader of standard output has "

@@ -39,13 +39,17 @@ Json named_json(std::span<const config::Product> list) {
   return all;
 }
 
-void print_json(const Json& json) { print_out("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace)); }
+void print_json(const Json& json) {
+  print_out("{}\n", json.dump(1, ' ', false, Json::error_handler_t::replace));
+}
 
-/// The parameters whose key is `wanted`, or that are in this group; "" or "all": every one. With their sources.
+/// The parameters whose key is `wanted`, or that are in this group; "" or "all": every one. With their
+/// sources.
 Json parameters_json(const std::string& wanted, const config::Resolved& resolved) {
   Json all = Json::object();
   for (const config::Parameter& p : config::schema()) {
-    const bool inside = wanted.empty() || wanted == "all" || p.key == wanted || p.key.starts_with(wanted + ".");
+    const bool inside =
+        wanted.empty() || wanted == "all" || p.key == wanted || p.key.starts_with(wanted + ".");
     if (!inside) continue;
     Json& parameter = all[p.key] = {{"value", config::value_text(p, resolved.config)},
                                     {"unit", config::info(p.measure).name},
@@ -107,7 +111,8 @@ void check_combination(const po::variables_map& values) {
                                 values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
   for (const char* page : {"markdown", "accelsim-markdown"}) {
     if (!values.count(page)) continue;
-    refuse_idle(values, "config", {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json"},
+    refuse_idle(values, "config",
+                {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json"},
                 fmt::format("with --{}, a page on all GPUs", page));
   }
   if (values.count("markdown"))
@@ -131,7 +136,8 @@ void print_one(const po::variables_map& values) {
                : config::resolve_with_origins(product.empty() ? "v100" : product, {}, overrides);
   const std::string wanted = values.count("explain") ? values["explain"].as<std::string>() : "";
   if (values.count("json")) {
-    if (wanted == "window") throw UserError("config: --json has no effect with --explain window, which is a text");
+    if (wanted == "window")
+      throw UserError("config: --json has no effect with --explain window, which is a text");
     print_one_json(wanted, resolved);
   } else if (values.count("explain")) {
     print_out("{}", explanation(wanted, resolved));

@@ -57,9 +57,10 @@ std::string program_of(const Named& file, const std::vector<correlate::Simulated
   const auto found = std::ranges::find(programs, stem, &correlate::SimulatedProgram::program);
   if (found != programs.end()) return stem;
   if (std::ranges::any_of(measured.launches, [](const auto& m) { return m.program.empty(); }))
-    throw UserError(fmt::format("{}: does not say which of the {} runs it measures; expected PROGRAM={} or a column "
-                                "`program`",
-                                file.path, programs.size(), file.path));
+    throw UserError(
+        fmt::format("{}: does not say which of the {} runs it measures; expected PROGRAM={} or a column "
+                    "`program`",
+                    file.path, programs.size(), file.path));
   return "";
 }
 
@@ -79,14 +80,15 @@ void write_plots(const correlate::Correlation& correlation, const std::string& f
 Syntax correlate_syntax() {
   Syntax syntax;
   syntax.usage = "correlate RUN... --hardware FILE [options]";
-  syntax.summary = "Compares runs with measurements of a GPU: errors and correlation, by counter and by program.";
+  syntax.summary =
+      "Compares runs with measurements of a GPU: errors and correlation, by counter and by program.";
   syntax.positionals = {"RUN"};
   syntax.rest = "others";
   syntax.options.add_options()("hardware", po::value<std::vector<std::string>>()->composing(),
                                "measurements: CSV of ncu, of nsys, or of one's own; repeatable")(
       "plots", po::value<std::string>(), "folder for a scatter plot of each counter")(
-      "csv", po::value<std::string>(), "file for all pairs of values")("pairs", "all pairs of values in the text")(
-      "json", "all as JSON");
+      "csv", po::value<std::string>(), "file for all pairs of values")(
+      "pairs", "all pairs of values in the text")("json", "all as JSON");
   syntax.notes =
       "RUN: a result folder or stats.json; PROGRAM=RUN names its program, else the trace's name does. FILE:\n"
       "PROGRAM=FILE where it is of one of several programs. docs/studies/correlate.md describes the files.";
@@ -120,7 +122,8 @@ int run_correlate(int argc, char** argv) {
                                 matched.unmatched.empty() ? "" : "; " + matched.unmatched.front()));
   const auto correlation = correlate::correlate(std::move(matched), {unknown.begin(), unknown.end()});
   if (values->count("plots")) write_plots(correlation, (*values)["plots"].as<std::string>());
-  if (values->count("csv")) stats::write_file((*values)["csv"].as<std::string>(), correlate::to_csv(correlation));
+  if (values->count("csv"))
+    stats::write_file((*values)["csv"].as<std::string>(), correlate::to_csv(correlation));
   print_out("{}", values->count("json") ? correlate::to_json(correlation)
                                         : correlate::to_text(correlation, values->count("pairs") > 0));
   return kDone;

@@ -63,8 +63,9 @@ int run_lower(int argc, char** argv) {
   syntax.positionals = {"FILE"};
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10, of a GPU that exists: 70, 75, 80, 90, ...")(
-      "code", "the instructions too")("json", "as JSON")("without", po::value<std::vector<std::string>>()->composing(),
-                                      ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
+      "code", "the instructions too")("json", "as JSON")(
+      "without", po::value<std::vector<std::string>>()->composing(),
+      ("leave out a step: " + lower::step_names() + "; repeatable").c_str());
   syntax.notes =
       "An instruction: byte address, destinations (their number and names), opcode, sources, bytes accessed.";
   const auto values = parse(argc, argv, syntax);

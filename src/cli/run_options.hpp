@@ -54,8 +54,8 @@ void add_run_options(boost::program_options::options_description& options);
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
 
-/// What `lockstep exec` would simulate with; nothing is started. The same for its own arguments, with "--" and
-/// the program. Throws UserError.
+/// What `lockstep exec` would simulate with; nothing is started. The same for its own arguments, with "--"
+/// and the program. Throws UserError.
 [[nodiscard]] std::optional<RunArguments> parse_exec(int argc, char** argv);
 
 /// Makes the folder for results, and throws UserError where one of the files that are asked for could not be

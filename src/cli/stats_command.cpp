@@ -16,12 +16,13 @@ int run_stats(int argc, char** argv) {
   syntax.usage = "stats [options]";
   syntax.summary = "Lists the statistics of a run: name, unit and meaning.";
   syntax.options.add_options()("explain", po::value<std::string>()->default_value(""),
-                               "only names that start so, such as l1 or stalls.wait")(
-      "json", "as JSON")("markdown", "docs/stats.md")("schema", "docs/stats.schema.json, the JSON Schema of stats.json");
+                               "only names that start so, such as l1 or stalls.wait")("json", "as JSON")(
+      "markdown", "docs/stats.md")("schema", "docs/stats.schema.json, the JSON Schema of stats.json");
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
   if (values->count("markdown")) {
-    refuse_idle(*values, "stats", {"explain", "json", "schema"}, "with --markdown, the page on all statistics");
+    refuse_idle(*values, "stats", {"explain", "json", "schema"},
+                "with --markdown, the page on all statistics");
     print_out("{}", stats::markdown());
     return kDone;
   }

@@ -39,27 +39,33 @@ struct SweepArguments {
 Syntax sweep_syntax() {
   Syntax syntax;
   syntax.usage = "sweep STUDY.toml [options]";
-  syntax.summary = "Runs a study: traces and programs on configurations that vary along axes, and their table.";
+  syntax.summary =
+      "Runs a study: traces and programs on configurations that vary along axes, and their table.";
   syntax.positionals = {"STUDY"};
   auto text = [] { return po::value<std::string>(); };
-  syntax.options.add_options()("out,o", text(), "folder for the results; else STUDY-results in the current one")(
+  syntax.options.add_options()("out,o", text(),
+                               "folder for the results; else STUDY-results in the current one")(
       "jobs,j", text(), "runs side by side; else the study's, else as many as the cores allow")(
       "threads,t", text(), "threads of each run; else the study's, in a SLURM task SLURM_CPUS_PER_TASK")(
       "base", text(), "folder in which the study's relative paths lie; else that of STUDY.toml")(
       "rerun", text(), "failed: try again what failed; all: make all results anew")(
-      "list", "only say which runs there are and how they stand")("collect", "only the table and figures of what is there")(
+      "list", "only say which runs there are and how they stand")(
+      "collect", "only the table and figures of what is there")(
       "task", text(), "only run number N of --list, as a task of an array does; no table")(
       "slurm", "submit what is missing as a SLURM array; options for sbatch follow after --")(
       "json", "the table as JSON instead of text")("quiet,q", "no progress and no table");
   syntax.notes =
-      "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. What is there already is\n"
-      "not run again. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended by a signal.";
+      "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. What is there "
+      "already is\n"
+      "not run again. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended by a "
+      "signal.";
   return syntax;
 }
 
 unsigned number_of(const po::variables_map& values, const char* name, std::uint64_t high) {
   if (!values.count(name)) return 0;
-  return static_cast<unsigned>(parse_number(fmt::format("--{}", name), values[name].as<std::string>(), 1, high));
+  return static_cast<unsigned>(
+      parse_number(fmt::format("--{}", name), values[name].as<std::string>(), 1, high));
 }
 
 SweepArguments::Mode mode_of(const po::variables_map& values) {
@@ -70,12 +76,14 @@ SweepArguments::Mode mode_of(const po::variables_map& values) {
   const char* found = nullptr;
   for (const auto& [name, own] : kModes) {
     if (!values.count(name)) continue;
-    if (found != nullptr) throw UserError(fmt::format("sweep: --{} and --{}; expected one of them", found, name));
+    if (found != nullptr)
+      throw UserError(fmt::format("sweep: --{} and --{}; expected one of them", found, name));
     found = name;
     mode = own;
   }
   if (mode == Mode::kList || mode == Mode::kCollect)
-    refuse_idle(values, "sweep", {"jobs", "threads", "rerun"}, fmt::format("with --{}: nothing is run", found));
+    refuse_idle(values, "sweep", {"jobs", "threads", "rerun"},
+                fmt::format("with --{}: nothing is run", found));
   if (mode == Mode::kTask || mode == Mode::kSlurm)
     refuse_idle(values, "sweep", {"jobs", "json"}, fmt::format("with --{}", found));
   return mode;
@@ -124,7 +132,8 @@ struct Sweep {
 
 unsigned threads_of(const Sweep& sweep) {
   if (sweep.arguments.threads > 0) return sweep.arguments.threads;
-  const bool in_task = sweep.arguments.mode == SweepArguments::Mode::kTask && std::getenv("SLURM_CPUS_PER_TASK");
+  const bool in_task =
+      sweep.arguments.mode == SweepArguments::Mode::kTask && std::getenv("SLURM_CPUS_PER_TASK");
   return in_task ? default_threads() : sweep.study.threads;
 }
 
@@ -169,8 +178,8 @@ void run_pending(const Sweep& sweep, const std::vector<std::size_t>& left, unsig
   if (!sweep.arguments.quiet)
     options.ended = [&](std::size_t job, const study::Stored& stored, double seconds) {
       const char* how = stored.state == State::kMissing ? "cut off" : name_of(stored.state);
-      print_err("[{}/{}] {} in {:.1f} s: {}{}{}\n", ++done, work.size(), how, seconds, sweep.plan.names[left[job]],
-                stored.error.empty() ? "" : ": ", stored.error);
+      print_err("[{}/{}] {} in {:.1f} s: {}{}{}\n", ++done, work.size(), how, seconds,
+                sweep.plan.names[left[job]], stored.error.empty() ? "" : ": ", stored.error);
     };
   study::run_jobs(sweep.store, work, options);
 }
@@ -186,15 +195,17 @@ int deliver(const Sweep& sweep) {
   study::check_columns(sweep.study, table);
   if (!sweep.study.figures.empty()) stats::make_folder(out + "/figures");
   for (const study::Figure& figure : sweep.study.figures)
-    stats::write_file(fmt::format("{}/figures/{}.svg", out, figure.name), study::draw(sweep.study, figure, table));
+    stats::write_file(fmt::format("{}/figures/{}.svg", out, figure.name),
+                      study::draw(sweep.study, figure, table));
   if (sweep.arguments.json) {
     print_out("{}", study::to_json(sweep.study, table));
   } else if (!sweep.arguments.quiet) {
     print_out("{}results in {}\n", study::to_text(sweep.study, table), out);
   }
   const std::size_t state = table.column("state");
-  return std::ranges::all_of(table.rows, [&](const auto& row) { return row[state] == "complete"; }) ? kDone
-                                                                                                    : kDifferent;
+  return std::ranges::all_of(table.rows, [&](const auto& row) { return row[state] == "complete"; })
+             ? kDone
+             : kDifferent;
 }
 
 int list(const Sweep& sweep) {
@@ -204,8 +215,8 @@ int list(const Sweep& sweep) {
   }
   for (std::size_t j = 0; j < sweep.plan.jobs.size(); ++j) {
     const study::Stored stored = sweep.store.look(sweep.plan.jobs[j].key);
-    print_out("{:>4}  {:<8}  {}  {}{}{}\n", j + 1, name_of(stored.state), sweep.plan.jobs[j].key, sweep.plan.names[j],
-              stored.error.empty() ? "" : ": ", stored.error);
+    print_out("{:>4}  {:<8}  {}  {}{}{}\n", j + 1, name_of(stored.state), sweep.plan.jobs[j].key,
+              sweep.plan.names[j], stored.error.empty() ? "" : ": ", stored.error);
   }
   return kDone;
 }

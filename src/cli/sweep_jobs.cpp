@@ -26,17 +26,20 @@ namespace fs = std::filesystem;
 using study::PlannedRun;
 using study::Study;
 
-/// Options of `run` and `exec` that `lockstep sweep` gives itself, that change no result, or that simulate nothing.
+/// Options of `run` and `exec` that `lockstep sweep` gives itself, that change no result, or that simulate
+/// nothing.
 constexpr std::array<std::string_view, 21> kNotOfStudies{
-    "config", "c",      "set",     "out",          "o",      "quiet",  "q",    "threads", "t",       "device", "launch",
-    "help",   "window", "shuffle", "no-skip",      "schedule", "work-log", "timeline", "record", "functional", "json"};
+    "config",  "c",        "set",      "out",      "o",      "quiet",      "q",
+    "threads", "t",        "device",   "launch",   "help",   "window",     "shuffle",
+    "no-skip", "schedule", "work-log", "timeline", "record", "functional", "json"};
 
 void check_options(const PlannedRun& run) {
   for (const auto& [name, value] : run.settings.options)
     if (std::ranges::find(kNotOfStudies, name) != kNotOfStudies.end())
-      throw UserError(fmt::format("option '{}' is not for studies: it is given by `lockstep sweep`, or by a key of "
-                                  "the study, or changes no result",
-                                  name));
+      throw UserError(
+          fmt::format("option '{}' is not for studies: it is given by `lockstep sweep`, or by a key of "
+                      "the study, or changes no result",
+                      name));
 }
 
 std::string hash_text(const std::string& text) {
@@ -93,14 +96,15 @@ class Identities {
       machine += config::to_ini(*options.system);
       for (const config::GpuConfig& device : options.system->devices) machine += config::to_ini(device);
     }
-    return fmt::format("lockstep {}\n{}gpu {}\nconfiguration {}\n{}", version(), content, options.config.gpu.name,
-                       hash_text(machine), options_text(run));
+    return fmt::format("lockstep {}\n{}gpu {}\nconfiguration {}\n{}", version(), content,
+                       options.config.gpu.name, hash_text(machine), options_text(run));
   }
 
  private:
   static std::string trace_text(const RunArguments& arguments) {
     if (!arguments.script.empty())
-      return fmt::format("ptx {}\nlaunch script {}\n", file_hash(arguments.trace), file_hash(arguments.script));
+      return fmt::format("ptx {}\nlaunch script {}\n", file_hash(arguments.trace),
+                         file_hash(arguments.script));
     const auto trace = open(TraceArgument{arguments.trace, arguments.folders}, {.strict = arguments.strict});
     return fmt::format("trace {:016x}\n", trace->content_hash());
   }
@@ -109,13 +113,15 @@ class Identities {
     std::string text = fmt::format("program {}\n", file_hash(find_program(workload.program.front())));
     for (std::size_t i = 1; i < workload.program.size(); ++i)
       text += fmt::format("argument {}\n", workload.program[i]);
-    for (const std::string& input : workload.inputs) text += fmt::format("input {} {}\n", input, file_hash(input));
+    for (const std::string& input : workload.inputs)
+      text += fmt::format("input {} {}\n", input, file_hash(input));
     return text;
   }
 
   /// By name: the order in which they are given has no meaning. Where one names a file, its content counts.
   static std::string options_text(const PlannedRun& run) {
-    const std::map<std::string, std::string> options(run.settings.options.begin(), run.settings.options.end());
+    const std::map<std::string, std::string> options(run.settings.options.begin(),
+                                                     run.settings.options.end());
     std::string text;
     for (const auto& [name, value] : options) {
       if (value == "false") continue;

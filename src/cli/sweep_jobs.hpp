@@ -18,9 +18,9 @@ struct SweepJobs {
   std::vector<std::string> names;       // of the jobs, for people: of the first run that needs it
 };
 
-/// Reads the options, configurations and traces of all runs, as `lockstep run` and `exec` would, in the current
-/// folder. Runs of the same trace or program, configuration, options and version of this program have one key.
-/// Throws InputError naming the study's file and line, the run and what is wrong with it.
+/// Reads the options, configurations and traces of all runs, as `lockstep run` and `exec` would, in the
+/// current folder. Runs of the same trace or program, configuration, options and version of this program have
+/// one key. Throws InputError naming the study's file and line, the run and what is wrong with it.
 [[nodiscard]] SweepJobs sweep_jobs(const study::Study& study);
 
 }  // namespace lockstep::cli

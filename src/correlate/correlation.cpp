@@ -31,16 +31,19 @@ std::string optional_text(const std::optional<double>& value) {
 }
 
 std::string table_text(const std::vector<Group>& groups, bool programs) {
-  std::vector<std::vector<std::string>> lines{
-      {"counter", "program", "values", "mean", "median", "mean |e|", "p90 |e|", "maximum", "geo. mean", "r", "r (log)"}};
+  std::vector<std::vector<std::string>> lines{{"counter", "program", "values", "mean", "median", "mean |e|",
+                                               "p90 |e|", "maximum", "geo. mean", "r", "r (log)"}};
   for (const Group& g : groups) {
     const Errors& e = g.errors;
     const bool any = e.count > e.zeros;
     const auto shown = [&](double value) { return any ? percent(value) : std::string("-"); };
-    const auto absolute = [&](double value) { return any ? fmt::format("{:.1f} %", 100 * value) : std::string("-"); };
+    const auto absolute = [&](double value) {
+      return any ? fmt::format("{:.1f} %", 100 * value) : std::string("-");
+    };
     lines.push_back({g.counter, g.program, std::to_string(e.count), shown(e.mean), shown(e.median),
                      absolute(e.mean_absolute), absolute(e.p90_absolute), shown(e.maximum),
-                     optional_text(e.geometric_mean), optional_text(e.correlation), optional_text(e.log_correlation)});
+                     optional_text(e.geometric_mean), optional_text(e.correlation),
+                     optional_text(e.log_correlation)});
   }
   if (!programs)
     for (auto& line : lines) line.erase(line.begin() + 1);
@@ -62,7 +65,8 @@ std::string list_text(const std::vector<std::string>& list, std::string_view tit
   std::string text = fmt::format("\n{}: {}\n", title, list.size());
   for (std::size_t i = 0; i < std::min(kShown, list.size()); ++i)
     text += fmt::format("  {}\n", stats::printable(list[i]));
-  if (list.size() > kShown) text += fmt::format("  ... and {} more; --json lists all\n", list.size() - kShown);
+  if (list.size() > kShown)
+    text += fmt::format("  ... and {} more; --json lists all\n", list.size() - kShown);
   return text;
 }
 
@@ -73,8 +77,9 @@ std::string error_text(const Values& v) {
 std::string pairs_text(const std::vector<Pair>& pairs) {
   std::string text = "\n";
   for (const Pair& p : pairs)
-    fmt::format_to(std::back_inserter(text), "{:<16} {:<40} {:>5} {:<20} {:>14.6g} {:>14.6g} {:>10}\n", p.program,
-                   p.kernel, p.instances > 1 ? fmt::format("x{}", p.instances) : std::to_string(p.launch), p.counter,
+    fmt::format_to(std::back_inserter(text), "{:<16} {:<40} {:>5} {:<20} {:>14.6g} {:>14.6g} {:>10}\n",
+                   p.program, p.kernel,
+                   p.instances > 1 ? fmt::format("x{}", p.instances) : std::to_string(p.launch), p.counter,
                    p.values.hardware, p.values.simulated, error_text(p.values));
   return text;
 }
@@ -99,8 +104,8 @@ Json group_json(const Group& g) {
 }
 
 Json pair_json(const Pair& p) {
-  Json object = {{"program", p.program}, {"kernel", p.kernel},   {"launch", p.launch},
-                 {"instances", p.instances}, {"counter", p.counter}, {"hardware", p.values.hardware},
+  Json object = {{"program", p.program},           {"kernel", p.kernel},   {"launch", p.launch},
+                 {"instances", p.instances},       {"counter", p.counter}, {"hardware", p.values.hardware},
                  {"simulated", p.values.simulated}};
   if (p.values.hardware != 0) object["error"] = (p.values.simulated - p.values.hardware) / p.values.hardware;
   return object;
@@ -142,13 +147,14 @@ std::string to_text(const Correlation& correlation, bool all_pairs) {
   if (correlation.matched.unmeasured > 0)
     text += fmt::format("\nsimulated launches without a measurement: {}\n", correlation.matched.unmeasured);
   text += list_text(correlation.unknown, "metrics without a counterpart");
-  return text + "\nerror e = (simulated - hardware) / hardware; geo. mean: of simulated / hardware; r: Pearson's\n";
+  return text +
+         "\nerror e = (simulated - hardware) / hardware; geo. mean: of simulated / hardware; r: Pearson's\n";
 }
 
 std::string to_json(const Correlation& correlation) {
   Json root = {{"schema", 1}};
-  for (const auto& [key, groups] : {std::pair("by_counter", &correlation.by_counter),
-                                    std::pair("by_program", &correlation.by_program)}) {
+  for (const auto& [key, groups] :
+       {std::pair("by_counter", &correlation.by_counter), std::pair("by_program", &correlation.by_program)}) {
     root[key] = Json::array();
     for (const Group& group : *groups) root[key].push_back(group_json(group));
   }
@@ -163,8 +169,8 @@ std::string to_json(const Correlation& correlation) {
 std::string to_csv(const Correlation& correlation) {
   std::string text = "program,kernel,launch,instances,counter,hardware,simulated,error\n";
   for (const Pair& p : correlation.matched.pairs)
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", cell(p.program), cell(p.kernel), p.launch,
-                   p.instances, cell(p.counter), p.values.hardware, p.values.simulated,
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", cell(p.program), cell(p.kernel),
+                   p.launch, p.instances, cell(p.counter), p.values.hardware, p.values.simulated,
                    p.values.hardware == 0
                        ? ""
                        : fmt::format("{:.6f}", (p.values.simulated - p.values.hardware) / p.values.hardware));

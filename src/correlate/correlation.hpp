@@ -16,9 +16,9 @@ struct Group {
 
 struct Correlation {
   Matched matched;
-  std::vector<std::string> unknown;   // metrics of profilers without a counterpart, sorted
-  std::vector<Group> by_counter;      // in the order of names
-  std::vector<Group> by_program;      // by counter, then in the order of the programs; empty for one program
+  std::vector<std::string> unknown;  // metrics of profilers without a counterpart, sorted
+  std::vector<Group> by_counter;     // in the order of names
+  std::vector<Group> by_program;     // by counter, then in the order of the programs; empty for one program
 };
 
 /// Groups the pairs.

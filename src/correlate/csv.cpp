@@ -57,7 +57,8 @@ class Parser {
       } else {
         ++at_;
         if (!at_line_end() && text_[at_] != ',')
-          throw InputError(file_, line_, "found text behind a closing quote, expected a comma or the line's end");
+          throw InputError(file_, line_,
+                           "found text behind a closing quote, expected a comma or the line's end");
         return field;
       }
     }
@@ -72,6 +73,8 @@ class Parser {
 
 }  // namespace
 
-std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) { return Parser(text, file).run(); }
+std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file) {
+  return Parser(text, file).run();
+}
 
 }  // namespace lockstep::correlate

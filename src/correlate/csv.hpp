@@ -1,5 +1,5 @@
-// Comma-separated values as tools write them (RFC 4180): quoted fields with commas, quotes and line breaks, a byte
-// order mark, lines that end with CR LF.
+// Comma-separated values as tools write them (RFC 4180): quoted fields with commas, quotes and line breaks, a
+// byte order mark, lines that end with CR LF.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct CsvRow {
   std::vector<std::string> fields;
 };
 
-/// Empty lines are passed over. Throws InputError for a quote that is not closed, and for what follows a closing
-/// quote. `file` is the name for errors.
+/// Empty lines are passed over. Throws InputError for a quote that is not closed, and for what follows a
+/// closing quote. `file` is the name for errors.
 [[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
 
 }  // namespace lockstep::correlate

@@ -9,7 +9,9 @@
 namespace lockstep::correlate {
 namespace {
 
-bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 /// Where the parenthesis or bracket that ends at `last` begins; npos: nowhere.
 std::size_t opening(std::string_view text, std::size_t last, char open, char close) {
@@ -51,12 +53,12 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 /// "<(int)8,(bool)1>", "<8u,true>" and "<8,true>" are the same.
 void even_out_arguments(std::string& text) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCasts{{{"(bool)1", "true"},
-                                                                                {"(bool)0", "false"},
-                                                                                {"(int)", ""},
-                                                                                {"(unsignedint)", ""},
-                                                                                {"(long)", ""},
-                                                                                {"(unsignedlong)", ""},
-                                                                                {"(short)", ""}}};
+                                                                                 {"(bool)0", "false"},
+                                                                                 {"(int)", ""},
+                                                                                 {"(unsignedint)", ""},
+                                                                                 {"(long)", ""},
+                                                                                 {"(unsignedlong)", ""},
+                                                                                 {"(short)", ""}}};
   const std::size_t start = text.find('<');
   if (start == std::string::npos) return;
   std::string arguments = text.substr(start);
@@ -64,8 +66,10 @@ void even_out_arguments(std::string& text) {
   std::string plain;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const char c = arguments[i];
-    const bool suffix = (c == 'u' || c == 'l') && i > 0 && !plain.empty() && plain.back() >= '0' && plain.back() <= '9';
-    const bool ends = i + 1 < arguments.size() && (arguments[i + 1] == ',' || arguments[i + 1] == '>' || arguments[i + 1] == 'l');
+    const bool suffix =
+        (c == 'u' || c == 'l') && i > 0 && !plain.empty() && plain.back() >= '0' && plain.back() <= '9';
+    const bool ends = i + 1 < arguments.size() &&
+                      (arguments[i + 1] == ',' || arguments[i + 1] == '>' || arguments[i + 1] == 'l');
     if (!(suffix && ends)) plain += c;
   }
   text = text.substr(0, start) + plain;

@@ -6,7 +6,8 @@
 
 namespace lockstep::correlate {
 
-/// Without blanks, `const`, result type, and the types that some tools write before template arguments ("(int)8").
+/// Without blanks, `const`, result type, and the types that some tools write before template arguments
+/// ("(int)8").
 struct KernelName {
   std::string function;    // "ns::scale<float,8>"
   std::string plain;       // without template arguments: "ns::scale"

@@ -41,12 +41,15 @@ Dimensions dimensions_of(const Json& kernel, const char* key) {
 
 SimulatedLaunch launch_of(const Json& kernel) {
   SimulatedLaunch launch;
-  if (kernel.contains("name") && kernel["name"].is_string()) launch.kernel = kernel["name"].get<std::string>();
-  if (kernel.contains("id") && kernel["id"].is_number_unsigned()) launch.id = kernel["id"].get<std::uint64_t>();
+  if (kernel.contains("name") && kernel["name"].is_string())
+    launch.kernel = kernel["name"].get<std::string>();
+  if (kernel.contains("id") && kernel["id"].is_number_unsigned())
+    launch.id = kernel["id"].get<std::uint64_t>();
   launch.grid = dimensions_of(kernel, "grid");
   launch.block = dimensions_of(kernel, "block");
   flatten("", kernel, launch.counters);
-  for (const char* key : {"id", "stream", "start_cycle", "device"}) launch.counters.erase(key);  // names, no counts
+  for (const char* key : {"id", "stream", "start_cycle", "device"})
+    launch.counters.erase(key);  // names, no counts
   launch.counters[std::string(kElapsedCycles)] = launch.counters["launch_cycles"] + launch.counters["cycles"];
   return launch;
 }
@@ -128,7 +131,8 @@ class Matcher {
   }
 
   static std::optional<std::size_t> by_number(const Measurement& m, const Kernel& kernel) {
-    if (*m.launch >= kernel.launches.size() || !same_shape(m, *kernel.launches[*m.launch])) return std::nullopt;
+    if (*m.launch >= kernel.launches.size() || !same_shape(m, *kernel.launches[*m.launch]))
+      return std::nullopt;
     return *m.launch;
   }
 
@@ -141,7 +145,8 @@ class Matcher {
 
   void add_mean(const Measurement& m, Kernel& kernel) {
     if (m.instances != kernel.launches.size())
-      return refuse(m, fmt::format("a mean over {} launches, and the run has {}", m.instances, kernel.launches.size()));
+      return refuse(
+          m, fmt::format("a mean over {} launches, and the run has {}", m.instances, kernel.launches.size()));
     for (const auto& [counter, hardware] : m.counters) {
       double sum = 0;
       for (const SimulatedLaunch* launch : kernel.launches) sum += launch->counters.at(counter);
@@ -190,8 +195,8 @@ SimulatedProgram load_program(const std::string& path, const std::string& progra
   return result;
 }
 
-Matched match(const std::vector<SimulatedProgram>& programs, const Measurements& measured, const std::string& file,
-              const std::string& program) {
+Matched match(const std::vector<SimulatedProgram>& programs, const Measurements& measured,
+              const std::string& file, const std::string& program) {
   check_counters(programs, measured, file);
   Matched result;
   std::vector<Matcher> matchers;
@@ -206,7 +211,8 @@ Matched match(const std::vector<SimulatedProgram>& programs, const Measurements&
   for (const Measurement& m : measured.launches) {
     const std::string& name = m.program.empty() ? program : m.program;
     if (std::ranges::find(programs, name, &SimulatedProgram::program) == programs.end())
-      result.unmatched.push_back(fmt::format("{}:{}: no run is of program '{}'", file, m.line, stats::printable(name)));
+      result.unmatched.push_back(
+          fmt::format("{}:{}: no run is of program '{}'", file, m.line, stats::printable(name)));
   }
   for (const std::size_t p : touched) result.unmeasured += matchers[p].unmeasured();
   return result;

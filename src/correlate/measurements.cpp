@@ -43,7 +43,9 @@ struct Sheet {
   }
 };
 
-bool has(const CsvRow& row, std::string_view name) { return std::ranges::find(row.fields, name) != row.fields.end(); }
+bool has(const CsvRow& row, std::string_view name) {
+  return std::ranges::find(row.fields, name) != row.fields.end();
+}
 
 /// "(4, 1, 1)", "4x1x1", "4,1,1", "4".
 std::optional<Dimensions> parse_dimensions(std::string_view text) {
@@ -104,8 +106,8 @@ Measurements read_ncu_lines(const Sheet& sheet) {
   std::map<std::pair<std::string, std::string>, std::size_t> launches;  // by process and ID
   const std::size_t process = sheet.column("Process ID");
   for (const CsvRow& row : sheet.rows) {
-    const auto key = std::pair(sheet.text(row, process), columns.id == kNone ? std::to_string(row.line)
-                                                                             : sheet.text(row, columns.id));
+    const auto key = std::pair(sheet.text(row, process),
+                               columns.id == kNone ? std::to_string(row.line) : sheet.text(row, columns.id));
     const auto [found, added] = launches.try_emplace(key, all.launches.size());
     if (added) all.launches.push_back(columns.start(sheet, row));
     const std::string metric = sheet.text(row, name);
@@ -158,7 +160,8 @@ Measurements read_nsys(const Sheet& sheet) {
     m.line = row.line;
     if (m.kernel.empty()) sheet.fail(row, "found no kernel's name");
     const double count = sheet.number(row, instances);
-    if (!(count >= 1 && count < 1e15)) sheet.fail(row, fmt::format("Instances: found {}, expected 1 or more", count));
+    if (!(count >= 1 && count < 1e15))
+      sheet.fail(row, fmt::format("Instances: found {}, expected 1 or more", count));
     m.instances = static_cast<std::uint64_t>(count);
     m.counters["elapsed_ns"] = sheet.number(row, mean);
   }
@@ -178,7 +181,8 @@ Measurement read_own_place(const Sheet& sheet, const CsvRow& row) {
   if (const std::string text = sheet.text(row, launch); !text.empty()) {
     const double number = sheet.number(row, launch);
     if (number < 0 || number >= 1e15 || number != static_cast<double>(static_cast<std::uint64_t>(number)))
-      sheet.fail(row, fmt::format("launch: found '{}', expected a whole number from 0 on", stats::printable(text)));
+      sheet.fail(
+          row, fmt::format("launch: found '{}', expected a whole number from 0 on", stats::printable(text)));
     m.launch = static_cast<std::uint64_t>(number);
   }
   return m;
@@ -191,13 +195,15 @@ bool same_place(const Measurement& a, const Measurement& b) {
 
 /// Lines of one launch follow each other; a counter that is there already begins the next launch.
 Measurements read_own_lines(const Sheet& sheet) {
-  const std::size_t counter = sheet.column("counter"), value = sheet.column("value"), unit = sheet.column("unit");
+  const std::size_t counter = sheet.column("counter"), value = sheet.column("value"),
+                    unit = sheet.column("unit");
   Measurements all;
   for (const CsvRow& row : sheet.rows) {
     Measurement m = read_own_place(sheet, row);
     const std::string name = sheet.text(row, counter);
     if (name.empty()) sheet.fail(row, "found no counter's name");
-    if (all.launches.empty() || !same_place(all.launches.back(), m) || all.launches.back().counters.contains(name))
+    if (all.launches.empty() || !same_place(all.launches.back(), m) ||
+        all.launches.back().counters.contains(name))
       all.launches.push_back(std::move(m));
     all.launches.back().counters[name] = sheet.number(row, value) * unit_factor(sheet.text(row, unit));
   }
@@ -241,7 +247,8 @@ std::string_view without_preamble(std::string_view text) {
 
 Measurements parse_measurements(std::string_view text, const std::string& file) {
   const std::string_view table = without_preamble(text);
-  const auto skipped = static_cast<std::uint64_t>(std::count(text.begin(), text.end() - static_cast<std::ptrdiff_t>(table.size()), '\n'));
+  const auto skipped = static_cast<std::uint64_t>(
+      std::count(text.begin(), text.end() - static_cast<std::ptrdiff_t>(table.size()), '\n'));
   auto rows = parse_csv(table, file);
   for (CsvRow& row : rows) row.line += skipped;
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -249,7 +256,8 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
     if (reader == nullptr) continue;
     const Sheet sheet{file, rows[r].fields, std::span(rows).subspan(r + 1), rows[r].line};
     Measurements all = reader(sheet);
-    if (all.launches.empty()) throw InputError(file, sheet.line, "found a header and no measurement below it");
+    if (all.launches.empty())
+      throw InputError(file, sheet.line, "found a header and no measurement below it");
     return all;
   }
   throw InputError(file, 0,
@@ -257,6 +265,8 @@ Measurements parse_measurements(std::string_view text, const std::string& file) 
                    "cuda_gpu_kern_sum --format csv`, or with a column `kernel`");
 }
 
-Measurements read_measurements(const std::string& file) { return parse_measurements(stats::read_file(file), file); }
+Measurements read_measurements(const std::string& file) {
+  return parse_measurements(stats::read_file(file), file);
+}
 
 }  // namespace lockstep::correlate

@@ -15,8 +15,8 @@ using Dimensions = std::array<std::uint64_t, 3>;
 
 /// Of one launch of a kernel, or the mean of all its launches.
 struct Measurement {
-  std::string program;  // empty: the file does not say
-  std::string kernel;   // as the file has it
+  std::string program;                  // empty: the file does not say
+  std::string kernel;                   // as the file has it
   std::optional<std::uint64_t> launch;  // which launch of this kernel, from 0; else by the order of the file
   std::optional<Dimensions> grid, block;
   std::uint64_t instances = 0;             // > 0: a mean over so many launches
@@ -29,14 +29,15 @@ struct Measurements {
   std::vector<std::string> unknown;   // metrics that have no counterpart, sorted
 };
 
-/// `text`: CSV of Nsight Compute (`ncu --csv`, details or raw page, a line a metric or a column a metric), of Nsight
-/// Systems (`nsys stats --report cuda_gpu_kern_sum --format csv`), or our own:
+/// `text`: CSV of Nsight Compute (`ncu --csv`, details or raw page, a line a metric or a column a metric), of
+/// Nsight Systems (`nsys stats --report cuda_gpu_kern_sum --format csv`), or our own:
 ///
 ///   kernel,launch,grid,block,elapsed_ns,l1.hits       a column a counter
 ///   kernel,counter,value,unit                         a line a value
 ///
-/// with `program`, `launch`, `grid` and `block` ("4x1x1" or "(4, 1, 1)") where they are known. Lines in front of the
-/// header, as the profilers print them, are passed over. Throws InputError naming the line and what was expected.
+/// with `program`, `launch`, `grid` and `block` ("4x1x1" or "(4, 1, 1)") where they are known. Lines in front
+/// of the header, as the profilers print them, are passed over. Throws InputError naming the line and what
+/// was expected.
 [[nodiscard]] Measurements parse_measurements(std::string_view text, const std::string& file);
 [[nodiscard]] Measurements read_measurements(const std::string& file);
 

@@ -14,15 +14,30 @@ struct Unit {
   double factor;
 };
 
-constexpr std::array<Unit, 22> kTimes{{{"ns", 1},           {"nsecond", 1},        {"nanosecond", 1},
-                                       {"us", 1e3},         {"usecond", 1e3},      {"microsecond", 1e3},
-                                       {"\xc2\xb5s", 1e3},  {"\xce\xbcs", 1e3},    {"ms", 1e6},
-                                       {"msecond", 1e6},    {"millisecond", 1e6},  {"s", 1e9},
-                                       {"sec", 1e9},        {"second", 1e9},       {"nseconds", 1},
-                                       {"useconds", 1e3},   {"mseconds", 1e6},     {"seconds", 1e9},
-                                       {"nanoseconds", 1},  {"microseconds", 1e3}, {"milliseconds", 1e6},
+constexpr std::array<Unit, 22> kTimes{{{"ns", 1},
+                                       {"nsecond", 1},
+                                       {"nanosecond", 1},
+                                       {"us", 1e3},
+                                       {"usecond", 1e3},
+                                       {"microsecond", 1e3},
+                                       {"\xc2\xb5s", 1e3},
+                                       {"\xce\xbcs", 1e3},
+                                       {"ms", 1e6},
+                                       {"msecond", 1e6},
+                                       {"millisecond", 1e6},
+                                       {"s", 1e9},
+                                       {"sec", 1e9},
+                                       {"second", 1e9},
+                                       {"nseconds", 1},
+                                       {"useconds", 1e3},
+                                       {"mseconds", 1e6},
+                                       {"seconds", 1e9},
+                                       {"nanoseconds", 1},
+                                       {"microseconds", 1e3},
+                                       {"milliseconds", 1e6},
                                        {"", 1}}};
-constexpr std::array<std::string_view, 8> kCounted{"byte", "b", "hz", "sector", "inst", "cycle", "request", "warp"};
+constexpr std::array<std::string_view, 8> kCounted{"byte", "b",     "hz",      "sector",
+                                                   "inst", "cycle", "request", "warp"};
 constexpr std::array<Unit, 5> kPrefixes{{{"K", 1e3}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}};
 
 std::string lower(std::string_view text) {
@@ -35,23 +50,20 @@ std::string lower(std::string_view text) {
 /// "1,234,567.8" without its separators; nullopt where a group has not three digits.
 std::optional<std::string> without_separators(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(".eE"), text.size());
+  if (text.find(',') == std::string_view::npos) return std::string(text);
   std::string digits;
-  std::size_t group = 0;
-  bool separated = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c != ',') {
-      digits += c;
-      if (i < end && c >= '0' && c <= '9') ++group;
-    }
-    if (c == ',' || i + 1 == end) {
-      if (c == ',' && i >= end) return std::nullopt;
-      const bool first = c == ',' && !separated;
-      if (separated ? group != 3 : (first && (group < 1 || group > 3))) return std::nullopt;
-      if (c == ',') separated = true, group = 0;
-    }
+  std::string_view whole = text.substr(0, end);
+  for (bool first = true;; first = false) {
+    const std::size_t comma = whole.find(',');
+    const std::string_view group = whole.substr(0, comma);
+    const std::size_t sign = first && group.starts_with('-') ? 1 : 0;
+    const std::size_t size = group.size() - sign;
+    if (first ? size < 1 || size > 3 : size != 3) return std::nullopt;
+    digits += group;
+    if (comma == std::string_view::npos) break;
+    whole.remove_prefix(comma + 1);
   }
-  return digits;
+  return digits + std::string(text.substr(end));
 }
 
 std::string_view trimmed(std::string_view text) {

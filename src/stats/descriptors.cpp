@@ -330,7 +330,7 @@ A run with `-o OUT` writes
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
-`stats.json` has `schema` (1, and 2 of several devices; it changes when a name goes or changes its meaning, not when one is added), `version`,
+docs/stats.schema.json (`lockstep stats --schema`) is a JSON Schema of `stats.json`. `stats.json` has `schema` (1, and 2 of several devices; it changes when a name goes or changes its meaning, not when one is added), `version`,
 `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, fills and copies within the device, and `total`, the sums over all kernels. Besides
 there are `overrides` (the parameters that differ from those of the product `gpu`, by name; empty for a configuration with
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end

@@ -1,10 +1,10 @@
 // docs/stats.schema.json, from the tables of counters.
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "stats/descriptors.hpp"
@@ -44,24 +44,32 @@ Json object(Json properties, std::initializer_list<const char*> optional = {}) {
   return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}};
 }
 
-/// All counters, plain ones and groups, into `properties`.
-void add_counters(Json& properties) {
-  properties["ipc"] = described(number(), "instructions/cycle", "warp_instructions / cycles, six decimals");
-  std::map<std::string, Json> groups;
-  std::vector<std::string> order;
+/// Of each group of counters an object, by its name.
+std::vector<std::pair<std::string, Json>> groups() {
+  std::vector<std::pair<std::string, Json>> all;
   for (const Descriptor& d : descriptors()) {
     const std::string name(d.name);
     const std::size_t dot = name.find('.');
-    if (dot == std::string::npos) {
-      properties[name] = described(integer(), d.unit, d.help);
-      continue;
-    }
-    const std::string group = name.substr(0, dot);
-    if (groups.try_emplace(group, Json::object()).second) order.push_back(group);
-    groups[group][name.substr(dot + 1)] = described(integer(), d.unit, d.help);
+    if (dot == std::string::npos) continue;
+    if (all.empty() || all.back().first != name.substr(0, dot))
+      all.emplace_back(name.substr(0, dot), Json::object());
+    all.back().second[name.substr(dot + 1)] = described(integer(), d.unit, d.help);
   }
-  groups["stalls"]["idle"] = described(integer(), "cycles", "sub-core cycles that no reason covers");
-  for (const std::string& group : order) properties[group] = object(groups[group]);
+  for (auto& [name, properties] : all) {
+    if (name == "stalls")
+      properties["idle"] = described(integer(), "cycles", "sub-core cycles that no reason covers");
+    properties = object(std::move(properties));
+  }
+  return all;
+}
+
+/// All counters, plain ones and groups, into `properties`.
+void add_counters(Json& properties) {
+  properties["ipc"] = described(number(), "instructions/cycle", "warp_instructions / cycles, six decimals");
+  for (const Descriptor& d : descriptors())
+    if (d.name.find('.') == std::string_view::npos)
+      properties[std::string(d.name)] = described(integer(), d.unit, d.help);
+  for (const auto& [name, unused] : groups()) properties[name] = reference(name.c_str());
 }
 
 void add_times(Json& properties) {
@@ -198,6 +206,7 @@ std::string json_schema() {
   root["$defs"] = {{"kernel", kernel()},   {"copy", copy()},
                    {"total", total()},     {"unattributed", unattributed()},
                    {"managed", managed()}, {"system", system()}};
+  for (auto& [name, group] : groups()) root["$defs"][name] = std::move(group);
   return root.dump(1) + "\n";
 }
 

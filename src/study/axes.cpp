@@ -15,8 +15,8 @@ namespace {
 
 /// What the values of an axis stand for.
 struct Target {
-  std::string name;                // of the axis, where it says none itself
-  std::vector<std::string> keys;   // of the configuration
+  std::string name;               // of the axis, where it says none itself
+  std::vector<std::string> keys;  // of the configuration
   std::string option;
   bool config = false, points = false;
 };
@@ -60,7 +60,8 @@ std::vector<std::string> values_of(const TableReader& table, const Target& targe
   }
   const auto* list = std::get_if<TomlArray>(&element.data);
   if (list == nullptr || list->size() != target.keys.size())
-    table.expected("values", element, fmt::format("lists of {} values, one for each of keys", target.keys.size()));
+    table.expected("values", element,
+                   fmt::format("lists of {} values, one for each of keys", target.keys.size()));
   return scalar_texts(table, "values", element);
 }
 
@@ -92,8 +93,8 @@ std::vector<double> range_of(TableReader& range) {
     range.fail(fmt::format("found {} to {}, expected to >= from", *from, *to));
   if (step && !(*step > 0)) range.fail(fmt::format("found step = {}, expected more than 0", *step));
   if (factor && !(*factor > 1 && *from > 0))
-    range.fail(fmt::format("found factor = {} from {}, expected a factor above 1 from a number above 0", *factor,
-                           *from));
+    range.fail(fmt::format("found factor = {} from {}, expected a factor above 1 from a number above 0",
+                           *factor, *from));
   std::vector<double> values;
   const double slack = step ? *step * 1e-9 : *to * 1e-9;  // of sums and products of decimals
   for (std::size_t i = 0; i <= kMaxValues; ++i) {
@@ -110,7 +111,8 @@ std::string number_text(double value) { return fmt::format("{:.12g}", value); }
 
 void add_range(TableReader& table, const Target& target, const TomlValue& range, Axis& axis) {
   TableReader reader(range, table.file(), fmt::format("axis '{}': range", axis.name));
-  if (target.config || target.keys.size() > 1) reader.fail("expected values: a range is of one key or option");
+  if (target.config || target.keys.size() > 1)
+    reader.fail("expected values: a range is of one key or option");
   const std::string unit = reader.text("unit").value_or("");
   const std::vector<double> values = range_of(reader);
   reader.done();

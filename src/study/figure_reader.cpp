@@ -67,7 +67,8 @@ std::string need(TableReader& reader, const std::string& key, std::string_view w
 
 bool is_file_name(std::string_view name) {
   return name.size() <= 100 && std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+                  c == '-';
          });
 }
 
@@ -78,8 +79,9 @@ void check_unique(const TableReader& reader, const Study& study, const Figure& f
                        (figure.kind == Figure::Kind::kHeatMap && name == figure.y);
     const bool fixed = std::ranges::any_of(figure.where, [&](const auto& w) { return w.first == name; });
     if (shown || fixed || labels_of(study, name)->size() == 1) continue;
-    reader.fail(fmt::format("several runs would stand at one place: expected axis '{}' as x, series or in where",
-                            printable(name)));
+    reader.fail(
+        fmt::format("several runs would stand at one place: expected axis '{}' as x, series or in where",
+                    printable(name)));
   }
 }
 
@@ -87,8 +89,9 @@ void check_unique(const TableReader& reader, const Study& study, const Figure& f
 void check_numbers(const TableReader& reader, const Study& study, const Figure& figure) {
   const auto axis = std::ranges::find(study.axes, figure.x, &Axis::name);
   if (axis == study.axes.end() || !std::ranges::all_of(axis->points, &AxisPoint::numeric))
-    reader.fail(fmt::format("the values of x = '{}' are no numbers; expected kind = \"bars\", or labels that are",
-                            printable(figure.x)));
+    reader.fail(
+        fmt::format("the values of x = '{}' are no numbers; expected kind = \"bars\", or labels that are",
+                    printable(figure.x)));
 }
 
 bool read_better(TableReader& reader, const Figure& figure, const std::string& key) {
@@ -118,7 +121,8 @@ void read_axes(TableReader& reader, const Study& study, Figure& figure) {
 
 }  // namespace
 
-Where read_where(const TableReader& reader, const std::string& key, const TomlValue& table, const Study& study) {
+Where read_where(const TableReader& reader, const std::string& key, const TomlValue& table,
+                 const Study& study) {
   Where where;
   for (const auto& [axis, value] : std::get<TomlMap>(table.data)) {
     const auto labels = need_axis(reader, study, key, axis, value.line);
@@ -140,7 +144,8 @@ Figure read_figure(const TomlValue& table, const Study& study) {
   figure.kind = read_kind(reader);
   figure.title = reader.text("title").value_or(study.title);
   read_axes(reader, study, figure);
-  if (const TomlValue* where = reader.table("where")) figure.where = read_where(reader, "where", *where, study);
+  if (const TomlValue* where = reader.table("where"))
+    figure.where = read_where(reader, "where", *where, study);
   reader.done();
   if (figure.kind != Figure::Kind::kPareto) check_unique(reader, study, figure);
   for (const Figure& other : study.figures)

@@ -37,7 +37,8 @@ std::vector<PlannedRun> plan(const Study& study) {
     do {
       PlannedRun run{w, points, study.settings};
       run.settings.merge(study.workloads[w].settings);
-      for (std::size_t a = 0; a < points.size(); ++a) run.settings.merge(study.axes[a].points[points[a]].settings);
+      for (std::size_t a = 0; a < points.size(); ++a)
+        run.settings.merge(study.axes[a].points[points[a]].settings);
       runs.push_back(std::move(run));
     } while (advance(points, study.axes));
   }

@@ -40,8 +40,8 @@ class SpawnSetup {
   SpawnSetup(const std::string& log, int lock) {
     posix_spawn_file_actions_init(&files_);
     posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
-                                     0666);
+    posix_spawn_file_actions_addopen(&files_, STDOUT_FILENO, log.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
     posix_spawn_file_actions_adddup2(&files_, STDOUT_FILENO, STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&files_, lock, kLockDescriptor);
     posix_spawnattr_init(&attributes_);
@@ -60,7 +60,8 @@ class SpawnSetup {
     pointers.push_back(nullptr);
     pid_t id = 0;
     const int error = posix_spawn(&id, pointers.front(), &files_, &attributes_, pointers.data(), environ);
-    if (error != 0) throw UserError(fmt::format("{}: cannot be started: {}", words.front(), std::strerror(error)));
+    if (error != 0)
+      throw UserError(fmt::format("{}: cannot be started: {}", words.front(), std::strerror(error)));
     return id;
   }
 
@@ -71,8 +72,8 @@ class SpawnSetup {
 
 /// "run -o FOLDER -q -t N" and the rest.
 std::vector<std::string> command_of(const Job& job, const std::string& folder, const RunnerOptions& options) {
-  std::vector<std::string> words{options.program, job.arguments.front(), "-o", folder, "-q", "-t",
-                                 std::to_string(options.threads)};
+  std::vector<std::string> words{
+      options.program, job.arguments.front(), "-o", folder, "-q", "-t", std::to_string(options.threads)};
   words.insert(words.end(), job.arguments.begin() + 1, job.arguments.end());
   return words;
 }
@@ -113,8 +114,9 @@ std::string error_of(int status, bool told, const std::string& log) {
   const bool signalled = WIFSIGNALED(status);
   if (told && (signalled || WEXITSTATUS(status) == kInterrupted)) return "";
   const std::string complaint = complaint_in(log);
-  const std::string how = signalled ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                    : fmt::format("exit code {}", WEXITSTATUS(status));
+  const std::string how =
+      signalled ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                : fmt::format("exit code {}", WEXITSTATUS(status));
   return complaint.empty() ? how : fmt::format("{}: {}", how, complaint);
 }
 

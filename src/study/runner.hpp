@@ -25,10 +25,10 @@ struct RunnerOptions {
   std::function<void(std::size_t job, const Stored& stored, double seconds)> ended;
 };
 
-/// Runs the jobs, in their order, into the store. Those whose lock another process has are passed over. After a
-/// signal no more are started, those under way are told of it once and waited for. A job that does not end well
-/// leaves its error in the store and no other job is the worse. Throws UserError when no process can be started
-/// or nothing can be written.
+/// Runs the jobs, in their order, into the store. Those whose lock another process has are passed over. After
+/// a signal no more are started, those under way are told of it once and waited for. A job that does not end
+/// well leaves its error in the store and no other job is the worse. Throws UserError when no process can be
+/// started or nothing can be written.
 void run_jobs(const RunStore& store, const std::vector<Job>& jobs, const RunnerOptions& options);
 
 }  // namespace lockstep::study

@@ -28,7 +28,8 @@ void call_sbatch(std::vector<std::string> words) {
   pointers.push_back(nullptr);
   pid_t id = 0;
   const int error = posix_spawnp(&id, "sbatch", nullptr, nullptr, pointers.data(), environ);
-  if (error != 0) throw UserError(fmt::format("sbatch: {}; expected SLURM's commands in PATH", std::strerror(error)));
+  if (error != 0)
+    throw UserError(fmt::format("sbatch: {}; expected SLURM's commands in PATH", std::strerror(error)));
   int status = 0;
   while (::waitpid(id, &status, 0) < 0 && errno == EINTR) {
   }
@@ -53,7 +54,8 @@ std::string ranges(std::span<const std::size_t> numbers) {
 std::string array_script(const ArrayOptions& options) {
   std::string command;
   for (const std::string& word : options.task) command += quoted(word) + " ";
-  // A minute before the time limit the program writes what it has, marked partial; exec: the signal is for it.
+  // A minute before the time limit the program writes what it has, marked partial; exec: the signal is for
+  // it.
   return fmt::format(
       "#!/usr/bin/env bash\n"
       "# Written by `lockstep sweep --slurm`. A task of the array: array.sbatch OFFSET\n"
@@ -70,7 +72,8 @@ void submit_array(const ArrayOptions& options, std::span<const std::size_t> task
   for (std::size_t first = 0; first < tasks.size();) {
     const std::size_t offset = (tasks[first] - 1) / kChunk * kChunk;
     std::vector<std::size_t> indices;
-    for (; first < tasks.size() && tasks[first] <= offset + kChunk; ++first) indices.push_back(tasks[first] - offset);
+    for (; first < tasks.size() && tasks[first] <= offset + kChunk; ++first)
+      indices.push_back(tasks[first] - offset);
     std::vector<std::string> words{"sbatch", "--array=" + ranges(indices),
                                    "--output=" + options.folder + "/logs/%A_%a.log"};
     words.insert(words.end(), options.sbatch.begin(), options.sbatch.end());

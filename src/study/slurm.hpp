@@ -21,8 +21,9 @@ struct ArrayOptions {
 /// The job script. Its argument is what is to be added to the array's index.
 [[nodiscard]] std::string array_script(const ArrayOptions& options);
 
-/// Writes the script and calls sbatch, once for each thousand of the numbers (SLURM's default MaxArraySize allows
-/// indices up to 1000). `tasks`: ascending, from 1. Throws UserError where sbatch is not there or refuses.
+/// Writes the script and calls sbatch, once for each thousand of the numbers (SLURM's default MaxArraySize
+/// allows indices up to 1000). `tasks`: ascending, from 1. Throws UserError where sbatch is not there or
+/// refuses.
 void submit_array(const ArrayOptions& options, std::span<const std::size_t> tasks);
 
 }  // namespace lockstep::study

@@ -9,8 +9,8 @@
 
 #include "config/value.hpp"
 #include "study/axes.hpp"
-#include "study/joined.hpp"
 #include "study/figure_reader.hpp"
+#include "study/joined.hpp"
 #include "study/toml_reader.hpp"
 
 namespace lockstep::study {
@@ -20,7 +20,8 @@ using config::printable;
 
 constexpr std::int64_t kMaxJobs = 1024;
 /// Columns of the table that are neither axes nor statistics.
-constexpr std::array<std::string_view, 6> kReserved{kWorkloadColumn, "state", "error", "run", "speedup", "run_ns"};
+constexpr std::array<std::string_view, 6> kReserved{kWorkloadColumn, "state",   "error",
+                                                    "run",           "speedup", "run_ns"};
 
 std::vector<std::string> device_arguments(const std::vector<std::string>& folders) {
   std::vector<std::string> arguments;
@@ -67,7 +68,8 @@ void check_workloads(const TableReader& table, const Study& study) {
   std::set<std::string> names;
   for (const Workload& w : study.workloads)
     if (!names.insert(w.name).second)
-      table.fail(fmt::format("two workloads are called '{}'; a name tells them apart", printable(w.name)), w.line);
+      table.fail(fmt::format("two workloads are called '{}'; a name tells them apart", printable(w.name)),
+                 w.line);
 }
 
 /// What the axis sets: the same of two axes would be set by the later one alone.
@@ -86,7 +88,8 @@ void check_axes(const TableReader& table, const Study& study) {
   std::size_t runs = study.workloads.size();
   for (const Axis& axis : study.axes) {
     if (std::ranges::find(kReserved, axis.name) != kReserved.end())
-      table.fail(fmt::format("an axis cannot be called '{}', as a column of the table is", axis.name), axis.line);
+      table.fail(fmt::format("an axis cannot be called '{}', as a column of the table is", axis.name),
+                 axis.line);
     if (!names.insert(axis.name).second)
       table.fail(fmt::format("two axes are called '{}'", printable(axis.name)), axis.line);
     for (const std::string& target : targets_of(axis))
@@ -106,7 +109,8 @@ std::optional<Speedup> read_speedup(TableReader& table, const Study& study) {
   Speedup speedup;
   speedup.of = reader.text("of").value_or(speedup.of);
   const TomlValue* against = reader.table("against");
-  if (against == nullptr) reader.fail("expected against = { AXIS = VALUE }, the runs that have a speed-up of 1");
+  if (against == nullptr)
+    reader.fail("expected against = { AXIS = VALUE }, the runs that have a speed-up of 1");
   speedup.against = read_where(reader, "against", *against, study);
   if (speedup.against.empty()) reader.fail("against: expected at least one axis");
   reader.done();
@@ -153,6 +157,8 @@ void Settings::merge(const Settings& later) {
 }
 
 Study read_study(const std::string& file) { return read(read_toml(file), file); }
-Study parse_study(std::string_view text, const std::string& file) { return read(parse_toml(text, file), file); }
+Study parse_study(std::string_view text, const std::string& file) {
+  return read(parse_toml(text, file), file);
+}
 
 }  // namespace lockstep::study

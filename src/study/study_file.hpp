@@ -13,9 +13,10 @@ namespace lockstep::study {
 
 /// What a run is started with, apart from its workload. Of several that apply, the later one's values win.
 struct Settings {
-  std::string config;                                        // GPU or system, as -c; empty: not said here
-  std::vector<std::pair<std::string, std::string>> set;      // parameters, as --set
-  std::vector<std::pair<std::string, std::string>> options;  // of `lockstep run`, without "--"; "true": a flag
+  std::string config;                                    // GPU or system, as -c; empty: not said here
+  std::vector<std::pair<std::string, std::string>> set;  // parameters, as --set
+  std::vector<std::pair<std::string, std::string>>
+      options;  // of `lockstep run`, without "--"; "true": a flag
   /// Takes over what `later` says.
   void merge(const Settings& later);
 };
@@ -46,7 +47,8 @@ struct Axis {
 /// "column = value" for axes, by name and label.
 using Where = std::vector<std::pair<std::string, std::string>>;
 
-/// A column `speedup`: how many times less of `of` than the run that has the labels of `against` and else its own.
+/// A column `speedup`: how many times less of `of` than the run that has the labels of `against` and else its
+/// own.
 struct Speedup {
   std::string of = "elapsed_ns";
   Where against;
@@ -56,21 +58,21 @@ struct Figure {
   enum class Kind : std::uint8_t { kLines, kBars, kHeatMap, kPareto } kind = Kind::kLines;
   std::string name;  // of the file, without ".svg"
   std::string title;
-  std::string x, y;    // columns. Heat map: both are axes, and `value` is what is shown
-  std::string value;   // heat map
-  std::string series;  // a line, or a colour, for each value of this axis; empty: one
+  std::string x, y;                         // columns. Heat map: both are axes, and `value` is what is shown
+  std::string value;                        // heat map
+  std::string series;                       // a line, or a colour, for each value of this axis; empty: one
   bool x_higher = false, y_higher = false;  // Pareto: more of it is better
-  Where where;         // only these runs
+  Where where;                              // only these runs
   std::uint64_t line = 0;
 };
 
 struct Study {
   std::string file, title;
-  unsigned threads = 1;               // of each run
-  unsigned jobs = 0;                  // runs side by side; 0: as many as the cores allow
-  Settings settings;                  // of all runs
-  std::vector<std::string> columns;   // that the printed table shows beside axes and state
-  std::vector<Workload> workloads;    // at least one; names differ
+  unsigned threads = 1;              // of each run
+  unsigned jobs = 0;                 // runs side by side; 0: as many as the cores allow
+  Settings settings;                 // of all runs
+  std::vector<std::string> columns;  // that the printed table shows beside axes and state
+  std::vector<Workload> workloads;   // at least one; names differ
   std::vector<Axis> axes;
   std::optional<Speedup> speedup;
   std::vector<Figure> figures;
@@ -79,8 +81,8 @@ struct Study {
 /// The column of the tables and figures that names the workload; no axis is called so.
 inline constexpr std::string_view kWorkloadColumn = "workload";
 
-/// Throws UserError / InputError "FILE:LINE: ...": unknown keys, wrong types, empty lists, names that are used
-/// twice, and figures that refer to what is not there. What only a run's options can tell (keys of
+/// Throws UserError / InputError "FILE:LINE: ...": unknown keys, wrong types, empty lists, names that are
+/// used twice, and figures that refer to what is not there. What only a run's options can tell (keys of
 /// configurations, traces) is checked by who starts the runs.
 [[nodiscard]] Study read_study(const std::string& file);
 [[nodiscard]] Study parse_study(std::string_view text, const std::string& file);

@@ -34,7 +34,7 @@ Values values_of(const Cell& stats) {
     if (key == "total_cycles" && stats.contains("core_khz") && stats["core_khz"].is_number_unsigned() &&
         child.is_number_unsigned())
       values.emplace_back("run_ns", Cell::parse(stats::cycles_to_ns(child.get<std::uint64_t>(),
-                                                                   stats["core_khz"].get<std::uint64_t>()),
+                                                                    stats["core_khz"].get<std::uint64_t>()),
                                                 nullptr, false));
   }
   return values;
@@ -126,9 +126,7 @@ std::string shown(const Cell& cell) {
 }
 
 /// Axis values as written: "1312" is no "1,312" there.
-std::string shown_label(const Cell& cell) {
-  return cell.is_number() ? cell.dump() : shown(cell);
-}
+std::string shown_label(const Cell& cell) { return cell.is_number() ? cell.dump() : shown(cell); }
 
 std::vector<std::string> shown_columns(const Study& study, const Table& table) {
   std::vector<std::string> columns;
@@ -152,7 +150,8 @@ std::string aligned(const std::vector<std::vector<std::string>>& lines, std::siz
   for (const auto& line : lines) {
     std::string row;
     for (std::size_t c = 0; c < line.size(); ++c)
-      row += c < left ? fmt::format("{:<{}}  ", line[c], widths[c]) : fmt::format("{:>{}}  ", line[c], widths[c]);
+      row += c < left ? fmt::format("{:<{}}  ", line[c], widths[c])
+                      : fmt::format("{:>{}}  ", line[c], widths[c]);
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
   }
@@ -211,7 +210,8 @@ void check_columns(const Study& study, const Table& table) {
   if (study.speedup) need_column(study, table, "speedup", study.speedup->of, 0);
   for (const Figure& figure : study.figures)
     for (const std::string* name : {&figure.x, &figure.y, &figure.value})
-      if (!name->empty()) need_column(study, table, fmt::format("figure '{}'", figure.name), *name, figure.line);
+      if (!name->empty())
+        need_column(study, table, fmt::format("figure '{}'", figure.name), *name, figure.line);
 }
 
 std::string to_csv(const Table& table) {
@@ -241,8 +241,8 @@ std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> na
   Cell list = Cell::array();
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const Stored stored = store.look(jobs[j].key);
-    Cell& job = list.emplace_back(Cell{
-        {"task", j + 1}, {"state", name_of(stored.state)}, {"key", jobs[j].key}, {"run", names[j]}});
+    Cell& job = list.emplace_back(
+        Cell{{"task", j + 1}, {"state", name_of(stored.state)}, {"key", jobs[j].key}, {"run", names[j]}});
     if (!stored.error.empty()) job["error"] = stored.error;
   }
   return dumped({{"schema", 1}, {"runs", std::move(list)}}) + "\n";

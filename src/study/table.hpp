@@ -41,7 +41,8 @@ void check_columns(const Study& study, const Table& table);
 [[nodiscard]] std::string to_json_lines(const Table& table);
 /// {"schema":1,"title":...,"runs":[rows as to_json_lines()]}.
 [[nodiscard]] std::string to_json(const Study& study, const Table& table);
-/// {"schema":1,"runs":[{"task":1,"state":...,"key":...,"run":...}]}: how the runs stand; `names`: of the jobs.
+/// {"schema":1,"runs":[{"task":1,"state":...,"key":...,"run":...}]}: how the runs stand; `names`: of the
+/// jobs.
 [[nodiscard]] std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> names,
                                     const RunStore& store);
 /// For people: workload, axes, state and the study's `columns`, those that have but one value left out.

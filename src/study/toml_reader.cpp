@@ -1,10 +1,10 @@
 #include "study/toml_reader.hpp"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <algorithm>
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "config/ini.hpp"
 #include "config/suggest.hpp"
@@ -24,7 +24,8 @@ TomlValue convert(const toml::node& node, const std::string& file, unsigned dept
   value.line = line_of(node);
   if (const auto* table = node.as_table()) {
     TomlMap map;
-    for (const auto& [key, child] : *table) map.emplace(std::string(key.str()), convert(child, file, depth + 1));
+    for (const auto& [key, child] : *table)
+      map.emplace(std::string(key.str()), convert(child, file, depth + 1));
     value.data = std::move(map);
   } else if (const auto* array = node.as_array()) {
     TomlArray list;
@@ -70,8 +71,8 @@ double TomlValue::number() const {
 }
 
 std::string_view TomlValue::kind() const {
-  constexpr std::string_view kKinds[] = {"a boolean", "a whole number", "a decimal number", "a string", "a list",
-                                         "a table"};
+  constexpr std::string_view kKinds[] = {"a boolean", "a whole number", "a decimal number",
+                                         "a string",  "a list",         "a table"};
   return kKinds[data.index()];
 }
 
@@ -96,7 +97,8 @@ TableReader::TableReader(const TomlValue& table, std::string file, std::string w
 }
 
 void TableReader::fail(const std::string& message, std::uint64_t line) const {
-  throw InputError(file_, line ? line : line_, where_.empty() ? message : fmt::format("{}: {}", where_, message));
+  throw InputError(file_, line ? line : line_,
+                   where_.empty() ? message : fmt::format("{}: {}", where_, message));
 }
 
 void TableReader::expected(const std::string& key, const TomlValue& found, std::string_view what) const {
@@ -119,7 +121,8 @@ std::optional<std::string> TableReader::text(const std::string& key) {
   return *text;
 }
 
-std::optional<std::int64_t> TableReader::integer(const std::string& key, std::int64_t low, std::int64_t high) {
+std::optional<std::int64_t> TableReader::integer(const std::string& key, std::int64_t low,
+                                                 std::int64_t high) {
   const TomlValue* found = value(key);
   if (found == nullptr) return std::nullopt;
   const auto* number = std::get_if<std::int64_t>(&found->data);
@@ -159,7 +162,8 @@ std::span<const TomlValue> TableReader::tables(const std::string& key) {
   return *list;
 }
 
-std::vector<std::string> scalar_texts(const TableReader& reader, const std::string& key, const TomlValue& list) {
+std::vector<std::string> scalar_texts(const TableReader& reader, const std::string& key,
+                                      const TomlValue& list) {
   std::vector<std::string> texts;
   for (const TomlValue& element : std::get<TomlArray>(list.data)) {
     if (!element.is_scalar()) reader.expected(key, element, "strings, numbers or booleans in the list");
@@ -177,7 +181,8 @@ void TableReader::done() const {
   std::vector<std::string_view> known(asked_.begin(), asked_.end());
   for (const auto& [key, found] : *map_) {
     if (std::ranges::find(asked_, key) != asked_.end()) continue;
-    fail(fmt::format("unknown key '{}'{}", config::printable(key), config::suggestion(key, known)), found.line);
+    fail(fmt::format("unknown key '{}'{}", config::printable(key), config::suggestion(key, known)),
+         found.line);
   }
 }
 

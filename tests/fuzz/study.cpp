@@ -1,7 +1,6 @@
 // Any bytes as a study: its plan, or one UserError.
-#include "study/study_file.hpp"
-
 #include "study/plan.hpp"
+#include "study/study_file.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "util/error.hpp"
 

@@ -62,15 +62,17 @@ labels = ["slow", "fast"]
   CHECK(description(study, runs[1]) == "one, config v100, clocks fast");
   CHECK(description(study, runs[7]) == "two, config a100, clocks fast");
   CHECK(arguments_of(study, runs[1]) == Texts{"run", "-c", "v100", "--set", "sm.max_ctas=8", "--set",
-                                              "clock.core_mhz=1000", "--set", "clock.l2_mhz=800", "traces/one/"});
-  CHECK(arguments_of(study, runs[4]) ==
-        Texts{"exec", "-c", "v100", "--set", "sm.max_ctas=8", "--set", "clock.core_mhz=500", "--set",
-              "clock.l2_mhz=400", "--kernels=1-3", "--", "./p", "a b"});
+                                              "clock.core_mhz=1000", "--set", "clock.l2_mhz=800",
+                                              "traces/one/"});
+  CHECK(arguments_of(study, runs[4]) == Texts{"exec", "-c", "v100", "--set", "sm.max_ctas=8", "--set",
+                                              "clock.core_mhz=500", "--set", "clock.l2_mhz=400",
+                                              "--kernels=1-3", "--", "./p", "a b"});
 }
 
 TEST_CASE("ranges have both ends, in decimals as people write them") {
   const auto axis = [](const std::string& range) {
-    return parse_study(kWorkload + "[[axis]]\nkey = \"l1.bytes\"\nrange = {" + range + "}\n", "s.toml").axes[0];
+    return parse_study(kWorkload + "[[axis]]\nkey = \"l1.bytes\"\nrange = {" + range + "}\n", "s.toml")
+        .axes[0];
   };
   CHECK(labels(axis("from = 1, to = 9, step = 4")) == Texts{"1", "5", "9"});
   CHECK(labels(axis("from = 1, to = 10, step = 4")) == Texts{"1", "5", "9"});
@@ -100,8 +102,8 @@ options = { strict = true, gpu-memory = "0.5x" }
                                   "s.toml");
   const auto runs = plan(study);
   REQUIRE(runs.size() == 1);
-  CHECK(arguments_of(study, runs[0]) == Texts{"run", "-c", "a100", "--set", "l1.mshrs=3", "--set", "sm.max_ctas=4",
-                                              "--gpu-memory=0.5x", "--strict", "t"});
+  CHECK(arguments_of(study, runs[0]) == Texts{"run", "-c", "a100", "--set", "l1.mshrs=3", "--set",
+                                              "sm.max_ctas=4", "--gpu-memory=0.5x", "--strict", "t"});
 }
 
 TEST_CASE("mistakes in a study are named by line") {
@@ -110,22 +112,28 @@ TEST_CASE("mistakes in a study are named by line") {
   CHECK_THAT(refused("x = "), Contains("s.toml:1: not valid TOML"));
   CHECK_THAT(refused("titel = \"x\"\n" + kWorkload),
              Contains("s.toml:1: unknown key 'titel'; did you mean 'title'?"));
-  CHECK_THAT(refused(kWorkload + "traces = \"u\"\n"), Contains("s.toml:3: workload 't': unknown key 'traces'"));
+  CHECK_THAT(refused(kWorkload + "traces = \"u\"\n"),
+             Contains("s.toml:3: workload 't': unknown key 'traces'"));
   CHECK_THAT(refused("[[workload]]\nname = \"x\"\n"), Contains("expected one of trace, devices"));
   CHECK_THAT(refused(kWorkload + kWorkload), Contains("two workloads are called 't'"));
-  CHECK_THAT(refused("threads = 0\n" + kWorkload), Contains("s.toml:1: threads = '0': expected a whole number"));
+  CHECK_THAT(refused("threads = 0\n" + kWorkload),
+             Contains("s.toml:1: threads = '0': expected a whole number"));
   const auto axis = [](const std::string& text) { return refused(kWorkload + "[[axis]]\n" + text); };
   CHECK_THAT(axis("name = \"x\"\n"), Contains("found none of config, key"));
   CHECK_THAT(axis("key = \"a\"\nconfig = [\"v100\"]\n"), Contains("found several of config, key"));
-  CHECK_THAT(axis("key = \"a\"\nvalues = []\n"), Contains("s.toml:5: axis 'a': values = a list: expected a list with"));
+  CHECK_THAT(axis("key = \"a\"\nvalues = []\n"),
+             Contains("s.toml:5: axis 'a': values = a list: expected a list with"));
   CHECK_THAT(axis("key = \"a\"\nvalues = [1, 1]\n"), Contains("the value '1' is there twice"));
   CHECK_THAT(axis("key = \"a\"\n"), Contains("expected either values or range"));
   CHECK_THAT(axis("key = \"a\"\nrange = {from = 1, to = 2}\n"), Contains("either step or factor"));
   CHECK_THAT(axis("key = \"a\"\nrange = {from = 2, to = 1, step = 1}\n"), Contains("expected to >= from"));
   CHECK_THAT(axis("key = \"a\"\nrange = {from = 1, to = 2, step = 0}\n"), Contains("expected more than 0"));
-  CHECK_THAT(axis("key = \"a\"\nrange = {from = 0, to = 2, factor = 2}\n"), Contains("from a number above 0"));
-  CHECK_THAT(axis("key = \"a\"\nrange = {from = 0, to = 2, step = 1e-9}\n"), Contains("at most 10000 values"));
-  CHECK_THAT(axis("name = \"n\"\nkeys = [\"a\", \"b\"]\nvalues = [[1, 2], [3]]\n"), Contains("lists of 2 values"));
+  CHECK_THAT(axis("key = \"a\"\nrange = {from = 0, to = 2, factor = 2}\n"),
+             Contains("from a number above 0"));
+  CHECK_THAT(axis("key = \"a\"\nrange = {from = 0, to = 2, step = 1e-9}\n"),
+             Contains("at most 10000 values"));
+  CHECK_THAT(axis("name = \"n\"\nkeys = [\"a\", \"b\"]\nvalues = [[1, 2], [3]]\n"),
+             Contains("lists of 2 values"));
   CHECK_THAT(axis("name = \"state\"\nkey = \"a\"\nvalues = [1]\n"), Contains("cannot be called 'state'"));
   CHECK_THAT(axis("key = \"a\"\nvalues = [1]\n[[axis]]\nname = \"b\"\nkey = \"a\"\nvalues = [2]\n"),
              Contains("s.toml:6: axis 'b' sets what an axis before it sets (set a)"));
@@ -139,16 +147,22 @@ TEST_CASE("figures and speed-ups refer to axes and values that are there") {
   const std::string axes = kWorkload +
                            "[[axis]]\nname = \"mhz\"\nkey = \"a\"\nvalues = [500, 900]\n"
                            "[[axis]]\nname = \"policy\"\nkey = \"b\"\nvalues = [\"x\", \"y\"]\n";
-  const auto figure = [&](const std::string& text) { return refused(axes + "[[figure]]\nname = \"f\"\n" + text); };
+  const auto figure = [&](const std::string& text) {
+    return refused(axes + "[[figure]]\nname = \"f\"\n" + text);
+  };
   CHECK(figure("x = \"mhz\"\ny = \"ipc\"\nseries = \"policy\"\n") == "accepted");
   CHECK(figure("x = \"mhz\"\ny = \"ipc\"\nwhere = { policy = \"x\" }\n") == "accepted");
   CHECK(figure("kind = \"pareto\"\nx = \"ipc\"\ny = \"time_ns\"\nx_better = \"higher\"\n") == "accepted");
-  CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\n"), Contains("several runs would stand at one place: expected axis 'policy'"));
+  CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\n"),
+             Contains("several runs would stand at one place: expected axis 'policy'"));
   CHECK_THAT(figure("x = \"mzh\"\ny = \"ipc\"\n"), Contains("'mzh' is no axis; did you mean 'mhz'?"));
-  CHECK_THAT(figure("x = \"policy\"\ny = \"ipc\"\nseries = \"mhz\"\n"), Contains("are no numbers; expected kind = \"bars\""));
-  CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\nwhere = { policy = \"z\" }\n"), Contains("expected one of x, y"));
+  CHECK_THAT(figure("x = \"policy\"\ny = \"ipc\"\nseries = \"mhz\"\n"),
+             Contains("are no numbers; expected kind = \"bars\""));
+  CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\nwhere = { policy = \"z\" }\n"),
+             Contains("expected one of x, y"));
   CHECK_THAT(figure("kind = \"pie\"\nx = \"mhz\"\ny = \"ipc\"\n"), Contains("found kind = 'pie'"));
-  CHECK_THAT(refused(axes + "[[figure]]\nname = \"../f\"\nx = \"mhz\"\ny = \"ipc\"\n"), Contains("letters, digits"));
+  CHECK_THAT(refused(axes + "[[figure]]\nname = \"../f\"\nx = \"mhz\"\ny = \"ipc\"\n"),
+             Contains("letters, digits"));
   CHECK_THAT(refused(axes + "[speedup]\nagainst = { mhz = 501 }\n"), Contains("expected one of 500, 900"));
   CHECK_THAT(refused(axes + "[speedup]\nof = \"cycles\"\n"), Contains("expected against"));
 }

@@ -14,17 +14,21 @@ namespace {
 
 /// A folder of results that goes at the end of the test.
 struct Results {
-  std::string path = (std::filesystem::temp_directory_path() / ("lockstep-study-" + std::to_string(getpid()))).string();
+  std::string path =
+      (std::filesystem::temp_directory_path() / ("lockstep-study-" + std::to_string(getpid()))).string();
   RunStore store{path};
   Results() { std::filesystem::remove_all(path); }
   ~Results() { std::filesystem::remove_all(path); }
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
-  void put(const std::string& key, unsigned cycles, const std::string& partial = "false,\"partial_reason\":\"\"") const {
+  void put(const std::string& key, unsigned cycles,
+           const std::string& partial = "false,\"partial_reason\":\"\"") const {
     stats::make_folder(store.folder_of(key));
     stats::write_file(store.folder_of(key) + "/stats.json",
-                      "{\"schema\":1,\"trace\":{\"name\":\"t\",\"hash\":\"0\"},\"kernels\":[],\"copies\":[],\"total\":{\"cycles\":" +
-                          std::to_string(cycles) + ",\"l1\":{\"hits\":7}},\"core_khz\":500000,\"total_cycles\":" +
+                      "{\"schema\":1,\"trace\":{\"name\":\"t\",\"hash\":\"0\"},\"kernels\":[],\"copies\":[],"
+                      "\"total\":{\"cycles\":" +
+                          std::to_string(cycles) +
+                          ",\"l1\":{\"hits\":7}},\"core_khz\":500000,\"total_cycles\":" +
                           std::to_string(cycles) + ",\"partial\":" + partial + "}");
   }
 };
@@ -76,15 +80,20 @@ TEST_CASE("the table has a row for each run, with statistics where it is complet
   CHECK(table.at(3, "speedup") == 1);
   CHECK_NOTHROW(check_columns(study(), table));
   const std::string csv = to_csv(table);
-  CHECK_THAT(csv, Catch::StartsWith("workload,mhz,how,state,error,run,") && Catch::Contains("\nt,500,\"a, b\",complete,,runs/k0,") &&
+  CHECK_THAT(csv, Catch::StartsWith("workload,mhz,how,state,error,run,") &&
+                      Catch::Contains("\nt,500,\"a, b\",complete,,runs/k0,") &&
                       Catch::Contains("\nt,1000,\"a, b\",failed,exit code 3: deadlock,runs/k2,"));
   const std::string lines = to_json_lines(table);
-  CHECK_THAT(lines, Catch::StartsWith("{\"workload\":\"t\",\"mhz\":500,\"how\":\"a, b\",\"state\":\"complete\",\"run\":\"runs/k0\","));
+  CHECK_THAT(
+      lines,
+      Catch::StartsWith(
+          "{\"workload\":\"t\",\"mhz\":500,\"how\":\"a, b\",\"state\":\"complete\",\"run\":\"runs/k0\","));
 }
 
 TEST_CASE("a speed-up is the baseline's value over the run's own") {
   const Results results;
-  for (const auto& [key, cycles] : {std::pair("k0", 1000u), {"k1", 600u}, {"k2", 400u}, {"k3", 800u}}) results.put(key, cycles);
+  for (const auto& [key, cycles] : {std::pair("k0", 1000u), {"k1", 600u}, {"k2", 400u}, {"k3", 800u}})
+    results.put(key, cycles);
   const std::vector<std::string> keys{"k0", "k1", "k2", "k3"};
   const Table table = make_table(study(), plan(study()), keys, results.store);
   CHECK(table.at(2, "speedup").get<double>() == 1000.0 / 400);  // 1000 MHz "a, b" against 500 MHz "a, b"
@@ -121,7 +130,8 @@ TEST_CASE("columns that no run has are refused") {
   Study wrong = study();
   wrong.columns = {"l1.hit"};
   const Table table = make_table(wrong, plan(wrong), kKeys, results.store);
-  CHECK_THROWS_WITH(check_columns(wrong, table), Catch::Contains("columns: no run has the statistic 'l1.hit'"));
+  CHECK_THROWS_WITH(check_columns(wrong, table),
+                    Catch::Contains("columns: no run has the statistic 'l1.hit'"));
 }
 
 TEST_CASE("array indices are ranges") {
@@ -129,8 +139,9 @@ TEST_CASE("array indices are ranges") {
   CHECK(ranges(std::vector<std::size_t>{7}) == "7");
   CHECK(ranges({}).empty());
   const std::string script = array_script({{"/p/lockstep", "sweep", "it's"}, "/out", 4, {}});
-  CHECK_THAT(script, Catch::Contains("#SBATCH --cpus-per-task=4\n") &&
-                         Catch::EndsWith("exec '/p/lockstep' 'sweep' 'it'\\''s' $((SLURM_ARRAY_TASK_ID + $1))\n"));
+  CHECK_THAT(script,
+             Catch::Contains("#SBATCH --cpus-per-task=4\n") &&
+                 Catch::EndsWith("exec '/p/lockstep' 'sweep' 'it'\\''s' $((SLURM_ARRAY_TASK_ID + $1))\n"));
 }
 
 }  // namespace lockstep::study

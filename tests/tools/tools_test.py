@@ -22,6 +22,7 @@ import accelsim_compare  # noqa: E402
 import derive_energy  # noqa: E402
 import derive_memory  # noqa: E402
 import lab  # noqa: E402
+import lockstep_stats  # noqa: E402
 import microbench  # noqa: E402
 import microbench_memory  # noqa: E402
 import microbench_sm  # noqa: E402
@@ -236,6 +237,71 @@ class CommandLines(unittest.TestCase):
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--forms", "tape")
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--only", "nothing")
             self.check_refused(os.path.join(ROOT, "bench", "guard"), folder)
+
+
+class LockstepStats(unittest.TestCase):
+    """Results of runs of bundled traces: with pandas as data frames, without it as dictionaries."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.run_folder = os.path.join(cls.folder.name, "mixed")
+        subprocess.run([PROGRAM, "run", os.path.join(ROOT, "traces", "mixed"), "-q", "--interval", "1000", "-o",
+                        cls.run_folder], check=True)
+        cls.sweep = os.path.join(cls.folder.name, "sweep")
+        study = os.path.join(cls.folder.name, "s.toml")
+        with open(study, "w") as f:
+            f.write('[[workload]]\ntrace = "%s"\n[[axis]]\nkey = "sm.max_ctas"\nvalues = [8, 16]\n'
+                    % os.path.join(ROOT, "traces", "chain"))
+        subprocess.run([PROGRAM, "sweep", study, "-q", "-o", cls.sweep], check=True)
+        with open(os.path.join(cls.run_folder, "stats.csv")) as f:
+            cls.csv = list(csv.DictReader(f))
+
+    @staticmethod
+    def rows(frame):
+        return frame if isinstance(frame, list) else frame.to_dict("records")
+
+    def check_all(self):
+        runs = lockstep_stats.load(self.run_folder)
+        kernels = self.rows(lockstep_stats.kernels(runs))
+        self.assertEqual([k["id"] for k in kernels], [int(k["id"]) for k in self.csv])
+        for own, other in zip(kernels, self.csv):  # stats.csv is another writer of the same numbers
+            self.assertEqual(own["l1.hits"], int(other["l1.hits"]))
+            self.assertEqual(own["stalls.idle"], int(other["stalls.idle"]))
+            self.assertEqual(own["grid.x"], int(other["grid_x"]))
+        total = self.rows(lockstep_stats.totals(runs))[0]
+        self.assertEqual(total["cycles"], sum(int(k["cycles"]) for k in self.csv))
+        self.assertEqual(total["trace.name"], "mixed")
+        series = self.rows(lockstep_stats.intervals(runs))
+        unattributed = runs[self.run_folder]["unattributed"]["l2"]["accesses"]
+        self.assertEqual(sum(row["l2.accesses"] for row in series), total["l2.accesses"] + unattributed)
+        copies = self.rows(lockstep_stats.copies(runs))
+        self.assertEqual(len(copies), total["copies"])
+        table = self.rows(lockstep_stats.table(self.sweep))
+        self.assertEqual([row["sm.max_ctas"] for row in table], [8, 16])
+        self.assertEqual(len(lockstep_stats.load(self.sweep)), 2)
+        self.assertEqual(sorted(row["cycles"] for row in self.rows(lockstep_stats.totals(lockstep_stats.load(self.sweep)))),
+                         sorted(row["cycles"] for row in table))
+
+    def test_dictionaries(self):
+        with mock.patch.object(lockstep_stats, "pandas", None):
+            self.assertIsInstance(lockstep_stats.totals(lockstep_stats.load(self.run_folder)), list)
+            self.check_all()
+
+    @unittest.skipIf(lockstep_stats.pandas is None, "pandas is not installed")
+    def test_data_frames(self):
+        self.assertEqual(lockstep_stats.totals(lockstep_stats.load(self.run_folder)).shape[0], 1)
+        self.check_all()
+
+    def test_no_result(self):
+        bad = os.path.join(self.folder.name, "bad.json")
+        for text, message in [("{", "bad.json:1: not valid JSON"), ("[]", "found no list of kernels"),
+                              ('{"kernels":[],"schema":9}', "found schema 9")]:
+            with open(bad, "w") as f:
+                f.write(text)
+            with self.assertRaisesRegex(lockstep_stats.StatsError, message):
+                lockstep_stats.load(bad)
 
 
 class Results(unittest.TestCase):
