@@ -9,16 +9,16 @@ namespace lockstep::sampling {
 
 /// Works in waves: as many CTAs as the GPU holds at a time. CTAs are dispatched in order. The first two waves fill the
 /// GPU, the next three are measured; what is left is cut into so many parts of one length as the scatter of all
-/// measured waves asks for, at least two, anew after each part. In a part CTAs are left out but for two waves, at a
+/// measured waves asks for, at least five, anew after each part. In a part CTAs are left out but for two waves, at a
 /// place that the seed says: one that warms up, with the caches warmed functionally by those left out, and one that is
 /// measured. The last wave is always timed.
 /// The SMs are full throughout: a CTA that was left out has its successor dispatched in its place. A wave's measures
 /// are differences between two cuts, its size what was issued between them. CTAs that were left out are predicted by
-/// the waves' fit (Fit::Model::kRatio).
+/// the fit of the parts' waves (Fit::Model::kRatio).
 class CtaSampler {
  public:
-  /// Fewer waves are timed wholly: with two parts ten are timed.
-  static constexpr std::uint64_t kLeastWaves = 20;
+  /// Fewer waves are timed wholly: with five parts sixteen are timed.
+  static constexpr std::uint64_t kLeastWaves = 32;
 
   /// `error`: half-width that is aimed at, as a share of the kernel's cycles. `which` makes the random choices those
   /// of this launch.
@@ -35,11 +35,13 @@ class CtaSampler {
 
   [[nodiscard]] bool any_left_out() const { return left_out_.size > 0; }
   [[nodiscard]] Prediction predict(std::size_t measure) const {
-    return fit_.predict(Fit::Model::kRatio, measure, left_out_);
+    return fit().predict(Fit::Model::kRatio, measure, left_out_);
   }
-  [[nodiscard]] std::size_t freedom() const { return fit_.freedom(Fit::Model::kRatio); }
+  [[nodiscard]] std::size_t freedom() const { return fit().freedom(Fit::Model::kRatio); }
 
  private:
+  /// The first waves find the L2 without changed lines: they say how much is to be timed, and nothing of the others.
+  [[nodiscard]] const Fit& fit() const { return parts_.count() > 1 ? parts_ : all_; }
   [[nodiscard]] std::uint64_t leave_out_from(std::uint64_t dispatched);
   [[nodiscard]] std::uint64_t parts_left() const;
   void measure(const Measures& so_far);
@@ -49,7 +51,7 @@ class CtaSampler {
   enum class State : std::uint8_t { kFilling, kFirstWaves, kWarming, kMeasuring, kDone } state_ = State::kFilling;
   std::uint64_t mark_ = 0;
   Measures before_{};
-  Fit fit_;
+  Fit all_, parts_;  // measured waves; those of the parts
   Unseen left_out_;
 };
 

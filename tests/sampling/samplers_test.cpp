@@ -181,12 +181,12 @@ TEST_CASE("CTAs: most are left out, the last wave is timed, and the interval hol
       ++runs;
     }
   INFO(inside << " of " << runs);
-  CHECK(inside >= runs * 91 / 100);
+  CHECK(inside >= runs * 80 / 100);  // less than 95 %: see "Limits" of docs/studies/sampling.md
 }
 
 TEST_CASE("A kernel of few waves is timed wholly") {
-  CHECK(CtaSampler(1999, 100, 0.02, 0.95, 1, 1).mark() == kNever);
-  CHECK(CtaSampler(2000, 100, 0.02, 0.95, 1, 1).mark() == 200);
+  CHECK(CtaSampler(3199, 100, 0.02, 0.95, 1, 1).mark() == kNever);
+  CHECK(CtaSampler(3200, 100, 0.02, 0.95, 1, 1).mark() == 200);
 }
 
 }  // namespace
