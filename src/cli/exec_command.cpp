@@ -69,8 +69,8 @@ void add_code_options(Syntax& syntax) {
 void refuse_timing_options(const po::variables_map& values) {
   constexpr const char* kWhy = "with --functional: nothing is simulated";
   refuse_idle(values, "exec",
-              {"kernels", "managed", "gpu-memory", "sample", "timeline", "max-cycles", "interval", "accelsim-stats",
-               "out", "schedule", "window", "no-skip", "shuffle", "work-log"},
+              {"kernels", "managed", "gpu-memory", "sample", "timeline", "max-cycles", "interval",
+               "accelsim-stats", "out", "schedule", "window", "no-skip", "shuffle", "work-log"},
               kWhy);
   if (!values.count("accelsim-config")) refuse_idle(values, "exec", {"strict"}, kWhy);
 }

@@ -143,7 +143,8 @@ void Controller::close_finished(Time now) {
   for (Closed& kernel : batch) {
     last_end_ = std::max(last_end_, kernel.end);
     if (sampled_)
-      sampled_->close(kernel.finished, kernel.result, result_.report.kernels.size(), result_.report.unattributed);
+      sampled_->close(kernel.finished, kernel.result, result_.report.kernels.size(),
+                      result_.report.unattributed);
     result_.report.kernels.push_back(std::move(kernel.result));
   }
   note_copies();
@@ -215,7 +216,8 @@ void Controller::watch(Time now) {
   const bool faults =
       std::ranges::any_of(gmmus_, [](const core::GmmuDomain* gmmu) { return gmmu->end_is_known(); });
   const bool estimated = sampled_ && system_->device(0).dispatcher().end_is_estimated();
-  if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults) stuck_since_ = cycle;
+  if (estimated || current != last_activity_ || host_->queue().copies_out() > 0 || faults)
+    stuck_since_ = cycle;
   last_activity_ = current;
   if (cycle - stuck_since_ >= kPatience) finish(now, Outcome::kDeadlock);
 }

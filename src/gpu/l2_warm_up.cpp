@@ -22,9 +22,7 @@ bool reaches_global(const trace::StaticInst& inst, const trace::KernelHeader& ke
          !in_window(first, kernel.local_base);
 }
 
-bool writes(OpClass c) {
-  return c == OpClass::kStore || c == OpClass::kAtomic || c == OpClass::kReduction;
-}
+bool writes(OpClass c) { return c == OpClass::kStore || c == OpClass::kAtomic || c == OpClass::kReduction; }
 
 /// Joins accesses to a line that follow one another.
 class Toucher {
@@ -59,10 +57,11 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
   trace::expand_addresses(record.form(), record.mask, words, lanes);
   if (inst.bulk != trace::BulkCopy::kNone) {
     toucher.begin(inst.bulk != trace::BulkCopy::kLoad, inst.evict_first);
-    trace::each_bulk_run(lanes, static_cast<unsigned>(std::popcount(record.mask)), [&](const trace::BulkRun& run) {
-      for (std::uint32_t row = 0; row < run.rows; ++row)
-        toucher.access(run.first + static_cast<Address>(run.stride) * row, run.bytes);
-    });
+    trace::each_bulk_run(lanes, static_cast<unsigned>(std::popcount(record.mask)),
+                         [&](const trace::BulkRun& run) {
+                           for (std::uint32_t row = 0; row < run.rows; ++row)
+                             toucher.access(run.first + static_cast<Address>(run.stride) * row, run.bytes);
+                         });
   } else if (reaches_global(inst, kernel, lanes[std::countr_zero(record.mask)])) {
     toucher.begin(writes(inst.op_class), inst.evict_first);
     for (LaneMask rest = record.mask; rest != 0; rest &= rest - 1)
@@ -73,8 +72,8 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
 
 }  // namespace
 
-std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel, const trace::StaticTable& instructions,
-                      const trace::CtaTrace& cta) {
+std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel,
+                      const trace::StaticTable& instructions, const trace::CtaTrace& cta) {
   Toucher toucher(device, device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0);
   std::uint64_t count = 0;
   for (const trace::WarpSpan& warp : cta.warps) {

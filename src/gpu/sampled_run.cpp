@@ -16,7 +16,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr double kReach = 4;          // sizes of the L2 that warm-ups go back; assumed
+constexpr double kReach = 4;              // sizes of the L2 that warm-ups go back; assumed
 constexpr std::size_t kLeastWarmUps = 2;  // launches; assumed: programs that swap buffers
 constexpr double kLargestError = 0.1;     // that is aimed at within a kernel
 
@@ -63,11 +63,13 @@ SampledRun::SampledRun(const sampling::Options& options, const trace::TraceSet& 
                        System& system, FeedSet& feeds)
     : options_(options), trace_(&trace), device_(&system.device(0)), feeds_(&feeds) {
   if (system.devices() > 1)
-    throw UserError(fmt::format("--sample: found {} devices, expected one: kernels of several wait for each other",
-                                system.devices()));
+    throw UserError(
+        fmt::format("--sample: found {} devices, expected one: kernels of several wait for each other",
+                    system.devices()));
   if (plan.manages)
-    throw UserError("--sample: the trace has managed memory, whose pages move with every launch; expected none "
-                    "(--managed none simulates it as device memory)");
+    throw UserError(
+        "--sample: the trace has managed memory, whose pages move with every launch; expected none "
+        "(--managed none simulates it as device memory)");
   std::map<std::uint32_t, trace::KernelSize> sizes;
   std::vector<sampling::Launch> launches;
   launch_of_.resize(plan.commands.size());
@@ -160,9 +162,10 @@ void SampledRun::at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLe
       ctas.at_mark(sampling::measures_of(now - slot.first_dispatch, ledger.so_far(stop.slot)), first);
   if (count > 0) {
     std::uint64_t instructions = 0;
-    feeds_->pass(0, stop.slot, first, first + count, [&](const trace::CtaFeed& feed, const trace::CtaTrace& cta) {
-      instructions += warm_l2(*device_, feed.header(), feed.instructions(), cta);
-    });
+    feeds_->pass(0, stop.slot, first, first + count,
+                 [&](const trace::CtaFeed& feed, const trace::CtaTrace& cta) {
+                   instructions += warm_l2(*device_, feed.header(), feed.instructions(), cta);
+                 });
     ctas.leave_out(instructions);
     dispatcher.leave_out(stop.slot, count);
   }
@@ -236,16 +239,16 @@ void SampledRun::complete(stats::RunReport& report) const {
   sampling.overlap = overlap(report.kernels);
   const double grown = correct_kernels(report);
   if (!sampling.overlap)
-    report.total_cycles = static_cast<Cycle>(
-        std::llround(std::max(static_cast<double>(report.total_cycles) + grown, 0.0)));
+    report.total_cycles =
+        static_cast<Cycle>(std::llround(std::max(static_cast<double>(report.total_cycles) + grown, 0.0)));
   const std::vector<sampling::Estimate> totals = launches_->totals();
   sampling.cycles = quantity(totals[0]);
   for (const stats::Descriptor& d : stats::descriptors())
     sampling.counters.push_back(quantity(totals[1 + d.offset / sizeof(std::uint64_t)]));
   for (const auto& g : launches_->groups()) {
     const trace::KernelHeader& header = trace_->kernels()[kernel_of_[g.first]];
-    sampling.groups.push_back({header.name, header.id, g.launches, g.timed, g.instructions, model_name(g.model),
-                               quantity(g.cycles)});
+    sampling.groups.push_back({header.name, header.id, g.launches, g.timed, g.instructions,
+                               model_name(g.model), quantity(g.cycles)});
   }
 }
 

@@ -21,8 +21,8 @@ std::size_t instructions_measure() {
   return 1 + offsetof(stats::SmCounters, warp_instructions) / sizeof(std::uint64_t);
 }
 
-CtaSampler::CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence, std::uint64_t seed,
-                       std::uint64_t which)
+CtaSampler::CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence,
+                       std::uint64_t seed, std::uint64_t which)
     : ctas_(ctas),
       wave_(wave),
       seed_(seed),
@@ -65,7 +65,8 @@ void CtaSampler::measure(const Measures& so_far) {
 /// As many measured waves as the scatter of those so far asks for, less those.
 std::uint64_t CtaSampler::parts_left() const {
   const double relative = all_.scatter(Fit::Model::kRatio) / all_.mean(0);
-  const double t = student_t(confidence_, static_cast<double>(std::max(kFirstWaves + kLeastParts, all_.count()) - 1));
+  const double t =
+      student_t(confidence_, static_cast<double>(std::max(kFirstWaves + kLeastParts, all_.count()) - 1));
   const double wanted = std::min(std::ceil(std::pow(t * relative / error_, 2)), static_cast<double>(ctas_));
   const std::uint64_t waves = std::max(static_cast<std::uint64_t>(wanted), kFirstWaves + kLeastParts);
   return waves - std::min<std::uint64_t>(waves, all_.count());

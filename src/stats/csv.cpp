@@ -38,7 +38,8 @@ std::string to_csv(const RunReport& report) {
   std::string text =
       "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
       "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
-      counter_names() + (report.system ? ",device" : "") + (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
+      counter_names() + (report.system ? ",device" : "") +
+      (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
   for (const KernelResult& k : report.kernels) {
     text +=
         fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),

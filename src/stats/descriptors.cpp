@@ -199,8 +199,10 @@ constexpr std::array kKernelFields{
     FieldHelp{"occupancy.subcores", "", "sub-cores of the GPU"},
     FieldHelp{"occupancy.warps_per_subcore", "warps", "resident warps on average, three decimals"},
     FieldHelp{"partial", "", "true: the run ended before the kernel did"},
-    FieldHelp{"estimated", "", "of a run by samples; true: it was not timed, cycles and counters are predicted"},
-    FieldHelp{"ctas_left_out", "CTAs", "of a run by samples: CTAs that were not timed; their part is predicted"},
+    FieldHelp{"estimated", "",
+              "of a run by samples; true: it was not timed, cycles and counters are predicted"},
+    FieldHelp{"ctas_left_out", "CTAs",
+              "of a run by samples: CTAs that were not timed; their part is predicted"},
 };
 
 std::string_view group_of(std::string_view name) {

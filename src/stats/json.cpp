@@ -241,8 +241,8 @@ void put_quantity(Writer& out, std::string_view name, const SamplingReport::Quan
 void put_sampling(Writer& out, const RunReport& report) {
   if (!report.sampling) return;
   const SamplingReport& s = *report.sampling;
-  out.put(",\n  \"sampling\":{{\"error\":{},\"confidence\":{},\"seed\":{},\"warm_up\":{},", s.error, s.confidence,
-          s.seed, s.warm_up);
+  out.put(",\n  \"sampling\":{{\"error\":{},\"confidence\":{},\"seed\":{},\"warm_up\":{},", s.error,
+          s.confidence, s.seed, s.warm_up);
   out.put("\"launches\":{},\"launches_timed\":{},\"ctas\":{},\"ctas_timed\":{},\"overlap\":{},\n", s.launches,
           s.launches_timed, s.ctas, s.ctas_timed, s.overlap);
   out.put("   \"estimates\":{{");

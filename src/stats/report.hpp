@@ -21,15 +21,15 @@ struct KernelResult {
   std::string name;
   std::uint64_t id = 0, stream = 0;
   Dim3 grid, block;
-  Cycle start_cycle = 0;          // first CTA's dispatch
-  Cycle launch_cycles = 0;        // the configured launch floor
-  Cycle cycles = 0;               // first dispatch to last completion
-  std::uint64_t ctas_per_sm = 0;  // occupancy limit
-  std::string occupancy_limiter;  // "warps", "registers", "shared", "ctas", "threads", "grid"
-  std::uint64_t subcores = 0;     // sub-cores of the GPU: stalls sum to cycles * subcores
-  bool partial = false;           // the run ended before it did
-  std::uint16_t device = 0;       // that ran it
-  bool estimated = false;         // a run by samples did not time it; cycles and counters are predicted
+  Cycle start_cycle = 0;            // first CTA's dispatch
+  Cycle launch_cycles = 0;          // the configured launch floor
+  Cycle cycles = 0;                 // first dispatch to last completion
+  std::uint64_t ctas_per_sm = 0;    // occupancy limit
+  std::string occupancy_limiter;    // "warps", "registers", "shared", "ctas", "threads", "grid"
+  std::uint64_t subcores = 0;       // sub-cores of the GPU: stalls sum to cycles * subcores
+  bool partial = false;             // the run ended before it did
+  std::uint16_t device = 0;         // that ran it
+  bool estimated = false;           // a run by samples did not time it; cycles and counters are predicted
   std::uint64_t ctas_left_out = 0;  // CTAs that were not timed: their part is predicted
   KernelCounters counters;
 };
@@ -112,7 +112,7 @@ struct RunReport {
   std::optional<SystemReport>
       system;  // of several devices; gpu, overrides, config_hash and core_khz are device 0's
   std::optional<SamplingReport> sampling;  // of a run by samples
-  std::vector<std::string> remarks;  // what the trace or the model cannot carry, sorted
+  std::vector<std::string> remarks;        // what the trace or the model cannot carry, sorted
 
   /// Whether there was managed memory.
   [[nodiscard]] bool has_managed() const { return managed || (system && !system->managed.empty()); }

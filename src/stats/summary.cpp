@@ -98,14 +98,16 @@ std::string sampling_lines(const RunReport& report) {
   if (!report.sampling) return "";
   const SamplingReport& s = *report.sampling;
   const double share = s.cycles.value > 0 ? s.cycles.half_width / s.cycles.value : 0;
-  std::string text = fmt::format("sampled: {} of {} launches timed, {} of {} CTAs; the others are estimates\n",
-                                 grouped(s.launches_timed), grouped(s.launches), grouped(s.ctas_timed),
-                                 grouped(s.ctas));
-  text += fmt::format("cycles of all kernels: {:.4g} +- {:.2g} ({:.2f} %) at {:.4g} % confidence{}\n",
-                      s.cycles.value, s.cycles.half_width, 100 * share, 100 * s.confidence,
-                      share > s.error ? fmt::format(": wider than the {:.4g} % asked for", 100 * s.error) : "");
+  std::string text =
+      fmt::format("sampled: {} of {} launches timed, {} of {} CTAs; the others are estimates\n",
+                  grouped(s.launches_timed), grouped(s.launches), grouped(s.ctas_timed), grouped(s.ctas));
+  text +=
+      fmt::format("cycles of all kernels: {:.4g} +- {:.2g} ({:.2f} %) at {:.4g} % confidence{}\n",
+                  s.cycles.value, s.cycles.half_width, 100 * share, 100 * s.confidence,
+                  share > s.error ? fmt::format(": wider than the {:.4g} % asked for", 100 * s.error) : "");
   if (s.overlap)
-    text += "kernels overlapped: what they cost each other is in the estimate only as far as both were timed\n";
+    text +=
+        "kernels overlapped: what they cost each other is in the estimate only as far as both were timed\n";
   return text;
 }
 
@@ -161,8 +163,7 @@ std::string to_text(const RunReport& report, const HostReport& host, const Summa
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
   return text + copies_line(report) + link_lines(report) + managed_lines(report) + sampling_lines(report) +
-         speed_line(host) +
-         warnings(report);
+         speed_line(host) + warnings(report);
 }
 
 }  // namespace lockstep::stats

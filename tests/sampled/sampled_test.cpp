@@ -81,7 +81,8 @@ TEST_CASE("Launches: the sample's interval holds the full run's total") {
   CHECK(std::abs(sampling.cycles.value - static_cast<double>(cycles)) <= sampling.cycles.half_width + 1);
   CHECK(sampling.cycles.value == Approx(static_cast<double>(cycles)).epsilon(0.02));
   CHECK(sampling.counters[0].value == Approx(static_cast<double>(instructions)));  // known without timing
-  CHECK(static_cast<double>(report.total_cycles) == Approx(static_cast<double>(full.total_cycles)).epsilon(0.02));
+  CHECK(static_cast<double>(report.total_cycles) ==
+        Approx(static_cast<double>(full.total_cycles)).epsilon(0.02));
   std::uint64_t estimated = 0, sum = 0;
   for (const auto& kernel : report.kernels) {
     estimated += kernel.estimated;
