@@ -14,8 +14,8 @@ struct LaunchChoice {
   std::uint64_t mark = kNever;  // a cut comes when so many of its CTAs have been dispatched
 };
 
-/// Asked by the dispatcher, in the order of the launches, inside of windows. What it answers may depend on what was
-/// there at the last cut, and on nothing else.
+/// Asked by the dispatcher, in the order of the launches, inside of windows. What it answers may depend on
+/// what was there at the last cut, and on nothing else.
 class LaunchChooser {
  public:
   virtual ~LaunchChooser() = default;

@@ -26,8 +26,8 @@ namespace lockstep::gpu {
 /// An SM or a memory partition.
 struct Part {
   std::unique_ptr<sim::Domain> domain;
-  stats::CounterSource* counters = nullptr;  // the same object
-  std::function<void()> empty_caches{};      // forgets all cached lines; of a partition
+  stats::CounterSource* counters = nullptr;                       // the same object
+  std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
 };
 

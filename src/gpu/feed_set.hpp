@@ -27,10 +27,11 @@ class FeedSet final : public sim::TaskSource {
   void run(std::size_t task) noexcept override;
   void settle() override;
 
-  /// Serial: hands CTAs [begin, end) of the kernel in that slot of the device, which no SM will take, to `each`, some
-  /// at a time.
+  /// Serial: hands CTAs [begin, end) of the kernel in that slot of the device, which no SM will take, to
+  /// `each`, some at a time.
   using Each = std::function<void(const trace::CtaFeed& feed, const trace::CtaTrace& cta)>;
-  void pass(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end, const Each& each);
+  void pass(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end,
+            const Each& each);
   /// Serial: the cut of the kernel in that slot of the device. Keeps what was odd in its trace.
   void close(std::uint16_t device, std::uint8_t slot);
 

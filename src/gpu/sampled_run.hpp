@@ -20,15 +20,16 @@ namespace lockstep::gpu {
 
 /// Of one device without managed memory. A launch that is not timed holds its stream as long as its group's
 /// prediction says and leaves no trace in the machine. Before a launch is timed, the latest launches that
-/// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its instructions, at least
-/// two, going back until they have asked the L2 for four times its size. CTAs of a long kernel that are left out pass over the tags when they are.
+/// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its
+/// instructions, at least two, going back until they have asked the L2 for four times its size. CTAs of a
+/// long kernel that are left out pass over the tags when they are.
 ///
-/// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts (Controller),
-/// so that neither threads nor windows change it.
+/// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts
+/// (Controller), so that neither threads nor windows change it.
 class SampledRun final : public core::LaunchChooser {
  public:
-  /// Reads how much each launch executes: from the trace, or where that does not say it all its CTAs. All must
-  /// outlive it. Throws UserError: several devices, managed memory.
+  /// Reads how much each launch executes: from the trace, or where that does not say it all its CTAs. All
+  /// must outlive it. Throws UserError: several devices, managed memory.
   SampledRun(const sampling::Options& options, const trace::TraceSet& trace, const Plan& plan, System& system,
              FeedSet& feeds);
 
@@ -60,8 +61,8 @@ class SampledRun final : public core::LaunchChooser {
   [[nodiscard]] std::optional<sampling::CtaSampler> cta_sampler(std::uint32_t launch) const;
   void warm_up(const Timed& timed);
   void at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLedger& ledger);
-  void predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas, sampling::Measures& measures,
-                    sampling::LaunchSampler::Own& own) const;
+  void predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas,
+                    sampling::Measures& measures, sampling::LaunchSampler::Own& own) const;
   [[nodiscard]] double correct_kernels(stats::RunReport& report) const;
 
   sampling::Options options_;
@@ -71,7 +72,7 @@ class SampledRun final : public core::LaunchChooser {
   std::vector<std::uint32_t> launch_of_;  // by the host's command
   std::vector<std::uint32_t> kernel_of_;  // by launch: the trace's kernel
   std::optional<sampling::LaunchSampler> launches_;
-  std::vector<Timed> timed_;              // by kernel slot
+  std::vector<Timed> timed_;                // by kernel slot
   std::vector<std::uint32_t> passed_over_;  // launches that were not timed and may be warmed up with
   std::vector<Untimed> untimed_;
   std::size_t stops_done_ = 0;

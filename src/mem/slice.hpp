@@ -72,8 +72,8 @@ class Slice {
   [[nodiscard]] bool quiescent() const;
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
-  /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line whose home
-  /// is the other half's becomes a copy, unless it is stored to.
+  /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line
+  /// whose home is the other half's becomes a copy, unless it is stored to.
   void touch(const Touch& t);
   void dump(std::string& out) const;
 

@@ -8,8 +8,8 @@
 
 namespace lockstep::mem {
 
-/// The place of the line, taken from another line where it is not there: what that one has changed is taken to be in
-/// DRAM. Nothing where all places are in flight.
+/// The place of the line, taken from another line where it is not there: what that one has changed is taken
+/// to be in DRAM. Nothing where all places are in flight.
 std::optional<Slot> Slice::touched_place(const Touch& t, std::uint32_t set, bool far) {
   if (const std::optional<Slot> slot = tags_.find(set, t.line)) {
     if (!t.evict_first) tags_.touch(*slot);

@@ -11,7 +11,7 @@ namespace lockstep::sampling {
 namespace {
 
 constexpr std::uint64_t kFillingWaves = 2;
-constexpr std::size_t kFirstWaves = 3, kLeastParts = 2;
+constexpr std::size_t kFirstWaves = 3, kLeastParts = 5;
 constexpr std::uint64_t kTimedOfPart = 2, kLastWaves = 1;
 
 }  // namespace
@@ -21,8 +21,8 @@ std::size_t instructions_measure() {
   return 1 + offsetof(stats::SmCounters, warp_instructions) / sizeof(std::uint64_t);
 }
 
-CtaSampler::CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence, std::uint64_t seed,
-                       std::uint64_t which)
+CtaSampler::CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence,
+                       std::uint64_t seed, std::uint64_t which)
     : ctas_(ctas),
       wave_(wave),
       seed_(seed),
@@ -41,7 +41,7 @@ std::uint64_t CtaSampler::at_mark(const Measures& so_far, std::uint64_t dispatch
       state_ = State::kFirstWaves;
       return 0;
     case State::kFirstWaves:
-      if (fit_.count() < kFirstWaves) return 0;
+      if (all_.count() < kFirstWaves) return 0;
       return leave_out_from(dispatched);
     case State::kWarming:
       state_ = State::kMeasuring;
@@ -58,16 +58,18 @@ std::uint64_t CtaSampler::at_mark(const Measures& so_far, std::uint64_t dispatch
 void CtaSampler::measure(const Measures& so_far) {
   Measures wave;
   for (std::size_t i = 0; i < kMeasures; ++i) wave[i] = so_far[i] - before_[i];
-  fit_.add(wave[instructions_measure()], wave);
+  all_.add(wave[instructions_measure()], wave);
+  if (state_ == State::kMeasuring) parts_.add(wave[instructions_measure()], wave);
 }
 
 /// As many measured waves as the scatter of those so far asks for, less those.
 std::uint64_t CtaSampler::parts_left() const {
-  const double relative = fit_.scatter(Fit::Model::kRatio) / fit_.mean(0);
-  const double t = student_t(confidence_, static_cast<double>(std::max(kFirstWaves + kLeastParts, fit_.count()) - 1));
+  const double relative = all_.scatter(Fit::Model::kRatio) / all_.mean(0);
+  const double t =
+      student_t(confidence_, static_cast<double>(std::max(kFirstWaves + kLeastParts, all_.count()) - 1));
   const double wanted = std::min(std::ceil(std::pow(t * relative / error_, 2)), static_cast<double>(ctas_));
   const std::uint64_t waves = std::max(static_cast<std::uint64_t>(wanted), kFirstWaves + kLeastParts);
-  return waves - std::min<std::uint64_t>(waves, fit_.count());
+  return waves - std::min<std::uint64_t>(waves, all_.count());
 }
 
 /// Up to the place in the next part where CTAs are timed; after the last part, up to the last wave.

@@ -6,8 +6,8 @@
 namespace lockstep::sampling {
 namespace {
 
-constexpr std::size_t kLinearFrom = 4;       // units; assumed: two degrees of freedom are the least of use
-constexpr double kEqualSizes = 1e-3;         // relative range of sizes that counts as none
+constexpr std::size_t kLinearFrom = 4;  // units; assumed: two degrees of freedom are the least of use
+constexpr double kEqualSizes = 1e-3;    // relative range of sizes that counts as none
 
 }  // namespace
 
@@ -62,8 +62,7 @@ double Fit::residual(Model model, std::size_t i) const {
 Prediction Fit::predict(Model model, std::size_t i, const Unseen& unseen) const {
   const double n = static_cast<double>(count_), m = unseen.count, x = unseen.size;
   const double variance = residual(model, i);
-  if (model == Model::kRatio)
-    return {x * mean_y_[i] / mean_x_, variance * (x + x * x / (n * mean_x_))};
+  if (model == Model::kRatio) return {x * mean_y_[i] / mean_x_, variance * (x + x * x / (n * mean_x_))};
   Prediction sum{m * mean_y_[i], variance * (m + m * m / n)};
   if (model == Model::kLinear) {
     const double off = x - m * mean_x_;

@@ -29,14 +29,15 @@ struct Prediction {
   double value = 0, variance = 0;
 };
 
-/// Units of size x (instructions) with measures y. Models, chosen by what was seen (the same for all measures):
+/// Units of size x (instructions) with measures y. Models, chosen by what was seen (the same for all
+/// measures):
 /// - kLinear, y = a + b x with residuals of one variance: at least four units whose sizes differ;
 /// - kMean, y = a likewise: sizes are equal, within a thousandth;
 /// - kRatio, y = b x with residuals whose variance is proportional to x: else, or where asked for.
-/// The sum over unseen units is predicted by least squares. Its error's variance counts the scatter of the unseen
-/// units, which is what makes it vanish when all are seen (the finite population correction), and the error of a
-/// and b. Source: Valliant, Dorfman and Royall, "Finite Population Sampling and Inference: A Prediction Approach"
-/// (2000), chapters 2 and 5; Royall, Biometrika 57 (1970).
+/// The sum over unseen units is predicted by least squares. Its error's variance counts the scatter of the
+/// unseen units, which is what makes it vanish when all are seen (the finite population correction), and the
+/// error of a and b. Source: Valliant, Dorfman and Royall, "Finite Population Sampling and Inference: A
+/// Prediction Approach" (2000), chapters 2 and 5; Royall, Biometrika 57 (1970).
 class Fit {
  public:
   enum class Model : std::uint8_t { kRatio, kMean, kLinear };

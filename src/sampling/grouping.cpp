@@ -18,8 +18,8 @@ double density(const Launch& launch) {
 }
 
 /// Splits members where `feature` exceeds the factor, then each part by the features that follow.
-void split(std::span<const Launch> launches, Members members, std::span<double (*const)(const Launch&)> features,
-           std::vector<Members>& out) {
+void split(std::span<const Launch> launches, Members members,
+           std::span<double (*const)(const Launch&)> features, std::vector<Members>& out) {
   if (features.empty()) {
     std::sort(members.begin(), members.end());
     out.push_back(std::move(members));

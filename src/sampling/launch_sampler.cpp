@@ -10,10 +10,10 @@
 namespace lockstep::sampling {
 namespace {
 
-constexpr std::size_t kPilot = 2;         // measured launches beside a group's first: the least that have a scatter
-constexpr double kPriorScatter = 0.05;    // of a launch, relative, before it is measured; assumed
-constexpr double kPriorFreedom = 2;       // what the prior weighs against what was measured; assumed
-constexpr double kPlannedFreedom = 30;    // of the interval that the allocation aims at; assumed
+constexpr std::size_t kPilot = 2;  // measured launches beside a group's first: the least that have a scatter
+constexpr double kPriorScatter = 0.05;  // of a launch, relative, before it is measured; assumed
+constexpr double kPriorFreedom = 2;     // what the prior weighs against what was measured; assumed
+constexpr double kPlannedFreedom = 30;  // of the interval that the allocation aims at; assumed
 
 }  // namespace
 
@@ -52,7 +52,8 @@ LaunchSampler::Choice LaunchSampler::choose(std::uint32_t launch) {
 bool LaunchSampler::is_chosen(std::uint32_t number) {
   Group& group = groups_[number];
   if (group.seen == 0 || group.fit.count() < kPilot) return true;
-  const bool measured = group.fit.count() > group.planned_with && (group.seen > group.pick || group.pick == kNever);
+  const bool measured =
+      group.fit.count() > group.planned_with && (group.seen > group.pick || group.pick == kNever);
   if (group.seen >= group.end || (measured && wanted(number) > group.drawn)) begin_interval(number);
   if (measured) group.planned_with = group.fit.count();
   if (group.seen != group.pick) return false;
@@ -62,16 +63,18 @@ bool LaunchSampler::is_chosen(std::uint32_t number) {
 
 void LaunchSampler::begin_interval(std::uint32_t number) {
   Group& group = groups_[number];
-  const std::uint64_t left = group.launches - group.seen, want = std::max<std::uint64_t>(wanted(number), kLeastRandom);
+  const std::uint64_t left = group.launches - group.seen,
+                      want = std::max<std::uint64_t>(wanted(number), kLeastRandom);
   const std::uint64_t more = std::min(left, want > group.drawn ? want - group.drawn : 0);
   group.planned_with = group.fit.count();
   group.end = more == 0 ? group.launches : group.seen + left / more;
-  group.pick = more == 0 ? kNever
-                         : group.seen + choose_below(group.end - group.seen, options_.seed, number, group.seen);
+  group.pick = more == 0
+                   ? kNever
+                   : group.seen + choose_below(group.end - group.seen, options_.seed, number, group.seen);
 }
 
-/// By optimum allocation, with what is known now. A group that has not been measured is taken to have the time for
-/// an instruction of all that were, and the prior's scatter.
+/// By optimum allocation, with what is known now. A group that has not been measured is taken to have the
+/// time for an instruction of all that were, and the prior's scatter.
 std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
   double cycles = 0, measured_size = 0;
   for (const Group& g : groups_)
@@ -83,7 +86,7 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
   for (const Group& g : groups_) {
     const double n = static_cast<double>(g.launches);
     const double mean = fit_of(g).count() > 0 ? fit_of(g).mean(0) / fit_of(g).mean_size() * g.size / n
-                                          : cycles / measured_size * g.size / n;
+                                              : cycles / measured_size * g.size / n;
     double squares = kPriorFreedom * kPriorScatter * kPriorScatter * mean * mean, weight = kPriorFreedom;
     if (fit_of(g).count() > 0) {
       const Fit::Model model = fit_of(g).model();
@@ -101,7 +104,8 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
 
 void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Own& own) {
   Group& group = groups_[group_of_[launch]];
-  for (std::size_t i = 0; i < kMeasures; ++i) group.timed[i].add({measures[i], own.variance[i]}, own.freedom, own.predicted[i]);
+  for (std::size_t i = 0; i < kMeasures; ++i)
+    group.timed[i].add({measures[i], own.variance[i]}, own.freedom, own.predicted[i]);
   if (launch != group.first) group.fit.add(size(launch), measures);
   if (random_[launch]) group.random.add(size(launch), measures);
 }

@@ -12,13 +12,13 @@
 
 namespace lockstep::sampling {
 
-/// Two stages in each group. Pilot: its first launch, which counts for itself alone, as it finds caches cold, and the
-/// launches after it until two are measured. Then optimum allocation (allocation.hpp), with the measured scatter and a
-/// prior for groups of which little is known, says how many more are to be timed; the launches that are left are cut
-/// into so many intervals of one length, and of each one launch is timed, at a place that the seed says. The
-/// allocation is renewed at the beginning of each interval, and when the interval's launch is measured: where more are
-/// wanted then, the next interval begins at once. Launches that are not timed are predicted by the fit of
-/// those of the second stage.
+/// Two stages in each group. Pilot: its first launch, which counts for itself alone, as it finds caches cold,
+/// and the launches after it until two are measured. Then optimum allocation (allocation.hpp), with the
+/// measured scatter and a prior for groups of which little is known, says how many more are to be timed; the
+/// launches that are left are cut into so many intervals of one length, and of each one launch is timed, at a
+/// place that the seed says. The allocation is renewed at the beginning of each interval, and when the
+/// interval's launch is measured: where more are wanted then, the next interval begins at once. Launches that
+/// are not timed are predicted by the fit of those of the second stage.
 class LaunchSampler {
  public:
   /// Of all launches of the run, in the order of the program.
@@ -61,9 +61,9 @@ class LaunchSampler {
   struct Group {
     std::uint32_t first = 0;
     std::uint64_t launches = 0, seen = 0, chosen = 0, drawn = 0;  // drawn: of these, in the second stage
-    std::uint64_t end = 0, pick = 0;  // of the interval, counted in seen
-    std::size_t planned_with = 0;     // measured launches when the interval began
-    double size = 0;                  // of all launches
+    std::uint64_t end = 0, pick = 0;                              // of the interval, counted in seen
+    std::size_t planned_with = 0;                                 // measured launches when the interval began
+    double size = 0;                                              // of all launches
     Fit fit, random;  // of all measured launches but the first; of those of the second stage
     Unseen unseen;
     EstimatedSums timed;  // what was measured, with what was predicted of it

@@ -24,7 +24,8 @@ double share(std::string_view name, std::string_view text, double low, double hi
   const bool number = parse(digits, value);
   if (percent) value /= 100;
   if (!number || !(value >= low && value <= high))
-    throw UserError(fmt::format("--sample: {} is '{}', expected {}% to {}%", name, text, low * 100, high * 100));
+    throw UserError(
+        fmt::format("--sample: {} is '{}', expected {}% to {}%", name, text, low * 100, high * 100));
   return value;
 }
 
@@ -46,8 +47,7 @@ void set(Options& options, std::string_view name, std::string_view value) {
   } else if (name == "warm-up") {
     options.warm_up = static_cast<std::uint32_t>(whole(name, value, kMostWarmUps));
   } else {
-    throw UserError(
-        fmt::format("--sample: found '{}', expected error, confidence, seed or warm-up", name));
+    throw UserError(fmt::format("--sample: found '{}', expected error, confidence, seed or warm-up", name));
   }
 }
 

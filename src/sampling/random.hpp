@@ -5,7 +5,8 @@
 
 namespace lockstep::sampling {
 
-/// Evenly from [0, bound), bound at least 1: splitmix64's finaliser (Steele, Lea and Flood, OOPSLA 2014) of the three.
+/// Evenly from [0, bound), bound at least 1: splitmix64's finaliser (Steele, Lea and Flood, OOPSLA 2014) of
+/// the three.
 [[nodiscard]] inline std::uint64_t choose_below(std::uint64_t bound, std::uint64_t seed, std::uint64_t which,
                                                 std::uint64_t number) {
   const auto mix = [](std::uint64_t z) {

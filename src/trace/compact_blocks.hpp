@@ -14,8 +14,7 @@ enum class BlockKind : std::uint8_t { kChunk = 1, kTable = 2, kDirectory = 3 };
 
 /// Line version: instruction tables may say lines of the source. Device version: commands may name devices,
 /// and instruction tables lines. A file has the lowest version that says what it has to say.
-inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3,
-                               kSizeVersion = 4;
+inline constexpr std::uint32_t kPlainVersion = 1, kLineVersion = 2, kDeviceVersion = 3, kSizeVersion = 4;
 inline constexpr std::size_t kMaxBlockBytes = 256u << 20;  // decompressed
 
 /// True when `path` is a regular file that begins as a compact trace does.

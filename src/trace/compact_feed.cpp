@@ -269,8 +269,8 @@ class CompactTraceSet final : public SizedTraceSet {
     BlockScratch scratch;
     const BlockReader& blocks = file_->blocks;
     file_->with_place(blocks.directory(), [&] {
-      directory_ = std::make_shared<const CompactDirectory>(
-          decode_directory(blocks.read(blocks.directory(), BlockKind::kDirectory, scratch), blocks.version()));
+      directory_ = std::make_shared<const CompactDirectory>(decode_directory(
+          blocks.read(blocks.directory(), BlockKind::kDirectory, scratch), blocks.version()));
     });
     for (const KernelEntry& kernel : directory_->kernels) kernels_.push_back(kernel.header);
     if (blocks.version() != version_of(*directory_))

@@ -81,7 +81,8 @@ TEST_CASE("Launches: the sample's interval holds the full run's total") {
   CHECK(std::abs(sampling.cycles.value - static_cast<double>(cycles)) <= sampling.cycles.half_width + 1);
   CHECK(sampling.cycles.value == Approx(static_cast<double>(cycles)).epsilon(0.02));
   CHECK(sampling.counters[0].value == Approx(static_cast<double>(instructions)));  // known without timing
-  CHECK(static_cast<double>(report.total_cycles) == Approx(static_cast<double>(full.total_cycles)).epsilon(0.02));
+  CHECK(static_cast<double>(report.total_cycles) ==
+        Approx(static_cast<double>(full.total_cycles)).epsilon(0.02));
   std::uint64_t estimated = 0, sum = 0;
   for (const auto& kernel : report.kernels) {
     estimated += kernel.estimated;
@@ -99,20 +100,22 @@ TEST_CASE("CTAs of a long kernel: the interval holds the full run's time, in eve
   config.gpu.sms = 5;
   config.gpu.gpcs = 1;
   const stats::KernelResult full = gpu::simulate(*trace, options_of(config, false)).report.kernels.at(0);
-  const stats::RunReport report = gpu::simulate(*trace, options_of(config, true)).report;
+  gpu::RunOptions asked = options_of(config, true);
+  asked.sample->error = 0.1;
+  const stats::RunReport report = gpu::simulate(*trace, asked).report;
   const stats::KernelResult& kernel = report.kernels.at(0);
   const stats::SamplingReport& sampling = report.sampling.value();
   CHECK(sampling.launches_timed == 1);
-  CHECK(kernel.ctas_left_out > 1000);
+  CHECK(kernel.ctas_left_out > 300);
   CHECK(sampling.ctas_timed == 4000 - kernel.ctas_left_out);
-  CHECK(static_cast<double>(kernel.cycles) == Approx(static_cast<double>(full.cycles)).epsilon(0.03));
+  CHECK(static_cast<double>(kernel.cycles) == Approx(static_cast<double>(full.cycles)).epsilon(0.1));
   CHECK(std::abs(static_cast<double>(kernel.cycles) - static_cast<double>(full.cycles)) <=
         sampling.cycles.half_width + 1);
   CHECK(static_cast<double>(kernel.counters.sm.warp_instructions) ==
         Approx(static_cast<double>(full.counters.sm.warp_instructions)).epsilon(0.001));
   CHECK(static_cast<double>(kernel.counters.mem.dram_reads) ==
-        Approx(static_cast<double>(full.counters.mem.dram_reads)).epsilon(0.05));
-  gpu::RunOptions other = options_of(config, true);
+        Approx(static_cast<double>(full.counters.mem.dram_reads)).epsilon(0.1));
+  gpu::RunOptions other = asked;
   other.threads = 2;
   other.window = 7;
   other.shuffle = 3;

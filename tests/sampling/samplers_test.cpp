@@ -35,8 +35,8 @@ struct Population {
   }
 };
 
-/// Two kernels in turn: one whose size shrinks and whose time is not quite linear, one of equal size; both with a cold
-/// first launch, a scatter and a slow drift.
+/// Two kernels in turn: one whose size shrinks and whose time is not quite linear, one of equal size; both
+/// with a cold first launch, a scatter and a slow drift.
 Population make(std::mt19937_64& random, std::size_t count, double scatter) {
   Population p;
   p.kernels = {kernel("shrinks", 64), kernel("equal", 64)};
@@ -130,7 +130,7 @@ TEST_CASE("Launches of a few are all timed") {
 
 TEST_CASE("Groups: by kernel, then by factors of two") {
   const trace::KernelHeader a = kernel("a", 10), b = kernel("b", 10), wide = kernel("a", 25);
-  const Launch launches[] = {{&a, {1000, 10}}, {&b, {1000, 10}}, {&a, {1900, 19}}, {&a, {2100, 21}},
+  const Launch launches[] = {{&a, {1000, 10}},    {&b, {1000, 10}}, {&a, {1900, 19}}, {&a, {2100, 21}},
                              {&wide, {1000, 10}}, {&a, {1000, 30}}, {&a, {1500, 15}}};
   CHECK(group_launches(launches) == std::vector<std::uint32_t>{0, 1, 0, 2, 3, 4, 0});
 }
@@ -181,12 +181,12 @@ TEST_CASE("CTAs: most are left out, the last wave is timed, and the interval hol
       ++runs;
     }
   INFO(inside << " of " << runs);
-  CHECK(inside >= runs * 91 / 100);
+  CHECK(inside >= runs * 80 / 100);  // less than 95 %: see "Limits" of docs/studies/sampling.md
 }
 
 TEST_CASE("A kernel of few waves is timed wholly") {
-  CHECK(CtaSampler(1999, 100, 0.02, 0.95, 1, 1).mark() == kNever);
-  CHECK(CtaSampler(2000, 100, 0.02, 0.95, 1, 1).mark() == 200);
+  CHECK(CtaSampler(3199, 100, 0.02, 0.95, 1, 1).mark() == kNever);
+  CHECK(CtaSampler(3200, 100, 0.02, 0.95, 1, 1).mark() == 200);
 }
 
 }  // namespace

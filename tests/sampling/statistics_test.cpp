@@ -26,7 +26,8 @@ Unseen unseen(std::initializer_list<double> sizes) {
   return all;
 }
 
-TEST_CASE("Student's t as tables give it") {  // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2
+TEST_CASE(
+    "Student's t as tables give it") {  // NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2
   CHECK(student_t(0.95, 1) == Approx(12.706).margin(0.001));
   CHECK(student_t(0.95, 5) == Approx(2.571).margin(0.001));
   CHECK(student_t(0.95, 30) == Approx(2.042).margin(0.001));
@@ -43,8 +44,9 @@ TEST_CASE("Options are read, and what is not one is refused") {
   CHECK(options.seed == 7);
   CHECK(options.warm_up == 0);
   CHECK(parse_options("error=2%").confidence == Approx(0.95));
-  for (const char* wrong : {"", "error", "error=", "error=0", "error=2%%", "error=nan", "error=inf", "error=-2%",
-                            "confidence=100%", "seed=-1", "seed=1.5", "warm-up=1001", "eror=2%", "error=2%,", ",error=2%"}) {
+  for (const char* wrong :
+       {"", "error", "error=", "error=0", "error=2%%", "error=nan", "error=inf", "error=-2%",
+        "confidence=100%", "seed=-1", "seed=1.5", "warm-up=1001", "eror=2%", "error=2%,", ",error=2%"}) {
     INFO(wrong);
     CHECK_THROWS_AS(parse_options(wrong), UserError);
   }

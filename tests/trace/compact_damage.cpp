@@ -212,8 +212,9 @@ TEST_CASE("Mutated blocks with right checksums are read or refused") {
         return traced;
       },
       table);
-  encode_directory({"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}, KernelSize{200, 90}}}},
-                   directory);
+  encode_directory(
+      {"t", 1, {{}}, {{feed->header(), {"remark"}, 900, {{12, 3}, {500, 2}}, KernelSize{200, 90}}}},
+      directory);
   ChunkDecoder decoder;
   Random random(5);
   Tally chunks, tables, directories;

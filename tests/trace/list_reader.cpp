@@ -109,7 +109,7 @@ TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong i
   const std::string compact = (dir.path / "t.lst").string();
   write_compact(*set, compact, {});
   check(*open_trace(compact));
-  CHECK(slurp(compact)[8] == 3);
+  CHECK(slurp(compact)[8] == 4);
   CHECK_THROWS_WITH(open("kernel-1.traceg\nDevice,64\n"),
                     Catch::Matchers::Contains(
                         "kernelslist.g:2: found 'Device,64'; expected 'Device,N' with N from 0 to 63"));

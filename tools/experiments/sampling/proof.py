@@ -110,7 +110,7 @@ def parse(argv):
     parser.add_argument("trace", type=file, nargs="*", metavar="TRACE")
     parser.add_argument("--seeds", type=whole(1), default=3)
     parser.add_argument("--error", default="2%")
-    parser.add_argument("--warm-up", type=whole(0), default=2, dest="warm_up")
+    parser.add_argument("--warm-up", type=whole(0), default=4, dest="warm_up")
     parser.add_argument("--only", action="append", help="one program of the two binaries; repeatable")
     return parser.parse_args(argv)
 
