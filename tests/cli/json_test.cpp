@@ -71,6 +71,12 @@ TEST_CASE("stats.json of all kinds of runs is as its schema says") {
     CHECK(!stats["system"]["links"].empty());
     check_valid(stats);
   }
+  SECTION("samples of a run, and energy") {
+    const Json stats = stats_of({"run", kTraces + "mixed", "-c", "v100", "--sample", "error=10%"});
+    CHECK(stats.contains("sampling"));
+    CHECK(stats["total"].contains("energy"));
+    check_valid(stats);
+  }
   SECTION("a program") {
     check_valid(stats_of(
         {"exec", "--", LOCKSTEP_DRIVER_EXAMPLE, LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx"}));
