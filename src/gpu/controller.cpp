@@ -265,7 +265,8 @@ void Controller::complete_samples(stats::RunReport& report) {
   sampled_->complete(report);
   for (stats::KernelResult& kernel : report.kernels)
     if (kernel.estimated || kernel.ctas_left_out > 0)
-      kernel.energy = energy::Model(system_->device(kernel.device).config()).of(kernel.counters, kernel.cycles);
+      kernel.energy =
+          energy::Model(system_->device(kernel.device).config()).of(kernel.counters, kernel.cycles);
 }
 
 void Controller::note_links() {

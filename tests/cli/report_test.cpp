@@ -65,7 +65,7 @@ TEST_CASE("--profile needs a folder, and a run without it removes the old profil
 TEST_CASE("a profiled program's instructions are shown with their PTX") {
   const Folder folder;
   const Finished exec = run({"exec", "-q", "--profile", "-o", folder / "out", "--", LOCKSTEP_DRIVER_EXAMPLE,
-                              std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx"});
+                             std::string(LOCKSTEP_SOURCE_DIR) + "/examples/ptx/vector_add.ptx"});
   REQUIRE(exec.code == 0);
   const auto profile = nlohmann::json::parse(slurp(folder / "out/profile.json"));
   bool load = false, add = false;
