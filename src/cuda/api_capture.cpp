@@ -1,4 +1,6 @@
 // Capturing streams into graphs.
+#include <utility>
+
 #include "cuda/api.hpp"
 
 namespace lockstep::cuda {
@@ -81,6 +83,15 @@ int update(abi::Stream handle, GraphNode* const* nodes, std::size_t count, unsig
 
 }  // namespace
 
+/// The mode says which calls of which threads are errors during a capture; here none are.
+LOCKSTEP_CUDA_API cudaThreadExchangeStreamCaptureMode(int* mode) {
+  return api([&](Runtime&) {
+    enum { kGlobal, kThreadLocal, kRelaxed };
+    static thread_local int current = kGlobal;
+    require(mode != nullptr && *mode >= kGlobal && *mode <= kRelaxed);
+    *mode = std::exchange(current, *mode);
+  });
+}
 LOCKSTEP_CUDA_API cudaStreamBeginCapture(abi::Stream s, int) { return begin(s, nullptr); }
 LOCKSTEP_CUDA_API cudaStreamBeginCapture_ptsz(abi::Stream s, int) { return begin(s, nullptr); }
 LOCKSTEP_CUDA_API cudaStreamEndCapture(abi::Stream s, void** graph) { return end(s, graph); }

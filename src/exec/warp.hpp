@@ -264,6 +264,13 @@ class Warp {
   void before_multicast_signal(LaneMask active, const Addresses& addresses, std::uint32_t bytes);
   void after_signal();
   [[nodiscard]] LaneMask leaving(const SpinLoop& loop, LaneMask lanes);
+  [[nodiscard]] bool try_out(const Operation& op, LaneMask active);
+  [[nodiscard]] bool names_all(const Operation& op, LaneMask active) const;
+  [[nodiscard]] bool glance(const Operation& op, LaneMask active);
+  [[nodiscard]] bool loads_more(const SpinLoop& loop) const;
+  void note_round(const SpinLoop& loop, const Operation& last, LaneMask active);
+  [[nodiscard]] LaneMask load_before(const Operation& op, LaneMask lanes, const Addresses& addresses,
+                                     std::size_t back);
   [[nodiscard]] bool look(const Operation& op, const MemoryForm& form, LaneMask active,
                           const Addresses& addresses);
   void note_wait(const SpinLoop& loop, const Operation& op, LaneMask left, const Addresses& addresses);
