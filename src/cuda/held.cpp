@@ -157,7 +157,10 @@ bool Runtime::may_go_on(const KernelRun& run) {
   return changed;
 }
 
+/// First of all, whatever is waited for, kernels of other devices go on: one that is done may have what it
+/// waited for from one that is held still, which must be in the trace before the host's wait for the first.
 void Runtime::wait_until(const std::function<bool()>& done) {
+  if (recorder_ && devices_.size() > 1) go_on();
   bool alone = false;  // already when all that was written was last looked at
   for (unsigned round = 0; !done(); ++round) {
     const bool moved = go_on();

@@ -168,7 +168,16 @@ bool Runtime::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.stream = stream.number;
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
-  if (recorder_->live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
+  if (recorder_->live() && reads_clock(*run.launch.kernel)) {
+    // Where it may wait for another GPU's kernel it cannot be executed alone before it is simulated.
+    const bool alone = devices_.size() == 1 || run.launch.kernel->spins().empty();
+    if (alone) return execute_clocked(run, stream);
+    if (clock_warnings_.insert(run.header.name).second)
+      print_err(
+          "lockstep: warning: {}: it may wait for kernels of other GPUs, so that its clock counts executed "
+          "instructions\n",
+          run.header.name);
+  }
   if (!run.grid) run.grid.emplace(run.launch, memory, run.options);
   return guarded(run, monitor_, [&] { return recorder_->kernel(*run.grid, l, run.header, run.recording); });
 }

@@ -191,6 +191,7 @@ void Runtime::wait_all() {
 }
 void Runtime::log_wait_all() {
   if (!recorder_) return;
+  wait_until([] { return true; });
   recorder_->log().wait_all(current_device());
   recorder_->tell(ordered_);
 }
@@ -203,7 +204,8 @@ void Runtime::wait_stream(abi::Stream handle) {
 }
 void Runtime::wait_event(abi::Event handle) {
   const EventState& e = event(handle);
-  if (const std::uint64_t record = e.held) wait_until([&] { return !held_.held.holds(record); });
+  const std::uint64_t record = e.held;
+  wait_until([&] { return record == 0 || !held_.held.holds(record); });
   if (!e.recorded || !recorder_) return;
   recorder_->log().wait_event(e.record);
   recorder_->tell(ordered_);
@@ -228,6 +230,7 @@ bool Runtime::is_complete(abi::Event handle) {
 bool Runtime::is_complete(StreamState& s) {
   if (held_.held.has(s)) go_on();
   if (held_.held.has(s)) return false;
+  wait_until([] { return true; });
   if (recorder_ && recorder_->live() && !std::exchange(s.asked, true)) {
     const std::uint32_t end = enter(s)->mark(s.number);
     recorder_->tell(ordered_);
