@@ -314,19 +314,21 @@ TEST_CASE(
                                                   {device.at + 384, 1, 0xff000000}}));
 }
 
-TEST_CASE(
-    "Elements of a vector are looked at together, and words that came with different stores one by one") {
+TEST_CASE("Elements of a vector are looked at together") {
   Signalling device;
   for (const std::uint32_t value : {1u, 2u, 3u}) device.write("vectors", value, 0, 2);
   auto late = device.launch("wait_vectors", 2, 2);
   REQUIRE(late.go_on());
   CHECK((late.awaited() == std::vector<Awaited>{{device.at, 2, 1}, {device.at + 16, 2, 2}}));
-  Signalling apart;
-  apart.write("vectors", 5);
-  apart.write("vectors", 5, 4);
-  auto waiter = apart.launch("wait_vectors", 5, 2);
+}
+
+TEST_CASE("Words of a line that came with different stores are waited for one by one") {
+  Signalling device;
+  device.write("vectors", 5);
+  device.write("vectors", 5, 4);
+  auto waiter = device.launch("wait_vectors", 5, 2);
   REQUIRE(waiter.go_on());
-  CHECK((waiter.awaited() == std::vector<Awaited>{{apart.at, 1, 1}, {apart.at + 16, 1, 2}}));
+  CHECK((waiter.awaited() == std::vector<Awaited>{{device.at, 1, 1}, {device.at + 16, 1, 2}}));
 }
 
 TEST_CASE("A round of several loads and a vote waits until all lanes have what they wait for") {
