@@ -201,8 +201,8 @@ def write_nccl(context, page):
         rows.append(["dgx_a100", gpus, "Ring, LL, one channel", "8", f"{us:.2f}", f"{published:.1f}",
                      verdict(us, published, published, 0.25)[0], "check" if is_check(f"nccl-tests#123+{gpus}") else "derive"])
     page.text("NCCL 2.27.7 itself, unmodified, built for sm_80 with PTX: the time of one all-reduce by events. Published times",
-              "are per call of many, by the host's clock; where one process launches all kernels one after the other its launches (some",
-              "us each) are most of a small one's time, while launches of a simulated host take none.")
+              "are per call of many, by the host's clock; launches of a simulated host take no time, those of one process for all GPUs",
+              "some 4 us each.")
     page.table(["system", "GPUs", "algorithm", "bytes", "simulated us", "published us", "error", "row"], rows)
 
 
