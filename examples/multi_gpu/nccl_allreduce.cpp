@@ -1,7 +1,7 @@
 // All-reduce of floats by NCCL, which is not part of this project, on all GPUs of one process:
 //   nccl_allreduce GPUS ITERATIONS BYTES...
-// Prints the time of one call for each size, from events around ITERATIONS calls in a row after one to warm up, of
-// the GPU that takes longest; and checks all results. To build: see tools/results/links.py.
+// Prints the time of one call for each size, from events around ITERATIONS calls in a row after one to warm
+// up, of the GPU that takes longest; and checks all results. To build: see tools/results/links.py.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
