@@ -108,6 +108,7 @@ bool Runtime::is_complete(abi::Event handle) {
   if (e.held != 0) held.go_on();
   if (e.held != 0) return false;
   if (!e.recorded) return true;
+  held.catch_up();
   if (recording.live() && !std::exchange(e.asked, true) && recording.is_pending(e.record)) return false;
   wait_event(handle);
   return true;
@@ -118,6 +119,7 @@ bool Runtime::is_complete(abi::Stream handle) {
   StreamState& s = streams.stream(handle);
   if (held.has(s)) held.go_on();
   if (held.has(s)) return false;
+  held.catch_up();
   if (recording.live() && !std::exchange(s.asked, true) &&
       recording.is_pending(recording.enter(s)->mark(s.number)))
     return false;

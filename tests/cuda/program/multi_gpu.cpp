@@ -268,6 +268,20 @@ int barrier(bool threads) {
   return 0;
 }
 
+/// Device 1's kernel waits for device 0's, which comes later, needs what the first has written, and is done
+/// at once; the host waits for it alone, then for the other one.
+int order() {
+  unsigned* const at[] = {words(0), words(1)};
+  cudaDeviceEnablePeerAccess(0, 0);
+  cudaSetDevice(0);
+  cudaDeviceEnablePeerAccess(1, 0);
+  const int second = meet_on(1, at[1], at[0], 1), first = meet_on(0, at[0], at[1], 1);
+  const int waited = cudaDeviceSynchronize();
+  cudaSetDevice(1);
+  say({second, first, waited, cudaDeviceSynchronize()});
+  return 0;
+}
+
 /// The kernel of examples/multi_gpu/allreduce_peer.cu, one on each device: element i of device r is r + i.
 int ring() {
   const int all = devices(), chunk = 64, ctas = 4, n = all * chunk;
@@ -472,6 +486,7 @@ int main(int argc, char** argv) {
   if (which == "copies") return copies();
   if (which == "barrier") return barrier(false);
   if (which == "threads") return barrier(true);
+  if (which == "order") return order();
   if (which == "corners") return corners();
   if (which == "advice") return advice();
   if (which == "ring") return ring();
