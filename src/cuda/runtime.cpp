@@ -108,7 +108,6 @@ bool Runtime::is_complete(abi::Event handle) {
   if (e.held != 0) held.go_on();
   if (e.held != 0) return false;
   if (!e.recorded) return true;
-  held.catch_up();
   if (recording.live() && !std::exchange(e.asked, true) && recording.is_pending(e.record)) return false;
   wait_event(handle);
   return true;

@@ -36,7 +36,7 @@ const std::map<std::string, std::string> kExpected = {
     {"copies", "77 0 77 101 \n"},
     {"barrier", "0 20 \n0 20 \n"},
     {"threads", "0 20 \n0 20 \n"},
-    {"order", "0 0 0 0 \n"},
+    {"order", "0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n"},
     {"pools", "0 0 3 0 21 \n0 700 \n"},
     {"mapped", "0 0 0 31 0 32 \n1 0 0 700 \n"},
     {"corners", "0 12 13 0 16 17 0 \n0 10 \n"},
