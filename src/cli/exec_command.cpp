@@ -20,6 +20,7 @@
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
+#include "exec/address_space.hpp"
 #include "lower/passes.hpp"
 #include "stats/files.hpp"
 #include "util/console.hpp"
@@ -112,6 +113,9 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
       throw UserError(
           fmt::format("{} has a {} and a {}; expected GPUs of one kind, as a program sees only such",
                       system->name, first, device.gpu.name));
+  if (system->devices.size() > exec::kMostDevices)
+    throw UserError(fmt::format("--gpus: {} devices; a program has at most {}", system->devices.size(),
+                                exec::kMostDevices));
   start.gpus = static_cast<unsigned>(system->devices.size());
   for (unsigned d = 0; d < start.gpus; ++d)
     if (!system->multicast_switches(d).empty()) start.multicast |= std::uint32_t{1} << d;

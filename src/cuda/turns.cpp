@@ -8,10 +8,11 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 
 namespace lockstep::cuda {
 
@@ -19,9 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Empty where the thread has ended meanwhile: then reading fails, not opening.
 std::string content_of(const fs::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream content;
+  content << std::ifstream(path).rdbuf();
+  return std::move(content).str();
 }
 
 int number_of(const fs::path& task) {

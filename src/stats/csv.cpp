@@ -34,6 +34,7 @@ std::string counter_values(const KernelCounters& counters) {
   return text;
 }
 
+// Empty cells where the configuration has no coefficients, so that tables of all runs fit together.
 constexpr std::string_view kEnergyNames = ",energy.total_pj,energy.average_mw";
 
 std::string energy_values(const std::optional<EnergyParts>& energy, Cycle cycles, std::uint64_t khz) {
@@ -44,11 +45,10 @@ std::string energy_values(const std::optional<EnergyParts>& energy, Cycle cycles
 }  // namespace
 
 std::string to_csv(const RunReport& report) {
-  const bool energy = std::ranges::any_of(report.kernels, [](const auto& k) { return k.energy.has_value(); });
   std::string text =
       "id,name,stream,grid_x,grid_y,grid_z,block_x,block_y,block_z,start_cycle,launch_cycles,cycles,time_ns,"
       "elapsed_ns,ipc,occupancy.ctas_per_sm,occupancy.limiter,occupancy.subcores,partial,stalls.idle" +
-      counter_names() + (energy ? std::string(kEnergyNames) : "") + (report.system ? ",device" : "") +
+      counter_names() + std::string(kEnergyNames) + (report.system ? ",device" : "") +
       (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
   for (const KernelResult& k : report.kernels) {
     text +=
@@ -59,7 +59,7 @@ std::string to_csv(const RunReport& report) {
                     fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
                     cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
     text += counter_values(k.counters);
-    if (energy) text += energy_values(k.energy, k.cycles, khz_of(report, k.device));
+    text += energy_values(k.energy, k.cycles, khz_of(report, k.device));
     if (report.system) text += fmt::format(",{}", k.device);
     if (report.sampling) text += fmt::format(",{},{}", k.estimated, k.ctas_left_out);
     text += "\n";

@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -38,6 +39,8 @@ std::map<std::string, std::vector<std::string>> printing_commands(const Folder& 
           {"config", {}},
           {"compare", {folder / "a", folder / "b"}},
           {"report", {folder / "a", "-o", folder / "report.html"}},
+          {"sweep", {LOCKSTEP_SOURCE_DIR "/studies/quick.toml", "--list", "-o", folder / "study"}},
+          {"correlate", {folder / "a", "--hardware", folder / "measured.csv"}},
           {"stats", {}},
           {"convert", {kTrace, folder / "a.lst"}},
           {"lower", {kPtx}},
@@ -93,6 +96,7 @@ TEST_CASE("every command says that standard output is lost, and ends with code 4
   const Folder folder;
   REQUIRE(run({"run", kTrace, "-q", "-o", folder / "a"}).code == 0);
   REQUIRE(run({"run", kTrace, "-q", "-c", "a100", "-o", folder / "b"}).code == 0);
+  std::ofstream(folder / "measured.csv") << "kernel,elapsed_ns\nsgemm,1000\nchain,1000\n";
   const auto commands = printing_commands(folder);
   std::set<std::string> names;
   for (const auto& [name, arguments] : commands) {

@@ -150,7 +150,7 @@ TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
   };
   const std::string traces = std::string(LOCKSTEP_SOURCE_DIR) + "/traces/chain";
   refused({"run", traces, "-c", "hgx_a100_4", "--gpus", "5"}, "hgx_a100_4 has 4 devices");
-  refused({"run", traces, "--gpus", "17"}, "--gpus");
+  refused({"run", traces, "--gpus", "65"}, "--gpus");
   refused({"run", traces, "--gpus", "0"}, "--gpus");
   refused({"config", "dgx_a100", "--explain", "l1"}, "--explain");
   refused({"run", traces, "-c", "dgx_a1000"}, "neither a product");

@@ -82,6 +82,8 @@ double end_of_wait(int signaller, int waiter, const char* word, int slept) {
 
 // A look at a word of another device: two links each way and what it takes there, below 2 us.
 constexpr double kRound = 2000;
+// What ends a kernel that has stored to another device: sync.membar_system, 2900 cycles at 1410 MHz.
+constexpr double kRelease = 2900 / 1.41;
 
 }  // namespace
 
@@ -105,7 +107,7 @@ TEST_CASE("A signal travels as far as the memory is away") {
   const double store_travels = end_of_wait(0, 1, kWordOfDevice1, 20'000);
   const double look_travels = end_of_wait(0, 1, kWordOfDevice0, 20'000);
   CHECK(store_travels > here + 2 * 150 - 100);
-  CHECK(store_travels < here + kRound);
+  CHECK(store_travels < here + kRound + kRelease);
   CHECK(look_travels > here + 2 * 150 - 100);
   CHECK(look_travels < here + 2 * kRound);
 }

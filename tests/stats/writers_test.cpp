@@ -166,7 +166,12 @@ TEST_CASE("where no energy is known the files have none and the summary says so"
   CHECK(root["energy_source"] == "none");
   CHECK_FALSE(root["kernels"][0].contains("energy"));
   CHECK_FALSE(root["total"].contains("energy"));
-  CHECK_THAT(to_csv(report), !Catch::Contains("energy"));
+  const auto rows = parse_csv(to_csv(report));  // the columns of every run, with empty cells
+  const auto column = std::find(rows[0].begin(), rows[0].end(), "energy.total_pj") - rows[0].begin();
+  REQUIRE(rows[0].at(static_cast<std::size_t>(column) + 1) == "energy.average_mw");
+  for (std::size_t row = 1; row < rows.size(); ++row)
+    CHECK((rows[row][static_cast<std::size_t>(column)].empty() &&
+           rows[row][static_cast<std::size_t>(column) + 1].empty()));
   CHECK_THAT(intervals_csv(report), !Catch::Contains("energy"));
   CHECK_THAT(to_text(report, {}),
              Catch::Contains("energy: not known, the configuration has no coefficients"));
@@ -195,6 +200,7 @@ TEST_CASE("stats.csv says what stats.json says") {
   for (std::size_t row = 1; row < rows.size(); ++row) {
     REQUIRE(rows[row].size() == rows[0].size());
     for (std::size_t column = 0; column < rows[0].size(); ++column) {
+      if (rows[0][column].starts_with("energy.")) continue;  // not known: the test above
       std::string path = "/" + rows[0][column];
       if (path.find("grid_") != std::string::npos || path.find("block_") != std::string::npos) {
         path = path.substr(0, path.size() - 2) + "/" + std::to_string(path.back() - 'x');
