@@ -86,6 +86,7 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
   if (start.gpus > 1) set(environment, cuda::kDevicesVariable, std::to_string(start.gpus));
   if (start.multicast != 0) set(environment, cuda::kMulticastVariable, std::to_string(start.multicast));
   if (!start.apart.empty()) set(environment, cuda::kApartVariable, start.apart);
+  if (!start.links.empty()) set(environment, cuda::kLinksVariable, start.links);
   if (start.max_cycles > 0) set(environment, cuda::kMaxCyclesVariable, std::to_string(start.max_cycles));
   if (start.max_instructions > 0)
     set(environment, cuda::kMaxInstructionsVariable, std::to_string(start.max_instructions));

@@ -29,6 +29,7 @@ struct Start {
   std::uint32_t multicast = 0;         // of them, a bit each: those that can be in a multicast object
   bool listings = false;               // the runtime sends what PTX kernels are of (cuda::kListingVariable)
   std::string apart;                   // pairs of them without a way between them (cuda::kApartVariable)
+  std::string links;                   // of them (cuda::kLinksVariable)
 };
 
 /// A program that runs with the CUDA runtime of this installation in place of NVIDIA's. Standard streams are

@@ -102,8 +102,8 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   return names;
 }
 
-/// GPUs that the program sees: those of the run's machine, and which of them no link connects. Where nothing
-/// is simulated and no links are described, all are peers.
+/// GPUs that the program sees: those of the run's machine, their links, and which of them no link connects.
+/// Where nothing is simulated and no links are described, all are peers.
 void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
   const auto& system = arguments.options.system;
   if (!system) return;
@@ -119,6 +119,8 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
   start.gpus = static_cast<unsigned>(system->devices.size());
   for (unsigned d = 0; d < start.gpus; ++d)
     if (!system->multicast_switches(d).empty()) start.multicast |= std::uint32_t{1} << d;
+  for (const config::LinkEdge& edge : system->edges)
+    start.links += fmt::format("{}{}-{}*{}", start.links.empty() ? "" : ",", edge.a, edge.b, edge.count);
   if (!timed && system->edges.empty()) return;
   const auto routes = system->routes();
   for (unsigned a = 0; a < start.gpus; ++a)

@@ -13,9 +13,8 @@ constexpr unsigned kLazyPeerAccess = 1;
 
 void give_memory(Runtime& rt, IpcHandle* handle, Address begin) {
   require(handle != nullptr);
-  require_functional(rt);
   make_context_current();
-  *handle = rt.processes.give(begin);
+  *handle = rt.settings.functional ? rt.processes.give(begin) : rt.processes.name(begin);
 }
 
 Address open_memory(Runtime& rt, const IpcHandle& handle, unsigned flags) {

@@ -10,6 +10,7 @@ namespace {
 int create_stream(abi::Stream* handle, unsigned flags, int priority) {
   return api([&](Runtime& rt) {
     require(handle != nullptr && flags <= kStreamNonBlocking);
+    rt.held.catch_up();
     *handle = rt.streams.create_stream(flags, priority);
   });
 }

@@ -26,9 +26,15 @@ int driver_api(Body&& body) noexcept {
   return driver([&] { return api(body); });
 }
 
-/// The addresses of a kernel's arguments in `extra`: pairs of a key and a value up to a null key, which give
-/// the parameters as one buffer (cuLaunchKernel).
-[[nodiscard]] std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra);
+/// A kernel's parameters as one buffer, and where in it each of its arguments is.
+struct ArgumentBuffer {
+  std::vector<std::byte> bytes;
+  std::vector<void*> arguments;
+};
+/// What `extra` gives: pairs of a key and a value up to a null key (cuLaunchKernel). Drivers take a buffer
+/// that ends within the last parameter, so that programs with large ones (NCCL's have 4 KB) pass only what
+/// they use; the rest is undefined, zero here.
+[[nodiscard]] ArgumentBuffer arguments_in_buffer(Runtime& rt, const void* f, void** extra);
 
 /// Until a multicast object has all of its devices, which another thread of the program adds. Throws ApiError
 /// where it has no other.

@@ -32,7 +32,9 @@ constexpr Form kForms[] = {{"cuCtxCreate", "_v3", 11040},
                            {"cuMemAdvise", "_v2", 12020},
                            {"cuMemPrefetchAsync", "_v2", 12020},
                            {"cuMemcpyBatchAsync", "_v2", 13000},
-                           {"cuStreamGetCtx", "_v2", 12050}};
+                           {"cuStreamGetCtx", "_v2", 12050},
+                           {"cuCtxGetDevice", "_v2", 13000},
+                           {"cuCtxSynchronize", "_v2", 13000}};
 
 bool is_later(const char* name, const char* suffix, int version) {
   return std::ranges::any_of(kForms, [&](const Form& form) {

@@ -65,12 +65,12 @@ int with_kernel(const DriverKernelNode* p, const auto& use) {
                           p->shared,
                           p->arguments,
                           p->extra};
-  std::vector<void*> in_buffer;
+  ArgumentBuffer in_buffer;
   if (p->arguments == nullptr && p->extra != nullptr) {
     const int result =
         driver_api([&](Runtime& rt) { in_buffer = arguments_in_buffer(rt, params.func, p->extra); });
     if (result != 0) return result;
-    params.kernelParams = in_buffer.data();
+    params.kernelParams = in_buffer.arguments.data();
     params.extra = nullptr;
   }
   return driver([&] { return use(params); });

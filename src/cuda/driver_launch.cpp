@@ -20,32 +20,34 @@ static_assert(sizeof(LaunchConfig) == 56 && offsetof(LaunchConfig, stream) == 32
 
 }  // namespace
 
-std::vector<void*> arguments_in_buffer(Runtime& rt, const void* f, void** extra) {
-  std::byte* buffer = nullptr;
-  std::size_t bytes = 0;
+ArgumentBuffer arguments_in_buffer(Runtime& rt, const void* f, void** extra) {
+  const std::byte* given = nullptr;
+  std::size_t size = 0;
   for (; extra[0] != nullptr; extra += 2) {
     constexpr std::uintptr_t kBuffer = 1, kSize = 2;
     const auto key = reinterpret_cast<std::uintptr_t>(extra[0]);
     require(key == kBuffer || key == kSize);
-    if (key == kBuffer) buffer = static_cast<std::byte*>(extra[1]);
-    if (key == kSize) bytes = *static_cast<const std::size_t*>(extra[1]);
+    if (key == kBuffer) given = static_cast<const std::byte*>(extra[1]);
+    if (key == kSize) size = *static_cast<const std::size_t*>(extra[1]);
   }
-  std::vector<void*> arguments;
-  for (const auto& parameter : rt.modules.kernel(f).function().parameters) {
-    require(buffer != nullptr && parameter.offset + parameter.size <= bytes);
-    arguments.push_back(buffer + parameter.offset);
-  }
-  return arguments;
+  const auto& parameters = rt.modules.kernel(f).function().parameters;
+  ArgumentBuffer buffer;
+  if (parameters.empty()) return buffer;
+  require(given != nullptr && parameters.back().offset < size);
+  buffer.bytes.resize(parameters.back().offset + parameters.back().size);
+  std::copy_n(given, std::min(size, buffer.bytes.size()), buffer.bytes.begin());
+  for (const auto& parameter : parameters) buffer.arguments.push_back(buffer.bytes.data() + parameter.offset);
+  return buffer;
 }
 
 namespace {
 
 int launch(void* f, KernelLaunch l, void** args, void** extra, void* stream) {
   return driver_api([&](Runtime& rt) {
-    std::vector<void*> in_buffer;
+    ArgumentBuffer buffer;
     if (args == nullptr && extra != nullptr) {
-      in_buffer = arguments_in_buffer(rt, f, extra);
-      args = in_buffer.data();
+      buffer = arguments_in_buffer(rt, f, extra);
+      args = buffer.arguments.data();
     }
     const auto handle = static_cast<abi::Stream>(stream);
     rt.submit(handle, rt.prepare(f, std::move(l), args));

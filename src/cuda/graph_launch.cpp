@@ -27,7 +27,10 @@ void GraphLaunch::check_choices() const {
 abi::Stream GraphLaunch::stream_of(unsigned device) {
   if (device == device_) return stream_;
   const auto [found, fresh] = exec_.streams.try_emplace(device);
-  if (fresh) found->second = rt_.streams.create_stream(kStreamNonBlocking, 0);
+  if (fresh) {
+    rt_.held.catch_up();
+    found->second = rt_.streams.create_stream(kStreamNonBlocking, 0);
+  }
   return found->second;
 }
 

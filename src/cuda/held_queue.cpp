@@ -144,7 +144,12 @@ bool HeldQueue::may_go_on(const KernelRun& run) {
   return changed;
 }
 
+void HeldQueue::catch_up() {
+  if (with_.recording.recorder() != nullptr && with_.devices.count() > 1) go_on();
+}
+
 void HeldQueue::wait_until(const std::function<bool()>& done) {
+  catch_up();
   bool alone = false;  // already when all that was written was last looked at
   for (unsigned round = 0; !done(); ++round) {
     const bool moved = go_on();
@@ -168,7 +173,8 @@ void HeldQueue::wait_stream(const StreamState& stream) {
   wait_until([&] { return !held_.has(stream); });
 }
 void HeldQueue::wait_event(const EventState& event) {
-  if (const std::uint64_t record = event.held) wait_until([&] { return !held_.holds(record); });
+  const std::uint64_t record = event.held;
+  wait_until([&] { return record == 0 || !held_.holds(record); });
 }
 
 const Work* HeldQueue::waiting_kernel() const {

@@ -14,6 +14,7 @@
 #include "cuda/memory_log.hpp"
 #include "cuda/performer.hpp"
 #include "cuda/processes.hpp"
+#include "cuda/recording.hpp"
 #include "cuda/streams.hpp"
 #include "cuda/turns.hpp"
 #include "exec/device_memory.hpp"
@@ -28,6 +29,7 @@ class HeldQueue {
     MemoryLog& memory_log;
     Devices& devices;
     Streams& streams;
+    Recording& recording;
     Lookout& lookout;
     Processes& processes;
     Turns& turns;
@@ -39,6 +41,10 @@ class HeldQueue {
   void submit(StreamState& stream, Operation operation);
   /// Does what can be done, until nothing more can. Was there any?
   bool go_on();
+  /// Before the trace says that the host waits, whatever it waits for: where several devices are recorded,
+  /// does what can be done. A kernel that is done may have had its signals from one that is held still, which
+  /// must be in the trace before the host's wait for the first.
+  void catch_up();
 
   // The host waits until nothing is held: at all, by a device, of a stream, before the event's latest record.
   // Where held work cannot go on and the program has another thread, that may write what is waited for; else

@@ -170,7 +170,14 @@ bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.stream = stream.number;
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
-  if (with_.recording.live() && reads_clock(*run.launch.kernel)) return execute_clocked(run, stream);
+  if (with_.recording.live() && reads_clock(*run.launch.kernel)) {
+    // Where it may wait for another GPU's kernel it cannot be executed alone before it is simulated.
+    const bool alone = with_.devices.count() == 1 || run.launch.kernel->spins().empty();
+    if (alone) return execute_clocked(run, stream);
+    with_.warnings.once(run.header.name +
+                        ": it may wait for kernels of other GPUs, so that its clock counts executed "
+                        "instructions");
+  }
   if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
   Recorder& recorder = *with_.recording.recorder();
   return guarded(run, monitor_, [&] { return recorder.kernel(*run.grid, l, run.header, run.recording); });

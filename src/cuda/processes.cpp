@@ -65,11 +65,24 @@ int Processes::file() {
   return file_;
 }
 
-IpcHandle Processes::give(Address begin) {
+exec::Allocation Processes::to_give(Address begin) const {
   const auto found = memory_.find(begin);
   require(found && found->begin == begin && found->kind == exec::MemoryKind::kDevice &&
           !memory_.find_reserved(begin));
-  const Address first = begin / kPage * kPage, end = (begin + found->bytes + kPage - 1) / kPage * kPage;
+  return *found;
+}
+
+IpcHandle Processes::name(Address begin) const {
+  (void)to_give(begin);
+  IpcHandle handle;
+  handle.mark = kMemoryMark;
+  handle.process = ::getpid();
+  return handle;
+}
+
+IpcHandle Processes::give(Address begin) {
+  const exec::Allocation found = to_give(begin);
+  const Address first = begin / kPage * kPage, end = (begin + found.bytes + kPage - 1) / kPage * kPage;
   for (Address page = first; page < end; page += kPage) {
     if (memory_.is_backed(page)) continue;
     write_page(file(), page);
@@ -83,7 +96,7 @@ IpcHandle Processes::give(Address begin) {
   handle.offset = first - exec::kArenaBase;
   handle.bytes = end - first;
   handle.lead = begin - first;
-  handle.device = found->device;
+  handle.device = found.device;
   return handle;
 }
 

@@ -34,6 +34,8 @@ class Processes {
 
   /// Throws ApiError(InvalidValue) where no allocation of a device begins there.
   [[nodiscard]] IpcHandle give(Address begin);
+  /// A handle that nobody can open: for programs that ask for one to see whether they could.
+  [[nodiscard]] IpcHandle name(Address begin) const;
   /// The other process's memory, in addresses of this one's own, for `device`; once more: the same.
   [[nodiscard]] Address open(const IpcHandle& handle, unsigned device);
   /// Throws ApiError(InvalidValue) where nothing is open there.
@@ -47,6 +49,7 @@ class Processes {
   void note_shared() { shares_ = true; }
 
  private:
+  [[nodiscard]] exec::Allocation to_give(Address begin) const;
   struct Opened {
     Address begin = 0;
     unsigned users = 0;

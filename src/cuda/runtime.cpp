@@ -118,6 +118,7 @@ bool Runtime::is_complete(abi::Stream handle) {
   StreamState& s = streams.stream(handle);
   if (held.has(s)) held.go_on();
   if (held.has(s)) return false;
+  held.catch_up();
   if (recording.live() && !std::exchange(s.asked, true) &&
       recording.is_pending(recording.enter(s)->mark(s.number)))
     return false;

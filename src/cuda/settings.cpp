@@ -49,42 +49,71 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+/// Of a list "A,B,C": `take(entry)` for each.
+template <class Take>
+void for_entries(std::string_view text, Take take) {
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    take(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+}
+
+/// What stands before and after the first `sign`.
+std::pair<std::string_view, std::string_view> halves(std::string_view text, char sign) {
+  const std::size_t at = std::min(text.find(sign), text.size());
+  return {text.substr(0, at), text.substr(std::min(at + 1, text.size()))};
+}
+
 /// "0-5,1-6"
 std::set<std::pair<unsigned, unsigned>> parse_apart(std::string_view text) {
   std::set<std::pair<unsigned, unsigned>> pairs;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::string_view pair = text.substr(0, comma);
-    const std::size_t dash = std::min(pair.find('-'), pair.size());
-    const auto first = number<unsigned>(kApartVariable, std::string(pair.substr(0, dash)).c_str());
-    const auto second =
-        number<unsigned>(kApartVariable, std::string(pair.substr(std::min(dash + 1, pair.size()))).c_str());
-    pairs.insert(std::minmax(first, second));
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
+  for_entries(text, [&](std::string_view pair) {
+    const auto [a, b] = halves(pair, '-');
+    pairs.insert(std::minmax(number<unsigned>(kApartVariable, a), number<unsigned>(kApartVariable, b)));
+  });
   return pairs;
+}
+
+/// "0-8*12,1-8*12"
+std::vector<Links> parse_links(std::string_view text) {
+  std::vector<Links> links;
+  for_entries(text, [&](std::string_view entry) {
+    const auto [ends, count] = halves(entry, '*');
+    const auto [a, b] = halves(ends, '-');
+    links.push_back({number<unsigned>(kLinksVariable, a), number<unsigned>(kLinksVariable, b),
+                     number<unsigned>(kLinksVariable, count)});
+  });
+  return links;
 }
 
 }  // namespace
 
-Settings read_settings() {
+Machine read_machine() {
   const char* config = std::getenv(kConfigVariable);
   if (config == nullptr)
     throw UserError(std::string(kConfigVariable) +
                     " is not set: start the program with `lockstep exec -- PROGRAM`");
-  Settings settings;
-  settings.gpu = config::resolve(config);
-  if (const char* threads = std::getenv(kThreadsVariable))
-    settings.threads = number<unsigned>(kThreadsVariable, threads);
+  Machine machine;
+  machine.gpu = config::resolve(config);
   if (const char* devices = std::getenv(kDevicesVariable)) {
-    settings.devices = number<unsigned>(kDevicesVariable, devices);
-    if (settings.devices == 0 || settings.devices > exec::kMostDevices)
+    machine.devices = number<unsigned>(kDevicesVariable, devices);
+    if (machine.devices == 0 || machine.devices > exec::kMostDevices)
       throw UserError(
           fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
   }
-  if (const char* apart = std::getenv(kApartVariable)) settings.apart = parse_apart(apart);
+  if (const char* apart = std::getenv(kApartVariable)) machine.apart = parse_apart(apart);
   if (const char* multicast = std::getenv(kMulticastVariable))
-    settings.multicast = number<std::uint32_t>(kMulticastVariable, multicast);
+    machine.multicast = number<std::uint32_t>(kMulticastVariable, multicast);
+  if (const char* links = std::getenv(kLinksVariable)) machine.links = parse_links(links);
+  return machine;
+}
+
+Settings read_settings() {
+  Settings settings;
+  static_cast<Machine&>(settings) = read_machine();
+  if (const char* threads = std::getenv(kThreadsVariable))
+    settings.threads = number<unsigned>(kThreadsVariable, threads);
   if (const char* cycles = std::getenv(kMaxCyclesVariable))
     settings.max_cycles = number<std::uint64_t>(kMaxCyclesVariable, cycles);
   if (const char* checks = std::getenv(kChecksVariable)) {

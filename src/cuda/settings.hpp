@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config/gpu_config.hpp"
 #include "exec/check/checks.hpp"
@@ -52,14 +53,31 @@ inline constexpr const char* kApartVariable = "LOCKSTEP_CUDA_APART";
 /// Not set: none.
 inline constexpr const char* kMulticastVariable = "LOCKSTEP_CUDA_MULTICAST";
 
+/// Links of the GPUs: 0-8*12,1-8*12 says that GPU 0 and GPU 1 have 12 links each to node 8. Nodes are GPUs,
+/// then switches. Not set: there are none.
+inline constexpr const char* kLinksVariable = "LOCKSTEP_CUDA_LINKS";
+
 /// exec::parse_checks()'s list; not set: nothing is checked.
 inline constexpr const char* kChecksVariable = "LOCKSTEP_CUDA_CHECKS";
 /// The folder in which each process of the program leaves what its checks have found, as check.PID.json
 /// (exec::Findings).
 inline constexpr const char* kFindingsVariable = "LOCKSTEP_CUDA_FINDINGS";
 
-struct Settings {
+/// `count` links side by side between two nodes: GPUs, then switches.
+struct Links {
+  unsigned a = 0, b = 0, count = 0;
+};
+
+/// What a program sees of the hardware.
+struct Machine {
   config::GpuConfig gpu;
+  unsigned devices = 1;                           // to exec::kMostDevices
+  std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
+  std::uint32_t multicast = 0;                    // devices that can be in a multicast object, a bit each
+  std::vector<Links> links;
+};
+
+struct Settings : Machine {
   bool functional = true;              // no process of the program is recorded or simulated
   std::string trace;                   // path; empty: nothing is recorded
   int socket = -1;                     // -1: none
@@ -68,13 +86,12 @@ struct Settings {
   std::uint64_t max_instructions = 0;  // 0: no limit
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
-  unsigned devices = 1;                           // to exec::kMostDevices
-  std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
-  std::uint32_t multicast = 0;                    // devices that can be in a multicast object, a bit each
   exec::Checks checks;
   std::string findings;  // a folder, where anything is checked
 };
 
+/// From the environment. Throws UserError naming the variable.
+[[nodiscard]] Machine read_machine();
 /// From the environment. A process that is not the recorded one gets neither trace nor socket, and says so on
 /// stderr. Throws UserError naming the variable.
 [[nodiscard]] Settings read_settings();

@@ -86,8 +86,9 @@ class Decoder {
   void find_fenced_polls();
   // decode_signal.cpp
   void find_signals();
+  // decode_spin.cpp
   void find_spin_loops();
-  [[nodiscard]] bool may_spin(SpinLoop& loop) const;
+  void find_spin_loop(std::uint32_t end);
 
   // decode_base.cpp
   void find_known_bases();

@@ -100,11 +100,12 @@ struct MemoryForm {
   std::int64_t offset = 0;
 };
 
-/// A loop that waits for a word of global memory. Operations [begin, end]; the last leads back to the first.
+/// A loop that waits for words of global memory (decode_spin.cpp). Operations [begin, end]; the last leads
+/// back to the first.
 struct SpinLoop {
-  std::uint32_t load = 0;  // the only one
+  std::uint32_t load = 0;  // the first of its polling loads; the last one's MemoryForm names the loop, too
   std::uint32_t begin = 0, end = 0;
-  std::vector<Slot> written;  // what a round may write; it reads none of these before
+  std::vector<Slot> written;  // what a round may write
 };
 
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);

@@ -33,6 +33,7 @@ void SignalLog::before(Address word, std::uint32_t value) {
 void SignalLog::signalled(Address word, std::uint32_t value) {
   Word& known = at(word);
   ++known.signals;
+  known.write = writes_;
   if (known.kept == 1) {
     known.other = known.last;
   } else {
@@ -58,6 +59,11 @@ void SignalLog::signalled(Address word, std::uint32_t value) {
 std::uint32_t SignalLog::signals(Address word) const {
   const Word* const known = find(word);
   return known == nullptr ? 0 : known->signals;
+}
+
+std::uint32_t SignalLog::last_write(Address word) const {
+  const Word* const known = find(word);
+  return known == nullptr ? 0 : known->write;
 }
 
 std::optional<std::uint32_t> SignalLog::value(Address word, std::size_t back) const {

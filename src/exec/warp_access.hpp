@@ -49,6 +49,10 @@ bool resolve(WarpState& warp, const MemoryForm& form, LaneMask active, std::uint
                                           std::uint32_t bytes, const Addresses& addresses,
                                           const AddressSpan& span, Use use);
 
+/// Puts the elements of each lane's value, which lie at `from`, into the load's destinations.
+void load_far(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
+              const Pointers& from);
+
 /// Global memory of a launch whose CTAs run at once. Precondition: machine->accesses.
 void note_range(WarpState& warp, Address first, std::uint64_t bytes, Use use);
 

@@ -36,22 +36,6 @@ void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form
   }
 }
 
-void load_far(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active,
-              const Pointers& from) {
-  const Slot* slot = warp.slots + op.operands;
-  for (unsigned i = 0; i < form.count; ++i, ++slot) {
-    if (!slot->exists()) continue;
-    LaneSlots* const to = warp.at(*slot);
-    const unsigned offset = i * form.bytes;
-    with_width(form.bytes, [&](auto width) {
-      for_lanes(active, [&](int l) { to->lane[l] = read<decltype(width)>(from.lane[l] + offset); });
-    });
-    if (form.bytes == 16)
-      for_lanes(active, [&](int l) { to[1].lane[l] = read<std::uint64_t>(from.lane[l] + offset + 8); });
-    if (form.extend != 0) extend_sign(*to, active, form.extend, form.width);
-  }
-}
-
 /// The elements of each lane's value. `neighbours`: all lanes take part, and their accesses are neighbours.
 void put(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active, bool neighbours,
          const Pointers& to) {

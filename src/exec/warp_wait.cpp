@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "exec/signal_log.hpp"
+#include "exec/warp_access.hpp"
 #include "exec/warp_poll.hpp"
+#include "util/bits.hpp"
 
 namespace lockstep::exec {
 
@@ -23,8 +25,9 @@ bool is_device_memory(const DeviceMemory& memory, Address address) {
   return memory.in_arena(address) && DeviceMemory::kind_of(address) == MemoryKind::kDevice;
 }
 
-/// What a load of `bytes` bytes at `address` would have given before the last `back` signals of its word; of
-/// 8 bytes both words must have been signalled together, or the upper one never.
+/// What a load of `bytes` bytes, which lie in one word or are two, at `address` would have given before the
+/// last `back` signals of its word; of 8 bytes both words must have been signalled together, or the upper one
+/// never.
 std::optional<std::uint64_t> value_before(const SignalLog& log, Address address, unsigned bytes,
                                           std::size_t back) {
   const Address word = word_of(address), upper = word + kWordBytes;
@@ -39,29 +42,98 @@ std::optional<std::uint64_t> value_before(const SignalLog& log, Address address,
   return *value | std::uint64_t{*high} << 32;
 }
 
-/// Of a loop's lanes that have loaded: which of them leave it before they load again. No register changes.
+/// Of the words of an access, the one that was signalled last, where nothing else has written it since; 0:
+/// none.
+Address last_signalled(const SignalLog& log, Address address, unsigned bytes) {
+  Address last = 0;
+  for (Address word = word_of(address); word < address + bytes; word += kWordBytes)
+    if (log.value(word, 0) == word_at(word) &&
+        (last == 0 || static_cast<std::int32_t>(log.last_write(word) - log.last_write(last)) > 0))
+      last = word;
+  return last;
+}
+
+/// Does one instruction's message bring the last signals of both words?
+bool come_together(const SignalLog& log, Address a, Address b) {
+  return line_of(a) == line_of(b) && log.last_write(a) == log.last_write(b);
+}
+
+const MemoryForm& form_of(const WarpState& warp, const Operation& load) {
+  return warp.machine->kernel.memory()[load.detail];
+}
+
+/// Whether the member mask, the last source, is that of all live lanes.
+bool names_all(const WarpState& warp, const Operation& op, LaneMask active) {
+  const LaneSlots& members = *warp.at(warp.slots[op.operands + op.destinations + op.sources - 1]);
+  bool all = true;
+  for_lanes(active, [&](int l) { all &= (warp.live & ~static_cast<LaneMask>(members.lane[l])) == 0; });
+  return all;
+}
+
+/// A load of a device's memory without a record. False: it is none, and nothing is loaded.
+bool glance(WarpState& warp, const Operation& op, LaneMask active) {
+  const MemoryForm& form = form_of(warp, op);
+  if (!form.polls) return false;
+  const unsigned bytes = unsigned{form.bytes} * form.count;
+  Addresses a;
+  find_addresses(warp, form, a);
+  Pointers from;
+  bool possible = true;
+  for_lanes(active, [&](int l) {
+    from.lane[l] = is_device_memory(warp.machine->memory, a.lane[l])
+                       ? resolve_one(warp, Reach::kGlobal, static_cast<std::uint32_t>(l), bytes, a.lane[l])
+                       : nullptr;
+    possible &= from.lane[l] != nullptr;
+  });
+  if (possible) load_far(warp, op, form, active, from);
+  return possible;
+}
+
+/// One operation of a round that is tried out. False: it does more than compute.
+bool try_out(WarpState& warp, const Operation& op, LaneMask active) {
+  if (active == 0 || op.handler == Handler::kNothing || op.handler == Handler::kNanosleep) return true;
+  switch (op.handler) {
+    case Handler::kLane:
+      break;
+    case Handler::kLaneSync:  // of all lanes, which are here
+      if ((warp.live & ~active) != 0 || (op.detail != 0 && !names_all(warp, op, active))) return false;
+      break;
+    case Handler::kLoad:
+      return glance(warp, op, active);
+    default:
+      return false;
+  }
+  warp.lane(op, active);
+  return true;
+}
+
+/// Of a loop's lanes that have loaded: which of them leave it, or come to its rare part, before they load
+/// again. No register changes.
 LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
   std::vector<LaneSlots> kept;
   for (const Slot slot : loop.written) kept.push_back(*warp.at(slot));
   const WarpFlags flags = warp.flags;
   std::vector<LaneMask> coming(loop.end - loop.begin + 1);  // by operation
   LaneMask left = 0;
+  std::uint32_t here = loop.load;
   const auto go = [&](std::uint32_t pc, LaneMask mask) {
-    if (pc < loop.begin || pc > loop.end)
+    const bool goes_on = pc >= loop.begin && pc <= loop.end && (here >= loop.load || pc <= loop.load);
+    if (!goes_on)
       left |= mask;
     else if (pc != loop.load)
       coming[pc - loop.begin] |= mask;
   };
   const auto pass = [&](std::uint32_t first, std::uint32_t end) {
-    for (std::uint32_t pc = first; pc < end; ++pc) {
-      const LaneMask mask = std::exchange(coming[pc - loop.begin], 0);
+    for (here = first; here < end; ++here) {
+      const LaneMask mask = std::exchange(coming[here - loop.begin], 0);
       if (mask == 0) continue;
-      const Operation& op = warp.operations[pc];
+      const Operation& op = warp.operations[here];
       const LaneMask active = op.guard.exists() ? mask & warp.guard(op) : mask;
       const bool branches = op.handler == Handler::kBranch;
       if (branches) go(op.target, active);
-      if (op.handler == Handler::kLane && active != 0) warp.lane(op, active);
-      go(pc + 1, branches ? mask & ~active : mask);
+      const LaneMask stay = branches || try_out(warp, op, active) ? 0 : active;
+      left |= stay;
+      go(here + 1, mask & ~(branches ? active : stay));
     }
   };
   go(loop.load + 1, lanes);
@@ -72,8 +144,9 @@ LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
   return left;
 }
 
-/// A record for each word, with the lanes that wait for it.
+/// A record for each word, or for words whose signals come together, with the lanes that wait for it.
 void note_awaited(WarpState& warp, LaneMask waited, const Addresses& a, const std::uint32_t needed[kLanes]) {
+  const SignalLog& log = *warp.machine->options.signals;
   while (waited != 0) {
     const int first = std::countr_zero(waited);
     const Address word = word_of(a.lane[first]);
@@ -84,6 +157,12 @@ void note_awaited(WarpState& warp, LaneMask waited, const Addresses& a, const st
       lanes |= LaneMask{1} << l;
       if (static_cast<std::int32_t>(needed[l] - signals) > 0) signals = needed[l];
     });
+    const bool latest = signals == log.signals(word);
+    for_lanes(waited & ~lanes, [&](int l) {
+      const Address other = word_of(a.lane[l]);
+      if (latest && needed[l] == log.signals(other) && come_together(log, word, other))
+        lanes |= LaneMask{1} << l;
+    });
     waited &= ~lanes;
     if (signals == 0) continue;
     warp.record->words.push_back(word);
@@ -93,37 +172,87 @@ void note_awaited(WarpState& warp, LaneMask waited, const Addresses& a, const st
   }
 }
 
+/// Has a round more polling loads than the first?
+bool loads_more(const WarpState& warp, const SpinLoop& loop) {
+  const std::uint32_t spin = form_of(warp, warp.operations[loop.load]).spin;
+  for (std::uint32_t pc = loop.load + 1; pc <= loop.end; ++pc) {
+    const Operation& op = warp.operations[pc];
+    if (op.handler == Handler::kLoad && form_of(warp, op).spin == spin) return true;
+  }
+  return false;
+}
+
+/// At the last load of a round of several: all of its loads have waited for the signals that their words have
+/// had. Which of these signals decided is not asked: who writes a flag anew waits for its reader first.
+void note_round(WarpState& warp, const SpinLoop& loop, const Operation& last, LaneMask active) {
+  const SignalLog& log = *warp.machine->options.signals;
+  const auto end = static_cast<std::uint32_t>(&last - warp.operations);
+  for (std::uint32_t pc = loop.load; pc <= end; ++pc) {
+    const Operation& op = warp.operations[pc];
+    if (op.handler != Handler::kLoad || !form_of(warp, op).polls) continue;
+    const MemoryForm& form = form_of(warp, op);
+    const unsigned bytes = unsigned{form.bytes} * form.count;
+    Addresses a;
+    find_addresses(warp, form, a);
+    std::uint32_t needed[kLanes];
+    LaneMask waited = 0;
+    for_lanes(active, [&](int l) {
+      a.lane[l] = last_signalled(log, a.lane[l], bytes);
+      if (a.lane[l] == 0) return;
+      waited |= LaneMask{1} << l;
+      needed[l] = log.signals(a.lane[l]);
+    });
+    note_awaited(warp, waited, a, needed);
+  }
+}
+
+/// What the load would have given before the last `back` signals. The lanes for which that is known.
+LaneMask load_before(WarpState& warp, const Operation& op, LaneMask lanes, const Addresses& a,
+                     std::size_t back) {
+  const SignalLog& log = *warp.machine->options.signals;
+  const MemoryForm& form = form_of(warp, op);
+  for (unsigned i = 0; i < form.count; ++i) {
+    const Slot slot = warp.slots[op.operands + i];
+    for_lanes(lanes, [&](int l) {
+      const Address element = a.lane[l] + i * form.bytes;
+      const auto value = value_before(log, element, form.bytes, back);
+      if (!value || log.signals(word_of(element)) != log.signals(word_of(a.lane[l])))
+        lanes &= ~(LaneMask{1} << l);
+      else if (slot.exists())
+        warp.at(slot)->lane[l] = *value;
+    });
+    if (form.extend != 0 && slot.exists()) extend_sign(*warp.at(slot), lanes, form.extend, form.width);
+  }
+  return lanes;
+}
+
 /// For which signals lanes have waited that leave the loop now: for the first after which all values up to
 /// now would have let them leave.
 void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneMask left,
                const Addresses& a) {
   const SignalLog& log = *warp.machine->options.signals;
-  const MemoryForm& form = warp.machine->kernel.memory()[op.detail];
+  const MemoryForm& form = form_of(warp, op);
   std::uint32_t needed[kLanes];
+  Addresses words;
   LaneMask waited = 0;
   for_lanes(left, [&](int l) {
-    const Address word = word_of(a.lane[l]);
-    if (log.value(word, 0) != word_at(word)) return;  // nobody has signalled it, or something else wrote
+    words.lane[l] = last_signalled(log, a.lane[l], unsigned{form.bytes} * form.count);
+    if (words.lane[l] == 0) return;  // nobody has signalled it, or something else wrote
     waited |= LaneMask{1} << l;
-    needed[l] = log.signals(word);
+    needed[l] = log.signals(words.lane[l]);
   });
-  LaneSlots& loaded = *warp.at(warp.slots[op.operands]);
-  const LaneSlots now = loaded;
+  std::array<LaneSlots, kMostAccessBytes> now;
+  for (unsigned i = 0; i < form.count; ++i)
+    if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) now[i] = *warp.at(slot);
   LaneMask leaves = waited;
   for (std::size_t back = 1; leaves != 0 && back <= kSearched; ++back) {
-    LaneMask known = 0;
-    for_lanes(leaves, [&](int l) {
-      const auto value = value_before(log, a.lane[l], form.bytes, back);
-      if (!value) return;
-      loaded.lane[l] = *value;
-      known |= LaneMask{1} << l;
-    });
-    if (form.extend != 0) extend_sign(loaded, known, form.extend, form.width);
+    const LaneMask known = load_before(warp, op, leaves, a, back);
     leaves = known == 0 ? 0 : leaving(warp, loop, known);
     for_lanes(leaves, [&](int l) { --needed[l]; });
   }
-  loaded = now;
-  note_awaited(warp, waited, a, needed);
+  for (unsigned i = 0; i < form.count; ++i)
+    if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) *warp.at(slot) = now[i];
+  note_awaited(warp, waited, words, needed);
 }
 
 }  // namespace
@@ -142,6 +271,7 @@ std::vector<Address> signal_words(const WarpState& warp, LaneMask active, const 
 }
 
 void before_signal(const WarpState& warp, const std::vector<Address>& words) {
+  warp.machine->options.signals->begin_write();
   for (const Address word : words) warp.machine->options.signals->before(word, word_at(word));
 }
 
@@ -155,9 +285,13 @@ bool wait_for_signal(WarpState& warp, const Operation& op, const MemoryForm& for
   for_lanes(active, [&](int l) { waits &= is_device_memory(warp.machine->memory, a.lane[l]); });
   if (!waits) return false;
   const SpinLoop& loop = warp.machine->kernel.spins()[form.spin - 1];
+  if (&op != &warp.operations[loop.load]) {
+    if (warp.record) note_round(warp, loop, op, active);
+    return true;
+  }
   const LaneMask left = leaving(warp, loop, active);
   if (left != 0) {
-    if (warp.record) note_wait(warp, loop, op, left, a);
+    if (warp.record && !loads_more(warp, loop)) note_wait(warp, loop, op, left, a);
     return true;
   }
   if (warp.record) {

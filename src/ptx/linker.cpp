@@ -31,10 +31,15 @@ bool agrees(const Function& a, const Function& b) {
   return a.entry == b.entry && same_layout(a.parameters, b.parameters) && same_layout(a.results, b.results);
 }
 
+/// An array of a class is one of bytes to nvcc where it sees only a declaration, while the definition may
+/// have elements of another size.
+bool is_of_bytes(const Variable& v) { return !is_definition(v) && bits(v.type) == 8 && !v.dims.empty(); }
+
 bool agrees(const Variable& a, const Variable& b) {
   const bool sized =
       !a.unsized && !b.unsized && a.linkage != Linkage::kCommon && b.linkage != Linkage::kCommon;
-  return a.space == b.space && bits(a.type) == bits(b.type) && (!sized || a.size == b.size);
+  const bool alike = bits(a.type) == bits(b.type) || is_of_bytes(a) || is_of_bytes(b);
+  return a.space == b.space && alike && (!sized || a.size == b.size);
 }
 
 /// Where an object of the program was declared, for messages.

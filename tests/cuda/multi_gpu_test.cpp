@@ -36,6 +36,7 @@ const std::map<std::string, std::string> kExpected = {
     {"copies", "77 0 77 101 \n"},
     {"barrier", "0 20 \n0 20 \n"},
     {"threads", "0 20 \n0 20 \n"},
+    {"order", "0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n0 0 0 0 0 \n"},
     {"pools", "0 0 3 0 21 \n0 700 \n"},
     {"mapped", "0 0 0 31 0 32 \n1 0 0 700 \n"},
     {"corners", "0 12 13 0 16 17 0 \n0 10 \n"},
@@ -92,7 +93,7 @@ TEST_CASE("several GPUs: how many there are is checked") {
 TEST_CASE("several GPUs: simulated beside the program, results and report are those of its recording") {
   const Folder folder;
   // "state" and "advice": managed memory that both devices and the host write.
-  for (const char* which : {"copies", "barrier", "corners", "graphs", "state", "advice"}) {
+  for (const char* which : {"copies", "barrier", "order", "corners", "graphs", "state", "advice"}) {
     INFO(which);
     const auto timed = [&](const std::string& out, std::vector<std::string> options) {
       options.insert(options.begin(), {"exec", "-q", "-c", "hgx_a100_4", "--gpus", "2", "-o", folder / out});

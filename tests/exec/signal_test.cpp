@@ -81,6 +81,82 @@ AGAIN:
   @%p bra AGAIN;
   ret;
 }
+.visible .entry vectors(.param .u64 at, .param .u32 value) {
+  .reg .b32 %r<3>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [value];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  st.volatile.global.v4.u32 [%rd3], {%r1, %r1, %r1, %r1};
+  ret;
+}
+.visible .entry wait_vectors(.param .u64 at, .param .u32 least) {
+  .reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [least];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  mov.u32 %r3, 0;
+AGAIN:
+  ld.volatile.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd3];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 50;
+  @%p1 bra TEST;
+  mov.u32 %r3, 0;
+  ld.volatile.global.u32 %r8, [%rd1+1020];
+  setp.ne.u32 %p2, %r8, 0;
+  @%p2 bra DONE;
+TEST:
+  setp.lt.u32 %p3, %r5, %r1;
+  setp.lt.u32 %p4, %r7, %r1;
+  or.pred %p3, %p3, %p4;
+  @%p3 bra AGAIN;
+DONE:
+  ret;
+}
+.visible .entry wait_all(.param .u64 at, .param .u32 least) {
+  .reg .pred %p<5>; .reg .b32 %r<4>; .reg .b64 %rd<9>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [least];
+  cvt.u64.u32 %rd8, %r1;
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 16;
+  add.u64 %rd3, %rd1, %rd2;
+  mov.u32 %r3, -1;
+AGAIN:
+  ld.volatile.global.v2.u64 {%rd4, %rd5}, [%rd3];
+  setp.lt.u64 %p1, %rd5, %rd8;
+  ld.volatile.global.v2.u64 {%rd6, %rd7}, [%rd3+512];
+  setp.lt.u64 %p2, %rd7, %rd8;
+  or.pred %p1, %p1, %p2;
+  vote.sync.any.pred %p3, %p1, %r3;
+  @%p3 bra AGAIN;
+  ret;
+}
+.visible .entry patient(.param .u64 at, .param .u32 rounds) {
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [rounds];
+  mov.u32 %r3, 0;
+AGAIN:
+  ld.volatile.global.u32 %r2, [%rd1];
+  setp.ne.u32 %p, %r2, 0;
+  @%p bra DONE;
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p, %r3, %r1;
+  @%p bra AGAIN;
+  st.global.u32 [%rd1+4], %r3;
+DONE:
+  ret;
+}
+.visible .entry chase(.param .u64 at, .param .u32 least) {
+  .reg .pred %p; .reg .b32 %r<2>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [at];
+AGAIN:
+  mov.u64 %rd2, %rd1;
+  ld.volatile.global.u64 %rd1, [%rd2];
+  setp.ne.u64 %p, %rd1, 0;
+  @%p bra AGAIN;
+  ret;
+}
 )";
 
 struct Awaited {
@@ -91,12 +167,12 @@ struct Awaited {
 };
 
 struct Signalling : Device {
-  Signalling() : Device(kKernels), at(zeros<std::uint32_t>(8)) {
+  Signalling() : Device(kKernels), at(zeros<std::uint32_t>(512)) {
     options.signals = &log;
     options.may_wait = true;
   }
-  void write(const char* how, std::uint32_t value, unsigned word = 0) {
-    run(how, {1, 1, 1}, {1, 1, 1}, Arguments(at + 4 * word, value));
+  void write(const char* how, std::uint32_t value, unsigned word = 0, unsigned threads = 1) {
+    run(how, {1, 1, 1}, {threads, 1, 1}, Arguments(at + 4 * word, value));
   }
   struct Launched {
     std::unique_ptr<Executable> kernel;
@@ -220,6 +296,70 @@ TEST_CASE("A loop that counts its rounds is none that signals end") {
   REQUIRE(waiter.go_on());
   CHECK(waiter.awaited().empty());
   CHECK(waiter.loads() == 39);
+}
+
+TEST_CASE(
+    "A loop that counts only to look at an abort flag now and then waits, with a count that stands still") {
+  Signalling device;
+  auto waiter = device.launch("wait_vectors", 7, 32);
+  for (int turn = 0; turn < 200; ++turn) CHECK_FALSE(waiter.go_on());
+  CHECK(waiter.grid->waits());
+  device.write("vectors", 7, 0, 32);
+  REQUIRE(waiter.go_on());
+  CHECK(waiter.loads() == 1);
+  // One store of 512 bytes, which reaches its four lines of 128 bytes one by one.
+  CHECK((waiter.awaited() == std::vector<Awaited>{{device.at, 1, 0xff},
+                                                  {device.at + 128, 1, 0xff00},
+                                                  {device.at + 256, 1, 0xff0000},
+                                                  {device.at + 384, 1, 0xff000000}}));
+}
+
+TEST_CASE("Elements of a vector are looked at together") {
+  Signalling device;
+  for (const std::uint32_t value : {1u, 2u, 3u}) device.write("vectors", value, 0, 2);
+  auto late = device.launch("wait_vectors", 2, 2);
+  REQUIRE(late.go_on());
+  CHECK((late.awaited() == std::vector<Awaited>{{device.at, 2, 1}, {device.at + 16, 2, 2}}));
+}
+
+TEST_CASE("Words of a line that came with different stores are waited for one by one") {
+  Signalling device;
+  device.write("vectors", 5);
+  device.write("vectors", 5, 4);
+  auto waiter = device.launch("wait_vectors", 5, 2);
+  REQUIRE(waiter.go_on());
+  CHECK((waiter.awaited() == std::vector<Awaited>{{device.at, 1, 1}, {device.at + 16, 1, 2}}));
+}
+
+TEST_CASE("A round of several loads and a vote waits until all lanes have what they wait for") {
+  Signalling device;
+  auto waiter = device.launch("wait_all", 3, 32);
+  CHECK_FALSE(waiter.go_on());
+  device.write("vectors", 3, 0, 32);
+  CHECK_FALSE(waiter.go_on());
+  device.write("vectors", 3, 128, 31);
+  CHECK_FALSE(waiter.go_on());
+  device.write("vectors", 3, 128 + 4 * 31);
+  REQUIRE(waiter.go_on());
+  CHECK(waiter.loads() == 2);
+  std::vector<Awaited> all;
+  for (unsigned line = 0; line < 8; ++line)
+    all.push_back({device.at + 128 * line, 1, 0xffu << 8 * (line % 4)});
+  all.back().lanes = 0x7f000000;
+  all.push_back({device.at + 1024 - 16, 1, 0x80000000});
+  CHECK(waiter.awaited() == all);
+}
+
+TEST_CASE("A loop that gives up after some rounds is none that waits, nor is a chain of pointers") {
+  Signalling device;
+  auto patient = device.launch("patient", 100);
+  REQUIRE(patient.go_on());
+  CHECK(patient.loads() == 100);
+  CHECK(*reinterpret_cast<const std::uint32_t*>(device.at + 4) == 100);
+  CHECK(device.kernel("chase")->spins().empty());
+  CHECK(device.kernel("patient")->spins().empty());
+  CHECK(device.kernel("wait_all")->spins().size() == 1);
+  CHECK(device.kernel("wait_vectors")->spins().size() == 1);
 }
 
 }  // namespace

@@ -121,6 +121,13 @@ TEST_CASE("ptx linker: declarations must agree with the definition") {
   CHECK(message({".extern .global .b32 v[3];", ".visible .global .b32 v[4];"}) ==
         "b.ptx:4: 'v' is declared differently in a.ptx:4");
   CHECK(message({".extern .global .b32 v[];", ".visible .global .b32 v[4];"}) == "no error");
+  CHECK(message({".extern .global .b64 v[];", ".visible .global .b32 v[4];"}) ==
+        "b.ptx:4: 'v' is declared differently in a.ptx:4");
+  // An array of a class whose definition has pointers: what nvcc 13.0 writes for NCCL's table of functions.
+  CHECK(message({".extern .global .align 8 .b8 v[];", ".visible .global .align 8 .u64 v[2] = {1, 2};"}) ==
+        "no error");
+  CHECK(message({".extern .global .align 8 .b8 v[16];", ".visible .global .align 8 .u64 v[3];"}) ==
+        "b.ptx:4: 'v' is declared differently in a.ptx:4");
 }
 
 TEST_CASE("ptx linker: modules of nvcc's separate compilation") {

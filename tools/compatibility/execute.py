@@ -41,12 +41,13 @@ def _prepare(program, built, folder):
     return run
 
 
-def _command(command, run, limit):
-    """Exit code (None: out of time), output, seconds of processor time. `limit`: such seconds of one process. Ends all
-    processes that the command has left when it stands still."""
+def _command(command, run, limit, variables=None):
+    """Exit code (None: out of time), output, seconds of processor time. `limit`: such seconds of one process; `variables`: of
+    the environment, beside our own. Ends all processes that the command has left when it stands still."""
     start = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, cwd=run, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+                               env={**os.environ, **(variables or {})},
                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 2)))
     try:
         output, _ = process.communicate(input=KEYS, timeout=STILL * limit)
@@ -95,7 +96,8 @@ def program(program, built, folder, lockstep, limit):
     for number, args in enumerate(program.runs or [program.args]):
         run = _prepare(program, built, folder)
         tail = ["--", str(built / "program"), *map(str, args)]
-        code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", *machine, *tail], run, limit)
+        code, output, seconds = _command([lockstep, "exec", "--functional", "--threads", "1", *machine, *tail], run, limit,
+                                         program.environment)
         (folder / f"output{number or ''}.log").write_text(output)
         outcome.seconds += seconds
         outcome.result, outcome.reason = _judge(program, code, output, limit)
@@ -109,7 +111,7 @@ def program(program, built, folder, lockstep, limit):
             return outcome
     if program.timed:
         run = _prepare(program, built, folder)
-        code, output, _ = _command([lockstep, "exec", *machine, *tail], run, limit)
+        code, output, _ = _command([lockstep, "exec", *machine, *tail], run, limit, program.environment)
         (folder / "timed.log").write_text(output)
         outcome.timed, reason = _judge(program, code, output, limit)
         cycles = re.search(r"whole run: ([\d,]+) core cycles", output)

@@ -4,7 +4,7 @@ import pathlib
 import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
-         "cutlass", "cuda_samples_multi_gpu", "multi_gpu_programming_models"]
+         "cutlass", "cuda_samples_multi_gpu", "multi_gpu_programming_models", "nccl"]
 
 
 @dataclasses.dataclass
@@ -25,6 +25,7 @@ class Program:
     gpus: int = 1  # of the system that config names
     args: list = dataclasses.field(default_factory=list)
     runs: list = None
+    environment: dict = dataclasses.field(default_factory=dict)
     inputs: list = dataclasses.field(default_factory=list)
     compare: dict = None
     check: str = ""

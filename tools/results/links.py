@@ -1,11 +1,14 @@
 """Section: links between GPUs and all-reduce on them. Needs programs: examples/multi_gpu/allreduce_rings.cu and
-allreduce_copy.cu as nvcc makes them with -cudart shared; examples/p2p_bandwidth is beside the program."""
+allreduce_copy.cu as nvcc makes them with -cudart shared; examples/p2p_bandwidth is beside the program. Where there is a
+program nccl_allreduce too (examples/multi_gpu/nccl_allreduce.cpp with NCCL built as tools/compatibility/nccl.toml says, and
+found by its run path), NCCL itself is compared."""
 import csv
 import json
 import os
 import re
 import statistics
 import subprocess
+import tempfile
 
 from .split import is_check
 
@@ -100,10 +103,10 @@ def measured_a100_8(context):
     return found
 
 
-def measured_a100_4(context):
+def measured_a100_4(context, gpus=4):
     with open(os.path.join(context.data, "nodes", "a100_4x_nvlink.json")) as f:
         rows = json.load(f)["collectives"]
-    return {r["bytes"]: [r["time_us"]] for r in rows if r["op"] == "allreduce" and r["width"] == 4}
+    return {r["bytes"]: [r["time_us"]] for r in rows if r["op"] == "allreduce" and r["width"] == gpus}
 
 
 def simulated(context, system, gpus, rings):
@@ -160,6 +163,61 @@ def write_all_reduce(context, page, system, gpus, rings, measured, name):
                 f"error with {NCCL_BASE_US} us", "row"], rows)
 
 
+# Memory by peer access and not by handles that are mapped several times; sockets for the set-up only.
+NCCL_VARIABLES = {"NCCL_CUMEM_ENABLE": "0", "NCCL_SOCKET_IFNAME": "lo"}
+NCCL_SIZES = [8, 1024, 16384, 65536, 262144, 1048576]  # of four GPUs; fewer of two (the same path) and eight (minutes each)
+# GPUs of a DGX A100: us of 8 to 128 bytes, Ring, one channel, one process (NVIDIA/nccl-tests#123).
+NCCL_RING = {2: 10.0, 3: 13.76, 4: 16.88, 5: 20.8, 6: 25.2, 7: 29.5, 8: 33.7}
+
+
+def nccl_topology(gpus):
+    """NCCL's description of GPUs that have four links to each other: it would look up on the host what a link leads to."""
+    lines = ['<system version="1">', '<cpu numaid="0" arch="x86_64" vendor="AuthenticAMD" familyid="143" modelid="49">']
+    for gpu in range(gpus):
+        lines.append(f'<pci busid="0000:{gpu + 1:02x}:00.0" class="0x030200" link_speed="16.0 GT/s PCIe" link_width="16">')
+        lines.append(f'<gpu dev="{gpu}" sm="80" gdr="1">')
+        lines += [f'<nvlink target="0000:{peer + 1:02x}:00.0" count="4" tclass="0x030200"/>' for peer in range(gpus) if peer != gpu]
+        lines += ["</gpu>", "</pci>"]
+    return "\n".join([*lines, "</cpu>", "</system>", ""])
+
+
+def nccl_times(context, system, gpus, sizes, variables=None):
+    """{bytes: us}"""
+    program = os.path.join(context.programs.folder, "nccl_allreduce")
+    command = [context.program, "exec", "-q", "-c", system, "--gpus", str(gpus), "--", program, str(gpus), "1", *map(str, sizes)]
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as topology:
+        topology.write(nccl_topology(gpus))
+        topology.flush()
+        direct = {"NCCL_TOPO_FILE": topology.name} if system == "hgx_a100_4" else {}
+        text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, **NCCL_VARIABLES, **direct, **(variables or {})}).stdout
+    return {int(size): float(us) for size, us in re.findall(r"^(\d+) bytes: ([\d.]+) us$", text, re.M)}
+
+
+def write_nccl(context, page):
+    if not os.path.exists(os.path.join(context.programs.folder, "nccl_allreduce")):
+        return
+    rows = []
+    for system, gpus, sizes, measured, name in (
+            ("dgx_a100", 8, NCCL_SIZES[:3], measured_a100_8(context), "A100-SXM4-80GB"),
+            ("hgx_a100_4", 4, NCCL_SIZES, measured_a100_4(context), "A100-4x"),
+            ("hgx_a100_4", 2, NCCL_SIZES[:4], measured_a100_4(context, 2), "A100-4x")):
+        for size, us in sorted(nccl_times(context, system, gpus, sizes).items()):
+            published = measured[size]
+            rows.append([system, gpus, "NCCL's choice", f"{size:,}", f"{us:.2f}", " / ".join(f"{t:.1f}" for t in published),
+                         verdict(us, min(published), max(published), 0.25)[0],
+                         "check" if is_check(f"{name}+{gpus}+{size}") else "derive"])
+    ring = {"NCCL_ALGO": "Ring", "NCCL_PROTO": "LL", "NCCL_MAX_NCHANNELS": "1"}
+    for gpus, published in NCCL_RING.items():
+        us = nccl_times(context, "dgx_a100", gpus, [8], ring)[8]
+        rows.append(["dgx_a100", gpus, "Ring, LL, one channel", "8", f"{us:.2f}", f"{published:.1f}",
+                     verdict(us, published, published, 0.25)[0], "check" if is_check(f"nccl-tests#123+{gpus}") else "derive"])
+    page.text("NCCL 2.27.7 itself, unmodified, built for sm_80 with PTX: the time of one all-reduce by events. Published times",
+              "are per call of many, by the host's clock; launches of a simulated host take no time, those of one process for all GPUs",
+              "some 4 us each.")
+    page.table(["system", "GPUs", "algorithm", "bytes", "simulated us", "published us", "error", "row"], rows)
+
+
 def write(context, page):
     write_point_to_point(context, page)
     page.text("All-reduce, `examples/multi_gpu`: a ring by one kernel on each GPU (`allreduce_rings`), whose words say by themselves that",
@@ -171,3 +229,4 @@ def write(context, page):
               "The assumed latency of a link gives a hop of words 0.6 to 0.7 us; 0.6 us in NCCL's model.")
     write_all_reduce(context, page, "dgx_a100", 8, 1, measured_a100_8(context), "A100-SXM4-80GB")
     write_all_reduce(context, page, "hgx_a100_4", 4, 6, measured_a100_4(context), "A100-4x")
+    write_nccl(context, page)

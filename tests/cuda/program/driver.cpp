@@ -138,6 +138,11 @@ void launches(void* module) {
   std::vector<unsigned> result(4);
   check(cuMemcpyDtoH_v2(result.data(), data, 16) == 0, "copy");
   check(result == std::vector<unsigned>{15, 30, 45, 60}, "results");
+  bytes = 10;  // with half of the factor, the rest of which is zero
+  check(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra) == 0, "short buffer");
+  check(cuMemcpyDtoH_v2(result.data(), data, 16) == 0 && result[0] == 75, "results of a short buffer");
+  bytes = 8;
+  check(cuLaunchKernel(scale, 1, 1, 1, 4, 1, 1, 0, nullptr, nullptr, extra) == 1, "no factor");
   check(cuMemsetD32_v2(data, 7, 4) == 0 && cuMemcpyDtoH_v2(result.data(), data, 16) == 0, "fill");
   check(result == std::vector<unsigned>(4, 7), "filled values");
   check(cuLaunchKernel(scale, 0, 1, 1, 4, 1, 1, 0, nullptr, args, nullptr) == 1, "bad geometry");
@@ -344,6 +349,11 @@ int main(int argc, char** argv) {
   check(cuModuleGetFunction(&entry, module, "nowhere") == 500, "a kernel that is not there");
   const char* word = nullptr;
   check(cuGetErrorName(500, &word) == 0 && std::strcmp(word, "CUDA_ERROR_NOT_FOUND") == 0, "error's name");
+  // The form with a context came with CUDA 13: who asks for an older one gets that of the current context.
+  void *older = nullptr, *newer = nullptr;
+  check(cuGetProcAddress_v2("cuCtxGetDevice", &older, 2000, 0, nullptr) == 0 &&
+            cuGetProcAddress_v2("cuCtxGetDevice", &newer, 13000, 0, nullptr) == 0 && older != newer,
+        "forms of cuCtxGetDevice");
   check(cuGetProcAddress_v2("cuMemAlloc", &entry, 13000, 0, nullptr) == 0 &&
             entry == reinterpret_cast<void*>(&cuMemAlloc_v2),
         "entry point");

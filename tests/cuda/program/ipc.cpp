@@ -163,13 +163,15 @@ int timed() {
   CUdeviceptr at = 0;
   IpcHandle handle{};
   int events = -1, files = -1;
+  CUdeviceptr again = 0;
   check(cuMemAlloc_v2(&at, 512));
   check(cuDeviceGetAttribute(&events, kIpcEvents, 0));
   check(cuDeviceGetAttribute(&files, kFileDescriptors, 0));
   CUmemAllocationProp properties;
   properties.handle_types = kFileDescriptor;
   CUhandle memory = 0;
-  say({events, files, cuIpcGetMemHandle(&handle, at), cuMemCreate(&memory, kPage, &properties, 0)});
+  say({events, files, cuIpcGetMemHandle(&handle, at), cuIpcOpenMemHandle_v2(&again, handle, 1),
+       cuMemCreate(&memory, kPage, &properties, 0)});
   return 0;
 }
 

@@ -268,6 +268,48 @@ int barrier(bool threads) {
   return 0;
 }
 
+/// Device 1's kernel waits for device 0's, which comes later, needs what the first has written, and is done
+/// at once. Then the host asks something on device 0, where an event is behind the kernel; waits for that
+/// kernel alone, then for the other one.
+template <class Ask>
+void run_in_order(Ask ask) {
+  unsigned* const at[] = {words(0), words(1)};
+  void* end = nullptr;
+  const int second = meet_on(1, at[1], at[0], 1);
+  cudaSetDevice(0);
+  cudaEventCreate(&end);
+  const int first = meet_on(0, at[0], at[1], 1);
+  cudaEventRecord(end, nullptr);
+  const int asked = ask(end);
+  const int waited = cudaDeviceSynchronize();
+  cudaSetDevice(1);
+  say({second, first, asked, waited, cudaDeviceSynchronize()});
+}
+
+int order() {
+  cudaSetDevice(1);
+  cudaDeviceEnablePeerAccess(0, 0);
+  cudaSetDevice(0);
+  cudaDeviceEnablePeerAccess(1, 0);
+  constexpr int kNotReady = 600;
+  run_in_order([](void*) { return 0; });
+  run_in_order([](void*) {
+    void* stream = nullptr;
+    return cudaStreamCreateWithFlags(&stream, kNonBlocking);
+  });
+  run_in_order([](void* end) {
+    int code = kNotReady;
+    while (code == kNotReady) code = cudaEventQuery(end);
+    return code;
+  });
+  run_in_order([](void*) {
+    int code = kNotReady;
+    while (code == kNotReady) code = cudaStreamQuery(nullptr);
+    return code;
+  });
+  return 0;
+}
+
 /// The kernel of examples/multi_gpu/allreduce_peer.cu, one on each device: element i of device r is r + i.
 int ring() {
   const int all = devices(), chunk = 64, ctas = 4, n = all * chunk;
@@ -472,6 +514,7 @@ int main(int argc, char** argv) {
   if (which == "copies") return copies();
   if (which == "barrier") return barrier(false);
   if (which == "threads") return barrier(true);
+  if (which == "order") return order();
   if (which == "corners") return corners();
   if (which == "advice") return advice();
   if (which == "ring") return ring();

@@ -1,0 +1,230 @@
+// Which loops wait for words of global memory. Their rounds are not executed one by one (warp_wait.cpp).
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "exec/decode.hpp"
+
+namespace lockstep::exec {
+
+namespace {
+
+constexpr std::uint32_t kLongest = 64;  // operations of a loop that waits
+constexpr unsigned kMostBytes = 16;     // of one of its loads
+
+bool is_poll(const Operation& op, const MemoryForm& form) {
+  const bool global = form.reach == Reach::kGlobal || form.reach == Reach::kGeneric;
+  return form.polls && global && !op.guard.exists() && form.bytes <= 8 &&
+         unsigned{form.bytes} * form.count <= kMostBytes;
+}
+
+/// A round of a loop: from its first polling load back to it, by operations that compute and decide, and by
+/// more polling loads. All else in the loop is what a round does rarely, such as a look at a flag that ends
+/// the program, once in some thousand rounds.
+///
+/// The loop waits where what is loaded alone decides whether a round ends it. A round may count: what depends
+/// on registers that it takes over from the round before may decide nothing but whether the rare part comes.
+class Round {
+ public:
+  Round(const Operation* code, const Slot* slots, const MemoryForm* memory, const SpinLoop& loop)
+      : code_(code), slots_(slots), memory_(memory), loop_(loop), size_(loop.end - loop.begin + 1) {}
+
+  [[nodiscard]] bool waits() {
+    if (!follow()) return false;
+    for (std::uint32_t k = 0; k + 1 < size_; ++k)
+      if (steps_[k].reached) read_and_write(k);
+    std::ranges::copy_if(early_, std::back_inserter(carried_),
+                         [&](Slot slot) { return has(written_, slot); });
+    return looks_at_same_places() && (carried_.empty() || only_counts());
+  }
+  /// What it may write.
+  [[nodiscard]] const std::vector<Slot>& written() const { return written_; }
+  /// The last of its polling loads.
+  [[nodiscard]] std::uint32_t last_load() const { return loads_.back(); }
+
+ private:
+  struct Step {
+    bool reached = false;
+    bool certain = false;  // in every round
+  };
+  using Slots = std::vector<Slot>;
+
+  static bool has(const Slots& slots, Slot slot) {
+    return std::ranges::any_of(slots, [&](Slot other) { return other.code == slot.code; });
+  }
+  /// Steps are the operations after the load, then those before it, then the load.
+  [[nodiscard]] std::uint32_t pc(std::uint32_t step) const {
+    return loop_.begin + (loop_.load - loop_.begin + 1 + step) % size_;
+  }
+  [[nodiscard]] std::uint32_t step(std::uint32_t pc) const {
+    return (pc - loop_.begin + size_ - (loop_.load - loop_.begin) - 1) % size_;
+  }
+  [[nodiscard]] bool inside(std::uint32_t pc) const { return pc >= loop_.begin && pc <= loop_.end; }
+
+  [[nodiscard]] bool computes(const Operation& op, bool certain) const {
+    switch (op.handler) {
+      case Handler::kLane:
+        return !op.reads_clock;
+      case Handler::kLoad:
+        return certain && is_poll(op, memory_[op.detail]);
+      case Handler::kLaneSync:
+      case Handler::kBranch:
+      case Handler::kNothing:
+      case Handler::kNanosleep:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// Finds the round's steps. False: none leads back to the load, or there is a loop in the loop.
+  bool follow() {
+    steps_.assign(size_, {});
+    steps_[0].reached = true;
+    loads_ = {loop_.load};
+    std::uint32_t skipped = 0;  // steps before this one are jumped over by some
+    for (std::uint32_t k = 0; k + 1 < size_; ++k) {
+      if (!steps_[k].reached) continue;
+      const Operation& op = code_[pc(k)];
+      steps_[k].certain = k >= skipped;
+      if (!computes(op, steps_[k].certain)) {
+        steps_[k].reached = false;
+        continue;
+      }
+      if (op.handler == Handler::kLoad) loads_.push_back(pc(k));
+      const bool branches = op.handler == Handler::kBranch;
+      if (branches && inside(op.target)) {
+        const std::uint32_t to = step(op.target);
+        if (to <= k) return false;
+        steps_[to].reached = true;
+        skipped = std::max(skipped, to);
+      }
+      if ((!branches || op.guard.exists()) && pc(k) < loop_.end) steps_[k + 1].reached = true;
+    }
+    return steps_[size_ - 1].reached;
+  }
+
+  void read_and_write(std::uint32_t k) {
+    if (surely_.empty()) add_results(code_[loop_.load], true);
+    const Operation& op = code_[pc(k)];
+    for_sources(op, [&](Slot slot) {
+      if (!has(surely_, slot)) early_.push_back(slot);
+    });
+    add_results(op, steps_[k].certain && !op.guard.exists());
+  }
+  void add_results(const Operation& op, bool certain) {
+    for_results(op, [&](Slot slot) {
+      written_.push_back(slot);
+      if (certain) surely_.push_back(slot);
+    });
+  }
+  template <class Body>
+  void for_sources(const Operation& op, Body body) const {
+    if (op.guard.exists()) body(op.guard);
+    const Slot* const slots = slots_ + op.operands + op.destinations;
+    for (unsigned i = 0; i < op.sources; ++i)
+      if (slots[i].exists()) body(slots[i]);
+  }
+  template <class Body>
+  void for_results(const Operation& op, Body body) const {
+    const Slot* const slots = slots_ + op.operands;
+    for (unsigned i = 0; i < op.destinations; ++i)
+      if (slots[i].exists()) body(slots[i]);
+  }
+
+  /// Does no load's address depend on what was loaded, or on the rounds before?
+  [[nodiscard]] bool looks_at_same_places() const {
+    Slots varying = carried_;
+    for (const std::uint32_t load : loads_)
+      for_results(code_[load], [&](Slot slot) { varying.push_back(slot); });
+    for (std::uint32_t k = 0; k < size_; ++k) {
+      if (!steps_[k].reached) continue;
+      const Operation& op = code_[pc(k)];
+      if (op.handler == Handler::kLoad && has(varying, memory_[op.detail].base)) return false;
+      bool depends = false;
+      for_sources(op, [&](Slot slot) { depends |= has(varying, slot); });
+      if (depends) for_results(op, [&](Slot slot) { varying.push_back(slot); });
+    }
+    return true;
+  }
+
+  /// Does what is carried from round to round only decide whether the rare part comes, which leads back?
+  [[nodiscard]] bool only_counts() const {
+    const std::vector<bool> back = leading_back();
+    const auto stays = [&](std::uint32_t to) { return inside(to) && back[to - loop_.begin]; };
+    Slots tainted = carried_;
+    std::uint32_t conditional = 0;  // steps before this one come or not as what is carried says
+    for (std::uint32_t k = 0; k + 1 < size_; ++k) {
+      if (!steps_[k].reached) continue;
+      const Operation& op = code_[pc(k)];
+      bool depends = k < conditional;
+      for_sources(op, [&](Slot slot) { depends |= has(tainted, slot); });
+      if (!depends) continue;
+      for_results(op, [&](Slot slot) { tainted.push_back(slot); });
+      if (op.handler != Handler::kBranch) continue;
+      if (!stays(op.target) || (op.guard.exists() && !stays(pc(k) + 1))) return false;
+      conditional = std::max(conditional, step(op.target));
+    }
+    return true;
+  }
+  /// From which of the loop's operations, of the rare part too, a way leads to the load.
+  [[nodiscard]] std::vector<bool> leading_back() const {
+    std::vector<bool> back(size_);
+    back[loop_.load - loop_.begin] = true;
+    for (bool more = true; more;) {
+      more = false;
+      for (std::uint32_t i = size_; i-- > 0;) {
+        const Operation& op = code_[loop_.begin + i];
+        const bool branches = op.handler == Handler::kBranch;
+        const bool ends =
+            !op.guard.exists() && (branches || op.handler == Handler::kExit ||
+                                   op.handler == Handler::kReturn || op.handler == Handler::kTrap);
+        const bool leads = (branches && inside(op.target) && back[op.target - loop_.begin]) ||
+                           (!ends && i + 1 < size_ && back[i + 1]);
+        more |= leads && !back[i];
+        back[i] = back[i] || leads;
+      }
+    }
+    return back;
+  }
+
+  const Operation* code_;
+  const Slot* slots_;
+  const MemoryForm* memory_;
+  const SpinLoop& loop_;
+  std::uint32_t size_;
+  std::vector<Step> steps_;
+  std::vector<std::uint32_t> loads_;  // operations
+  Slots early_, surely_, written_;    // read before they are certainly written; certainly written; written
+  Slots carried_;                     // from one round to the next
+};
+
+}  // namespace
+
+/// The loop whose last operation is the branch `end`, by the first of its loads for which it waits.
+void Decoder::find_spin_loop(std::uint32_t end) {
+  SpinLoop loop{out_.operations_[end].target, out_.operations_[end].target, end, {}};
+  for (; loop.load < end; ++loop.load) {
+    const Operation& op = out_.operations_[loop.load];
+    if (op.handler != Handler::kLoad || !is_poll(op, out_.memory_[op.detail])) continue;
+    if (out_.memory_[op.detail].spin != 0) return;
+    Round round(out_.operations_.data(), out_.slots_.data(), out_.memory_.data(), loop);
+    if (!round.waits()) continue;
+    loop.written = round.written();
+    out_.spins_.push_back(loop);
+    for (const std::uint32_t load : {loop.load, round.last_load()})
+      out_.memory_[out_.operations_[load].detail].spin = static_cast<std::uint32_t>(out_.spins_.size());
+    return;
+  }
+}
+
+void Decoder::find_spin_loops() {
+  const std::uint32_t first = code_->first;
+  for (std::uint32_t end = first; end < first + code_->size; ++end) {
+    const Operation& op = out_.operations_[end];
+    if (op.handler != Handler::kBranch || op.target > end || op.target < first) continue;
+    if (end - op.target < kLongest) find_spin_loop(end);
+  }
+}
+
+}  // namespace lockstep::exec
