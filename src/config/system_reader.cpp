@@ -208,10 +208,12 @@ class SystemReader {
   void check_topology_keys(const Topology& chosen) const {
     std::vector<std::string_view> names{"kind", "link", "attach"};
     for (const TopologyParameter& parameter : chosen.parameters) names.push_back(parameter.key);
-    for (const auto& [key, a] : topology_)
-      located(a, [&] {
+    for (const auto& entry : topology_) {
+      const auto& key = entry.first;  // no structured binding: C++20's lambdas of clang 14 cannot name those
+      located(entry.second, [&] {
         if (std::ranges::find(names, key) == names.end()) unknown(key, names);
       });
+    }
   }
 
   /// Its links; `attach` names those of devices to switches where they are not as the others.
