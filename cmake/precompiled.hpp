@@ -1,5 +1,5 @@
 // What most files of src/ include, parsed once for each library with LOCKSTEP_PCH. Files go on to include what they
-// use: the debug build is without.
+// use: the release build is without.
 #pragma once
 
 #include <fmt/format.h>
