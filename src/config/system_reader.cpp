@@ -220,8 +220,11 @@ class SystemReader {
   void add_generated() {
     if (topology_.empty()) return;
     const Assignment* link = topology_key("link");
-    const Assignment* attach = topology_key("attach") ? topology_key("attach") : link;
-    add_generated(graph_.attached, attach, "attach' or 'link");
+    const Assignment* attach = topology_key("attach");
+    if (attach && graph_.attached.empty())
+      located(*attach, [] { throw UserError("'attach': this topology attaches no device to a switch"); });
+    if (link) located(*link, [&] { (void)link_of(link->value); });  // also where nothing is made of it
+    add_generated(graph_.attached, attach ? attach : link, "attach' or 'link");
     add_generated(graph_.between, link, "link");
   }
   void add_generated(const std::vector<TopologyGraph::Edge>& edges, const Assignment* how, const char* key) {

@@ -162,6 +162,9 @@ void Sm::State::take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::
   unsigned rest = inst.units;
   while (sub.unit_free[static_cast<unsigned>(std::countr_zero(rest))] > now) rest &= rest - 1;
   const auto unit = static_cast<unsigned>(std::countr_zero(rest));
+  static_assert(
+      stats::kPipes == kUnits && static_cast<unsigned>(stats::Pipe::kTensor) == unit_index(Unit::kTensor),
+      "stats::Pipe has the order of config::Unit");
   counted.pipes[unit] += inst.interval;
   if (config.fp64_shared && unit == unit_index(Unit::kFp64)) {
     for (SubCore& each : subcores) each.unit_free[unit] = now + inst.interval;

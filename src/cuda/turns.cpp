@@ -132,8 +132,10 @@ void Turns::pass(std::recursive_mutex& held) {
   if (!on_ || is_alone()) return;
   const unsigned calls = std::exchange(calls_, 0);
   held.unlock();
-  (void)take(lock);
-  calls_ = calls;
+  if (take(lock))
+    calls_ = calls;
+  else  // turns have ended, and others call meanwhile
+    calls_ += calls;
   lock.unlock();
   held.lock();
 }

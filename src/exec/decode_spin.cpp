@@ -39,8 +39,8 @@ class Round {
   }
   /// What it may write.
   [[nodiscard]] const std::vector<Slot>& written() const { return written_; }
-  /// The last of its polling loads.
-  [[nodiscard]] std::uint32_t last_load() const { return loads_.back(); }
+  /// Its polling loads: operations, in its order.
+  [[nodiscard]] const std::vector<std::uint32_t>& loads() const { return loads_; }
 
  private:
   struct Step {
@@ -110,6 +110,10 @@ class Round {
     for_sources(op, [&](Slot slot) {
       if (!has(surely_, slot)) early_.push_back(slot);
     });
+    if (op.handler == Handler::kLoad) {
+      const Slot base = memory_[op.detail].base;
+      if (base.exists() && !has(surely_, base)) early_.push_back(base);
+    }
     add_results(op, steps_[k].certain && !op.guard.exists());
   }
   void add_results(const Operation& op, bool certain) {
@@ -134,6 +138,12 @@ class Round {
 
   /// Does no load's address depend on what was loaded, or on the rounds before?
   [[nodiscard]] bool looks_at_same_places() const {
+    const Slot first = memory_[code_[loop_.load].detail].base;
+    bool moves = false;  // the first load's address, between this round's and the next one's
+    for (std::uint32_t k = 0; k + 1 < size_; ++k)
+      if (steps_[k].reached && pc(k) > loop_.load)
+        for_results(code_[pc(k)], [&](Slot slot) { moves |= slot.code == first.code; });
+    if (moves) return false;
     Slots varying = carried_;
     for (const std::uint32_t load : loads_)
       for_results(code_[load], [&](Slot slot) { varying.push_back(slot); });
@@ -203,16 +213,17 @@ class Round {
 
 /// The loop whose last operation is the branch `end`, by the first of its loads for which it waits.
 void Decoder::find_spin_loop(std::uint32_t end) {
-  SpinLoop loop{out_.operations_[end].target, out_.operations_[end].target, end, {}};
+  SpinLoop loop{out_.operations_[end].target, out_.operations_[end].target, end, {}, {}};
   for (; loop.load < end; ++loop.load) {
     const Operation& op = out_.operations_[loop.load];
     if (op.handler != Handler::kLoad || !is_poll(op, out_.memory_[op.detail])) continue;
     if (out_.memory_[op.detail].spin != 0) return;
     Round round(out_.operations_.data(), out_.slots_.data(), out_.memory_.data(), loop);
     if (!round.waits()) continue;
+    loop.loads = round.loads();
     loop.written = round.written();
     out_.spins_.push_back(loop);
-    for (const std::uint32_t load : {loop.load, round.last_load()})
+    for (const std::uint32_t load : {loop.loads.front(), loop.loads.back()})
       out_.memory_[out_.operations_[load].detail].spin = static_cast<std::uint32_t>(out_.spins_.size());
     return;
   }

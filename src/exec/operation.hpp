@@ -103,8 +103,10 @@ struct MemoryForm {
 /// A loop that waits for words of global memory (decode_spin.cpp). Operations [begin, end]; the last leads
 /// back to the first.
 struct SpinLoop {
-  std::uint32_t load = 0;  // the first of its polling loads; the last one's MemoryForm names the loop, too
+  std::uint32_t load = 0;  // the first of its polling loads
   std::uint32_t begin = 0, end = 0;
+  std::vector<std::uint32_t> loads;  // polling loads of a round, in its order; MemoryForms of the first and
+                                     // the last name the loop
   std::vector<Slot> written;  // what a round may write
 };
 

@@ -1,5 +1,6 @@
 #include "exec/warp_memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -98,9 +99,11 @@ void LoadStore::load_anywhere(WarpState& warp, const Operation& op, const Memory
     (void)resolve(warp, form, active, bytes, a, span, Use::kRead, from);
     load_far(warp, op, form, active, from);
   }
-  if (!form.polls || !warp.slots[op.operands].exists()) return;
+  if (!form.polls) return;
   if (form.spin != 0 && warp.machine->options.signals && wait_for_signal(warp, op, form, active, a)) return;
-  note_poll(warp, active, a, *warp.at(warp.slots[op.operands]), false);
+  const Slot* const results = warp.slots + op.operands;
+  const Slot* const seen = std::find_if(results, results + form.count, [](Slot s) { return s.exists(); });
+  if (seen != results + form.count) note_poll(warp, active, a, *warp.at(*seen), false);
 }
 
 void LoadStore::store(WarpState& warp, const Operation& op, LaneMask active) {

@@ -172,25 +172,12 @@ void note_awaited(WarpState& warp, LaneMask waited, const Addresses& a, const st
   }
 }
 
-/// Has a round more polling loads than the first?
-bool loads_more(const WarpState& warp, const SpinLoop& loop) {
-  const std::uint32_t spin = form_of(warp, warp.operations[loop.load]).spin;
-  for (std::uint32_t pc = loop.load + 1; pc <= loop.end; ++pc) {
-    const Operation& op = warp.operations[pc];
-    if (op.handler == Handler::kLoad && form_of(warp, op).spin == spin) return true;
-  }
-  return false;
-}
-
 /// At the last load of a round of several: all of its loads have waited for the signals that their words have
 /// had. Which of these signals decided is not asked: who writes a flag anew waits for its reader first.
-void note_round(WarpState& warp, const SpinLoop& loop, const Operation& last, LaneMask active) {
+void note_round(WarpState& warp, const SpinLoop& loop, LaneMask active) {
   const SignalLog& log = *warp.machine->options.signals;
-  const auto end = static_cast<std::uint32_t>(&last - warp.operations);
-  for (std::uint32_t pc = loop.load; pc <= end; ++pc) {
-    const Operation& op = warp.operations[pc];
-    if (op.handler != Handler::kLoad || !form_of(warp, op).polls) continue;
-    const MemoryForm& form = form_of(warp, op);
+  for (const std::uint32_t pc : loop.loads) {
+    const MemoryForm& form = form_of(warp, warp.operations[pc]);
     const unsigned bytes = unsigned{form.bytes} * form.count;
     Addresses a;
     find_addresses(warp, form, a);
@@ -286,12 +273,12 @@ bool wait_for_signal(WarpState& warp, const Operation& op, const MemoryForm& for
   if (!waits) return false;
   const SpinLoop& loop = warp.machine->kernel.spins()[form.spin - 1];
   if (&op != &warp.operations[loop.load]) {
-    if (warp.record) note_round(warp, loop, op, active);
+    if (warp.record) note_round(warp, loop, active);
     return true;
   }
   const LaneMask left = leaving(warp, loop, active);
   if (left != 0) {
-    if (warp.record && !loads_more(warp, loop)) note_wait(warp, loop, op, left, a);
+    if (warp.record && loop.loads.size() == 1) note_wait(warp, loop, op, left, a);
     return true;
   }
   if (warp.record) {

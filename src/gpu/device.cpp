@@ -71,11 +71,17 @@ void Device::empty_caches() {
 }
 
 void Device::touch_l2(const mem::Touch& touch) {
-  const std::uint32_t home = map_.home_slice(touch.line), near = map_.near_slice(touch.line, touch.half);
-  for (const std::uint32_t slice : {home, near}) {
+  const std::uint32_t home = map_.home_slice(touch.line);
+  const std::uint32_t near = map_.near_slice(touch.line, touch.half);
+  // Of a store of the home's own half the copy in the other half must hear, of another one nobody but the
+  // home.
+  const std::uint32_t other = !touch.store   ? near
+                              : near == home ? map_.near_slice(touch.line, 1 - map_.half_of_slice(home))
+                                             : home;
+  for (const std::uint32_t slice : {home, other}) {
     const Part& part = partitions_[slice / config_.l2.slices_per_partition];
     if (part.touch) part.touch(slice, touch);
-    if (home == near) return;
+    if (home == other) return;
   }
 }
 

@@ -4,23 +4,14 @@
 #include <bit>
 
 #include "trace/bulk_runs.hpp"
+#include "trace/moved_addresses.hpp"
 
 namespace lockstep::gpu {
 namespace {
 
-using trace::MemSpace;
 using trace::OpClass;
 
-constexpr Address kWindowBytes = Address{1} << 24;  // of shared and of local memory among generic addresses
 constexpr std::uint64_t kCtasAtOnce = 64;
-
-bool in_window(Address a, Address base) { return base != 0 && a - base < kWindowBytes; }
-
-bool reaches_global(const trace::StaticInst& inst, const trace::KernelHeader& kernel, Address first) {
-  if (inst.space == MemSpace::kGlobal) return true;
-  return inst.space == MemSpace::kGeneric && !in_window(first, kernel.shared_base) &&
-         !in_window(first, kernel.local_base);
-}
 
 bool writes(OpClass c) { return c == OpClass::kStore || c == OpClass::kAtomic || c == OpClass::kReduction; }
 
@@ -62,7 +53,7 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
                            for (std::uint32_t row = 0; row < run.rows; ++row)
                              toucher.access(run.first + static_cast<Address>(run.stride) * row, run.bytes);
                          });
-  } else if (reaches_global(inst, kernel, lanes[std::countr_zero(record.mask)])) {
+  } else if (trace::is_global(inst, lanes[std::countr_zero(record.mask)], kernel)) {
     toucher.begin(writes(inst.op_class), inst.evict_first);
     for (LaneMask rest = record.mask; rest != 0; rest &= rest - 1)
       toucher.access(lanes[std::countr_zero(rest)], std::max<std::uint64_t>(inst.access_bytes, 1));

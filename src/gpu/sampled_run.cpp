@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kReach = 4;              // sizes of the L2 that warm-ups go back; assumed
 constexpr std::size_t kLeastWarmUps = 2;  // launches; assumed: programs that swap buffers
-constexpr double kLargestError = 0.1;     // that is aimed at within a kernel
+constexpr double kLargestError = 0.1;     // that is aimed at within a kernel; assumed
 
 constexpr std::size_t kL2Sectors =
     1 + (offsetof(stats::KernelCounters, mem) + offsetof(stats::PartitionCounters, l2) +
@@ -102,6 +102,7 @@ std::optional<sampling::CtaSampler> SampledRun::cta_sampler(std::uint32_t launch
   const core::LaunchPlan& plan = device_->dispatcher().plan(kernel_of_[launch]);
   const std::uint64_t wave = std::uint64_t{plan.occupancy.ctas_per_sm} * device_->config().gpu.sms;
   if (plan.ctas < sampling::CtaSampler::kLeastWaves * wave) return std::nullopt;
+  // Kernels together may take half of the run's variance: shares * errors squared add up to error^2 / 2.
   const double error = std::min(kLargestError, options_.error / std::sqrt(2 * launches_->share(launch)));
   return std::optional<sampling::CtaSampler>(std::in_place, plan.ctas, wave, error, options_.confidence,
                                              options_.seed, launch);

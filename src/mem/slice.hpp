@@ -73,7 +73,8 @@ class Slice {
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
   /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line
-  /// whose home is the other half's becomes a copy, unless it is stored to.
+  /// whose home is the other half's becomes a copy; one of the home's own half makes a copy invalid, one
+  /// of the other half goes through it. Device::touch_l2() says which slices hear of an access.
   void touch(const Touch& t);
   void dump(std::string& out) const;
 

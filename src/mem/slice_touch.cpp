@@ -22,13 +22,23 @@ std::optional<Slot> Slice::touched_place(const Touch& t, std::uint32_t set, bool
 
 void Slice::touch(const Touch& t) {
   const bool far = is_far(t.line);
-  if (far && t.store) return;  // the home slice's alone
   const std::uint32_t set = tags_.set_of(map_->local_line(t.line));
+  if (far && t.store) {  // the home slice's alone, and a copy here holds the old data
+    if (const std::optional<Slot> copy = tags_.find(set, t.line))
+      tags_[*copy].valid = static_cast<SectorMask>(tags_[*copy].valid & ~t.sectors);
+    return;
+  }
   const std::optional<Slot> slot = touched_place(t, set, far);
   if (!slot) return;
   Line& line = tags_[*slot];
   line.valid = static_cast<SectorMask>(line.valid | (t.sectors & ~line.pending));
-  if (!t.store) return;
+  if (!t.store) {  // as serve_read(): a later store has to drop the other half's copy
+    if (!far && map_->near_slice(t.line, t.half) != slice_)
+      line.copied = static_cast<SectorMask>(line.copied | t.sectors);
+    return;
+  }
+  if (map_->near_slice(t.line, t.half) == slice_)
+    line.copied = static_cast<SectorMask>(line.copied & ~t.sectors);
   if (!tags_.is_dirty(*slot) && dirty_ways_ > 0)
     while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) tags_.mark_clean(*oldest);
   for (unsigned s = 0; s < kSectorsPerLine; ++s)

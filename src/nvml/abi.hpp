@@ -47,11 +47,6 @@ struct FieldValue {
   } value;
 };
 
-/// nvmlMemory_t: bytes.
-struct Memory {
-  unsigned long long total, free, used;
-};
-
 static_assert(sizeof(PciInfoLegacy) == 52 && sizeof(PciInfo) == 68 && sizeof(FieldValue) == 40);
 
 }  // namespace lockstep::nvml::abi

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -16,13 +17,6 @@ constexpr unsigned kKhzPerMhz = 1000;
 
 /// nvmlClockType_t.
 enum Clock : int { kGraphics, kSm, kMemory, kVideo };
-
-Return give(const std::string& text, char* to, unsigned bytes) {
-  if (to == nullptr) return Return::kInvalidArgument;
-  if (bytes <= text.size()) return Return::kInsufficientSize;
-  std::memcpy(to, text.c_str(), text.size() + 1);
-  return Return::kSuccess;
-}
 
 Return count(unsigned* devices) {
   return api([&](Library& library) {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <exception>
 #include <mutex>
-#include <string_view>
 
 #include "util/console.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::nvml {
 
@@ -66,13 +68,23 @@ void describe(unsigned node, abi::PciInfoLegacy& info) {
   copy(info.bus_id, sizeof info.bus_id, bus_id(node));
 }
 
+Return give(std::string_view text, char* to, unsigned bytes) {
+  if (to == nullptr) return Return::kInvalidArgument;
+  if (bytes <= text.size()) return Return::kInsufficientSize;
+  std::memcpy(to, text.data(), text.size());
+  to[text.size()] = '\0';
+  return Return::kSuccess;
+}
+
 Return locked(Return (*call)(Library&, void*), void* context) noexcept {
   try {
     const std::scoped_lock lock(mutex());
     return call(Library::instance(), context);
-  } catch (const std::exception& error) {
+  } catch (const UserError& error) {  // the environment describes no machine
     print_err("lockstep: {}\n", error.what());
     return Return::kDriverNotLoaded;
+  } catch (const std::exception&) {
+    return Return::kUnknown;
   }
 }
 

@@ -3,10 +3,10 @@
 // that asking it changes nothing that is simulated.
 #pragma once
 
-#include <cstdio>
-#include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cuda/settings.hpp"
 #include "nvml/abi.hpp"
@@ -51,6 +51,9 @@ class Library {
 [[nodiscard]] std::string bus_id(unsigned node);
 void describe(unsigned node, abi::PciInfo& info);
 void describe(unsigned node, abi::PciInfoLegacy& info);
+
+/// Copies a text that a program asks for into its buffer.
+[[nodiscard]] Return give(std::string_view text, char* to, unsigned bytes);
 
 /// Runs `body(library)` alone in the process. Precondition of all functions but a few: nvmlInit.
 Return locked(Return (*call)(Library&, void*), void* context) noexcept;

@@ -47,9 +47,10 @@ Return link_api(const Device* handle, unsigned link, const void* result, Body&& 
   });
 }
 
-/// Links of devices that are all one system's: neither chip-to-chip ones nor, before Hopper, any that fields
-/// are asked for.
+/// Of the fields only these two are known: links to a CPU's chip, of which there are none, and whether NVLink
+/// number `scope` is up.
 Return field_of(const cuda::Machine& machine, unsigned device, abi::FieldValue& value) {
+  value.timestamp = value.latency_us = 0;  // asking takes no simulated time
   value.value_type = kUnsignedInt;
   if (value.field == kC2cLinks) return value.value.ui = 0, Return::kSuccess;
   if (value.field != kLinkState) return Return::kNotSupported;

@@ -16,14 +16,6 @@ Return open() {
   return locked([](Library& library, void*) { return library.open(), Return::kSuccess; }, nullptr);
 }
 
-Return give(std::string_view text, char* to, unsigned bytes) {
-  if (to == nullptr) return Return::kInvalidArgument;
-  if (bytes <= text.size()) return Return::kInsufficientSize;
-  std::memcpy(to, text.data(), text.size());
-  to[text.size()] = '\0';
-  return Return::kSuccess;
-}
-
 Return cuda_version(int* version) {
   if (version == nullptr) return Return::kInvalidArgument;
   *version = cuda::kRuntimeVersion;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "sampling/quantile.hpp"
 #include "sampling/random.hpp"
@@ -10,16 +9,12 @@
 namespace lockstep::sampling {
 namespace {
 
+// In waves. Assumed: the fewest with which waves have a scatter and each part has been warmed.
 constexpr std::uint64_t kFillingWaves = 2;
 constexpr std::size_t kFirstWaves = 3, kLeastParts = 5;
 constexpr std::uint64_t kTimedOfPart = 2, kLastWaves = 1;
 
 }  // namespace
-
-std::size_t instructions_measure() {
-  static_assert(offsetof(stats::KernelCounters, sm) == 0);
-  return 1 + offsetof(stats::SmCounters, warp_instructions) / sizeof(std::uint64_t);
-}
 
 CtaSampler::CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence,
                        std::uint64_t seed, std::uint64_t which)

@@ -62,7 +62,4 @@ class CtaSampler {
   Unseen left_out_;
 };
 
-/// Index of the warp instructions among the measures.
-[[nodiscard]] std::size_t instructions_measure();
-
 }  // namespace lockstep::sampling

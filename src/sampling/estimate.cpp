@@ -9,10 +9,10 @@ namespace lockstep::sampling {
 
 void EstimatedSum::add(const Prediction& part, double freedom, double predicted) {
   value_ += part.value;
+  bias_ += kBias * std::abs(predicted);
   if (part.variance <= 0) return;
   variance_ += part.variance;
   squares_ += part.variance * part.variance / std::max(freedom, 1.0);
-  bias_ += kBias * std::abs(predicted);
 }
 
 void EstimatedSum::add(const EstimatedSum& other) {
@@ -23,7 +23,7 @@ void EstimatedSum::add(const EstimatedSum& other) {
 }
 
 Estimate EstimatedSum::estimate(double confidence) const {
-  if (variance_ <= 0) return {value_, 0};
+  if (variance_ <= 0) return {value_, bias_};
   return {value_, student_t(confidence, variance_ * variance_ / squares_) * std::sqrt(variance_) + bias_};
 }
 

@@ -22,7 +22,7 @@ inline constexpr double kBias = 0.005;
 class EstimatedSum {
  public:
   void add(const EstimatedSum& other);
-  /// `predicted`: how much of the part's value is; what has no variance is known exactly.
+  /// `predicted`: how much of the part's value is; 0 where it is known exactly.
   void add(const Prediction& part, double freedom, double predicted);
   [[nodiscard]] Estimate estimate(double confidence) const;
 

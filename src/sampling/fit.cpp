@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace lockstep::sampling {
 namespace {
@@ -10,6 +11,11 @@ constexpr std::size_t kLinearFrom = 4;  // units; assumed: two degrees of freedo
 constexpr double kEqualSizes = 1e-3;    // relative range of sizes that counts as none
 
 }  // namespace
+
+std::size_t instructions_measure() {
+  static_assert(offsetof(stats::KernelCounters, sm) == 0);
+  return 1 + offsetof(stats::SmCounters, warp_instructions) / sizeof(std::uint64_t);
+}
 
 Measures measures_of(Cycle cycles, const stats::KernelCounters& counters) {
   Measures measures;

@@ -13,6 +13,8 @@ namespace lockstep::sampling {
 /// What is measured of a unit: its cycles, then all its counters in their order.
 inline constexpr std::size_t kMeasures = 1 + sizeof(stats::KernelCounters) / sizeof(std::uint64_t);
 using Measures = std::array<double, kMeasures>;
+/// Index of the warp instructions among the measures: known of units that were not timed, too.
+[[nodiscard]] std::size_t instructions_measure();
 [[nodiscard]] Measures measures_of(Cycle cycles, const stats::KernelCounters& counters);
 
 /// A set of units of which only the sizes are known.

@@ -15,6 +15,9 @@ constexpr double kPriorScatter = 0.05;  // of a launch, relative, before it is m
 constexpr double kPriorFreedom = 2;     // what the prior weighs against what was measured; assumed
 constexpr double kPlannedFreedom = 30;  // of the interval that the allocation aims at; assumed
 
+/// How much of a value is not known, of this measure.
+double predicted(std::size_t measure, double value) { return measure == instructions_measure() ? 0 : value; }
+
 }  // namespace
 
 LaunchSampler::LaunchSampler(const Options& options, std::span<const Launch> launches)
@@ -105,7 +108,7 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
 void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Own& own) {
   Group& group = groups_[group_of_[launch]];
   for (std::size_t i = 0; i < kMeasures; ++i)
-    group.timed[i].add({measures[i], own.variance[i]}, own.freedom, own.predicted[i]);
+    group.timed[i].add({measures[i], own.variance[i]}, own.freedom, predicted(i, own.predicted[i]));
   if (launch != group.first) group.fit.add(size(launch), measures);
   if (random_[launch]) group.random.add(size(launch), measures);
 }
@@ -115,9 +118,9 @@ Measures LaunchSampler::predict(std::uint32_t launch) const {
   const Fit::Model model = fit.model();
   Unseen one;
   one.add(size(launch));
-  Measures predicted;
-  for (std::size_t i = 0; i < kMeasures; ++i) predicted[i] = std::max(fit.predict(model, i, one).value, 0.0);
-  return predicted;
+  Measures all;
+  for (std::size_t i = 0; i < kMeasures; ++i) all[i] = std::max(fit.predict(model, i, one).value, 0.0);
+  return all;
 }
 
 void LaunchSampler::finish(const Group& group, std::size_t measure, EstimatedSum& sum) const {
@@ -125,7 +128,7 @@ void LaunchSampler::finish(const Group& group, std::size_t measure, EstimatedSum
   const Fit& fit = fit_of(group);
   const Fit::Model model = fit.model();
   const Prediction rest = fit.predict(model, measure, group.unseen);
-  sum.add(rest, static_cast<double>(fit.freedom(model)), rest.value);
+  sum.add(rest, static_cast<double>(fit.freedom(model)), predicted(measure, rest.value));
 }
 
 std::vector<LaunchSampler::GroupResult> LaunchSampler::groups() const {

@@ -43,6 +43,7 @@ enum class Pipe : std::uint8_t {
   kCount
 };
 inline constexpr unsigned kPipes = static_cast<unsigned>(Pipe::kCount);
+
 /// What does an instruction's arithmetic, for lanes by unit.
 enum class UnitClass : std::uint8_t {
   kInt,          // integer, logic, compare, select, move, shuffle

@@ -9,14 +9,13 @@ bool in_window(Address address, Address base) {
   return base != 0 && address >= base && address < base + kWindow;
 }
 
-/// By its first lane's address, as the SM decides it.
+}  // namespace
+
 bool is_global(const StaticInst& inst, Address first, const KernelHeader& header) {
   if (inst.space == MemSpace::kGlobal || inst.space == MemSpace::kTexture) return true;
   return inst.space == MemSpace::kGeneric && !in_window(first, header.shared_base) &&
          !in_window(first, header.local_base);
 }
-
-}  // namespace
 
 void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region) {
   for (const WarpSpan& warp : cta.warps) {

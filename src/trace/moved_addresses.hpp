@@ -17,6 +17,10 @@ inline constexpr Address kRegionBytes = Address{1} << 44;
   return region + (address & (kRegionBytes - 1));
 }
 
+/// Whether an access is one of global memory, textures included: by its first lane's address, as the SM
+/// decides it.
+[[nodiscard]] bool is_global(const StaticInst& inst, Address first, const KernelHeader& header);
+
 /// Moves the addresses of global memory to the region: also those of textures, and of generic accesses
 /// outside the windows of shared and local memory.
 void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region);

@@ -132,6 +132,49 @@ AGAIN:
   @%p3 bra AGAIN;
   ret;
 }
+.visible .entry wait_both(.param .u64 at, .param .u32 least) {
+  .reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [least];
+  mov.u32 %r3, 0;
+AGAIN:
+  ld.volatile.global.u32 %r4, [%rd1];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 50;
+  @%p1 bra TEST;
+  mov.u32 %r3, 0;
+  add.u64 %rd2, %rd1, 1020;
+  ld.volatile.global.u32 %r8, [%rd2];
+  setp.ne.u32 %p2, %r8, 0;
+  @%p2 bra DONE;
+TEST:
+  ld.volatile.global.u32 %r5, [%rd1+128];
+  setp.lt.u32 %p3, %r4, %r1;
+  setp.lt.u32 %p4, %r5, %r1;
+  or.pred %p3, %p3, %p4;
+  @%p3 bra AGAIN;
+DONE:
+  ret;
+}
+.visible .entry wait_last(.param .u64 at, .param .u32 least) {
+  .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [least];
+AGAIN:
+  ld.volatile.global.v4.u32 {_, _, _, %r2}, [%rd1];
+  setp.lt.u32 %p, %r2, %r1;
+  @%p bra AGAIN;
+  ret;
+}
+.visible .entry moves(.param .u64 at, .param .u32 least) {
+  .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [least];
+  add.u64 %rd2, %rd1, 4;
+AGAIN:
+  ld.volatile.global.u32 %r2, [%rd1];
+  mov.u64 %rd1, %rd2;
+  setp.lt.u32 %p, %r2, %r1;
+  @%p bra AGAIN;
+  ret;
+}
 .visible .entry patient(.param .u64 at, .param .u32 rounds) {
   .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %rd<2>;
   ld.param.u64 %rd1, [at]; ld.param.u32 %r1, [rounds];
@@ -350,6 +393,27 @@ TEST_CASE("A round of several loads and a vote waits until all lanes have what t
   CHECK(waiter.awaited() == all);
 }
 
+TEST_CASE("What the rare part loads between two loads of a round is none of the round's") {
+  Signalling device;
+  device.write("strong", 5);
+  device.write("strong", 5, 32);
+  auto waiter = device.launch("wait_both", 5);
+  REQUIRE(waiter.go_on());
+  CHECK(waiter.loads() == 2);
+  CHECK((waiter.awaited() == std::vector<Awaited>{{device.at, 1, 1}, {device.at + 128, 1, 1}}));
+}
+
+TEST_CASE("A vector of which the first element is not wanted is waited for, too") {
+  Signalling device;
+  auto waiter = device.launch("wait_last", 7);
+  CHECK_FALSE(waiter.go_on());
+  CHECK(waiter.grid->waits());
+  device.write("vectors", 7);
+  REQUIRE(waiter.go_on());
+  CHECK(waiter.awaited().size() == 1);
+  CHECK(waiter.loads() == 1);
+}
+
 TEST_CASE("A loop that gives up after some rounds is none that waits, nor is a chain of pointers") {
   Signalling device;
   auto patient = device.launch("patient", 100);
@@ -357,6 +421,7 @@ TEST_CASE("A loop that gives up after some rounds is none that waits, nor is a c
   CHECK(patient.loads() == 100);
   CHECK(*reinterpret_cast<const std::uint32_t*>(device.at + 4) == 100);
   CHECK(device.kernel("chase")->spins().empty());
+  CHECK(device.kernel("moves")->spins().empty());  // looks elsewhere from the second round on
   CHECK(device.kernel("patient")->spins().empty());
   CHECK(device.kernel("wait_all")->spins().size() == 1);
   CHECK(device.kernel("wait_vectors")->spins().size() == 1);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "config/system_config.hpp"
 #include "link/framing.hpp"
 #include "link/switch.hpp"
 
@@ -47,6 +48,12 @@ Message message(std::uint32_t bytes, std::uint32_t tag = 0) {
   m.bytes = bytes;
   m.access.tag = tag;
   return m;
+}
+
+TEST_CASE("Framing: the configuration's names are those of the models, in their order") {
+  REQUIRE(config::link_models().size() == framing_models().size());
+  for (std::size_t i = 0; i < framing_models().size(); ++i)
+    CHECK(config::link_models()[i] == framing_models()[i]->name);
 }
 
 TEST_CASE(

@@ -53,6 +53,25 @@ TEST_CASE("far hit, near copy, and what a write does to it") {
   CHECK(k.mem.l2.accesses == 9);
 }
 
+TEST_CASE("a copy that was made outside of time is dropped as one made in it") {
+  const config::GpuConfig c = two_halves();
+  Bench b(c);
+  const Address line = line_of_half(b.map, 1);
+  const std::uint32_t home = b.map.home_slice(line), twin = b.map.near_slice(line, 0);
+  for (const std::uint32_t slice : {home, twin})
+    b.partitions[slice / c.l2.slices_per_partition]->touch(
+        slice, {.line = line, .sectors = 1, .store = false, .evict_first = false, .half = 0});
+  Requester &near = *b.requesters[0], &far = *b.requesters[3];
+  near.add(1000, load(line, 1));       // the copy
+  far.add(2000, store(line, 1, {1}));  // drops it
+  near.add(3000, load(line, 1));       // far hit
+  b.run();
+  const Cycle hit = 24 + c.l2.latency + 1 + 24;
+  const auto took = [&](std::size_t i) { return near.received.at(i).at - near.sent.at(i); };
+  CHECK(took(0) == hit);
+  CHECK(took(1) == hit + 2 * c.icnt.far_latency);
+}
+
 TEST_CASE("a pointer chase sees the near half, then the far one, then DRAM") {
   config::GpuConfig c = two_halves();
   c.l2.slice_bytes = 32 * 1024;  // two halves of 64 KiB

@@ -64,14 +64,15 @@ Outcome run(const Population& p, const Options& options) {
     ++outcome.timed;
     Measures m{};
     m[0] = p.cycles[i];
-    m[1] = p.of[i].second;
+    m[instructions_measure()] = p.of[i].second;
     sampler.add(i, m, {});
   }
   outcome.cycles = sampler.totals()[0];
   double size = 0;
   for (const auto& [k, s] : p.of) size += s;
-  CHECK(sampler.totals()[1].value == Approx(size));  // what is proportional to the size is known exactly
-  CHECK(sampler.totals()[1].half_width <= 1e-6 * size);
+  const Estimate instructions = sampler.totals()[instructions_measure()];  // the sizes are known
+  CHECK(instructions.value == Approx(size));
+  CHECK(instructions.half_width <= 1e-6 * size);
   return outcome;
 }
 
@@ -139,16 +140,17 @@ TEST_CASE("Groups: by kernel, then by factors of two") {
 struct Waves {
   std::uint64_t ctas, wave;
   double (*rate)(double);  // cycles a CTA takes, by its place in the kernel
+  int least;               // of 100 intervals hold the truth
 };
 
 TEST_CASE("CTAs: most are left out, the last wave is timed, and the interval holds the kernel's time") {
-  const Waves kernels[] = {{6400, 100, [](double) { return 10.0; }},
-                           {6400, 100, [](double at) { return 10 + 2 * at; }},
-                           {20000, 160, [](double at) { return 10 + std::sin(at * 60); }}};
+  const Waves kernels[] = {{6400, 100, [](double) { return 10.0; }, 95},
+                           {6400, 100, [](double at) { return 10 + 2 * at; }, 65},
+                           {20000, 160, [](double at) { return 10 + std::sin(at * 60); }, 95}};
   std::mt19937_64 random(5);
   std::normal_distribution<double> noise(1, 0.01);
-  int inside = 0, runs = 0;
-  for (const Waves& k : kernels)
+  for (const Waves& k : kernels) {
+    int inside = 0;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
       std::vector<double> wave_noise(k.ctas / k.wave + 1);
       for (double& n : wave_noise) n = noise(random);
@@ -178,10 +180,11 @@ TEST_CASE("CTAs: most are left out, the last wave is timed, and the interval hol
       if (&k == kernels) CHECK(timed < 0.5 * static_cast<double>(k.ctas));
       CHECK(e.value == Approx(truth).epsilon(0.1));
       inside += std::abs(e.value - truth) <= e.half_width;
-      ++runs;
     }
-  INFO(inside << " of " << runs);
-  CHECK(inside >= runs * 80 / 100);  // less than 95 %: see "Limits" of docs/studies/sampling.md
+    INFO("kernel " << &k - kernels);
+    CHECK(inside >=
+          k.least);  // where the rate grows less than 95 %: see "Limits" of docs/studies/sampling.md
+  }
 }
 
 TEST_CASE("A kernel of few waves is timed wholly") {
