@@ -134,10 +134,10 @@ Rows l2_rows() {
               l2<&G::slices_per_partition>()),
       integer("l2.slice_bytes", M::kBytes, 4096, 16777216, "capacity of a slice", l2<&G::slice_bytes>()),
       integer("l2.ways", M::kNone, 1, 128, "ways of a slice", l2<&G::ways>()),
-      integer(
-          "l2.dirty_ways", M::kNone, 1, kNoDirtyLimit,
-          "dirty lines of a set; for one more it writes back the one that l2.replacement would replace (128: no limit)",
-          l2<&G::dirty_ways>()),
+      integer("l2.dirty_ways", M::kNone, 1, kNoDirtyLimit,
+              "dirty lines of a set; for one more it writes back the one that l2.replacement would replace "
+              "(128: no limit)",
+              l2<&G::dirty_ways>()),
       choice("l2.replacement", kL2Replacements,
              "line of a set that goes: least recently used, not recently used (one reference bit a line), or "
              "random by a hash",

@@ -107,7 +107,7 @@ struct SpinLoop {
   std::uint32_t begin = 0, end = 0;
   std::vector<std::uint32_t> loads;  // polling loads of a round, in its order; MemoryForms of the first and
                                      // the last name the loop
-  std::vector<Slot> written;  // what a round may write
+  std::vector<Slot> written;         // what a round may write
 };
 
 using AtomicFn = std::uint64_t (*)(std::uint64_t old, std::uint64_t operand, std::uint64_t second);
