@@ -69,10 +69,14 @@ Found read(const std::string& place) {
   return {std::move(file), std::move(checkpoint)};
 }
 
-void add(const std::string& folder, const Checkpoint& checkpoint) {
+void prepare(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) fail_output(folder, "cannot be made", error.value());
+  (void)OutputFile((fs::path(folder) / kBegin).string());  // is gone with the object
+}
+
+void add(const std::string& folder, const Checkpoint& checkpoint) {
   OutputFile file((fs::path(folder) / fmt::format("{}{:012}{}", kBegin, checkpoint.kernels, kEnd)).string());
   file.append(encode(checkpoint));
   file.commit(OutputFile::Sync::kName);

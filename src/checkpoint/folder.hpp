@@ -19,7 +19,11 @@ struct Found {
 };
 [[nodiscard]] Found read(const std::string& place);
 
-/// Makes the folder where it is missing, writes the checkpoint, and removes all but it and the one before.
+/// Makes the folder where it is missing. Throws UserError where no file can be written in it: before a long
+/// run, not after it.
+void prepare(const std::string& folder);
+
+/// Writes the checkpoint, and removes all but it and the one before.
 /// Whatever ends the program, the checkpoints in the folder are whole. Throws UserError and OutputError.
 void add(const std::string& folder, const Checkpoint& checkpoint);
 

@@ -11,6 +11,7 @@
 #include "cli/options.hpp"
 #include "config/config.hpp"
 #include "trace/content_hash.hpp"
+#include "util/archive.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
 
@@ -62,7 +63,7 @@ checkpoint::MadeFrom made_from(const trace::TraceSet& trace, const gpu::RunOptio
 void add_checkpoint_options(po::options_description& options) {
   options.add_options()(
       "checkpoint", po::value<std::string>(),
-      "FOLDER[,every=10min]: write the state of the run there behind kernels, for --resume; also on SIGTERM, "
+      "FOLDER[,every=10min]: write the state of the run there between kernels, for --resume; also on SIGTERM, "
       "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
       "resume", po::value<std::string>(),
       "go on from the newest checkpoint in this folder, or from this one; everything else as it was");
@@ -126,6 +127,7 @@ Checkpoints::Checkpoints(const CheckpointArguments& arguments, const trace::Trac
   }
   if (arguments_.folder.empty()) return;
   check_folder(resumed);
+  checkpoint::prepare(arguments_.folder);
   options.checkpoint.wish = [this](std::uint64_t kernels) { return wish(kernels); };
   options.checkpoint.keep = [this](std::string_view state, std::uint64_t kernels) {
     return keep(state, kernels);
@@ -152,7 +154,11 @@ void Checkpoints::check_folder(const std::string& resumed_file) {
 
 Checkpoints::Wish Checkpoints::wish(std::uint64_t kernels) {
   const bool asked = checkpoint_asked();
-  if (kernels > current_.kernels) return asked || Clock::now() >= due_ ? Wish::kKeep : Wish::kNone;
+  if (kernels > current_.kernels) {
+    if (!asked && Clock::now() < due_) return Wish::kNone;
+    waiting_ = true;
+    return Wish::kKeep;
+  }
   if (!asked || !written_) return Wish::kNone;
   stopped_ = true;
   return Wish::kStop;  // nothing is lost that could be kept
@@ -162,6 +168,7 @@ bool Checkpoints::keep(std::string_view state, std::uint64_t kernels) {
   try {
     checkpoint::add(arguments_.folder, {current_.made_from, kernels, std::string(state)});
     written_ = true;
+    waiting_ = false;
     stopped_ = checkpoint_asked();
   } catch (const UserError& error) {
     if (!warned_) print_err("lockstep: warning: {}; the run goes on\n", error.what());
@@ -172,7 +179,18 @@ bool Checkpoints::keep(std::string_view state, std::uint64_t kernels) {
   return stopped_;
 }
 
+gpu::RunResult Checkpoints::run(const trace::TraceSet& trace, const gpu::RunOptions& options) const {
+  try {
+    return gpu::simulate(trace, options);
+  } catch (const ArchiveError& error) {
+    throw InputError(arguments_.resume, 0, fmt::format("is of no use here: {}", error.what()));
+  }
+}
+
 int Checkpoints::end(int code) {
+  if (waiting_ && !written_ && !warned_)
+    print_err(
+        "lockstep: warning: no checkpoint could be written: there was no time without a running kernel\n");
   if (code == kDone && !arguments_.folder.empty()) checkpoint::clear(arguments_.folder);
   if (!stopped_ || code != kInterrupted) return code;
   print_err("lockstep: stopped after {} kernels; the same command with --resume {} goes on\n",

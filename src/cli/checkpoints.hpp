@@ -16,7 +16,7 @@ namespace lockstep::cli {
 
 struct CheckpointArguments {
   std::string folder;                                          // for checkpoints; empty: none are written
-  std::chrono::milliseconds every = std::chrono::minutes(10);  // of the host's time; 0: behind every kernel
+  std::chrono::milliseconds every = std::chrono::minutes(10);  // of the host's time; 0: after every kernel
   std::string resume;  // a checkpoint, or a folder of them; empty: none
   [[nodiscard]] bool any() const { return !folder.empty() || !resume.empty(); }
 };
@@ -39,6 +39,8 @@ class Checkpoints {
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
+  /// The run. A state that does not fit is an InputError.
+  [[nodiscard]] gpu::RunResult run(const trace::TraceSet& trace, const gpu::RunOptions& options) const;
   /// After the run: its exit code, of which `code` is what it would be without checkpoints. A run that is
   /// complete needs its checkpoints no more.
   [[nodiscard]] int end(int code);
@@ -55,6 +57,7 @@ class Checkpoints {
   checkpoint::Checkpoint current_;  // the last one; `state` is that to go on from
   Clock::time_point due_;
   bool written_ = false;  // current_ is in the folder
+  bool waiting_ = false;  // for a time at which the state can be taken
   bool stopped_ = false, warned_ = false;
 };
 

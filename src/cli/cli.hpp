@@ -5,7 +5,7 @@ namespace lockstep::cli {
 
 /// Exit codes: 0 done; 1 `compare` found a difference, or a run of `sweep` is not complete; 2 bad usage or
 /// input; 3 deadlock; 4 output could not be written, such as on a full disk; 5 `--check` found errors; 70 an
-/// error inside the program (sysexits' EX_SOFTWARE); 75 stopped by a signal behind a checkpoint, `--resume`
+/// error inside the program (sysexits' EX_SOFTWARE); 75 stopped by a signal with a checkpoint, `--resume`
 /// goes on (sysexits' EX_TEMPFAIL); 130 ended early by a signal (util/signals.hpp), with the results so far;
 /// 141 the reader of standard output has gone (128 + SIGPIPE, as a shell says of programs that this signal
 /// ends).

@@ -29,7 +29,7 @@ extern "C" void on_interrupt(int number) {
   int none = 0;
   if (!seen.compare_exchange_strong(none, number)) return;
   if (number != SIGINT && checkpoints.load(std::memory_order_relaxed)) {
-    say("\nlockstep: stopping behind the running kernel, with a checkpoint; once more kills\n");
+    say("\nlockstep: stopping after the running kernel, with a checkpoint; once more kills\n");
   } else {
     say("\nlockstep: stopping, results so far are kept; once more kills\n");
   }

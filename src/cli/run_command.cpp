@@ -218,7 +218,10 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   if (arguments.checkpoints.any())
     checkpoints.emplace(arguments.checkpoints, *trace, arguments.options, arguments.quiet);
   ProgressPrinter progress(stderr, ctas_before(*trace, arguments.options.kernels));
-  const auto run = [&] { return gpu::simulate(*trace, arguments.options); };
+  const auto run = [&] {
+    return checkpoints ? checkpoints->run(*trace, arguments.options)
+                       : gpu::simulate(*trace, arguments.options);
+  };
   const int code = simulate(arguments, *trace, progress, run, argc, argv);
   return checkpoints ? checkpoints->end(code) : code;
 }

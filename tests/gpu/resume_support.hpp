@@ -50,7 +50,7 @@ inline void check_resume(const trace::TraceSet& trace, const gpu::RunOptions& op
     gpu::RunOptions resumed = options;
     resumed.checkpoint.resume = state.bytes;
     resumed.threads = static_cast<unsigned>(1 + i % 3);
-    resumed.window = i % 2 == 0 ? 0 : 2;
+    resumed.window = i % 2 == 0 || options.window == 1 ? options.window : 2;
     if (i % 2 == 1) resumed.shuffle = 42 + i;
     INFO("after " << state.kernels << " kernels, threads " << resumed.threads);
     CHECK((all_bytes(gpu::simulate(trace, resumed)) == expected));

@@ -1,6 +1,6 @@
 # For jobs of SLURM, to be read with `.`: run_and_requeue COMMAND ARGUMENTS.
 #
-# Runs the command and hands SIGUSR1 and SIGTERM on to it. Where it then ends with 75, having kept its state behind SIGUSR1
+# Runs the command and hands SIGUSR1 and SIGTERM on to it. Where it then ends with 75, having kept its state after SIGUSR1
 # (the time limit, `#SBATCH --signal=B:USR1@...`), the job is queued again. SIGTERM alone is scancel's: the job is not wanted.
 run_and_requeue() {
   local code=0 limit=0 child
