@@ -97,6 +97,9 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kHostAccess:
     case From::kDeviceAccess:
     case From::kStreamPrefetch:
+    case From::kNetMemory:
+    case From::kNetQueue:
+    case From::kNetOperation:
       break;
   }
   return To::kOrder;

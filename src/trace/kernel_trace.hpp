@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trace/instruction.hpp"
+#include "trace/net_operation.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::trace {
@@ -199,20 +200,26 @@ struct Command {
     kPeerCopy,        // in `stream`: a copy between two devices' memories, from `source` to `address`
     kPlace,           // the memory at `address` is that of `device`, from here on
     kMulticast,       // `address` also stands for the memory of `device` at `source`, from here on
+    // Networking (net_operation.hpp).
+    kNetMemory,  // memory of the device that its agent uses: commands to the NIC and their completions
+    kNetQueue,   // a queue of the device: its entries, and at `source` the word in which the agent says how
+                 // many entries it has dealt with, one write each
+    kNetOperation,  // `operation`, which may be seen from here on
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 21;
+  static constexpr std::uint64_t kKinds = 24;
   static constexpr std::uint16_t kMaxDevices = 64;
-  Address address = 0;       // copies, commands on managed memory: a range of memory
-  std::uint64_t bytes = 0;   // of it
-  std::uint32_t kernel = 0;  // kernels: index into TraceSet kernels
-  std::uint8_t advice = 0;   // kAdvise: 1 to 6, the values of cudaMemoryAdvise
-  bool host = false;         // kAdvise, prefetches: the place that is named is the host; else `place`
-  bool write = false;        // kHostAccess, kDeviceAccess
-  std::uint64_t stream = 0;  // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on
-  std::uint32_t event = 0;   // kStreamWait, kEventWait: which kEventRecord before, counted from 0
-  Address source = 0;        // kPeerCopy, kMulticast
-  std::uint16_t device = 0;  // who carries it out, and whose the stream is; below kMaxDevices
-  std::uint16_t place = 0;   // kAdvise, prefetches: the device that is named, where it is not the host
+  Address address = 0;          // copies, commands on managed memory: a range of memory
+  std::uint64_t bytes = 0;      // of it
+  std::uint32_t kernel = 0;     // kernels: index into TraceSet kernels
+  std::uint8_t advice = 0;      // kAdvise: 1 to 6, the values of cudaMemoryAdvise
+  bool host = false;            // kAdvise, prefetches: the place that is named is the host; else `place`
+  bool write = false;           // kHostAccess, kDeviceAccess
+  std::uint64_t stream = 0;     // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on
+  std::uint32_t event = 0;      // kStreamWait, kEventWait: which kEventRecord before, counted from 0
+  Address source = 0;           // kPeerCopy, kMulticast, kNetQueue
+  std::uint16_t device = 0;     // who carries it out, and whose the stream is; below kMaxDevices
+  std::uint16_t place = 0;      // kAdvise, prefetches: the device that is named, where it is not the host
+  NetOperation operation = {};  // kNetOperation
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);
