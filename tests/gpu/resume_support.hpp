@@ -20,9 +20,10 @@ inline std::string all_bytes(const gpu::RunResult& result) {
 }
 
 /// Takes the state after each kernel after which it can be taken, which must be at least `least` times; goes
-/// on from at most `most` of these, evenly chosen, each in another way (threads, window, skipping, order).
+/// on from at most `most` of these, evenly chosen, each in another way (threads, window, order; without
+/// skipping, too, where that takes no long time: `every_cycle`).
 inline void check_resume(const trace::TraceSet& trace, const gpu::RunOptions& options, std::size_t least,
-                         std::size_t most = 4) {
+                         std::size_t most = 4, bool every_cycle = false) {
   const gpu::RunResult whole = gpu::simulate(trace, options);
   REQUIRE(whole.outcome == gpu::Outcome::kDone);
   const std::string expected = all_bytes(whole);
@@ -33,6 +34,7 @@ inline void check_resume(const trace::TraceSet& trace, const gpu::RunOptions& op
   };
   std::vector<State> states;
   gpu::RunOptions keeping = options;
+  keeping.threads = 2;
   using Wish = gpu::CheckpointOptions::Wish;
   keeping.checkpoint.wish = [&](std::uint64_t kernels) {
     return kernels > (states.empty() ? 0 : states.back().kernels) ? Wish::kKeep : Wish::kNone;
@@ -52,6 +54,7 @@ inline void check_resume(const trace::TraceSet& trace, const gpu::RunOptions& op
     resumed.threads = static_cast<unsigned>(1 + i % 3);
     resumed.window = i % 2 == 0 || options.window == 1 ? options.window : 2;
     if (i % 2 == 1) resumed.shuffle = 42 + i;
+    resumed.skip = !every_cycle || i != 2;
     INFO("after " << state.kernels << " kernels, threads " << resumed.threads);
     CHECK((all_bytes(gpu::simulate(trace, resumed)) == expected));
   }
