@@ -55,7 +55,8 @@ std::string help_text() {
          "usage or input, 3 deadlock in the "
          "simulated\n"
          "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
-         "lockstep, 130 ended by a signal with the results so far, 141 the reader of standard output has "
+         "lockstep, 75 stopped by a signal with a checkpoint (`run --resume` goes on), 130 ended by a "
+         "signal with the results so far, 141 the reader of standard output has "
          "gone.\n"
          "`exec`, `record` and `run --launch` hand on the program's own code where it is not 0.\n";
 }

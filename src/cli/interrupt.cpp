@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 
 #include "util/signals.hpp"
 
@@ -12,7 +13,14 @@ namespace lockstep::cli {
 namespace {
 
 std::atomic<int> seen{0};  // the first signal
-static_assert(std::atomic<int>::is_always_lock_free, "the handler may only touch lock-free atomics");
+std::atomic<bool> checkpoints{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "the handler may only touch lock-free atomics");
+
+template <std::size_t n>
+void say(const char (&text)[n]) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text, n - 1);
+}
 
 extern "C" void on_interrupt(int number) {
   const int error = errno;
@@ -20,8 +28,11 @@ extern "C" void on_interrupt(int number) {
   signal(SIGTERM, SIG_DFL);
   int none = 0;
   if (!seen.compare_exchange_strong(none, number)) return;
-  constexpr char kText[] = "\nlockstep: stopping, results so far are kept; once more kills\n";
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, kText, sizeof kText - 1);
+  if (number != SIGINT && checkpoints.load(std::memory_order_relaxed)) {
+    say("\nlockstep: stopping after the running kernel, with a checkpoint; once more kills\n");
+  } else {
+    say("\nlockstep: stopping, results so far are kept; once more kills\n");
+  }
   errno = error;
 }
 
@@ -40,7 +51,17 @@ void catch_interrupts() {
   }
 }
 
-bool interrupted() { return seen.load(std::memory_order_relaxed) != 0; }
+void let_signals_ask_for_checkpoints() { checkpoints = true; }
+
+bool interrupted() {
+  const int number = seen.load(std::memory_order_relaxed);
+  return number != 0 && (number == SIGINT || !checkpoints.load(std::memory_order_relaxed));
+}
+
+bool checkpoint_asked() {
+  const int number = seen.load(std::memory_order_relaxed);
+  return number != 0 && number != SIGINT && checkpoints.load(std::memory_order_relaxed);
+}
 
 int signal_to_pass_on() { return seen.load() == SIGINT ? SIGINT : SIGTERM; }
 

@@ -8,8 +8,13 @@ namespace lockstep::cli {
 /// closed may send SIGHUP twice. A signal that the parent ignores (nohup) stays ignored.
 void catch_interrupts();
 
-/// Whether one has come.
+/// Before catch_interrupts(): all but SIGINT (Ctrl-C) ask for a checkpoint, not for the end.
+void let_signals_ask_for_checkpoints();
+
+/// Whether one has come that ends the run.
 [[nodiscard]] bool interrupted();
+/// Whether one has come that asks for a checkpoint.
+[[nodiscard]] bool checkpoint_asked();
 
 /// Which one, for the program that is to be told of it: SIGINT or, for all others, SIGTERM.
 [[nodiscard]] int signal_to_pass_on();

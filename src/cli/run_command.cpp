@@ -214,9 +214,16 @@ int simulate_trace(RunArguments& arguments, int argc, char** argv) {
   const auto trace = open(TraceArgument{arguments.trace, arguments.folders}, {.strict = arguments.strict});
   check_kernels(*trace, arguments.options.kernels);
   check_register_names(*trace, arguments.register_names);
+  std::optional<Checkpoints> checkpoints;
+  if (arguments.checkpoints.any())
+    checkpoints.emplace(arguments.checkpoints, *trace, arguments.options, arguments.quiet);
   ProgressPrinter progress(stderr, ctas_before(*trace, arguments.options.kernels));
-  return simulate(
-      arguments, *trace, progress, [&] { return gpu::simulate(*trace, arguments.options); }, argc, argv);
+  const auto run = [&] {
+    return checkpoints ? checkpoints->run(*trace, arguments.options)
+                       : gpu::simulate(*trace, arguments.options);
+  };
+  const int code = simulate(arguments, *trace, progress, run, argc, argv);
+  return checkpoints ? checkpoints->end(code) : code;
 }
 
 int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrinter& progress,

@@ -149,6 +149,7 @@ void add_run_options(po::options_description& options) {
       "no-skip", "visit every cycle, also those in which nothing changes")(
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
       "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
+  add_checkpoint_options(options);
   add_accelsim_option(options);
   add_check_options(options);
 }
@@ -218,6 +219,7 @@ RunArguments run_arguments(std::string_view command, const po::variables_map& va
   if (arguments.json)
     refuse_idle(values, command, {"quiet", "all-launches", "accelsim-stats"}, "with --json");
   arguments.check = check_arguments(values);
+  arguments.checkpoints = checkpoint_arguments(command, values);
   std::vector<std::string> overrides;
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   arguments.options = engine_options(values);

@@ -12,6 +12,7 @@
 
 #include "cli/accelsim.hpp"
 #include "cli/check_report.hpp"
+#include "cli/checkpoints.hpp"
 #include "gpu/simulation.hpp"
 #include "trace/device_folders.hpp"
 
@@ -28,8 +29,9 @@ struct RunArguments {
   bool accelsim_stats = false;
   std::optional<AccelsimConfig> accelsim;
   bool quiet = false;
-  bool json = false;                        // stats.json on standard output in place of the summary
-  bool all_launches = false;                // the summary has a row for each launch
+  bool json = false;          // stats.json on standard output in place of the summary
+  bool all_launches = false;  // the summary has a row for each launch
+  CheckpointArguments checkpoints;
   CheckArguments check;                     // of a program or launch script
   std::vector<std::string> register_names;  // kernels of a program whose registers are given (--regs)
   std::uint64_t max_instructions =

@@ -44,6 +44,11 @@ class BulkCopies {
   /// Some sectors of a request with `tag` are back.
   [[nodiscard]] Done receive(std::uint32_t tag, unsigned sectors);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, copies_, queue_, head_, queued_, used_, at_);
+  }
+
  private:
   struct Copy {
     std::uint32_t handle = 0;

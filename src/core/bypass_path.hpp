@@ -56,6 +56,12 @@ class BypassPath {
   [[nodiscard]] bool idle() const { return copies_.idle() && waits_.idle(); }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(hit_rest_), a.given(port_), a.given(results_), a.given(translator_),
+              a.given(counters_), a.given(profile_), copies_, waits_, busy_);
+  }
+
  private:
   [[nodiscard]] bool can_send_line() const {
     return copies_.has_lines() && !port_->full() && !(translator_ && translator_->blocks());

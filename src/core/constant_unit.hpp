@@ -32,6 +32,12 @@ class ConstantUnit {
   void invalidate() { cold_ = true; }
   [[nodiscard]] bool idle() const { return !filling_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(results_), a.given(counters_), a.given(rest_),
+              a.given(cold_miss_), cold_, filling_, missing_, waiting_);
+  }
+
  private:
   LsuPort* port_;
   LsuResults* results_;

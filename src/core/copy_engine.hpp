@@ -70,6 +70,14 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   /// Before the run: migrations use the link too.
   void share(uvm::HostLink& link) { link_ = &link; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(fabric_), a.given(map_), a.given(byte_to_cycle_), a.given(command_cycles_),
+              a.given(data_cycles_), a.given(page_bytes_), a.given(out_bytes_), a.given(in_bytes_),
+              a.given(warms_l2_), a.given(reply_to_), a.given(kernel_), commands_, requests_, replies_,
+              device_copies_, lanes_, a.given(link_), migrations_, remote_asked_, remote_answers_, counters_);
+  }
+
  private:
   struct Command {
     icnt::CopyCommand copy;
@@ -89,6 +97,11 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     Cycle due = 0;  // the next line is off the link (to the device), or may be asked for (to the host)
     std::uint32_t owed[2] = {0, 0};  // sectors (reads) or acknowledgements (writes) by page parity
     uvm::Direction direction = uvm::Direction::kToHost;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, waiting, busy, copy, reported_start, origin, free_since, sent, page, next_page, due,
+                owed, direction);
+    }
   };
   struct LinesOf {  // a migration
     Migration what;

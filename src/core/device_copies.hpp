@@ -30,6 +30,11 @@ class DeviceCopies {
   [[nodiscard]] Cycle next() const { return queue_.empty() ? kNever : queue_.front().end; }
   [[nodiscard]] bool idle() const { return queue_.empty(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(launch_cycles_), a.given(fill_), a.given(copy_), free_, queue_);
+  }
+
  private:
   Cycle launch_cycles_;
   sim::ClockRatio fill_, copy_;  // bytes to core cycles

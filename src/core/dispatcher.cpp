@@ -234,6 +234,11 @@ bool Dispatcher::quiescent() const {
          orders_in_.size() == 0;
 }
 
+bool Dispatcher::at_rest() const {
+  return placement_.empty() && std::all_of(active_.begin(), active_.end(),
+                                           [&](std::uint8_t index) { return slots_[index].dispatched == 0; });
+}
+
 void Dispatcher::dump(std::string& out) const {
   auto to = std::back_inserter(out);
   fmt::format_to(to, "dispatcher: {} kernels not complete\n", active_.size());

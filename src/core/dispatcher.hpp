@@ -119,6 +119,24 @@ class Dispatcher {
   [[nodiscard]] Cycle launch_cycles() const { return launch_cycles_; }
   /// Nothing is expected from SMs, copy engine and GMMU.
   [[nodiscard]] bool quiescent() const;
+  /// No CTA is on an SM or on its way, and none of a kernel that is not complete has been.
+  [[nodiscard]] bool at_rest() const;
+  /// At rest. Feeds are opened again for the kernels that are launched.
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(launch_), a.given(cta_latency_), a.given(done_latency_), a.given(launch_cycles_),
+              a.given(copy_command_cycles_), a.given(fabric_), a.given(table_), a.given(plans_),
+              a.given(clocks_), placement_, events_in_, copies_in_, orders_in_, slots_, active_, queue_,
+              finished_, completions_, a.given(chooser_), estimated_ends_, stops_, launches_, events_,
+              port_free_milli_, blocked_);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      KernelSlot& entry = (*table_)[i];
+      a(entry.launch_sequence, entry.warps_per_cta, entry.registers_per_warp, entry.shared_bytes,
+        entry.code_base);
+      if (slots_[i].state == SlotState::kFree || slots_[i].kernel >= plans_.size()) continue;
+      entry.header = plans_[slots_[i].kernel].header;
+    }
+  }
   /// Tests only: hears the end of a copy late, as over a channel without latency.
   void allow_late_copies() { copies_in_.allow_late(true); }
   /// CTA events so far: grows while the GPU gets anywhere.

@@ -50,6 +50,14 @@ class FrontEnd {
   [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] bool quiescent() const { return fills_.empty() && requests_.empty() && misses_.empty(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(line_bytes_), a.given(prefetch_entries_), a.given(launch_lines_),
+              a.given(line_shift_), a.given(l1i_latency_), a.given(l1i_mshrs_), a.given(read_ahead_),
+              ahead_next_, ahead_end_, ahead_kernel_, subcores_, l1i_, requests_, misses_, fills_, next_fill_,
+              woken_);
+  }
+
  private:
   struct Entry {  // a line on its way to a sub-core, or waiting in its stream buffer
     std::uint32_t line = 0;
@@ -62,6 +70,10 @@ class FrontEnd {
     std::vector<Entry> stream;  // prefetched lines in sequence, oldest first
     std::uint32_t next_prefetch = LineTags::kNoLine;
     std::uint8_t kernel = 0;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, l0, demand, stream, next_prefetch, kernel);
+    }
   };
   struct Request {
     std::uint32_t line;

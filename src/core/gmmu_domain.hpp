@@ -62,6 +62,13 @@ class GmmuDomain final : public sim::Domain {
   void record(std::vector<uvm::Event>* events) { gmmu_.memory().log().record(events); }
   [[nodiscard]] const uvm::PageTable& table() { return gmmu_.memory().table(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(fabric_), a.given(managed_), a.given(copies_), link_, a.given(shares_link_),
+              a.given(exits_wait_), link_busy_, a.given(sms_), remote_lines_, a.given(reply_latency_),
+              a.given(done_latency_), requests_, orders_, a.given(directory_), directory_orders_, gmmu_);
+  }
+
  private:
   void tick(Cycle now);
   void move_lines(Cycle now);

@@ -23,6 +23,11 @@ class InstructionPort {
   void clear_lines() { lines_.clear(); }
   [[nodiscard]] bool idle() const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(sectors_), fetches_, lines_);
+  }
+
  private:
   struct Fetch {
     Address line = 0;        // as asked for

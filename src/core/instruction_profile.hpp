@@ -39,6 +39,11 @@ class InstructionProfile {
   /// Adds what the slot's kernel has to `total`, by index in its static table, and starts again from zero.
   void take(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(kernels_), a.given(in_flight_), rows_);
+  }
+
  private:
   [[nodiscard]] stats::InstructionCounters& row(std::uint8_t kernel, std::uint32_t instruction) {
     std::vector<stats::InstructionCounters>& rows = rows_[kernel];

@@ -41,6 +41,11 @@ class KnownBlocks {
     order_.clear();
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(most_), recent_, all_, order_);
+  }
+
  private:
   static constexpr std::size_t kRecent = 64;
   std::uint32_t most_;

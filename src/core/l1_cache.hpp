@@ -45,6 +45,12 @@ class L1Cache {
   [[nodiscard]] std::uint32_t ways() const { return active_; }
   [[nodiscard]] std::uint32_t set_of(Address line) const { return locate(line).set; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(hit_renews_), a.given(lines_), a.given(ways_), left_, sets_, active_, shift_,
+              inverse_, first_, hints_, prints_, words_, links_);
+  }
+
  private:
   struct Location {
     std::uint32_t set;

@@ -52,6 +52,12 @@ class L1Lookup {
   /// Lines with sectors under way.
   [[nodiscard]] std::size_t missing() const { return mshrs_.used(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(results_), a.given(counters_), a.given(profile_),
+              a.given(allocate_on_store_), cache_, mshrs_);
+  }
+
  private:
   /// Tags of load replies: a miss register, or with this bit a pending-table entry.
   static constexpr std::uint32_t kDirectTag = 0x80000000u;

@@ -97,6 +97,11 @@ class L1Mshrs {
     return line;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, registers_, free_, table_, waiters_, free_waiter_, a.given(shift_));
+  }
+
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Register {

@@ -45,6 +45,11 @@ class LineTags {
     used_[victim] = ++clock_;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(ways_), a.given(sets_), hints_, tags_, used_, clock_);
+  }
+
  private:
   static constexpr std::uint32_t kHints = 64;
 

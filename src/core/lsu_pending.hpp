@@ -39,6 +39,11 @@ class LsuPending {
   void release(std::uint16_t index) { free_.push_back(index); }
   [[nodiscard]] Entry& operator[](std::uint16_t index) { return entries_[index]; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, entries_, free_);
+  }
+
  private:
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> free_;

@@ -85,6 +85,12 @@ class LsuPort {
   /// Whether the kernel has written to another device's memory from this SM.
   [[nodiscard]] bool stored_to_peer(std::uint8_t kernel) const { return peer_stores_[kernel] != 0; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(map_), a.given(half_), a.given(reply_to_), a.given(out_bytes_),
+              a.given(in_bytes_), out_, in_, kernels_, head_, queued_, peer_stores_, counters_);
+  }
+
  private:
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
     const auto data = icnt::carries_data(request.kind) ? bit_count(request.sectors) : 0u;

@@ -104,6 +104,12 @@ class LsuQueue {
     return next;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(capacity_), a.given(shift_), a.given(residence_), a.given(interval_), last_,
+              total_, head_from_, head_unit_, side_, a.given(items_));
+  }
+
  private:
   struct Item {
     Cycle from = 0;

@@ -82,6 +82,11 @@ class LsuResults {
   [[nodiscard]] std::size_t under_way() const { return wheel_.size(); }
   [[nodiscard]] std::size_t pending() const { return pending_.used(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(miss_rest_), wheel_, pending_, events_);
+  }
+
  private:
   [[nodiscard]] LsuPending::Entry& take_off(std::uint16_t index, unsigned sectors) {
     LsuPending::Entry& entry = pending_[index];

@@ -61,6 +61,11 @@ class LsuWheel {
     next_ = size_ == 0 ? kNever : find_next(now + 1);
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, slots_, occupied_, nodes_, free_, size_, next_);
+  }
+
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Node {

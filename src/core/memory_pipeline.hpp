@@ -101,6 +101,16 @@ class MemoryPipeline {
   [[nodiscard]] const Translator* translator() const { return translator_.get(); }
   [[nodiscard]] bool holds_exits() const { return translator_ && translator_->holds_exits(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(latencies_), a.given(shuffle_interval_), a.given(special_interval_),
+              a.given(const_interval_), a.given(texture_interval_), a.given(texture_extra_),
+              a.given(data_bytes_), a.given(cache_global_), a.given(empties_caches_), a.given(sm_),
+              a.given(max_warps_), a.given(carveouts_kib_), queue_, unit_free_, data_free_, counters_, port_,
+              results_, translator_, instructions_, constants_, l1_, bypass_, a.given(profile_),
+              a.given(coalescer_), a.given(addresses_), a.given(wavefronts_), tags_, a.given(parked_));
+  }
+
  private:
   // Stages, in the order in which tick() calls them.
   void receive_reply(Cycle now);

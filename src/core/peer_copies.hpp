@@ -44,6 +44,11 @@ class PeerCopies {
   [[nodiscard]] bool idle() const;
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, lanes_, a.given(lines_), turn_);
+  }
+
  private:
   struct Job {
     icnt::CopyCommand command;
@@ -58,6 +63,10 @@ class PeerCopies {
     std::uint64_t read = 0;  // bytes of it that are asked for
     std::uint32_t out = 0;   // lines under way
     Cycle free_since = 0;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, jobs, read, out, free_since);
+    }
   };
   [[nodiscard]] bool may_read(const Lane& lane) const {
     return !lane.jobs.empty() && lane.read < lane.jobs.front().command.bytes && lane.out < lines_;

@@ -70,6 +70,14 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
 
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return wiring_.wires; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(fabric_), a.given(map_), a.given(wiring_), a.given(kernel_),
+              a.given(command_cycles_), a.given(data_cycles_), a.given(core_to_l2_), a.given(l2_to_core_),
+              commands_, orders_, inbox_, lanes_, asked_, served_, copy_lines_asked_, copies_, counters_);
+    a(wiring_.wires);
+  }
+
  private:
   enum Queue : unsigned { kRequests, kAnswers };
   /// Of this device, to another one.
@@ -101,6 +109,10 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     icnt::EjectionPort<icnt::Reply> answered;   // core edges
     Ring<icnt::Request> to_serve;
     Ring<Answer> to_answer;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, asked, answers, served, answered, to_serve, to_answer);
+    }
   };
 
   void tick(Cycle now);

@@ -31,6 +31,12 @@ class Placement {
   /// SMs in the order of dispatch: one of each GPC in turn, first SMs of all TPCs before the second ones.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(sm_), a.given(carveouts_), a.given(order_), a.given(position_), mirrors_,
+              of_kernel_, resident_);
+  }
+
  private:
   struct Mirror {
     std::uint32_t warps, threads, registers, shared;  // free

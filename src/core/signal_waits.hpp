@@ -32,6 +32,11 @@ class SignalWaits {
   [[nodiscard]] bool idle() const { return free_.size() == waits_.size(); }
   [[nodiscard]] std::size_t waiting() const { return waits_.size() - free_.size(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, waits_, free_, due_, first_due_);
+  }
+
  private:
   struct Wait {
     trace::AwaitedSignals awaited;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sm_state.hpp"
+#include "util/archive.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {
@@ -187,6 +188,10 @@ bool Sm::quiescent() const {
   return s.occupied == 0 && s.free_handles.size() == s.in_flight.size() && s.launches.size() == 0 &&
          s.mio.quiescent() && s.mio.credits_missing() == 0 && s.front.quiescent();
 }
+
+bool Sm::at_rest() const { return quiescent() && state_->at_rest(); }
+
+void Sm::persist(Archive& a) { a(*state_); }
 
 std::uint64_t Sm::empty_subcore_cycles() const {
   std::uint64_t sum = 0;

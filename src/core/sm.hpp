@@ -13,6 +13,10 @@
 #include "uvm/address_space.hpp"
 #include "uvm/counters.hpp"
 
+namespace lockstep {
+class Archive;
+}
+
 namespace lockstep::core {
 
 /// Domain in core cycles. Receives CTAs from the dispatcher, runs their traces, and reports each CTA freed
@@ -32,6 +36,9 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
   void take_profile(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total) override;
   [[nodiscard]] bool quiescent() const override;
+  /// Quiescent, and its state may be kept.
+  [[nodiscard]] bool at_rest() const;
+  void persist(Archive& a);
 
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
   /// kernels this makes the SM's cycles times its sub-cores.

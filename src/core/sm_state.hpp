@@ -46,6 +46,12 @@ struct SubCore {
   std::uint64_t empty_cycles = 0;
   stats::Stall held_for = stats::Stall::kMathPipe;  // while the sub-core is in Sm::State::held
   std::uint8_t held_kernel = 0;
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, unit_free, ready_for, wanted, bank_free, allocate_free, last_issued, last_fetched,
+              a.given(last_inst), last_age, age, charged, empty_cycles, held_for, held_kernel);
+  }
 };
 
 struct Sm::State {
@@ -136,6 +142,20 @@ struct Sm::State {
   void note_issued(const Warp& warp);
 
   void dump(std::string& out) const;
+
+  /// Nothing is resident, and no warp that has gone is looked at again.
+  [[nodiscard]] bool at_rest() const { return occupied == 0 && wheel_used == 0 && !(ready | fetch_wanted); }
+  /// At rest; warps and CTAs begin with their launch.
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(config), a.reference(), a.reference(), a.given(index), a.given(skip),
+              a.given(subcore_count), a.given(done_latency), current, base, ready, held, held_until,
+              fetch_wanted, line_awaited, redirected, occupied, waiting, reason, wants, wheel, wheel_used,
+              subcores, a.given(warps), a.given(scoreboard), mio_next, front_next, barrier_free, mio, front,
+              launches, a.given(ctas), a.given(held_ctas), a.given(in_flight), a.given(free_handles),
+              counters, resident_warps, resident_since, seen_launch, slot_launch, carveout, next_age,
+              profile);
+  }
 
   const config::GpuConfig config;
   icnt::Fabric& fabric;

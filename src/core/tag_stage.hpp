@@ -50,6 +50,14 @@ class TagStage {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return backpressure_cycles_; }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(tags_per_cycle_), a.given(hit_rest_), a.given(l1_), a.given(results_),
+              a.given(translator_), a.given(counters_), access_, active_, parking_, blocked_, next_,
+              untranslated_, last_wavefront_, blocked_since_, tag_cycle_, used_, backpressure_cycles_,
+              a.given(lines_));
+  }
+
  private:
   /// Outcome of a line's translation: it may be looked up, it must wait here, or it waits outside.
   enum class Translation : std::uint8_t { kKnown, kWaits, kParked };

@@ -99,6 +99,15 @@ class Translator {
   [[nodiscard]] const uvm::TlbCounters& counters() const { return counters_; }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(fabric_), a.given(managed_), a.given(sm_), a.given(request_latency_),
+              a.given(touch_interval_), a.given(shootdown_cycles_), a.given(merge_), a.given(forget_all_),
+              a.given(acknowledge_), a.given(blocking_), tlb_, a.given(miss_latency_), blocks_, blocks_asked_,
+              a.given(last_), replies_, waits_, free_waits_, asked_, limits_, waiting_, link_busy_, work_,
+              remote_, reports_, counters_);
+  }
+
  private:
   struct Work {
     enum class Kind : std::uint8_t { kLine, kShootdown } kind = Kind::kLine;
@@ -112,11 +121,19 @@ class Translator {
     Cycle ready = 0;
     std::uint64_t block = 0;
     std::vector<ParkedLine> lines;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, ready, block, lines);
+    }
   };
   struct Wait {
     uvm::Place place;
     std::vector<ParkedLine> lines;
     bool merges = false;  // asked_ leads here
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, place, lines, merges);
+    }
   };
   struct Report {  // accesses to a page that were told last
     std::uint64_t page = ~std::uint64_t{0};

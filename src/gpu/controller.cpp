@@ -50,6 +50,7 @@ Time Controller::boundary(Time now) {
     stopped_ = true;
     return kNever;
   }
+  if (std::exchange(resumed_, false)) return next_cut(now);
   time_kernels();
   manage();
   close_finished(now);
@@ -66,8 +67,21 @@ Time Controller::boundary(Time now) {
     if (!stopped_ && limit) finish(now, Outcome::kMaxCycles);
   }
   if (!stopped_ && options_->interrupted && options_->interrupted()) finish(now, Outcome::kInterrupted);
+  if (keeper_ && !stopped_) keep_state(now);
   report_progress(now);
   return next_cut(now);
+}
+
+/// Everything that is due now is done, so that a run that goes on from the state does it no more.
+void Controller::keep_state(Time now) {
+  const CheckpointOptions& checkpoint = options_->checkpoint;
+  std::uint64_t kernels = 0;
+  for (const KernelLedger& ledger : ledgers_) kernels += ledger.closed();
+  const CheckpointOptions::Wish wish = checkpoint.wish(kernels);
+  if (wish == CheckpointOptions::Wish::kStop) return finish(now, Outcome::kInterrupted);
+  if (wish == CheckpointOptions::Wish::kNone || work_done() || !system_->at_rest()) return;
+  if (!std::ranges::all_of(ledgers_, &KernelLedger::all_closed)) return;
+  if (checkpoint.keep(keeper_(), kernels)) finish(now, Outcome::kInterrupted);
 }
 
 void Controller::manage() {

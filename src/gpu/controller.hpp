@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,12 +36,25 @@ class Controller final : public sim::Controller {
   [[nodiscard]] bool stop() const override { return stopped_; }
   void exhausted(Time now) override;
 
+  /// Before the run, where states are to be kept: takes one.
+  void set_keeper(std::function<std::string()> keeper) { keeper_ = std::move(keeper); }
+
   /// Wall seconds of the host during which a kernel ran.
   [[nodiscard]] double kernel_seconds() const;
 
   /// After the run. Throws std::logic_error naming the domains when all work is done but something is left in
   /// them.
   [[nodiscard]] RunResult result();
+
+  /// At a cut that boundary() has dealt with, when all kernels that have ended are closed.
+  template <class A>
+  void persist(A& a) {
+    stats::RunReport& report = result_.report;
+    a(report.total_cycles, report.kernels, report.codes, report.copies, report.intervals, report.unattributed,
+      profiles_, ledgers_, copies_noted_, last_end_, residency_, events_, grid_, stuck_since_,
+      last_activity_);
+    resumed_ = a.reading();
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -55,6 +69,7 @@ class Controller final : public sim::Controller {
   void sample(Time now);
   void watch(Time now);
   void finish(Time now, Outcome outcome);
+  void keep_state(Time now);
   void report_progress(Time now);
   void refresh_notes();
   void report_managed();
@@ -83,6 +98,8 @@ class Controller final : public sim::Controller {
   std::size_t copies_noted_ = 0;
   Time last_end_ = 0;  // of a kernel or copy
   bool stopped_ = false;
+  std::function<std::string()> keeper_;
+  bool resumed_ = false;  // what is due now was dealt with before the state was kept
   std::vector<std::vector<stats::ManagedReport::Sample>> residency_;  // by device
   std::string left_over_;
   std::vector<std::vector<uvm::Event>> events_;  // of managed memory, by device, for the timeline

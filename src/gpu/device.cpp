@@ -105,6 +105,11 @@ bool Device::quiescent() const {
          std::all_of(partitions_.begin(), partitions_.end(), idle);
 }
 
+bool Device::at_rest() const {
+  const auto rests = [](const Part& part) { return part.at_rest && part.at_rest(); };
+  return dispatcher_.at_rest() && std::all_of(sms_.begin(), sms_.end(), rests);
+}
+
 template <class F>
 void Device::for_each_busy(F&& f) const {
   for (std::size_t i = 0; i < sms_.size(); ++i)

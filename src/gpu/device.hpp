@@ -21,6 +21,10 @@
 #include "stats/counter_source.hpp"
 #include "uvm/counter_table.hpp"
 
+namespace lockstep {
+class Archive;
+}
+
 namespace lockstep::gpu {
 
 /// An SM or a memory partition.
@@ -29,6 +33,8 @@ struct Part {
   stats::CounterSource* counters = nullptr;                       // the same object
   std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
+  std::function<bool()> at_rest{};                                // Sm::at_rest(); of an SM
+  std::function<void(Archive&)> persist{};
 };
 
 template <class T, class... Arguments>
@@ -100,6 +106,14 @@ class Device {
   /// Of managed memory, so far. Precondition: gmmu().
   [[nodiscard]] uvm::RunCounters managed_counters();
   [[nodiscard]] bool quiescent() const;
+  /// No warp is resident: its state may be kept, whatever else is under way.
+  [[nodiscard]] bool at_rest() const;
+  template <class A>
+  void persist(A& a) {
+    a(fabric_, dispatcher_, copies_, gmmu_, peer_port_);
+    for (const std::vector<Part>* parts : {&sms_, &partitions_})
+      for (const Part& part : *parts) part.persist(a);
+  }
   /// Names of the domains with something left; empty when quiescent.
   [[nodiscard]] std::vector<std::string> busy_domains() const;
   /// What they wait for.

@@ -39,6 +39,12 @@ class FeedSet final : public sim::TaskSource {
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes() const;
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
+  /// Of the closed kernels; the others are opened again.
+  template <class A>
+  void persist(A& a) {
+    a(unknown_, remarks_);
+  }
+
  private:
   struct Open {
     std::uint16_t device;

@@ -50,6 +50,12 @@ class KernelLedger {
   /// Grows while the device gets anywhere.
   [[nodiscard]] std::uint64_t activity() const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(device_), a.given(energy_), a.given(dispatcher_), a.given(profiles_), of_slot_,
+              lingering_, interval_, finished_, closed_, interval_begin_);
+  }
+
  private:
   void collect(std::uint8_t slot);
   void book(const stats::KernelCounters& part, stats::KernelCounters& unattributed);

@@ -28,6 +28,10 @@ class Links {
   void attach(sim::Engine& engine);
 
   [[nodiscard]] bool quiescent() const;
+  template <class A>
+  void persist(A& a) {
+    a(network_, switches_);
+  }
   void dump(std::string& out) const;
   /// Both directions of each edge. `port`: of a device.
   template <class Port>

@@ -20,6 +20,11 @@ class ProfileBook {
   /// slot's kernel for its result.
   void enter(Device& device, std::uint8_t slot, stats::KernelResult& result);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(codes_), by_kernel_);
+  }
+
  private:
   [[nodiscard]] std::uint32_t number_of(stats::ProfiledCode code);
 

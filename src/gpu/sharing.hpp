@@ -26,6 +26,10 @@ class Sharing {
   /// Places the directory and adds the networks.
   void attach(sim::Engine& engine);
   [[nodiscard]] const host::DirectoryDomain& directory() const { return *directory_; }
+  template <class A>
+  void persist(A& a) {
+    a(requests_, orders_, directory_);
+  }
 
  private:
   [[nodiscard]] core::DirectoryLink link(std::uint16_t device, std::uint32_t part) const;

@@ -7,11 +7,13 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "config/config.hpp"
 #include "gpu/controller.hpp"
 #include "gpu/run.hpp"
+#include "gpu/run_state.hpp"
 #include "gpu/sampled_run.hpp"
 #include "util/error.hpp"
 
@@ -195,6 +197,11 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     sampled.emplace(*options.sample, input.trace, plan, system, feeds);
     controller.set_sampled(*sampled);
   }
+  if ((source || sampled) && (options.checkpoint.wish || !options.checkpoint.resume.empty()))
+    throw std::logic_error("the state of a program, or of a run by samples, cannot be kept");
+  const RunState state{&engine, &system, &feeds, &controller};
+  if (options.checkpoint.wish) controller.set_keeper([&state] { return keep(state); });
+  if (!options.checkpoint.resume.empty()) restore(options.checkpoint.resume, state);
   engine.run(controller);
   if (plan.needs_gmmu) return std::nullopt;
 

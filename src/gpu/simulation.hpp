@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/gpu_config.hpp"
@@ -29,6 +30,23 @@ struct Progress {
   Cycle cycle = 0;
 };
 
+/// States of a run between kernels, for another process to go on from. They are taken where no warp is
+/// resident, and change nothing.
+struct CheckpointOptions {
+  enum class Wish : std::uint8_t {
+    kNone,
+    kKeep,  // keep() as soon as the state can be taken
+    kStop   // the run ends here, as if it was interrupted
+  };
+  /// Serial, between windows. `kernels`: complete ones. Null: no states are taken.
+  std::function<Wish(std::uint64_t kernels)> wish;
+  /// Serial. True: the run ends here, as if it was interrupted.
+  std::function<bool(std::string_view state, std::uint64_t kernels)> keep;
+  /// To go on from; of the same configuration, trace and options but those of the host. Empty: the run
+  /// begins.
+  std::string_view resume;
+};
+
 /// None of threads, schedule, window, skip and shuffle changes a byte of the report.
 struct RunOptions {
   config::GpuConfig config;                    // of the GPU; not looked at where there is a system
@@ -45,6 +63,7 @@ struct RunOptions {
   bool timeline = false;                                         // keep what RunResult::timeline needs
   bool profile = false;                                          // count what each instruction does
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
+  CheckpointOptions checkpoint;                                  // of a trace; not with `sample`
   sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1
   std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second
   std::function<void(const stats::RunReport&)> on_kernel_done;   // serial: the report so far, marked partial

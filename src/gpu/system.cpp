@@ -75,6 +75,10 @@ bool System::quiescent() const {
                      [](const auto& device) { return device->quiescent(); });
 }
 
+bool System::at_rest() const {
+  return std::all_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->at_rest(); });
+}
+
 std::string System::busy_domains() const {
   std::string names;
   const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };

@@ -51,6 +51,12 @@ class System {
   /// Both directions of every link; none with one device.
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
   [[nodiscard]] bool quiescent() const;
+  /// No warp is resident: the state may be kept.
+  [[nodiscard]] bool at_rest() const;
+  template <class A>
+  void persist(A& a) {
+    a(host_, devices_, links_, sharing_);
+  }
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;
   /// What they wait for.

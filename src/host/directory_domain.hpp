@@ -32,6 +32,11 @@ class DirectoryDomain final : public sim::Domain {
   void dump(std::string& out) const override;
   [[nodiscard]] bool quiescent() const { return inbox_.size() == 0 && directory_.idle(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(requests_), a.given(orders_), a.given(ways_), inbox_, directory_);
+  }
+
  private:
   const core::DirectoryRequests* requests_;
   core::DirectoryOrders* orders_;

@@ -60,6 +60,12 @@ class Host final : public sim::Domain {
   [[nodiscard]] bool done() const { return queue_.done(); }
   [[nodiscard]] bool quiescent() const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, queue_, a.given(source_), a.given(devices_), copied_, starting_,
+              a.given(peer_copy_start_), changed_);
+  }
+
  private:
   struct Device {
     core::Dispatcher* dispatcher;

@@ -120,6 +120,13 @@ class HostQueue {
   [[nodiscard]] std::uint32_t copies_out() const { return copies_out_ + stream_copies_out_; }
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(commands_), links_, streams_, events_, awake_, copies_, a.given(event_of_),
+              a.given(mode_), ready_, next_, records_, copies_out_, stream_copies_out_, kernels_out_, out_,
+              latest_, host_time_, gate_, open_, gated_, copying_, until_);
+  }
+
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   /// An end: its time, and when it was heard of.
@@ -143,6 +150,10 @@ class HostQueue {
     bool complete = false;
     Moment moment;
     std::vector<std::uint32_t> waiting;  // streams
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, complete, moment, waiting);
+    }
   };
 
   [[nodiscard]] bool take();

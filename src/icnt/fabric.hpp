@@ -169,6 +169,13 @@ class Fabric {
   [[nodiscard]] Cycle longest_window() const;
   static constexpr Cycle kInboxWindow = sim::kInboxWindow;
 
+  template <class A>
+  void persist(A& a) {
+    a(request, request_credit, reply, reply_credit, far_request, far_request_credit, far_reply,
+      far_reply_credit, launch, cta_event, copy_command, copy_done, translation_request, translation_reply,
+      order, order_done);
+  }
+
   // The networks, with the credits that travel the other way.
   std::unique_ptr<sim::Network<Request>> request;
   std::unique_ptr<sim::Network<Credit>> request_credit;

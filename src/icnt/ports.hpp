@@ -118,6 +118,12 @@ class InjectionPort {
   /// slept since its last message, whose credits nobody has counted yet.
   [[nodiscard]] std::uint64_t credits_missing() const { return credits_out() - credit_inbox_.size(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(network_), a.given(credit_network_), a.given(source_), a.given(spec_), queue_,
+              head_, count_, credits_, credit_inbox_, free_, stall_cycles_, flits_);
+  }
+
  private:
   void take_credits(Cycle now) {
     credit_inbox_.drain(now, [&](std::uint32_t destination, const Credit&) { ++credits_[destination]; });
@@ -199,6 +205,12 @@ class EjectionPort {
   }
   [[nodiscard]] std::size_t pending() const { return count_ + inbox_.size(); }
   void allow_late(bool allowed) { inbox_.allow_late(allowed); }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(network_), a.given(credit_network_), a.given(destination_), a.given(spec_),
+              inbox_, waiting_, head_, tail_, nodes_, free_node_, count_, last_, free_);
+  }
 
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;

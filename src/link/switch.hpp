@@ -36,6 +36,12 @@ class Switch final : public sim::Domain {
   [[nodiscard]] const std::vector<Wire>& wires() const { return wires_; }
   [[nodiscard]] bool quiescent() const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(network_), a.given(node_), inbox_, wires_, a.given(wire_to_), a.given(framing_),
+              asked_);
+  }
+
  private:
   /// A multicast request whose answers are awaited.
   struct Asked {

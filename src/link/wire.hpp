@@ -43,6 +43,13 @@ class Wire {
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(network_), a.given(source_), a.given(destination_), a.given(cycle_to_byte_),
+              a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_), queues_, waiting_, last_,
+              free_, counters_);
+  }
+
  private:
   [[nodiscard]] unsigned pick();
 

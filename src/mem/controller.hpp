@@ -84,6 +84,12 @@ class Controller {
   [[nodiscard]] bool idle() const;
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(map_), a.given(l2_khz_), a.given(dram_khz_), a.given(to_dram_), a.given(to_l2_),
+              a.given(latency_), a.given(bursts_), channels_, returns_, next_, next_return_);
+  }
+
  private:
   struct Bursts {
     std::uint8_t count;

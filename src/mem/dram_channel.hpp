@@ -52,6 +52,16 @@ class DramChannel {
   [[nodiscard]] bool idle() const { return queue_.reads() + queue_.writes() == 0; }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(read_capacity_), a.given(write_capacity_), a.given(burst_bytes_),
+              a.given(read_latency_), a.given(refresh_interval_), a.given(refresh_time_),
+              a.given(precharge_time_), a.given(refreshed_at_a_time_), next_refreshed_, a.given(counters_),
+              timing_, queue_, waiting_, direction_, banks_, wishes_, column_banks_, row_banks_, oldest_,
+              a.given(banks_per_group_), done_, column_pick_, row_pick_, column_stale_, row_stale_, next_,
+              a.given(first_refresh_), next_refresh_, refreshes_);
+  }
+
  private:
   using BankSet = std::vector<std::uint64_t>;  // a bit a bank
   static constexpr std::uint16_t kNoBank = 0xffff, kUnknown = 0xfffe;

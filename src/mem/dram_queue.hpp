@@ -74,6 +74,11 @@ class DramQueue {
     free_.push_back(i);
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, lists_, nodes_, free_, ages_, count_);
+  }
+
  private:
   struct List {
     std::uint16_t head = kNone, tail = kNone;

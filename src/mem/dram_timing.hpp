@@ -54,6 +54,12 @@ class DramTiming {
   /// The bank rests: no activate before edge `until`.
   void rest(std::uint32_t bank, Cycle until);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(effects_), windows_, a.given(groups_), a.given(banks_), a.given(group_shift_),
+              a.given(first_group_), a.given(first_bank_), ready_);
+  }
+
  private:
   static constexpr unsigned kCommands = static_cast<unsigned>(DramCommand::kCount);
   struct Effect {  // a rule of count 1: ready_[start of its scope + then] becomes at least now + cycles
@@ -70,6 +76,10 @@ class DramTiming {
 
     /// Notes a command and says from when the next `then` may come.
     [[nodiscard]] Cycle note(std::uint32_t place, Cycle at);
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, a.given(effect), a.given(count), ends, oldest);
+    }
   };
 
   [[nodiscard]] std::uint32_t places(DramScope scope) const;

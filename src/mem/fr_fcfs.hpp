@@ -52,6 +52,11 @@ class Direction {
     return writing_ != before;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(high_), a.given(low_), writing_, full_);
+  }
+
  private:
   std::uint32_t high_, low_;
   bool writing_ = false;

@@ -85,6 +85,11 @@ class MshrFile {
         f(static_cast<std::uint16_t>(i), entries_[i].slot, entries_[i].waiters);
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(merges_), entries_, free_, nodes_, free_node_);
+  }
+
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Entry {

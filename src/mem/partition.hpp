@@ -46,6 +46,13 @@ class Partition final : public sim::Domain, public stats::CounterSource {
   /// Between windows: as Slice::touch(), for a slice of this partition.
   void touch(std::uint32_t slice, const Touch& t) { slices_[slice % slices_.size()].touch(t); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(index_), a.given(skip_), a.given(l2_khz_), a.given(dram_khz_),
+              a.given(core_to_l2_), a.given(core_to_dram_), a.given(l2_to_core_), a.given(dram_to_core_),
+              a.given(dram_to_l2_), counters_, controller_, slices_);
+  }
+
  private:
   void run(Cycle l2_end, Cycle dram_end);
   void run_all(Cycle from, Cycle l2_end, Cycle dram_end);

@@ -31,6 +31,11 @@ class HashedRandomReplacement {
       if (may(s) && skip-- == 0) return s;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, taken_);
+  }
+
  private:
   std::uint64_t taken_ = 0;
 };

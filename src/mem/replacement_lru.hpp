@@ -32,6 +32,11 @@ class LruReplacement {
     return best;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, clock_, a.given(last_use_));
+  }
+
  private:
   /// The numbers of use have run out: they begin again, each set keeping its order.
   void renumber(RecencyWords& words, std::uint32_t ways) {

@@ -31,6 +31,11 @@ class SignalCounts {
     return static_cast<std::int32_t>(look.awaited_signals() - had) > 0;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, lines_);
+  }
+
  private:
   static constexpr std::size_t kWords = kLineBytes / 4;
   using Line = std::array<std::uint32_t, kWords>;

@@ -26,6 +26,10 @@ namespace lockstep::mem {
 struct CounterTable {
   std::vector<stats::PartitionCounters> mem;
   std::vector<stats::IcntCounters> icnt;
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, mem, icnt);
+  }
 };
 
 /// What a request costs at a port of `bytes`.
@@ -78,6 +82,16 @@ class Slice {
   void touch(const Touch& t);
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(map_), a.given(controller_), a.given(counters_), a.given(slice_),
+              a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
+              a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(pipe_capacity_),
+              a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_), a.given(code_resident_), in_,
+              out_, far_, latches_, turn_, tags_, signals_, mshrs_, far_in_flight_, pipe_, atomic_pipe_,
+              passing_, waiting_kernels_, data_free_, atomic_free_, next_);
+  }
+
  private:
   enum class Stall : std::uint8_t { kNone, kPipe, kFill, kWrite, kFarPort };
   enum Origin : std::uint8_t { kNear, kFar };  // which port a request came through
@@ -104,6 +118,10 @@ class Slice {
     icnt::EjectionPort<icnt::Reply> reply_in;
     std::vector<Forwarded> forwarded;
     std::vector<std::uint32_t> free;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, out, reply_out, in, reply_in, forwarded, free);
+    }
   };
 
   // The stages of tick().

@@ -124,6 +124,13 @@ class TagArray {
     recency_[slot] = mshr == kNoMshr ? recency_[slot] & ~kInFlight : recency_[slot] | kInFlight;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(ways_), a.given(sets_), keys_, recency_, dirty_, dirty_lines_, lines_,
+              a.given(replacement_));
+    std::visit([&](auto& policy) { a(policy); }, replacement_);
+  }
+
  private:
   static std::uint32_t key_of(Address line) {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused

@@ -100,6 +100,15 @@ class Engine {
   /// Between windows: the earliest time at which anything is due, now() when mail waits; kNever when all is
   /// still. From boundary() at a cut it says the same for every window.
   [[nodiscard]] Time earliest() const;
+  /// Between windows, when all domains are placed: the time, and when each domain is due.
+  template <class A>
+  void persist(A& a) {
+    const std::size_t domains = next_.size();
+    a(now_, next_);
+    if (!a.reading()) return;
+    if (next_.size() != domains) throw std::logic_error("not this engine's domains");
+    note_sources();
+  }
   [[nodiscard]] const EngineProfile& profile() const { return profile_; }
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }
 

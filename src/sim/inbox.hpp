@@ -91,6 +91,11 @@ class Inbox {
   /// Tests only: accept mail that comes too late, as a machine with a zero-latency channel would.
   void allow_late(bool allowed) { late_allowed_ = allowed; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, nodes_, buckets_, occupied_, free_, size_, base_, next_, a.given(late_allowed_));
+  }
+
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Node {

@@ -105,6 +105,16 @@ class Network final : public NetworkBase {
   void note(DomainId domain, unsigned thread) override;
   void flip(Time now, std::vector<Time>& next) override;
 
+  /// Between windows, after set_threads(): with the mail that is not taken yet.
+  template <class A>
+  void persist(A& a) {
+    a.section(name_);
+    std::vector<std::uint64_t> senders(destinations_.size() * source_words_);
+    if (!a.reading()) list_senders(senders);
+    a(outboxes_, mail_for_, any_mail_, window_, parity_, senders);
+    if (a.reading()) note_senders(senders);
+  }
+
  private:
   static constexpr std::uint32_t kEnd = 0xffffffff;
   struct Entry {
@@ -122,9 +132,17 @@ class Network final : public NetworkBase {
       for (auto& m : mask) m = 0;
       entries.clear();
     }
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, window, mask, head, tail, entries);
+    }
   };
   struct alignas(64) Source {
     Outbox side[2];
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, side);
+    }
   };
   /// What one thread has seen being sent. A row for each destination and window parity: the window that it is
   /// of, and the sources with mail for the destination, bit each. So a receiver touches only the outboxes
@@ -146,6 +164,21 @@ class Network final : public NetworkBase {
       if (row[0] == window_ - 1) bits |= row[1 + w];
     }
     return bits;
+  }
+
+  /// Those of the window before, for each destination.
+  void list_senders(std::vector<std::uint64_t>& senders) const {
+    for (std::uint32_t d = 0; d < destinations_.size(); ++d)
+      for (std::size_t w = 0; w < source_words_; ++w) senders[d * source_words_ + w] = senders_to(d, w);
+  }
+  void note_senders(const std::vector<std::uint64_t>& senders) {
+    std::vector<std::uint64_t>& rows = notes_.front().rows[parity_ ^ 1];
+    if (senders.size() != destinations_.size() * source_words_)
+      throw std::logic_error("not this network's mail");
+    for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
+      rows[row_of(d)] = window_ - 1;
+      std::copy_n(&senders[d * source_words_], source_words_, &rows[row_of(d) + 1]);
+    }
   }
 
   std::vector<Source> outboxes_;

@@ -35,12 +35,20 @@ struct ProfiledInstruction {
   std::string source_file;        // empty: not known
   std::uint32_t source_line = 0;  // 0: not known
   friend bool operator==(const ProfiledInstruction&, const ProfiledInstruction&) = default;
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, pc, text, ptx, source_file, source_line);
+  }
 };
 
 /// The instructions of a kernel, by PC; of launches that have the same, once.
 struct ProfiledCode {
   std::string kernel;
   std::vector<ProfiledInstruction> instructions;
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, kernel, instructions);
+  }
 };
 
 /// A machine instruction for people: "1 R4 LDG.E 1 R8 4" is "LDG.E R4, R8".

@@ -37,6 +37,12 @@ struct KernelResult {
   std::uint32_t code = 0;                    // with --profile: index of RunReport::codes
   std::vector<InstructionCounters> profile;  // for each of the code's instructions; empty: not profiled
   std::optional<EnergyParts> energy{};       // nothing where the device's configuration has no coefficients
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, name, id, stream, grid, block, start_cycle, launch_cycles, cycles, ctas_per_sm,
+              occupancy_limiter, subcores, partial, device, estimated, ctas_left_out, counters, code, profile,
+              energy);
+  }
 };
 
 struct CopyResult {
@@ -46,6 +52,10 @@ struct CopyResult {
   std::uint64_t bytes = 0;
   Cycle start_cycle = 0, cycles = 0;
   std::uint16_t device = 0;  // that carried it out; cycles are its own
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, kind, address, bytes, start_cycle, cycles, device);
+  }
 };
 
 /// One direction of a link between two devices or switches, whole run.
@@ -62,6 +72,10 @@ struct IntervalSample {
   Cycle end_cycle = 0;
   KernelCounters counters;
   std::optional<EnergyParts> energy{};  // of all devices that have coefficients
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, end_cycle, counters, energy);
+  }
 };
 
 /// Of managed memory, whole run.

@@ -26,6 +26,11 @@ class Ring {
     --count_;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, items_, head_, count_);
+  }
+
  private:
   void grow() {
     std::vector<T> larger(items_.size() * 2);

@@ -36,6 +36,11 @@ class SlotTable {
   }
   [[nodiscard]] std::size_t used() const { return used_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, slots_, free_, used_);
+  }
+
  private:
   struct Slot {
     T what;

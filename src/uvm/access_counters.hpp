@@ -32,6 +32,11 @@ class AccessCounters {
     return tree < trees_.size() ? trees_[tree].round_trips[leaf] : 0;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, trees_);
+  }
+
  private:
   struct Counts {
     std::array<std::uint32_t, kLeavesPerTree> accesses{};

@@ -40,12 +40,21 @@ class AccessPatterns {
   [[nodiscard]] AccessPattern of(std::size_t allocation) const;
   [[nodiscard]] std::size_t allocations() const { return allocations_.size(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, allocations_);
+  }
+
  private:
   struct State {
     AccessPattern before = AccessPattern::kNone;  // of the kernels that have ended
     std::unordered_set<std::uint64_t> seen;       // blocks; never walked over
     std::uint64_t last = 0;
     bool any = false, random = false, reuse = false;  // of the kernel that runs
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, before, seen, last, any, random, reuse);
+    }
   };
   [[nodiscard]] static AccessPattern of_kernel(const State& state);
   std::vector<State> allocations_;

@@ -17,6 +17,11 @@ struct AdvisedPages {
   PageSet accessed_by;                               // the device
   PageSet accessed_by_host;
   std::vector<PageSet> preferred_by;  // parts of prefer_other, by device
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, read_mostly, prefer_host, prefer_device, prefer_other, accessed_by, accessed_by_host,
+              preferred_by);
+  }
 };
 
 /// What the device's fault on a page of the host leads to.
@@ -40,6 +45,11 @@ class AdviceTable {
   /// own attracts the page, another one keeps it. Else accessed-by keeps it.
   [[nodiscard]] Placement placement(TreeIndex tree, unsigned page, bool write) const;
   [[nodiscard]] bool empty() const { return trees_.empty(); }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, trees_);
+  }
 
  private:
   std::unordered_map<TreeIndex, AdvisedPages> trees_;  // never walked over

@@ -52,6 +52,11 @@ class Arrivals {
   /// Frames of transfers that are under way, or queued with their frames.
   [[nodiscard]] std::uint64_t taken_frames() const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(state_), reads_, reading_, slots_waiting_, slots_done_, staged_, arrived_);
+  }
+
  private:
   struct Read {
     Transfer transfer;

@@ -51,6 +51,11 @@ class Departures {
   /// Staged or under way to the host.
   [[nodiscard]] std::uint64_t pages() const { return pages_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(state_), ready_, awaiting_, writing_, pages_, gone_);
+  }
+
  private:
   struct WriteBack {
     Run run;

@@ -114,6 +114,11 @@ class DeviceMemory {
   [[nodiscard]] Cycle synchronise_cycles() const;
   void synchronise(Cycle now);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, state_, random_, a.given(staging_), arrivals_, departures_, evictions_, directory_);
+  }
+
  private:
   MemoryState state_;
   Random random_;

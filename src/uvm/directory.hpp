@@ -50,6 +50,11 @@ class Directory {
   /// Where the pages of a tree are: on the device, or with kHostPlace on the host.
   [[nodiscard]] PageSet pages_at(TreeId tree, std::uint16_t place) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(reach_), blocks_, output_, next_id_, acquisitions_);
+  }
+
  private:
   struct Acquisition {
     std::uint16_t device = 0;
@@ -74,6 +79,10 @@ class Directory {
     Acquisition now;
     std::vector<std::uint32_t> owed;  // ids of kRevoke that are not answered
     std::vector<Source> sources;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, tree, held, mapped, followed, host, waiting, parked, busy, now, owed, sources);
+    }
   };
   using How = DirectoryOrder::How;
 

@@ -56,6 +56,12 @@ class DirectoryClient {
   [[nodiscard]] const std::vector<DirectoryRequest>& requests() const { return requests_; }
   void clear_requests() { requests_.clear(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(memory_), acquisitions_, revocations_, places_, served_, peers_, requests_,
+              next_id_);
+  }
+
  private:
   using How = DirectoryOrder::How;
   struct Acquisition {
@@ -64,6 +70,10 @@ class DirectoryClient {
     std::vector<Transfer> transfers;
     PageSet missing, upgraded;
     bool granted = false, for_faults = false;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, id, tree, transfers, missing, upgraded, granted, for_faults);
+    }
   };
   struct Revocation {
     DirectoryOrder order;

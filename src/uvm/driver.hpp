@@ -34,6 +34,14 @@ class Driver {
     return state_ == State::kAsleep && stalled_.empty() && buffer_.empty() && notified_.empty();
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(memory_), a.given(interrupt_), a.given(batch_), a.given(block_), a.given(evict_),
+              state_, since_, due_, batch_start_, evicting_, batches_in_run_, buffer_, blocks_, notified_,
+              known_, batch_size_, batch_duplicates_, throttled_, tree_, transfers_, upgraded_, mapped_,
+              pages_, batch_run_, stalled_, outstanding_);
+  }
+
  private:
   enum class State : std::uint8_t { kAsleep, kWaking, kServing, kMakingRoom, kPreparing, kCopying };
   struct Entry {

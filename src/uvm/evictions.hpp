@@ -33,6 +33,13 @@ class Evictions {
     if (state_->fruitless && departures_->idle()) (void)evict_now(now);
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(state_), a.given(arrivals_), a.given(departures_), a.given(random_),
+              a.given(policy_));
+    a.choice(policy_, evictors());
+  }
+
  private:
   [[nodiscard]] bool due(std::uint64_t leaving, std::uint64_t staged) const {
     return eviction_due(leaving, state_->frames.all(), state_->frames.free(), staged,

@@ -64,6 +64,11 @@ class EvictionList {
     });
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, unit_, follows_accesses_, order_, leaf_times_, clock_);
+  }
+
  private:
   struct LeafTimes {
     std::array<std::uint64_t, kLeavesPerTree> time{};  // 0: not in the list

@@ -33,6 +33,11 @@ class FaultTimes {
   void dropped(TreeIndex tree, unsigned page);
   [[nodiscard]] std::size_t size() const { return times_.size(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(khz_), times_, open_);
+  }
+
  private:
   struct Times {
     Cycle asked = 0, raised = 0, taken = kNever, started = kNever, arrived = kNever;

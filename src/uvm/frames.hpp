@@ -33,6 +33,11 @@ class Frames {
   /// All are free but so many.
   void reset(std::uint64_t taken);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(table_), all_, free_, a.given(root_chunks_), chunks_, has_chunk_);
+  }
+
  private:
   [[nodiscard]] bool gives_chunks() const { return root_chunks_ && all_ >= kPagesPerTree; }
 

@@ -109,6 +109,13 @@ class Gmmu {
   /// Sizes of the driver's batches, in order.
   [[nodiscard]] const std::vector<std::uint32_t>& batch_sizes() const { return batch_sizes_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, memory_, orders_, walks_, port_, remote_arrivals_, in_slots_, driver_, arriving_,
+              with_arrivals_, waiting_, waiting_count_, faults_, on_way_out_, answers_, batch_sizes_, totals_,
+              now_, again_);
+  }
+
  private:
   void serve_remote(Cycle now);
   void finish_remote(Cycle now);

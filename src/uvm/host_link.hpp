@@ -65,6 +65,11 @@ class HostLink {
     return std::exchange(w.held, held) != held;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, ways_);
+  }
+
  private:
   struct Way {
     Copies copies;

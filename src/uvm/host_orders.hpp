@@ -39,6 +39,12 @@ class HostOrders {
   [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return completed_; }
   void clear_completed() { completed_.clear(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(memory_), waiting_, busy_, opened_, evicting_, order_, ranges_, at_, left_, due_,
+              now_, completed_);
+  }
+
  private:
   void begin(Cycle now);
   void complete();

@@ -70,6 +70,11 @@ class LinkLanes {
   [[nodiscard]] const std::vector<Move>& moves() const { return moves_; }
   void clear_moves() { moves_.clear(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(owner_moves_), lanes_, moves_, a.given(host_link_));
+  }
+
  private:
   struct Lane {
     bool busy = false;

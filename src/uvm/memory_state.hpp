@@ -69,6 +69,12 @@ struct MemoryState {
   bool oversubscribed = false, was_oversubscribed = false;
   bool fruitless = false;  // the last decision found nothing to evict, and nothing has changed since
   bool changed = true;     // something has, since the owner asked last
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(settings), table, frames, residents, remote, a.given(link), lanes, log,
+              shootdowns, patterns, a.given(directory), oversubscribed, was_oversubscribed, fruitless,
+              changed);
+  }
 };
 
 }  // namespace lockstep::uvm

@@ -35,6 +35,11 @@ class MigrationLog {
     if (events_) events_->push_back({kind, start, end, run});
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, counters, fault_times, a.given(table_), by_allocation_, a.given(events_));
+  }
+
  private:
   const PageTable* table_;
   std::vector<AllocationCounters> by_allocation_;

@@ -20,6 +20,8 @@ inline constexpr unsigned kPagesPerTree = kTreeBytes / kPageBytes;   // 512, at 
 /// A bit a page, 512 of them. Walks are in ascending order.
 class PageSet {
  public:
+  static constexpr bool kPlain = true;  // its bytes are its state (util/archive_fields.hpp)
+
   [[nodiscard]] static PageSet range(unsigned first, unsigned count) {
     PageSet s;
     for (unsigned p = first; p < first + count;) {

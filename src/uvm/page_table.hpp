@@ -54,6 +54,11 @@ class PageTable {
   [[nodiscard]] TreeIndex size() const { return static_cast<TreeIndex>(trees_.size()); }
   [[nodiscard]] const AddressSpace& space() const { return *space_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(space_), trees_, slots_);
+  }
+
  private:
   static constexpr TreeIndex kNone = 0xffffffff;
   [[nodiscard]] std::size_t home(TreeId id) const {

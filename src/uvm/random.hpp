@@ -10,6 +10,8 @@ namespace lockstep::uvm {
 /// the same numbers as its rand() after srand(seed).
 class Random {
  public:
+  static constexpr bool kPlain = true;  // its bytes are its state (util/archive_fields.hpp)
+
   explicit Random(std::uint32_t seed = 1) {
     std::int64_t word = seed == 0 ? 1 : seed;
     for (std::uint32_t& r : state_) {

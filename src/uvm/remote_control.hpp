@@ -32,6 +32,12 @@ class RemoteControl {
   /// The smart runtime's change.
   void change_policy(const RemotePolicy& policy) { policy_ = &policy; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, counters, advice, thrashing, a.given(policy_), a.given(threshold_), a.given(penalty_));
+    a.choice(policy_, remote_policies());
+  }
+
   AccessCounters counters;
   AdviceTable advice;
   std::optional<Thrashing> thrashing;

@@ -50,6 +50,11 @@ class RemotePort {
   /// Bytes that crossed, headers included.
   [[nodiscard]] std::uint64_t bytes(Direction direction) const { return bytes_[index(direction)]; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(settings_), free_, taken_, bytes_, waiting_, tags_used_, flying_, order_);
+  }
+
  private:
   struct Flight {
     Cycle done;

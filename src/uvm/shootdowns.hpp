@@ -25,6 +25,11 @@ class Shootdowns {
   [[nodiscard]] const std::vector<Shootdown>& list() const { return list_; }
   void clear() { list_.clear(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, next_, list_);
+  }
+
  private:
   std::uint32_t next_ = 0;
   std::vector<Shootdown> list_;

@@ -48,6 +48,11 @@ class Thrashing {
   /// The page is no longer pinned at `now`.
   [[nodiscard]] bool pinned(TreeIndex tree, unsigned page, Cycle now) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(rules_), blocks_);
+  }
+
  private:
   struct Page {
     Cycle last = 0, nap_end = 0, pin_end = 0;
@@ -64,6 +69,10 @@ class Thrashing {
     Cycle last_thrashing = 0;
     std::uint32_t resets = 0;
     PageSet thrashing;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, pages, last, last_processor, last_thrashing, resets, thrashing);
+    }
   };
   void reset_if_quiet(Block& block, Cycle now);
 

@@ -36,6 +36,11 @@ class Tlb {
   std::uint32_t clear() { return base_.clear() + large_.clear(); }
   [[nodiscard]] std::uint32_t size() const { return base_.size() + large_.size(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, base_, large_);
+  }
+
  private:
   static Granule at_most_leaf(Granule g) { return g == Granule::kTree ? Granule::kLeaf : g; }
   static std::uint64_t key(Place place, Granule g) {
@@ -54,6 +59,11 @@ class Tlb {
     bool remove(std::uint64_t key);
     std::uint32_t clear();
     [[nodiscard]] std::uint32_t size() const { return size_; }
+
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, a.given(ways_), size_, entries_, sets_, buckets_);
+    }
 
    private:
     static constexpr std::uint32_t kNone = 0xffffffff;

@@ -52,6 +52,11 @@ class TouchOrder {
     return false;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, slots_, ids_, weights_, sums_, used_, total_);
+  }
+
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 

@@ -50,6 +50,12 @@ class WalkPool {
 
   std::uint64_t walks = 0, l2_hits = 0, l2_misses = 0, cache_hits = 0;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, walks, l2_hits, l2_misses, cache_hits, a.given(parameters_), a.given(table_), l2_,
+              cache_, heap_, walkers_, shared_, order_);
+  }
+
  private:
   struct Walk {
     Cycle ready;

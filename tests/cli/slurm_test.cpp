@@ -1,10 +1,13 @@
 // The bookkeeping of tools/slurm, without SLURM: sbatch is a script here that notes its arguments.
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 #include "tests/cli/program.hpp"
 
@@ -23,17 +26,26 @@ struct Bench {
     std::filesystem::permissions(folder / "bin/sbatch", std::filesystem::perms::owner_all);
   }
 
-  [[nodiscard]] Finished script(const std::string& name, const std::vector<std::string>& arguments) const {
+  [[nodiscard]] Launch launch(const std::string& name, const std::vector<std::string>& arguments) const {
     Launch launch{.arguments = arguments, .folder = folder.path(), .program = kTools + name};
     launch.environment = {
         {"LOCKSTEP", LOCKSTEP_BINARY},
         {"PATH", (folder / "bin:") + (std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin")}};
-    return run(launch);
+    return launch;
+  }
+  [[nodiscard]] Finished script(const std::string& name, const std::vector<std::string>& arguments) const {
+    return run(launch(name, arguments));
   }
 
   void list(const std::string& text) const { spill(folder / "list", text); }
   [[nodiscard]] std::string pending() const { return script("batch.sh", {"pending", "list", "results"}).out; }
 };
+
+template <class Done>
+bool eventually(Done&& done) {
+  for (int i = 0; i < 30000 && !done(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return done();
+}
 
 }  // namespace
 
@@ -172,6 +184,62 @@ TEST_CASE("mistakes in a list are named by line") {
   CHECK(bench.script("batch.sh", {"pending", "none", "results"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results", "9"}).code == 2);
   CHECK(bench.script("batch.sh", {"task", "list", "results"}).code == 2);
+}
+
+TEST_CASE("at the time limit a run is kept, queued again, and goes on; a cancelled one is not queued again") {
+  const Bench bench;
+  write_trace(bench.folder / "long", {.kernels = 40, .ctas = 160, .warps = 8, .body = 60});
+  spill(bench.folder / "bin/scontrol", "#!/bin/sh\necho \"$@\" >>" + bench.folder / "scontrol.log");
+  std::filesystem::permissions(bench.folder / "bin/scontrol", std::filesystem::perms::owner_all);
+  REQUIRE(run({"run", bench.folder / "long", "-q", "-c", "v100", "-o", bench.folder / "whole"}).code == 0);
+  bench.list("long v100\n");
+  const std::string place = bench.folder / "results/long-v100/";
+  Launch launch =
+      bench.launch("array.sbatch", {kTools + "array.sbatch", kTools + "batch.sh", "list", "results", "0"});
+  launch.program = "/bin/bash";
+  launch.environment.emplace_back("SLURM_ARRAY_TASK_ID", "1");
+  launch.environment.emplace_back("SLURM_JOB_ID", "77");
+  unsigned stopped = 0;
+  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR1}) {
+    Program job(launch);
+    REQUIRE(eventually([&] { return std::filesystem::exists(place + "stats.json"); }));  // a kernel is done
+    job.send(signal);
+    const Finished result = job.wait();
+    CAPTURE(result.err);
+    if (result.code == 0) break;  // it was quicker
+    CHECK(result.code == 75);
+    ++stopped;
+    CHECK(count_lines(slurp(place + "attempts")) == stopped);
+    if (signal == SIGTERM) CHECK_FALSE(std::filesystem::exists(bench.folder / "scontrol.log"));
+    if (signal == SIGUSR1) CHECK(slurp(bench.folder / "scontrol.log").ends_with("requeue 77\n"));
+    CHECK(bench.pending() == "1\n");
+    std::filesystem::remove(place + "stats.json");
+  }
+  CHECK(stopped > 0);
+  const Finished last = run(launch);
+  CAPTURE(last.err);
+  CHECK(last.code == 0);
+  CHECK(slurp(place + "stats.json") == slurp(bench.folder / "whole/stats.json"));
+  CHECK_THAT(slurp(place + "attempts"), Catch::Contains(" from kernels-"));
+  CHECK(bench.pending().empty());
+}
+
+TEST_CASE("attempts count from where a run would go on") {
+  const Bench bench;
+  bench.list("t v100\n");
+  const std::string place = bench.folder / "results/t-v100/";
+  std::filesystem::create_directories(place + "checkpoints");
+  spill(place + "checkpoints/kernels-000000000007.checkpoint", "");
+  spill(place + "attempts",
+        "1\n2\n3\n4 from kernels-000000000003.checkpoint\n5 from kernels-000000000007.checkpoint\n");
+  CHECK(bench.pending() == "1\n");  // once from there
+  spill(place + "attempts", slurp(place + "attempts") + "6 from kernels-000000000007.checkpoint\n" +
+                                "7 from kernels-000000000007.checkpoint\n");
+  CHECK(bench.pending().empty());
+  std::filesystem::remove_all(place + "checkpoints");
+  CHECK(bench.pending().empty());  // three times from the beginning
+  spill(place + "attempts", "1\n2\n4 from kernels-000000000003.checkpoint\n");
+  CHECK(bench.pending() == "1\n");
 }
 
 }  // namespace lockstep::cli

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "managed_support.hpp"
+#include "resume_support.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -159,6 +160,36 @@ TEST_CASE("identity with managed memory") {
                         << " skip " << way.skip);
     CHECK((bytes(way) == expected));
   }
+}
+
+TEST_CASE("A run with managed memory goes on from its state") {
+  struct Case {
+    SmallTrace trace;
+    const char *managed, *memory;
+    bool smart;
+    std::vector<std::string> settings;
+  };
+  const SmallTrace mixed = small_traces().at(4);
+  const std::vector<Case> cases = {
+      {kSmallRandom, kTable, "0.3x", false, {"uvm.evictor=lru_4k"}},
+      {kSmallRandom, kTable, "0.5x", false, {"uvm.fault_mode=per_cycle", "uvm.evictor=random"}},
+      {mixed, "all", "1MiB", false, {"uvm.thrashing=true"}},
+      {mixed, "all", "", false, {"uvm.remote=counters"}},
+      {kSmallRandom, kTable, "0.5x", true, {"uvm.evictor=tbn"}},
+      {kSmallRandom, kTable, "0.3x", true, {"uvm.smart_runtime=true", "uvm.remote=adaptive"}}};
+  const Case one = cases.at(GENERATE(range(std::size_t{0}, std::size_t{6})));
+  INFO(one.trace.name << " " << one.settings.front() << " " << one.memory);
+  const OpenTrace trace(one.trace);
+  std::vector<trace::Command> again;
+  for (unsigned i = 0; i < 3; ++i)
+    again.insert(again.end(), trace->commands().begin(), trace->commands().end());
+  std::vector<std::string> settings = {"gpu.sms=10", "gpu.gpcs=4", "l2.partitions=4"};
+  settings.insert(settings.end(), one.settings.begin(), one.settings.end());
+  gpu::RunOptions options = managed_options(
+      one.smart ? smart_gpu(one.settings) : config::resolve("v100", settings), one.managed, one.memory);
+  if (one.smart) options.window = 1;
+  options.timeline = true;
+  check_resume(WithCommands(*trace, {}, again), options, 3);
 }
 
 /// A span's start and end in picoseconds, from the text of the file.

@@ -5,6 +5,7 @@
 
 #include "config/system_config.hpp"
 #include "managed_support.hpp"
+#include "resume_support.hpp"
 #include "util/error.hpp"
 #include "uvm/order.hpp"
 
@@ -335,6 +336,17 @@ TEST_CASE("Threads, windows, schedule, skipping and the order of domains change 
   }
 }
 
+TEST_CASE("A run of devices that share pages goes on from its state") {
+  const auto devices = static_cast<std::uint16_t>(GENERATE(2, 4));
+  gpu::RunOptions options;
+  options.system = small_machine(devices);
+  options.config = options.system->devices.front();
+  if (devices == 4) options.managed.memory.bytes = 4 << 20;
+  options.interval = 20000;
+  options.timeline = true;
+  check_resume(*crowd(devices), options, 2);
+}
+
 /// What each device says of the others is what these say of it.
 void check_books(const gpu::RunResult& result, std::uint16_t devices) {
   for (std::uint16_t a = 0; a < devices; ++a)
@@ -421,6 +433,20 @@ TEST_CASE("Whatever devices and the host do with shared pages, it ends, and the 
     if (seed % 2 == 0) options.managed.memory.bytes = 4 << 20;
     options.max_cycles = 100000000;
     check_books(simulate(*trace, system, options), kDevices);
+  }
+}
+
+TEST_CASE("Whatever was done with shared pages, a run goes on from its state") {
+  constexpr std::uint16_t kDevices = 3;
+  for (unsigned seed = 1; seed <= 3; ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(seed);
+    const auto trace = any_program(random, kDevices);
+    gpu::RunOptions options;
+    options.system = small_machine(kDevices, seed % 2 == 0 ? "hgx_a100_4" : "dgx1_v100");
+    options.config = options.system->devices.front();
+    if (seed % 2 == 0) options.managed.memory.bytes = 4 << 20;
+    check_resume(*trace, options, 1, 3);
   }
 }
 

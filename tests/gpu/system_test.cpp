@@ -6,6 +6,7 @@
 
 #include "config/system_config.hpp"
 #include "end_to_end.hpp"
+#include "resume_support.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -157,6 +158,14 @@ TEST_CASE("Threads, windows, schedule, skipping and the order of domains change 
 TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of four devices",
           "[long]") {
   check_identity(4);
+}
+
+TEST_CASE("A run of devices that use each other's memory goes on from its state") {
+  const ListedTrace trace(entangled(2) + entangled(2));
+  gpu::RunOptions options;
+  options.system = config::resolve_system("dgx_a100", 2);
+  options.config = options.system->devices.front();
+  check_resume(*trace, options, 2, 3);
 }
 
 TEST_CASE("What goes into a link comes out, and each request has its reply") {

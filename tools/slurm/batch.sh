@@ -15,10 +15,12 @@
 #
 # Words are separated by blanks; quotes and backslashes keep blanks, as for xargs. A run's folder is RESULTS/NAME, or is
 # made of the words of the line. LOCKSTEP names the program. LOCKSTEP_ATTEMPTS is how often a run is tried, 3 unless set;
-# each attempt is a line in the file `attempts` of the run's folder.
+# each attempt is a line in the file `attempts` of the run's folder. Runs of traces keep their state in the folder
+# `checkpoints` of theirs; what is tried from a checkpoint counts anew from the next one.
 set -euo pipefail
 
 limit=${LOCKSTEP_ATTEMPTS:-3}
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/checkpoints.sh"
 
 fail() { printf 'batch.sh: %s\n' "$*" >&2; exit 2; }
 
@@ -68,11 +70,20 @@ set_place() {
 # A run that --max-cycles ended is as complete as it will ever be.
 complete() { [[ -s $1/stats.json ]] && grep -qsE '"partial":false,"partial_reason"|"partial_reason":"max-cycles"' "$1/stats.json"; }
 
-# Sets `attempts`, how often the run of the folder was started.
+# Sets `attempts`, how often the run in `fields` and `place` was started, and `stuck`, how often from where it would be now.
+# Sets `checkpoints` and `newest`.
 count_attempts() {
-  local lines=()
-  [[ ! -e $1/attempts ]] || mapfile -t lines <"$1/attempts"
-  attempts=${#lines[@]}
+  local lines=() line
+  if is_command && [[ ${fields[0]} == exec ]]; then
+    checkpoints=() newest=
+  else
+    set_checkpoints "$place" "${fields[@]}"
+  fi
+  [[ ! -e $place/attempts ]] || mapfile -t lines <"$place/attempts"
+  attempts=${#lines[@]} stuck=0
+  for line in "${lines[@]}"; do
+    [[ "${line#* from }" != "${newest:-$line}" ]] || stuck=$((stuck + 1))
+  done
 }
 
 # each FUNCTION: calls it for every run of the list, with its line's number and text; `fields` and `place` are set.
@@ -105,14 +116,14 @@ ranges() {
 pending_run() {
   (($1 >= first && (last == 0 || $1 <= last))) || return 0
   complete "$place" && return
-  count_attempts "$place"
-  ((attempts >= limit)) || echo "$1"
+  count_attempts
+  ((stuck >= limit)) || echo "$1"
 }
 
 given_up_run() {
   complete "$place" && return
-  count_attempts "$place"
-  ((attempts < limit)) || echo "$place"
+  count_attempts
+  ((stuck < limit)) || echo "$place"
 }
 
 task() {
@@ -126,18 +137,18 @@ task() {
     echo "$place: complete"
     return
   fi
-  count_attempts "$place"
-  if ((attempts >= limit)); then
-    echo "$place: given up after $attempts attempts" >&2
+  count_attempts
+  if ((stuck >= limit)); then
+    echo "$place: given up after $stuck attempts" >&2
     exit 1
   fi
   mkdir -p "$place"
-  echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) ${SLURM_JOB_ID:+job $SLURM_JOB_ID }on ${HOSTNAME:-?}" >>"$place/attempts"
+  echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) ${SLURM_JOB_ID:+job $SLURM_JOB_ID }on ${HOSTNAME:-?}${newest:+ from $newest}" >>"$place/attempts"
   # exec: signals are for the program, not for this shell.
   if is_command; then
-    exec "${LOCKSTEP:-lockstep}" "${fields[0]}" -o "$place" "${fields[@]:1}"
+    exec "${LOCKSTEP:-lockstep}" "${fields[0]}" -o "$place" "${checkpoints[@]}" "${fields[@]:1}"
   else
-    exec "${LOCKSTEP:-lockstep}" run "${fields[0]}" -c "${fields[1]}" -o "$place" "${fields[@]:2}"
+    exec "${LOCKSTEP:-lockstep}" run "${fields[0]}" -c "${fields[1]}" -o "$place" "${fields[@]:2}" "${checkpoints[@]}"
   fi
 }
 
@@ -158,7 +169,7 @@ value_of() { sed -n "1,5s/.*\"$2\":\"\([^\"]*\)\".*/\1/p" "$1/stats.json"; }
 header=
 collect_run() {
   local before own
-  count_attempts "$place"
+  count_attempts
   before="\"${place#"$results"/}\",$(state_of "$place"),$attempts"
   if [[ ! -s $place/stats.csv || ! -s $place/stats.json ]]; then
     missing+=("$before")

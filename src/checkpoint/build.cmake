@@ -1,0 +1,5 @@
+get_target_property(kind lockstep_checkpoint TYPE)
+if(NOT kind STREQUAL "INTERFACE_LIBRARY")
+  target_include_directories(lockstep_checkpoint SYSTEM PRIVATE ${ZSTD_INCLUDE_DIR})
+  target_link_libraries(lockstep_checkpoint PRIVATE ${ZSTD_LIBRARY})
+endif()

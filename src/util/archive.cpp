@@ -1,0 +1,50 @@
+#include "util/archive.hpp"
+
+namespace lockstep {
+
+void Archive::complain() {
+  throw std::logic_error("persist() does not name every member in the order of declaration");
+}
+
+void Archive::raw(void* data, std::size_t bytes) {
+  if (!reading_) {
+    bytes_.append(static_cast<const char*>(data), bytes);
+    return;
+  }
+  if (bytes > left_.size()) throw ArchiveError("the state ends too early");
+  if (bytes > 0) std::memcpy(data, left_.data(), bytes);
+  left_.remove_prefix(bytes);
+}
+
+/// Of a container whose elements take `least_bytes` each.
+std::size_t Archive::count(std::size_t size, std::size_t least_bytes) {
+  std::uint64_t n = size;
+  raw(&n, sizeof n);
+  if (reading_ && n > left_.size() / least_bytes) throw ArchiveError("the state ends too early");
+  return n;
+}
+
+void Archive::section(std::string_view name) {
+  std::uint64_t word = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : name) word = (word ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  const std::uint64_t expected = word;
+  raw(&word, sizeof word);
+  if (word != expected)
+    throw ArchiveError("the state of \"" + std::string(name) + "\" is not where it should be");
+}
+
+void Archive::item(std::string& text) {
+  text.resize(count(text.size(), 1));
+  raw(text.data(), text.size());
+}
+
+void Archive::item(std::vector<bool>& bits) {
+  bits.resize(count(bits.size(), 1));
+  for (std::vector<bool>::reference bit : bits) {
+    bool value = bit;
+    raw(&value, sizeof value);
+    bit = value;
+  }
+}
+
+}  // namespace lockstep
