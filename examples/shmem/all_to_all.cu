@@ -1,5 +1,6 @@
-// Dispatch and combine of a mixture of experts: each token goes to the PE of its expert, which works on it and
-// sends it back. Work-group q of each PE deals with PE q. Usage: all_to_all [tokens of a PE] [elements of a token].
+// Dispatch and combine of a mixture of experts: each token goes to the PE of its expert, which works on it
+// and sends it back. Work-group q of each PE deals with PE q. Usage: all_to_all [tokens of a PE] [elements of
+// a token].
 #include "common.hpp"
 
 constexpr int kExpertsOfPe = 2;
@@ -27,8 +28,8 @@ __global__ void dispatch_and_combine(shmem::Handle handle, Exchange x, int token
     ++count;
   }
   context.put_nbi(x.in_experts + own, x.out_experts + box, count, other);
-  context.put_signal(x.in + own * elements, x.out + box * elements, count * elements, x.arrived + me, count + 1,
-                     shmem::SignalOp::kSet, other);
+  context.put_signal(x.in + own * elements, x.out + box * elements, count * elements, x.arrived + me,
+                     count + 1, shmem::SignalOp::kSet, other);
 
   context.wait_until<std::uint64_t>(x.arrived + other, shmem::Compare::kNotEqual, 0);
   const int here = static_cast<int>(*(volatile std::uint64_t*)(x.arrived + other)) - 1;
@@ -59,7 +60,8 @@ int main(int argc, char** argv) {
     const int own = tokens * elements, all = pes * own;
     const auto data = shmem::malloc<float>(own), results = shmem::malloc<float>(own);
     const auto experts = shmem::malloc<int>(tokens);
-    const auto out = shmem::malloc<float>(all), in = shmem::malloc<float>(all), back = shmem::malloc<float>(all);
+    const auto out = shmem::malloc<float>(all), in = shmem::malloc<float>(all),
+               back = shmem::malloc<float>(all);
     const auto out_experts = shmem::malloc<int>(pes * tokens), in_experts = shmem::malloc<int>(pes * tokens);
     const auto arrived = shmem::malloc<std::uint64_t>(pes), ready = shmem::malloc<std::uint64_t>(pes);
     const auto value = [](int pe, int i) { return static_cast<float>((3 * pe + i) % 101); };
@@ -68,23 +70,26 @@ int main(int argc, char** argv) {
     for (int pe = 0; pe < pes; ++pe) {
       std::vector<float> values(own);
       for (int i = 0; i < own; ++i) values[i] = value(pe, i);
-      for (int i = 0; i < tokens; ++i) chosen[pe].push_back(static_cast<int>(random() % (kExpertsOfPe * pes)));
+      for (int i = 0; i < tokens; ++i)
+        chosen[pe].push_back(static_cast<int>(random() % (kExpertsOfPe * pes)));
       upload(data.on(pe), values);
       upload(experts.on(pe), chosen[pe]);
     }
     for (int pe = 0; pe < pes; ++pe) {
-      const Exchange x{data.on(pe), experts.on(pe), results.on(pe),     out.on(pe),        in.on(pe),     back.on(pe),
-                       out_experts.on(pe), in_experts.on(pe), arrived.on(pe), ready.on(pe)};
-      shmem::launch({pe, options.work_groups, 64}, dispatch_and_combine, shmem::handle(pe), x, tokens, elements);
+      const Exchange x{data.on(pe), experts.on(pe),     results.on(pe),    out.on(pe),     in.on(pe),
+                       back.on(pe), out_experts.on(pe), in_experts.on(pe), arrived.on(pe), ready.on(pe)};
+      shmem::launch({pe, options.work_groups, 64}, dispatch_and_combine, shmem::handle(pe), x, tokens,
+                    elements);
     }
     synchronize();
     bool right = true;
     for (int pe = 0; pe < pes; ++pe) {
       const auto found = values_of(results.on(pe), own);
-      for (int i = 0; i < own; ++i) right &= found[i] == value(pe, i) * static_cast<float>(1 + chosen[pe][i / elements]);
+      for (int i = 0; i < own; ++i)
+        right &= found[i] == value(pe, i) * static_cast<float>(1 + chosen[pe][i / elements]);
     }
-    std::printf("%d tokens of %d elements from each of %d PEs to %d experts and back\n", tokens, elements, pes,
-                kExpertsOfPe * pes);
+    std::printf("%d tokens of %d elements from each of %d PEs to %d experts and back\n", tokens, elements,
+                pes, kExpertsOfPe * pes);
     shmem::finalize();
     return right;
   });

@@ -1,20 +1,22 @@
-// All-reduce by many rings: work-group r of each PE takes part in ring r, which sums its own part of the data.
-// Usage: allreduce_rings [elements of a ring's chunk] [rings]; a ring has as many chunks as there are PEs.
+// All-reduce by many rings: work-group r of each PE takes part in ring r, which sums its own part of the
+// data. Usage: allreduce_rings [elements of a ring's chunk] [rings]; a ring has as many chunks as there are
+// PEs.
 #include "common.hpp"
 
 /// The chunk that a PE sends in a step. It receives, and adds to, the one that it sends in the next step.
 __host__ __device__ inline int sent_chunk(int pe, int step, int pes) { return (pe - step + 2 * pes) % pes; }
 
 /// All in the symmetric heap. `inbox` has a chunk for each step, `arrived` a word, of each ring.
-__global__ void all_reduce(shmem::Handle handle, float* data, float* inbox, std::uint64_t* arrived, int chunk) {
+__global__ void all_reduce(shmem::Handle handle, float* data, float* inbox, std::uint64_t* arrived,
+                           int chunk) {
   shmem::Context context(handle);
   const int me = context.my_pe(), pes = context.n_pes(), steps = 2 * (pes - 1), next = (me + 1) % pes;
   data += blockIdx.x * pes * chunk;
   inbox += blockIdx.x * steps * chunk;
   arrived += blockIdx.x;
   for (int step = 0; step < steps; ++step) {
-    context.put_signal(inbox + step * chunk, data + sent_chunk(me, step, pes) * chunk, chunk, arrived, step + 1,
-                       shmem::SignalOp::kSet, next);
+    context.put_signal(inbox + step * chunk, data + sent_chunk(me, step, pes) * chunk, chunk, arrived,
+                       step + 1, shmem::SignalOp::kSet, next);
     context.wait_until<std::uint64_t>(arrived, shmem::Compare::kGreater, step);
     float* const to = data + sent_chunk(me, step + 1, pes) * chunk;
     for (int i = threadIdx.x; i < chunk; i += blockDim.x) {

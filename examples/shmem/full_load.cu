@@ -1,17 +1,18 @@
-// Every work-group that a GPU of 12 compute units holds gets 64 bytes from the next PE, again and again. Usage:
-// full_load [work-groups] [gets of each].
+// Every work-group that a GPU of 12 compute units holds gets 64 bytes from the next PE, again and again.
+// Usage: full_load [work-groups] [gets of each].
 #include "common.hpp"
 
 constexpr int kWords = 8;  // of a get
 
 /// Work-group g gets piece g, g + 1, and so on; `sums` has what its threads make of them.
-__global__ void load(shmem::Handle handle, std::uint64_t* inboxes, const std::uint64_t* pieces, std::uint64_t* sums,
-                     int gets) {
+__global__ void load(shmem::Handle handle, std::uint64_t* inboxes, const std::uint64_t* pieces,
+                     std::uint64_t* sums, int gets) {
   shmem::Context context(handle);
   std::uint64_t* const inbox = inboxes + kWords * blockIdx.x;
   std::uint64_t sum = 0;
   for (int i = 0; i < gets; ++i) {
-    context.get(inbox, pieces + kWords * ((blockIdx.x + i) % gridDim.x), kWords, (context.my_pe() + 1) % context.n_pes());
+    context.get(inbox, pieces + kWords * ((blockIdx.x + i) % gridDim.x), kWords,
+                (context.my_pe() + 1) % context.n_pes());
     if (threadIdx.x < kWords) sum += inbox[threadIdx.x];
   }
   if (threadIdx.x < kWords) sums[kWords * blockIdx.x + threadIdx.x] = sum;
@@ -36,8 +37,8 @@ int main(int argc, char** argv) {
       upload(pieces.on(pe), own);
     }
     for (int pe = 0; pe < pes; ++pe)
-      shmem::launch({pe, options.work_groups, 64}, load, shmem::handle(pe), inboxes.on(pe), pieces.on(pe), sums.on(pe),
-                    gets);
+      shmem::launch({pe, options.work_groups, 64}, load, shmem::handle(pe), inboxes.on(pe), pieces.on(pe),
+                    sums.on(pe), gets);
     synchronize();
     bool right = true;
     for (int pe = 0; pe < pes; ++pe) {

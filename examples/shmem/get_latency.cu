@@ -3,7 +3,8 @@
 #include "common.hpp"
 
 /// `from` is in the symmetric heap. `to` has the gets of each size behind those of the size before.
-__global__ void get_sizes(shmem::Handle handle, std::uint64_t* to, const std::uint64_t* from, int words, int gets) {
+__global__ void get_sizes(shmem::Handle handle, std::uint64_t* to, const std::uint64_t* from, int words,
+                          int gets) {
   shmem::Context context(handle);
   for (int size = 1; size <= words; size *= 2) {
     for (int i = 0; i < gets; ++i) context.get(to, from, size, context.n_pes() - 1);

@@ -1,15 +1,15 @@
-// Jacobi's method on a grid of which each PE has some rows, in one kernel for all iterations: the work-groups at a
-// PE's edges put their rows into the neighbour's halo. Usage: jacobi [columns] [iterations].
+// Jacobi's method on a grid of which each PE has some rows, in one kernel for all iterations: the work-groups
+// at a PE's edges put their rows into the neighbour's halo. Usage: jacobi [columns] [iterations].
 #include "common.hpp"
 
 constexpr int kGroups = 4, kRowsOfGroup = 4, kRows = kGroups * kRowsOfGroup;  // of a PE
 
 /// What is in the symmetric heap, by this PE's addresses. A grid has a halo row above and below.
 struct Field {
-  float* grid[2];          // read and written in turn
-  std::uint64_t* halo;     // iterations whose rows are in the halo: above, below
-  std::uint64_t* done;     // iterations that are complete, by work-group
-  float* residual;         // of this PE, and of all
+  float* grid[2];       // read and written in turn
+  std::uint64_t* halo;  // iterations whose rows are in the halo: above, below
+  std::uint64_t* done;  // iterations that are complete, by work-group
+  float* residual;      // of this PE, and of all
 };
 
 __global__ void jacobi(shmem::Handle handle, Field field, int columns, std::uint64_t iterations) {
@@ -41,7 +41,8 @@ __global__ void jacobi(shmem::Handle handle, Field field, int columns, std::uint
     if (group == kGroups - 1 && me < context.n_pes() - 1)
       context.put_signal(to, to + kRows * columns, columns, field.halo, i + 1, shmem::SignalOp::kSet, me + 1);
   }
-  atomicMax(reinterpret_cast<int*>(field.residual), __float_as_int(change));  // not negative: ordered as integers
+  atomicMax(reinterpret_cast<int*>(field.residual),
+            __float_as_int(change));  // not negative: ordered as integers
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) *(volatile std::uint64_t*)&field.done[group] = iterations + 1;
@@ -58,7 +59,9 @@ struct Reference {
   int rows, columns;
   std::vector<float> grid;
   float residual = 0;
-  Reference(int r, int c) : rows(r), columns(c), grid((r + 2) * c, 0.0f) { std::fill_n(grid.begin(), c, 1.0f); }
+  Reference(int r, int c) : rows(r), columns(c), grid((r + 2) * c, 0.0f) {
+    std::fill_n(grid.begin(), c, 1.0f);
+  }
   void iterate() {
     std::vector<float> next = grid;
     residual = 0;
@@ -95,11 +98,12 @@ int main(int argc, char** argv) {
     bool right = true;
     for (int pe = 0; pe < pes; ++pe) {
       const auto own = values_of(grids[iterations % 2].on(pe), cells);
-      for (int i = columns; i < (kRows + 1) * columns; ++i) right &= own[i] == all.grid[pe * kRows * columns + i];
+      for (int i = columns; i < (kRows + 1) * columns; ++i)
+        right &= own[i] == all.grid[pe * kRows * columns + i];
       right &= values_of(residual.on(pe), 2)[1] == all.residual;
     }
-    std::printf("%d iterations on %d x %d cells of %d PEs, residual %g\n", iterations, pes * kRows, columns, pes,
-                all.residual);
+    std::printf("%d iterations on %d x %d cells of %d PEs, residual %g\n", iterations, pes * kRows, columns,
+                pes, all.residual);
     shmem::finalize();
     return right;
   });

@@ -1,5 +1,5 @@
-// Two PEs send each other a message in turn, from within their kernels: put_signal there, wait_until here. Usage:
-// ping_pong [bytes of a message] [rounds].
+// Two PEs send each other a message in turn, from within their kernels: put_signal there, wait_until here.
+// Usage: ping_pong [bytes of a message] [rounds].
 #include "common.hpp"
 
 /// `box` and `signal` are in the symmetric heap; `out` is what this PE sends.
@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     const auto signal = shmem::malloc<std::uint64_t>(1);
     for (int pe = 0; pe < 2; ++pe) upload(out.on(pe), std::vector<int>(words, 100 + pe));
     for (int pe = 0; pe < 2; ++pe)
-      shmem::launch({pe, 1, 64}, ping_pong, shmem::handle(pe), box.on(pe), out.on(pe), signal.on(pe), words, rounds);
+      shmem::launch({pe, 1, 64}, ping_pong, shmem::handle(pe), box.on(pe), out.on(pe), signal.on(pe), words,
+                    rounds);
     synchronize();
     bool right = true;
     for (int pe = 0; pe < 2; ++pe) {

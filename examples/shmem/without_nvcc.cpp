@@ -10,8 +10,8 @@
 extern "C" {
 void** __cudaRegisterFatBinary(void* wrapper);
 int __cudaRegisterFatBinaryEnd(void** handle);
-int __cudaRegisterFunction(void** handle, const void* host, char* name, const char* kernel, int threads, void*, void*,
-                           void*, void*, int*);
+int __cudaRegisterFunction(void** handle, const void* host, char* name, const char* kernel, int threads,
+                           void*, void*, void*, void*, int*);
 }
 
 namespace {
@@ -51,7 +51,8 @@ bool register_kernels() {
     at += mark.size();
     const std::string name = ptx.substr(at, ptx.find('(', at) - at);
     if (const void* const host = dlsym(RTLD_DEFAULT, name.c_str()))
-      __cudaRegisterFunction(handle, host, nullptr, name.c_str(), -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+      __cudaRegisterFunction(handle, host, nullptr, name.c_str(), -1, nullptr, nullptr, nullptr, nullptr,
+                             nullptr);
   }
   __cudaRegisterFatBinaryEnd(handle);
   return true;

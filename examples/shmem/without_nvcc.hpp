@@ -1,5 +1,5 @@
-// What nvcc brings with it, as far as the examples need it: so that a host compiler builds them, with the kernels
-// from the PTX that nvcc has made of them. The kernels' bodies are compiled too, and never called.
+// What nvcc brings with it, as far as the examples need it: so that a host compiler builds them, with the
+// kernels from the PTX that nvcc has made of them. The kernels' bodies are compiled too, and never called.
 #pragma once
 
 #include <cmath>
@@ -61,7 +61,8 @@ int cudaFree(void* memory);
 int cudaMemset(void* memory, int value, std::size_t bytes);
 int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind);
 int cudaStreamSynchronize(cudaStream_t stream);
-int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, const void* kernel, int threads, std::size_t shared);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* groups, const void* kernel, int threads,
+                                                  std::size_t shared);
 int cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                      cudaStream_t stream);
 }

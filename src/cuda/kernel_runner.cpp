@@ -85,11 +85,11 @@ FailedKernel failed_kernel(const KernelRun& run, const std::string& error) {
 }
 FailedKernel failed_kernel(const KernelRun& run, const exec::DeviceFault& fault) {
   const exec::FaultSite& at = fault.site();
-  FailedKernel failed = failed_kernel(
-      run, fmt::format("{}, line {} of {}, CTA ({},{},{}), thread ({},{},{}) [{}]",
-                             status_text(fault_status(fault.kind())), at.line,
-                             std::filesystem::path(at.module).filename().string(), at.cta.x, at.cta.y,
-                             at.cta.z, at.thread.x, at.thread.y, at.thread.z, at.instruction));
+  FailedKernel failed =
+      failed_kernel(run, fmt::format("{}, line {} of {}, CTA ({},{},{}), thread ({},{},{}) [{}]",
+                                     status_text(fault_status(fault.kind())), at.line,
+                                     std::filesystem::path(at.module).filename().string(), at.cta.x, at.cta.y,
+                                     at.cta.z, at.thread.x, at.thread.y, at.thread.z, at.instruction));
   if (fault.kind() == exec::FaultKind::kInstructionLimit) failed.limit = run.limit;
   return failed;
 }
@@ -103,21 +103,22 @@ bool reads_clock(const exec::Executable& kernel) {
 
 KernelRunner::KernelRunner(const KernelSurroundings& with)
     : with_(with),
+      has_signals_(with.devices.count() > 1),
       agent_(with.memory, signals_),
       access_sets_(with.memory.arena_bytes()),
       execution_(with.settings.execution) {}
 
 void KernelRunner::attach(const shmem::World& world) {
   Recorder* const recorder = with_.recording.recorder();
-  if (recorder != nullptr) {
-    agent_.keep_commands();
-    recorder->record_signals();
-    recorder->before_kernels([this](StreamLog& log) {
-      (void)serve(current_device());
-      for (const trace::Command& command : agent_.take_commands()) log.add_network(command);
-    });
-  }
+  if (recorder != nullptr) agent_.keep_commands();
   agent_.attach(world);
+  has_signals_ = true;
+  if (recorder == nullptr) return;
+  recorder->record_signals();
+  recorder->before_kernels([this](StreamLog& log) {
+    (void)serve(current_device());
+    for (const trace::Command& command : agent_.take_commands()) log.add_network(command);
+  });
 }
 
 bool KernelRunner::serve(unsigned device) {
@@ -161,7 +162,7 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.observer = &monitor_;
   bound(*run, settings, executed_);
   options.may_wait = may_wait;
-  if (has_signals()) options.signals = &signals_;
+  if (has_signals_) options.signals = &signals_;
   if (agent_.attached()) options.server = [this, device = launch.device] { return serve(device); };
   return run;
 }
@@ -207,12 +208,14 @@ bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
   if (with_.recording.live() && reads_clock(*run.launch.kernel)) {
-    // Where it may wait for another GPU's kernel, or for the network, it cannot be executed alone before it is simulated.
-    const bool alone = !has_signals() || run.launch.kernel->spins().empty();
+    // Where it may wait for another GPU's kernel, or for the network, it cannot be executed alone before it
+    // is simulated.
+    const bool alone = !has_signals_ || run.launch.kernel->spins().empty();
     if (alone) return execute_clocked(run, stream);
-    with_.warnings.once(run.header.name +
-                        ": it may wait for kernels of other GPUs or for the network, so that its clock counts executed "
-                        "instructions");
+    with_.warnings.once(
+        run.header.name +
+        ": it may wait for kernels of other GPUs or for the network, so that its clock counts executed "
+        "instructions");
   }
   if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
   Recorder& recorder = *with_.recording.recorder();

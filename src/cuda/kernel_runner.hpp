@@ -60,11 +60,11 @@ class KernelRunner {
   [[nodiscard]] bool execute(KernelRun& run, const StreamState& stream);
   [[nodiscard]] bool execute_recorded(KernelRun& run, const StreamState& stream);
   [[nodiscard]] bool execute_clocked(KernelRun& run, const StreamState& stream);
-  [[nodiscard]] bool has_signals() const { return with_.devices.count() > 1 || agent_.attached(); }
   bool serve(unsigned device);
 
   KernelSurroundings with_;
-  exec::SignalLog signals_;  // of several devices, or of one whose kernels use the network
+  exec::SignalLog signals_;
+  bool has_signals_;  // of several devices; of one from the moment on that its kernels use the network
   shmem::Agent agent_;
   exec::AccessSets access_sets_;
   SharedPage execution_;

@@ -28,8 +28,9 @@ void Agent::check_range(unsigned device, const void* begin, std::uint64_t bytes,
   const auto found = memory_.find(at);
   if (!found || found->device != device || found->kind != exec::MemoryKind::kDevice ||
       bytes > found->bytes - (at - found->begin) || at % sizeof(Entry) != 0)
-    throw UserError(fmt::format("shmem: the {} of PE {} must be {} bytes of memory of device {}, aligned to {}",
-                                what, device, bytes, device, sizeof(Entry)));
+    throw UserError(
+        fmt::format("shmem: the {} of PE {} must be {} bytes of memory of device {}, aligned to {}", what,
+                    device, bytes, device, sizeof(Entry)));
 }
 
 void Agent::check(const World& world) const {
@@ -38,8 +39,8 @@ void Agent::check(const World& world) const {
     throw UserError(fmt::format("shmem: the program was built with version {} of shmem.cuh; expected {}",
                                 world.version, kLayoutVersion));
   if (world.pes != memory_.devices() || world.pe == nullptr)
-    throw UserError(fmt::format("shmem: {} PEs; expected one for each of the {} devices", world.pes,
-                                memory_.devices()));
+    throw UserError(
+        fmt::format("shmem: {} PEs; expected one for each of the {} devices", world.pes, memory_.devices()));
   if (world.queues == 0 || !std::has_single_bit(world.depth))
     throw UserError(fmt::format("shmem: {} queues of {} entries; expected some, of a power of two of entries",
                                 world.queues, world.depth));
@@ -92,8 +93,8 @@ bool Agent::serve_one(unsigned device, std::uint32_t queue) {
   if (place.status == Entry::kFree) return false;
   const EntryPlace where{device, queue, next & (depth_ - 1)};
   if (place.status != Entry::kReady)
-    throw BadEntry(fmt::format("device {}, network queue {}, entry {}: status {}; expected 0 or {}", device, queue,
-                               where.slot, place.status, Entry::kReady));
+    throw BadEntry(fmt::format("device {}, network queue {}, entry {}: status {}; expected 0 or {}", device,
+                               queue, where.slot, place.status, Entry::kReady));
   Request request = read_request(place, where, pes_, memory_);
   request.operation.queue = queues_[device].number + queue;
   request.operation.ready = signals_.signals(address_of(&place.status));

@@ -1,6 +1,6 @@
-// The agent that serves the network queues of kernels: functionally, all of a request at once. In the machine it
-// is a command processor or a thread of the host; what it does there, and when, is simulated from the commands
-// that it records.
+// The agent that serves the network queues of kernels: functionally, all of a request at once. In the machine
+// it is a command processor or a thread of the host; what it does there, and when, is simulated from the
+// commands that it records.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace lockstep::shmem {
 
-/// One for all devices. Requests are performed in an order that depends on the entries alone: one of each queue
-/// in turn, by the queues' numbers, until none is ready.
+/// One for all devices. Requests are performed in an order that depends on the entries alone: one of each
+/// queue in turn, by the queues' numbers, until none is ready.
 class Agent {
  public:
   /// Both must outlive the agent.

@@ -42,7 +42,8 @@ template <class T>
 void change(const Request& request, const exec::DeviceMemory& memory, exec::SignalLog& log) {
   const trace::NetOperation& operation = request.operation;
   const T old = read_at<T>(operation.remote);
-  const T next = combine(request.atomic_op, old, static_cast<T>(request.value), static_cast<T>(request.compare));
+  const T next =
+      combine(request.atomic_op, old, static_cast<T>(request.value), static_cast<T>(request.compare));
   write_signalling(log, operation.remote, &next, sizeof next);
   memory.wrote(operation.remote, sizeof next);
   if (operation.local == 0) return;

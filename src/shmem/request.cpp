@@ -60,8 +60,7 @@ class Reader {
                        entry_.reserved, Entry::kAllFlags));
     if (entry_.pe >= pes_.size())
       fail(fmt::format("PE {}; there are {}, counted from 0", entry_.pe, pes_.size()));
-    if (entry_.context != place_.queue)
-      fail(fmt::format("it is of the context of queue {}", entry_.context));
+    if (entry_.context != place_.queue) fail(fmt::format("it is of the context of queue {}", entry_.context));
   }
 
   void read_put(Request& request) const {
@@ -106,11 +105,11 @@ class Reader {
   }
   /// An address in the memory of the device whose queue it is.
   [[nodiscard]] Address own(Address address, std::uint64_t bytes, const char* role) const {
-    const bool fits = bytes == 0 || (address + bytes > address && memory_.in_arena(address) &&
-                                     memory_.in_arena(address + bytes - 1) &&
-                                     memory_.owner(address) == place_.device &&
-                                     memory_.owner(address + bytes - 1) == place_.device &&
-                                     memory_.accessible(address, bytes));
+    const bool fits =
+        bytes == 0 ||
+        (address + bytes > address && memory_.in_arena(address) && memory_.in_arena(address + bytes - 1) &&
+         memory_.owner(address) == place_.device && memory_.owner(address + bytes - 1) == place_.device &&
+         memory_.accessible(address, bytes));
     if (!fits)
       fail(fmt::format("{} {} bytes at {:#x}, which is no memory of device {}", role, bytes, address,
                        place_.device));

@@ -24,7 +24,8 @@ struct EntryPlace {
   std::uint32_t slot = 0;
 };
 
-/// What an entry asks for, with addresses instead of offsets. Of `operation` all is set but `queue` and `ready`.
+/// What an entry asks for, with addresses instead of offsets. Of `operation` all is set but `queue` and
+/// `ready`.
 struct Request {
   trace::NetOperation operation;
   AtomicOp atomic_op = AtomicOp::kFetch;

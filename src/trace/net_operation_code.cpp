@@ -19,7 +19,8 @@ void encode_net_operation(const NetOperation& operation, Bytes& out) {
   put_varint(out, operation.queue);
   put_varint(out, operation.ready);
   if (operation.kind == Kind::kQuiet) return;
-  for (const std::uint64_t number : {operation.local, operation.remote, operation.bytes}) put_varint(out, number);
+  for (const std::uint64_t number : {operation.local, operation.remote, operation.bytes})
+    put_varint(out, number);
   if (operation.kind == Kind::kPut) put_varint(out, operation.signal);
 }
 

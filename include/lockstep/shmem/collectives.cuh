@@ -1,7 +1,7 @@
 // Collective calls: one work-group of each PE calls them, with the same queue on each and in the same order.
 //
-// They are algorithms on the device, made of put_signal and wait_until. As in OpenSHMEM, a PE may be done while
-// others still wait for their data, and `dst` must not be in use on any PE when the first one calls.
+// They are algorithms on the device, made of put_signal and wait_until. As in OpenSHMEM, a PE may be done
+// while others still wait for their data, and `dst` must not be in use on any PE when the first one calls.
 #pragma once
 
 #include "context.cuh"
@@ -11,26 +11,19 @@ namespace lockstep::shmem {
 /// What the functions below share: their access to a context.
 class Collective {
  public:
-  __device__ explicit Collective(Context& context) : c_(context), epoch_(context.next_epoch()) {}
+  __device__ explicit Collective(Context& context) : c_(context), epoch_(context.sync_.next_epoch()) {}
 
   template <class T>
   __device__ void send(T* dst, const T* src, std::size_t count, int pe) {
-    c_.put_signal_nbi(dst, src, count, &c_.sync_words()->arrived[c_.pe_], epoch_, SignalOp::kSet, pe);
+    c_.put_signal_nbi(dst, src, count, &c_.sync_.words().arrived[c_.pe_], epoch_, SignalOp::kSet, pe);
   }
   __device__ void receive(int pe) {
-    c_.wait_until(&c_.sync_words()->arrived[pe], Compare::kGreaterEqual, epoch_);
+    c_.wait_until(&c_.sync_.words().arrived[pe], Compare::kGreaterEqual, epoch_);
   }
   __device__ void receive_from_all() {
     for (int i = 1; i < c_.pes_; ++i) receive((c_.pe_ + i) % c_.pes_);
   }
-  /// Where a reduction has the data of PE 0, and behind them those of the others. PEs that have begun the next
-  /// one write to other places: none begins the one after that before all have read.
-  __device__ std::byte* next_inbox() {
-    std::byte* const inboxes = reinterpret_cast<std::byte*>(c_.sync_words() + 1);
-    const std::uint64_t which = c_.reductions_++ % 2;
-    if (thread_number() == 0) c_.control_->reductions = c_.reductions_;
-    return inboxes + which * static_cast<std::size_t>(c_.pes_) * kReduceBytes;
-  }
+  __device__ std::byte* next_inbox() { return c_.sync_.next_inbox(); }
 
  private:
   Context& c_;

@@ -26,8 +26,8 @@ class Error : public std::runtime_error {
 };
 
 struct Options {
-  std::size_t heap_bytes = std::size_t{64} << 20;  // of each PE, for malloc()
-  unsigned work_groups = 1;  // of each PE that use the network at the same time: each has a queue
+  std::size_t heap_bytes = std::size_t{16} << 20;  // of each PE, for malloc()
+  unsigned work_groups = 1;     // of each PE that use the network at the same time: each has a queue
   unsigned queue_entries = 64;  // a power of two
 };
 
@@ -124,7 +124,8 @@ inline void init(const Options& options = {}) {
     throw Error("shmem: init() needs at least one work-group, and queues with a power of two of entries");
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-  const std::size_t sync = aligned(options.work_groups * (sizeof(SyncWords) + static_cast<std::size_t>(devices) * kInboxBytes));
+  const std::size_t sync =
+      aligned(options.work_groups * (sizeof(SyncWords) + static_cast<std::size_t>(devices) * kInboxBytes));
   const std::size_t heap = aligned(options.heap_bytes);
   std::vector<PeMemory> pes;
   on_each_device(devices, [&](int) {
@@ -197,12 +198,12 @@ void free(Symmetric<T> object) {
 template <class T>
 T* Symmetric<T>::on(int pe) const {
   detail::require_state();
-  return reinterpret_cast<T*>(static_cast<std::byte*>(detail::state().pes.at(static_cast<std::size_t>(pe)).heap) +
-                              offset);
+  return reinterpret_cast<T*>(
+      static_cast<std::byte*>(detail::state().pes.at(static_cast<std::size_t>(pe)).heap) + offset);
 }
 
-/// What a kernel of the PE is to be given. Kernels that use the network at the same time on one PE need queues
-/// of their own: `first` is that of the kernel's work-group 0.
+/// What a kernel of the PE is to be given. Kernels that use the network at the same time on one PE need
+/// queues of their own: `first` is that of the kernel's work-group 0.
 Handle handle(int pe, unsigned first = 0);
 
 /// How and where a kernel is launched.
@@ -220,12 +221,13 @@ void launch(const Launch& l, void (*kernel)(Parameters...), Arguments... argumen
   using namespace detail;
   require_state();
   if (l.work_groups > state().options.work_groups)
-    throw Error("shmem: a kernel of " + std::to_string(l.work_groups) + " work-groups; init() made queues for " +
-                std::to_string(state().options.work_groups));
+    throw Error("shmem: a kernel of " + std::to_string(l.work_groups) +
+                " work-groups; init() made queues for " + std::to_string(state().options.work_groups));
   check(cudaSetDevice(l.pe), "cudaSetDevice");
   const void* const function = reinterpret_cast<const void*>(kernel);
   int fit = 0, processors = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, static_cast<int>(l.threads), l.shared_bytes),
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, static_cast<int>(l.threads),
+                                                      l.shared_bytes),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, l.pe), "cudaDeviceGetAttribute");
   const std::size_t resident = static_cast<std::size_t>(fit) * static_cast<std::size_t>(processors);
@@ -237,7 +239,8 @@ void launch(const Launch& l, void (*kernel)(Parameters...), Arguments... argumen
   std::apply(
       [&](auto&... value) {
         void* addresses[] = {const_cast<void*>(static_cast<const void*>(&value))...};
-        check(cudaLaunchKernel(function, dim3(l.work_groups), dim3(l.threads), addresses, l.shared_bytes, l.stream),
+        check(cudaLaunchKernel(function, dim3(l.work_groups), dim3(l.threads), addresses, l.shared_bytes,
+                               l.stream),
               "cudaLaunchKernel");
       },
       values);

@@ -33,14 +33,14 @@ struct alignas(64) Entry {
   std::uint8_t op;         // Op
   std::uint8_t atomic_op;  // AtomicOp
   std::uint8_t flags;
-  std::uint8_t reserved;   // 0
-  std::uint32_t pe;        // the target
-  std::uint32_t context;   // the queue that it is written to
-  std::uint64_t remote;    // in the target's symmetric heap: bytes from its beginning
-  std::uint64_t local;     // an address in the calling PE's memory
+  std::uint8_t reserved;  // 0
+  std::uint32_t pe;       // the target
+  std::uint32_t context;  // the queue that it is written to
+  std::uint64_t remote;   // in the target's symmetric heap: bytes from its beginning
+  std::uint64_t local;    // an address in the calling PE's memory
   std::uint64_t bytes;
-  std::uint64_t signal;  // in the target's symmetric heap, a multiple of 8
-  std::uint64_t value;   // of the signal; of kAtomic its operand
+  std::uint64_t signal;   // in the target's symmetric heap, a multiple of 8
+  std::uint64_t value;    // of the signal; of kAtomic its operand
   std::uint64_t compare;  // kCompareSwap
 };
 static_assert(sizeof(Entry) == 64);

@@ -60,8 +60,12 @@ __device__ inline std::uint32_t load_acquire(const std::uint32_t* from) { return
 __device__ inline std::uint32_t load_acquire_system(const std::uint32_t* from) { return *from; }
 __device__ inline std::uint64_t load_acquire_system(const std::uint64_t* from) { return *from; }
 __device__ inline void locked_store(std::uint32_t* to, std::uint32_t value) { *to = value; }
-__device__ inline void locked_store(std::uint32_t* to, std::uint32_t a, std::uint32_t b) { to[0] = a, to[1] = b; }
-__device__ inline void locked_store(std::uint64_t* to, std::uint64_t a, std::uint64_t b) { to[0] = a, to[1] = b; }
+__device__ inline void locked_store(std::uint32_t* to, std::uint32_t a, std::uint32_t b) {
+  to[0] = a, to[1] = b;
+}
+__device__ inline void locked_store(std::uint64_t* to, std::uint64_t a, std::uint64_t b) {
+  to[0] = a, to[1] = b;
+}
 __device__ inline void locked_store_relaxed(std::uint32_t* to, std::uint32_t value) { *to = value; }
 __device__ inline void stop_kernel() {}
 #endif
