@@ -56,6 +56,7 @@ int cudaGetDevice(int* device);
 int cudaSetDevice(int device);
 int cudaDeviceGetAttribute(int* value, int attribute, int device);
 int cudaDeviceSynchronize();
+int cudaGetLastError();
 int cudaMalloc(void** memory, std::size_t bytes);
 int cudaFree(void* memory);
 int cudaMemset(void* memory, int value, std::size_t bytes);

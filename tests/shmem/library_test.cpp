@@ -1,9 +1,8 @@
 // The host side of the library without a simulator: a CUDA runtime that knows nothing of it.
-#include "lockstep/shmem/host.h"
-
 #include <catch2/catch.hpp>
 
 #include "examples/shmem/without_nvcc.hpp"
+#include "lockstep/shmem/host.h"
 
 extern "C" {
 const char* cudaGetErrorString(int) { return "an error"; }
