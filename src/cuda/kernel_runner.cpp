@@ -116,7 +116,8 @@ void KernelRunner::attach(const shmem::World& world) {
   if (recorder == nullptr) return;
   recorder->record_signals();
   recorder->before_kernels([this](StreamLog& log) {
-    (void)serve(current_device());
+    while (serve(current_device())) {
+    }
     for (const trace::Command& command : agent_.take_commands()) log.add_network(command);
   });
 }
@@ -176,7 +177,8 @@ bool KernelRunner::run(KernelRun& run, const StreamState& stream) {
     if (run.grid) run.awaited = run.grid->awaited();
     return false;
   }
-  (void)serve(run.launch.device);
+  while (serve(run.launch.device)) {
+  }
   executed_ += run.grid->counts().warp_instructions;
   run.grid.reset();  // its memory is free for what follows
   if (!run.children.empty()) run_children(run.children, run.source, stream);

@@ -118,10 +118,7 @@ bool Agent::serve(unsigned device) {
       !memory_.accessible(address_of(pe.controls), queues * sizeof(QueueControl)))
     throw BadEntry(fmt::format("device {}: the memory of its network queues has been freed", device));
   bool any = false;
-  for (bool more = true; more; any |= more) {
-    more = false;
-    for (std::uint32_t queue = 0; queue < queues; ++queue) more |= serve_one(device, queue);
-  }
+  for (std::uint32_t queue = 0; queue < queues; ++queue) any |= serve_one(device, queue);
   return any;
 }
 

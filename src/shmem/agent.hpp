@@ -15,8 +15,8 @@
 
 namespace lockstep::shmem {
 
-/// One for all devices. Requests are performed in an order that depends on the entries alone: one of each
-/// queue in turn, by the queues' numbers, until none is ready.
+/// One for all devices. The order in which requests are performed depends on the entries alone, and on when it
+/// is asked to serve.
 class Agent {
  public:
   /// Both must outlive the agent.
@@ -30,7 +30,9 @@ class Agent {
   /// The commands that a trace needs are kept for take_commands().
   void keep_commands() { keeps_ = true; }
 
-  /// Performs what is ready in the device's queues. True: there was something. Throws BadEntry.
+  /// Performs the next entry of each of the device's queues that is ready. True: there was one. Throws
+  /// BadEntry. No more than one, so that a work-group whose queue is full sees one entry free, and is recorded
+  /// as waiting for each: else it would go on, in simulated time, with entries that are not free yet.
   bool serve(unsigned device);
   /// What has been attached and performed since the last call, in its order.
   [[nodiscard]] std::vector<trace::Command> take_commands();

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <map>
+#include <random>
 
 #include "shmem/effects.hpp"
 #include "util/error.hpp"
@@ -65,6 +66,12 @@ struct Machine {
     e.bytes = bytes;
     return e;
   }
+  /// How many rounds there were, of one entry of each queue.
+  int serve_all(unsigned device) {
+    int rounds = 0;
+    while (agent.serve(device)) ++rounds;
+    return rounds;
+  }
   [[nodiscard]] std::uint32_t signals(const void* word) const {
     return log.signals(reinterpret_cast<Address>(word));
   }
@@ -80,8 +87,7 @@ TEST_CASE(
   std::vector<Entry*> slots;
   for (const std::uint32_t queue : {2u, 0u, 0u, 2u, 0u})
     slots.push_back(&m.post(0, queue, m.put(0, 1, 0, 8 * slots.size(), 8)));
-  CHECK(m.agent.serve(0));
-  CHECK_FALSE(m.agent.serve(0));
+  CHECK(m.serve_all(0) == 3);
   CHECK_FALSE(m.agent.serve(1));
   std::vector<std::pair<std::uint32_t, std::uint64_t>> order;
   for (const trace::Command& c : m.agent.take_commands())
@@ -156,7 +162,7 @@ TEST_CASE("Agent: small puts are signals of their words, signals of both of thei
   with.value = (std::uint64_t{1} << 32) + 5;
   m.at<std::uint64_t>(1, 640) = 0xfffffffe;
   m.post(0, 0, with);
-  CHECK(m.agent.serve(0));
+  CHECK(m.serve_all(0) == 4);
   for (std::uint64_t word = 0; word < 64; word += 4) CHECK(signalled(1024 + word) == 1);
   CHECK(signalled(1088) == 0);
   CHECK(signalled(2048) == 0);
@@ -228,7 +234,7 @@ TEST_CASE("Agent: gets, puts from an entry and quiet") {
   quiet.flags = Entry::kBlocking;
   quiet.bytes = ~std::uint64_t{0};  // means nothing
   m.post(0, 0, quiet);
-  CHECK(m.agent.serve(0));
+  CHECK(m.serve_all(0) == 3);
   CHECK(m.at<std::uint64_t>(0, 256) == 77);
   CHECK(m.at<std::uint32_t>(1, 304) == 0x332211);
   CHECK(m.log.signals(m.heap(0, 256)) == 0);
@@ -240,6 +246,46 @@ TEST_CASE("Agent: gets, puts from an entry and quiet") {
   CHECK((b.kind == Operation::Kind::kPut && b.inlined && b.local == 0 && b.remote == m.heap(1, 304) &&
          b.bytes == 3));
   CHECK((c.kind == Operation::Kind::kQuiet && c.blocking && c.bytes == 0));
+}
+
+TEST_CASE(
+    "Agent: whatever an entry says, it is refused or changes nothing but heaps and the caller's memory") {
+  Machine m;
+  m.agent.attach(m.world());
+  std::mt19937_64 random(7);  // NOLINT: the same in every run
+  const auto any = [&](std::uint64_t limit) {
+    return random() % 4 == 0 ? random() >> random() % 64 : random() % limit;
+  };
+  const std::size_t other_entries = kQueues * kDepth * sizeof(Entry);
+  const std::vector<char> zeros(other_entries);
+  int refused = 0, performed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Entry e = m.put(0, static_cast<std::uint32_t>(any(2)), 0, any(kHeapBytes + 64), any(kHeapBytes + 64));
+    e.op = static_cast<std::uint8_t>(any(kOps));
+    e.atomic_op = static_cast<std::uint8_t>(any(kAtomicOps));
+    e.flags = static_cast<std::uint8_t>(any(Entry::kAllFlags + 1));
+    e.local = random() % 2 == 0 ? m.heap(0, any(kHeapBytes)) : random() >> random() % 64;
+    if (e.op == static_cast<std::uint8_t>(Op::kAtomic)) e.bytes = 4 + 4 * any(2);
+    if (e.local >= m.heap(0) + kHeapBytes) e.local = random();  // not the test's own queues
+    if (e.op != static_cast<std::uint8_t>(Op::kPut) && e.bytes > m.heap(0) + kHeapBytes - e.local)
+      e.bytes = 8;
+    e.signal = any(kHeapBytes + 64);
+    Entry& slot = m.post(0, 0, e);
+    try {
+      CHECK(m.agent.serve(0));
+      ++performed;
+    } catch (const BadEntry& bad) {
+      ++refused;
+      CHECK(std::string(bad.what()).starts_with("device 0, network queue 0, entry "));
+      slot.status = Entry::kFree;
+      --m.written[{0, 0}];
+    }
+  }
+  CHECK(refused > 1000);
+  CHECK(performed > 1000);
+  CHECK(std::memcmp(m.pes[1].entries, zeros.data(), zeros.size()) == 0);
+  CHECK(std::memcmp(m.pes[1].controls, zeros.data(), kQueues * sizeof(QueueControl)) == 0);
+  CHECK(std::memcmp(m.pes[1].agent, zeros.data(), 512) == 0);
 }
 
 TEST_CASE("Agent: what is attached is checked, and queues that were freed are an error") {
