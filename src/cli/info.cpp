@@ -133,6 +133,25 @@ void print_devices(const std::vector<DeviceInfo>& devices) {
   table.print();
 }
 
+void print_network(const std::vector<NetworkInfo>& devices) {
+  if (devices.empty()) return;
+  print_out("\nNetwork\n");
+  std::vector<std::string> head{"device", "queues"};
+  for (const char* name : NetworkInfo::kNames) head.emplace_back(name);
+  head.emplace_back("with a signal");
+  Table table(head, false);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    std::vector<std::string> row{std::to_string(d), std::to_string(devices[d].queues)};
+    for (std::size_t kind = 0; kind < NetworkInfo::kNames.size(); ++kind)
+      row.push_back(devices[d].bytes[kind] == 0
+                        ? std::to_string(devices[d].operations[kind])
+                        : fmt::format("{} ({})", devices[d].operations[kind], size_text(devices[d].bytes[kind])));
+    row.push_back(std::to_string(devices[d].signals));
+    table.row(row);
+  }
+  table.print();
+}
+
 /// The most frequent base opcodes of a class.
 std::string opcodes_of(const KernelInfo& all, std::size_t op_class) {
   std::vector<std::pair<std::uint64_t, std::string>> found;
@@ -235,6 +254,7 @@ void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
               h.nvbit_version.empty() ? "" : fmt::format(", NVBit {}", h.nvbit_version));
   }
   print_devices(devices_info(trace.commands()));
+  print_network(network_info(trace.commands()));
   print_kernels(kernels);
   print_mix(all);
   print_memory(all);
@@ -244,6 +264,14 @@ void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
 
 Json counts_json(const Counts& c) { return {{"warp", c.warp}, {"thread", c.thread}}; }
 Json dims_json(Dim3 d) { return Json::array({d.x, d.y, d.z}); }
+
+Json network_json(const NetworkInfo& network) {
+  Json out = {{"queues", network.queues}};
+  for (std::size_t kind = 0; kind < NetworkInfo::kNames.size(); ++kind)
+    out[NetworkInfo::kNames[kind]] = {{"operations", network.operations[kind]}, {"bytes", network.bytes[kind]}};
+  out["signals"] = network.signals;
+  return out;
+}
 
 Json contents_json(const KernelInfo& k) {
   Json out;
@@ -313,6 +341,10 @@ void print_json(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
                       {"peer_copies", d.peer_copies},
                       {"peer_bytes_to", d.peer_bytes_to},
                       {"multicast_bytes", d.multicast_bytes}});
+  }
+  if (const auto network = network_info(trace.commands()); !network.empty()) {
+    Json& list = out["network"] = Json::array();
+    for (const NetworkInfo& d : network) list.push_back(network_json(d));
   }
   Json& list = out["kernels"] = Json::array();
   for (const KernelInfo& k : kernels) list.push_back(kernel_json(k));

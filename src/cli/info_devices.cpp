@@ -37,4 +37,21 @@ std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands
   return devices;
 }
 
+std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& commands) {
+  using Kind = trace::Command::Kind;
+  std::vector<NetworkInfo> devices;
+  for (const trace::Command& c : commands) {
+    if (c.kind < Kind::kNetMemory) continue;
+    if (devices.empty()) devices.resize(trace::devices_of(commands));
+    NetworkInfo& device = devices[c.device];
+    if (c.kind == Kind::kNetQueue) ++device.queues;
+    if (c.kind != Kind::kNetOperation) continue;
+    const auto kind = static_cast<std::size_t>(c.operation.kind);
+    ++device.operations[kind];
+    device.bytes[kind] += c.operation.bytes;
+    if (c.operation.signal != 0) ++device.signals;
+  }
+  return devices;
+}
+
 }  // namespace lockstep::cli

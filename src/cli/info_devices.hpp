@@ -1,6 +1,7 @@
 // What `lockstep info` says of a trace of several devices.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,18 @@ struct DeviceInfo {
   std::vector<std::uint64_t> peer_bytes_to;  // of these, by the device that gets them
   std::uint64_t multicast_bytes = 0;         // multicast addresses that stand for its memory too
 };
+
+/// What a device's kernels ask of the network. Kinds are those of trace::NetOperation.
+struct NetworkInfo {
+  static constexpr std::array<const char*, trace::NetOperation::kKinds> kNames{"puts", "gets", "atomics",
+                                                                              "quiets"};
+  std::uint64_t queues = 0;
+  std::array<std::uint64_t, trace::NetOperation::kKinds> operations{}, bytes{};  // by kind
+  std::uint64_t signals = 0;                                                     // puts with one
+};
+
+/// By device; empty where the trace has nothing of the network.
+[[nodiscard]] std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& commands);
 
 /// By device; one where all commands are the first device's.
 [[nodiscard]] std::vector<DeviceInfo> devices_info(const std::vector<trace::Command>& commands);

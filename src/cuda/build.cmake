@@ -4,7 +4,7 @@ target_include_directories(lockstep_cuda SYSTEM PRIVATE ${LZ4_INCLUDE_DIR} ${ZST
 target_link_libraries(lockstep_cuda PRIVATE ${LZ4_LIBRARY} ${ZSTD_LIBRARY})
 
 # What programs load in place of NVIDIA's runtime: one library by each name that CUDA 12 and 13 programs ask for.
-foreach(library lockstep_util lockstep_trace lockstep_uvm lockstep_config lockstep_ptx lockstep_exec lockstep_lower lockstep_cuda)
+foreach(library lockstep_util lockstep_trace lockstep_uvm lockstep_config lockstep_ptx lockstep_exec lockstep_lower lockstep_shmem lockstep_cuda)
   set_target_properties(${library} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${library} PRIVATE -fno-semantic-interposition)
 endforeach()

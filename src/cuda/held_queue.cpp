@@ -206,8 +206,27 @@ void HeldQueue::give_up(const Work& work) {
   throw ApiError(
       sticky,
       fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
-                  "thread waits for the kernel; its warps stand at\n{}",
-                  work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string()));
+                  "thread waits for the kernel; its warps stand at\n{}{}",
+                  work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string(),
+                  network_waits()));
+}
+
+/// Which words of the network's memory the kernels that are held have read.
+std::string HeldQueue::network_waits() const {
+  constexpr int kMost = 16;
+  std::string text;
+  int lines = 0;
+  for (const Work& work : all_) {
+    if (!work.run) continue;
+    for (const exec::AwaitedWord& word : work.run->awaited) {
+      const std::string what = with_.agent.describe(word.address);
+      if (what.empty() || ++lines > kMost) continue;
+      text += fmt::format("  device {}, kernel {}: waits for {}, which is {}\n", work.stream->device,
+                          work.run->source.kernel->name, what, word.bits);
+    }
+  }
+  if (lines > kMost) text += fmt::format("  and {} more\n", lines - kMost);
+  return text;
 }
 
 void HeldQueue::drop(std::optional<unsigned> device) {

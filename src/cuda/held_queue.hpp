@@ -7,6 +7,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "cuda/devices.hpp"
 #include "cuda/held_work.hpp"
@@ -18,6 +19,7 @@
 #include "cuda/streams.hpp"
 #include "cuda/turns.hpp"
 #include "exec/device_memory.hpp"
+#include "shmem/agent.hpp"
 
 namespace lockstep::cuda {
 
@@ -33,6 +35,7 @@ class HeldQueue {
     Lookout& lookout;
     Processes& processes;
     Turns& turns;
+    const shmem::Agent& agent;
     std::recursive_mutex& mutex;  // the runtime's, which the caller of every function has locked
   };
   HeldQueue(Performer& performer, const Surroundings& with) : performer_(performer), with_(with) {}
@@ -71,6 +74,7 @@ class HeldQueue {
   void wait_until(const std::function<bool()>& done);
   void pause(unsigned round);
   [[noreturn]] void give_up(const Work& work);
+  [[nodiscard]] std::string network_waits() const;
   [[nodiscard]] const Work* waiting_kernel() const;
 
   Performer& performer_;

@@ -73,19 +73,24 @@ void bound(KernelRun& run, const Settings& settings, std::uint64_t executed) {
 }
 
 /// For the report, in which nothing depends on folders or on where the system puts memory.
-FailedKernel failed_kernel(const KernelRun& run, const exec::DeviceFault& fault) {
+FailedKernel failed_kernel(const KernelRun& run, const std::string& error) {
   FailedKernel failed;
   failed.name = run.source.kernel->name;
   failed.grid = run.launch.grid;
   failed.block = run.launch.block;
-  const exec::FaultSite& at = fault.site();
-  failed.error = fmt::format("{}, line {} of {}, CTA ({},{},{}), thread ({},{},{}) [{}]",
-                             status_text(fault_status(fault.kind())), at.line,
-                             std::filesystem::path(at.module).filename().string(), at.cta.x, at.cta.y,
-                             at.cta.z, at.thread.x, at.thread.y, at.thread.z, at.instruction);
-  if (fault.kind() == exec::FaultKind::kInstructionLimit) failed.limit = run.limit;
+  failed.error = error;
   failed.ctas = run.recording.cta;
   if (run.grid) failed.instructions = run.grid->counts().warp_instructions;
+  return failed;
+}
+FailedKernel failed_kernel(const KernelRun& run, const exec::DeviceFault& fault) {
+  const exec::FaultSite& at = fault.site();
+  FailedKernel failed =
+      failed_kernel(run, fmt::format("{}, line {} of {}, CTA ({},{},{}), thread ({},{},{}) [{}]",
+                                     status_text(fault_status(fault.kind())), at.line,
+                                     std::filesystem::path(at.module).filename().string(), at.cta.x, at.cta.y,
+                                     at.cta.z, at.thread.x, at.thread.y, at.thread.z, at.instruction));
+  if (fault.kind() == exec::FaultKind::kInstructionLimit) failed.limit = run.limit;
   return failed;
 }
 
@@ -97,7 +102,35 @@ bool reads_clock(const exec::Executable& kernel) {
 }  // namespace
 
 KernelRunner::KernelRunner(const KernelSurroundings& with)
-    : with_(with), access_sets_(with.memory.arena_bytes()), execution_(with.settings.execution) {}
+    : with_(with),
+      has_signals_(with.devices.count() > 1),
+      agent_(with.memory, signals_),
+      access_sets_(with.memory.arena_bytes()),
+      execution_(with.settings.execution) {}
+
+void KernelRunner::attach(const shmem::World& world) {
+  Recorder* const recorder = with_.recording.recorder();
+  if (recorder != nullptr) agent_.keep_commands();
+  agent_.attach(world);
+  has_signals_ = true;
+  if (recorder == nullptr) return;
+  recorder->record_signals();
+  recorder->before_kernels([this](StreamLog& log) {
+    while (serve(current_device())) {
+    }
+    for (const trace::Command& command : agent_.take_commands()) log.add_network(command);
+  });
+}
+
+bool KernelRunner::serve(unsigned device) {
+  try {
+    return agent_.serve(device);
+  } catch (const shmem::BadEntry& bad) {
+    Status& sticky = with_.devices[device].sticky;
+    sticky = Status::kErrorLaunchFailure;
+    throw ApiError(sticky, bad.what());
+  }
+}
 
 std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wait) {
   auto run = std::make_unique<KernelRun>();
@@ -130,7 +163,8 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.observer = &monitor_;
   bound(*run, settings, executed_);
   options.may_wait = may_wait;
-  if (with_.devices.count() > 1) options.signals = &signals_;
+  if (has_signals_) options.signals = &signals_;
+  if (agent_.attached()) options.server = [this, device = launch.device] { return serve(device); };
   return run;
 }
 
@@ -142,6 +176,8 @@ bool KernelRunner::run(KernelRun& run, const StreamState& stream) {
   if (!execute(run, stream)) {
     if (run.grid) run.awaited = run.grid->awaited();
     return false;
+  }
+  while (serve(run.launch.device)) {
   }
   executed_ += run.grid->counts().warp_instructions;
   run.grid.reset();  // its memory is free for what follows
@@ -160,6 +196,9 @@ bool KernelRunner::execute(KernelRun& run, const StreamState& stream) {
   } catch (const exec::DeviceFault& fault) {
     recorder->tell_failed(failed_kernel(run, fault));
     throw;
+  } catch (const ApiError& bad) {  // an entry of a network queue
+    recorder->tell_failed(failed_kernel(run, bad.what()));
+    throw;
   }
 }
 
@@ -171,12 +210,14 @@ bool KernelRunner::execute_recorded(KernelRun& run, const StreamState& stream) {
   run.header.shared_base = exec::kSharedWindow;
   run.header.local_base = exec::kLocalWindow;
   if (with_.recording.live() && reads_clock(*run.launch.kernel)) {
-    // Where it may wait for another GPU's kernel it cannot be executed alone before it is simulated.
-    const bool alone = with_.devices.count() == 1 || run.launch.kernel->spins().empty();
+    // Where it may wait for another GPU's kernel, or for the network, it cannot be executed alone before it
+    // is simulated.
+    const bool alone = !has_signals_ || run.launch.kernel->spins().empty();
     if (alone) return execute_clocked(run, stream);
-    with_.warnings.once(run.header.name +
-                        ": it may wait for kernels of other GPUs, so that its clock counts executed "
-                        "instructions");
+    with_.warnings.once(
+        run.header.name +
+        ": it may wait for kernels of other GPUs or for the network, so that its clock counts executed "
+        "instructions");
   }
   if (!run.grid) run.grid.emplace(run.launch, with_.memory, run.options);
   Recorder& recorder = *with_.recording.recorder();

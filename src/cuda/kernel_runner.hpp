@@ -21,6 +21,7 @@
 #include "exec/launch.hpp"
 #include "exec/signal_log.hpp"
 #include "exec/texture_table.hpp"
+#include "shmem/agent.hpp"
 
 namespace lockstep::cuda {
 
@@ -47,6 +48,10 @@ class KernelRunner {
   /// Warp instructions of the kernels that have been run to their ends.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
 
+  /// The kernels' network queues are served from here on. Throws UserError.
+  void attach(const shmem::World& world);
+  [[nodiscard]] shmem::Agent& agent() { return agent_; }
+
  private:
   void run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
                     const StreamState& stream);
@@ -55,9 +60,12 @@ class KernelRunner {
   [[nodiscard]] bool execute(KernelRun& run, const StreamState& stream);
   [[nodiscard]] bool execute_recorded(KernelRun& run, const StreamState& stream);
   [[nodiscard]] bool execute_clocked(KernelRun& run, const StreamState& stream);
+  bool serve(unsigned device);
 
   KernelSurroundings with_;
-  exec::SignalLog signals_;  // of several devices
+  exec::SignalLog signals_;
+  bool has_signals_;  // of several devices; of one from the moment on that its kernels use the network
+  shmem::Agent agent_;
   exec::AccessSets access_sets_;
   SharedPage execution_;
   LaunchMonitor monitor_{execution_.page()};

@@ -66,7 +66,7 @@ class Replayed final : public exec::CtaSink {
 
 Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices)
     : path_(path),
-      devices_(devices),
+      signals_(devices > 1),
       file_(path, kLevel),
       team_(file_, kLevel),
       wire_(std::move(wire)),
@@ -75,11 +75,12 @@ Recorder::Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned
 const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) const {
   static const lower::Passes chosen = read_passes();
   lower::Passes passes = chosen;
-  passes.signals = devices_ > 1;
+  passes.signals = signals_;
   return kernel.code(arch, passes);
 }
 
 void Recorder::add_kernel(const trace::KernelHeader& header) {
+  if (before_kernel_) before_kernel_(log_);
   log_.add(static_cast<std::uint32_t>(header.stream), {Kind::kKernel, 0, 0, kernels_++});
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/listing.hpp"
@@ -52,6 +53,12 @@ class Recorder {
   /// The simulation also hears what PTX the kernels to come are of.
   void send_listings() { sends_listings_ = true; }
 
+  /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those of
+  /// several devices always are.
+  void record_signals() { signals_ = true; }
+  /// Called with the commands so far before each kernel's own: what the kernel needs before it.
+  void before_kernels(std::function<void(StreamLog&)> call) { before_kernel_ = std::move(call); }
+
   /// Runs `grid` to its end and records it in the stream that `header` names, after enter(). False:
   /// interrupted, or it waits; `recording`, like `header`, is to be given again when it goes on.
   [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
@@ -94,7 +101,8 @@ class Recorder {
                                    const trace::KernelHeader& header);
 
   std::string path_, name_;
-  unsigned devices_;
+  bool signals_;
+  std::function<void(StreamLog&)> before_kernel_;
   trace::CompactFile file_;
   trace::ChunkTeam team_;
   std::unique_ptr<Wire> wire_;

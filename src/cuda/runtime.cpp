@@ -150,6 +150,7 @@ void Runtime::reset() {
     return found && found->device == own.number();
   };
   held.drop({own.number()});
+  kernels.agent().detach();
   memory_log.note_host();
   own.drop_heap();
   arrays.remove_if([&](const Array& array) { return is_own(array.address); });

@@ -32,6 +32,8 @@ class StreamLog {
   void place(unsigned device, Address begin, std::uint64_t bytes);
   /// As trace::Command::Kind::kMulticast.
   void multicast(unsigned device, Address begin, std::uint64_t bytes, Address memory);
+  /// What kernels ask of the network, and with which queues: of no stream.
+  void add_network(const trace::Command& command) { commands_.push_back(command); }
   /// After enter(). The number of the new event.
   std::uint32_t record(std::uint32_t stream);
   void stream_wait(std::uint32_t stream, std::uint32_t event);

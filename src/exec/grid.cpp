@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "exec/at_once.hpp"
 #include "exec/check/launch_check.hpp"
@@ -72,11 +73,13 @@ struct Grid::State {
   std::vector<std::unique_ptr<Slot>> idle, resting;  // resting: ended, but of a cluster that has not
   std::uint64_t next = 0;                            // first CTA that has not been started by help()
   bool waits = false;
+  bool served = false;  // the server has written since it was last asked whether the launch stands still
 
   Slot& start(std::uint64_t index);
   void start_cluster(std::uint64_t index);
   bool help(std::uint64_t index);
   bool run_others(std::uint64_t index, bool& further);
+  bool ask_server();
   [[nodiscard]] bool has_room() const;
   [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t before);
   void fault_at_spinner();
@@ -207,10 +210,19 @@ bool Grid::State::help(std::uint64_t index) {
     ++n;
   }
   if (fresh) return run_others(index, further);
+  if (ask_server()) return true;
   bool all_blocked = true;
   for (const auto& [other, slot] : started)
     all_blocked &= slot->state == Cta::State::kBlocked || slot->state == Cta::State::kDone;
   if (all_blocked) started.at(index)->cta.fault(FaultKind::kDeadlock, "every thread waits");
+  return true;
+}
+
+/// Where no CTA gets any further. True: some may now.
+bool Grid::State::ask_server() {
+  if (!machine.options.server || !machine.options.server()) return false;
+  ++machine.watch.changes;
+  served = true;
   return true;
 }
 
@@ -264,12 +276,13 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   s.start_cluster(index);
   State::Slot& slot = *s.started.at(index);
   StandStill still(s.machine.watch, kPatience, kLong);
-  const std::uint64_t before = s.machine.counts.warp_instructions;
+  std::uint64_t before = s.machine.counts.warp_instructions;
   while (slot.state != Cta::State::kDone) {
     slot.state = slot.cta.run();
     if (slot.state == Cta::State::kInterrupted) return false;
     if (slot.state == Cta::State::kDone) break;
     if (!s.help(index)) return false;
+    if (std::exchange(s.served, false)) still.restart(), before = s.machine.counts.warp_instructions;
     if (s.machine.options.may_wait && s.stands_still(still, before)) {
       s.waits = true;
       return false;

@@ -103,6 +103,9 @@ struct RunOptions {
   Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
   LaunchObserver* observer = nullptr;
+  // Somebody outside who serves kernels through memory. Called where no CTA gets any further; true: it has
+  // written to memory, so that some may. What it throws ends run_cta(). Nothing: there is none.
+  std::function<bool()> server;
   SignalLog* signals = nullptr;  // gets signals, and records say what was waited for; nothing: they do not
 };
 

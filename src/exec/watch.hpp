@@ -52,6 +52,12 @@ class StandStill {
   StandStill(const StandStill&) = delete;
   StandStill& operator=(const StandStill&) = delete;
 
+  /// The state has been changed from outside: asks anew, as patiently as at first.
+  void restart() {
+    stop();
+    rounds_ = 0;
+  }
+
   enum class Answer : std::uint8_t {
     kUnknown,
     kBegun,   // from here on it is watched

@@ -5,6 +5,7 @@
 
 #include "trace/compact_blocks.hpp"
 #include "trace/compact_chunk.hpp"
+#include "trace/net_operation_code.hpp"
 
 namespace lockstep::trace {
 namespace {
@@ -120,7 +121,8 @@ namespace {
 
 bool has_memory(Command::Kind kind) {
   using Kind = Command::Kind;
-  return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) || kind >= Kind::kDeviceAccess;
+  return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) ||
+         (kind >= Kind::kDeviceAccess && kind != Kind::kNetOperation);
 }
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -136,7 +138,8 @@ bool has_sort(Command::Kind kind) {
   return kind == Command::Kind::kHostAccess || kind == Command::Kind::kDeviceAccess;
 }
 bool has_source(Command::Kind kind) {
-  return kind == Command::Kind::kPeerCopy || kind == Command::Kind::kMulticast;
+  using Kind = Command::Kind;
+  return kind == Kind::kPeerCopy || kind == Kind::kMulticast || kind == Kind::kNetQueue;
 }
 bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
@@ -186,6 +189,7 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_stream(command.kind)) put_varint(out, command.stream);
   if (has_event(command.kind)) put_varint(out, command.event);
   if (has_source(command.kind)) put_varint(out, command.source);
+  if (command.kind == Kind::kNetOperation) encode_net_operation(command.operation, out);
 }
 
 Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
@@ -211,12 +215,14 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
     command.event = static_cast<std::uint32_t>(in.number(events - 1, "the event of a command"));
   }
   if (has_source(command.kind)) command.source = in.varint();
+  if (command.kind == Kind::kNetOperation) command.operation = decode_net_operation(in);
   return command;
 }
 
 std::uint16_t devices_of(const std::vector<Command>& commands) {
   std::uint16_t most = 0;
-  for (const Command& command : commands) most = std::max({most, command.device, command.place});
+  for (const Command& command : commands)
+    most = std::max({most, command.device, command.place, command.operation.target});
   return static_cast<std::uint16_t>(most + 1);
 }
 
@@ -225,7 +231,9 @@ std::uint32_t version_of(const CompactDirectory& directory) {
     return c.device != 0 || c.place != 0 || c.kind >= Command::Kind::kPeerCopy;
   };
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
+  const auto says_network = [](const Command& c) { return c.kind >= Command::Kind::kNetMemory; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_network)) return kNetworkVersion;
   if (std::ranges::any_of(directory.kernels, says_size)) return kSizeVersion;
   if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;
   return std::ranges::any_of(directory.kernels, says_lines) ? kLineVersion : kPlainVersion;

@@ -38,6 +38,10 @@ constexpr Verb kVerbs[] = {
     {"MemcpyPeer", "MemcpyPeer,TO,FROM,BYTES,STREAM", Command::Kind::kPeerCopy, "afbs"},
     {"Place", "Place,ADDRESS,BYTES", Command::Kind::kPlace, "ab"},
     {"Multicast", "Multicast,ADDRESS,MEMORY,BYTES", Command::Kind::kMulticast, "afb"},
+    {"NetMemory", "NetMemory,ADDRESS,BYTES", Command::Kind::kNetMemory, "ab"},
+    {"NetQueue", "NetQueue,ADDRESS,READ_INDEX,BYTES", Command::Kind::kNetQueue, "afb"},
+    {"NetOperation", "NetOperation,KIND,FLAGS,TARGET,QUEUE,READY,LOCAL,REMOTE,BYTES,SIGNAL",
+     Command::Kind::kNetOperation, "kotqrlmng"},
 };
 
 bool is_hexadecimal(std::string_view field, Address& value) {
@@ -148,9 +152,57 @@ class ListParser {
         return is_decimal(field, command.bytes);
       case 's':
         return is_decimal(field, command.stream);
+      case 'k':
+      case 'o':
+      case 't':
+      case 'q':
+      case 'r':
+      case 'l':
+      case 'm':
+      case 'n':
+      case 'g':
+        return operation_field(kind, field, command.operation);
       default:
         return prefix(field, whose) && is_decimal(field, event) && event < kMaxEvents;
     }
+  }
+
+  /// Of a network operation.
+  bool operation_field(char kind, std::string_view field, NetOperation& operation) const {
+    std::uint64_t number = 0;
+    const auto decimal = [&](std::uint64_t most) { return is_decimal(field, number) && number <= most; };
+    switch (kind) {
+      case 'k':
+        if (!decimal(NetOperation::kKinds - 1)) return false;
+        operation.kind = static_cast<NetOperation::Kind>(number);
+        return true;
+      case 'o':
+        if (!decimal(3)) return false;
+        operation.blocking = (number & 1) != 0;
+        operation.inlined = (number & 2) != 0;
+        return true;
+      case 't':
+        if (!decimal(Command::kMaxDevices - 1u)) return false;
+        operation.target = static_cast<std::uint16_t>(number);
+        return true;
+      case 'q':
+      case 'r':
+        if (!decimal(0xffffffff)) return false;
+        (kind == 'q' ? operation.queue : operation.ready) = static_cast<std::uint32_t>(number);
+        return true;
+      case 'l':
+        return address_or_none(field, operation.local);
+      case 'm':
+        return address_or_none(field, operation.remote);
+      case 'n':
+        return is_decimal(field, operation.bytes);
+      default:
+        return address_or_none(field, operation.signal);
+    }
+  }
+  /// 0 is none, of whatever device.
+  bool address_or_none(std::string_view field, Address& value) const {
+    return (is_hexadecimal(field, value) && value == 0) || address(field, value);
   }
 
   void command(std::string_view line, const Verb& verb) {

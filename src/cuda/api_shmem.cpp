@@ -1,0 +1,47 @@
+// What the host side of include/lockstep/shmem.cuh finds by name.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string_view>
+
+#include "cuda/runtime.hpp"
+#include "lockstep/shmem/layout.h"
+
+namespace {
+
+using namespace lockstep;
+
+void put_message(std::string_view text, char* message, std::size_t size) {
+  if (message == nullptr || size == 0) return;
+  const std::size_t length = std::min(text.size(), size - 1);
+  std::memcpy(message, text.data(), length);
+  message[length] = '\0';
+}
+
+/// As cuda::api(), with a text for what goes wrong.
+template <class Body>
+int shmem_api(char* message, std::size_t size, Body&& body) noexcept {
+  try {
+    cuda::Runtime& runtime = cuda::Runtime::instance();
+    const cuda::Turns::Call turn(runtime.turns);
+    const cuda::Lookout::Call call(runtime.lookout);
+    const std::scoped_lock lock(runtime.mutex);
+    body(runtime);
+    return 0;
+  } catch (const std::exception& e) {
+    put_message(e.what(), message, size);
+    return 1;
+  }
+}
+
+}  // namespace
+
+#define LOCKSTEP_SHMEM_API extern "C" __attribute__((visibility("default"))) int
+
+LOCKSTEP_SHMEM_API lockstep_shmem_attach(const shmem::World* world, char* message, std::size_t size) {
+  return shmem_api(message, size, [&](cuda::Runtime& runtime) { runtime.kernels.attach(*world); });
+}
+
+LOCKSTEP_SHMEM_API lockstep_shmem_detach(char* message, std::size_t size) {
+  return shmem_api(message, size, [](cuda::Runtime& runtime) { runtime.kernels.agent().detach(); });
+}
