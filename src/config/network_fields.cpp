@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "config/suggest.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
 #include "util/types.hpp"
@@ -169,6 +172,30 @@ const std::vector<NetworkField>& network_fields() {
     return all;
   }();
   return fields;
+}
+
+bool is_network_section(std::string_view section) {
+  return section == "node" ||
+         std::ranges::find(network_fields(), section, &NetworkField::section) != network_fields().end();
+}
+
+void set_network_value(NetworkConfig& to, std::string_view section, const std::string& key,
+                       const std::string& value) {
+  if (section == "node") {
+    if (key != "design") unknown_key(key, {"design"});
+    to.node.design = static_cast<NetDesign>(index_of(net_designs(), value));
+    return;
+  }
+  std::vector<std::string_view> names;
+  for (const NetworkField& field : network_fields()) {
+    if (field.section != section) continue;
+    if (field.parameter.key == key) {
+      field.field(to) = static_cast<std::uint32_t>(number_of(field.parameter, value));
+      return;
+    }
+    names.push_back(field.parameter.key);
+  }
+  unknown_key(key, names);
 }
 
 void check_network(const NetworkConfig& config) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/network_config.hpp"
@@ -22,6 +23,11 @@ struct NetworkField {
 };
 /// By section; sections in one run each. [node] and its `design` are not among them.
 [[nodiscard]] const std::vector<NetworkField>& network_fields();
+
+[[nodiscard]] bool is_network_section(std::string_view section);
+/// Throws UserError, as number_of() does, and with what is near where there is no such key.
+void set_network_value(NetworkConfig& to, std::string_view section, const std::string& key,
+                       const std::string& value);
 
 /// The values that do not fit each other: throws UserError naming the keys.
 void check_network(const NetworkConfig& config);

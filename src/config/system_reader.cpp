@@ -16,6 +16,7 @@
 #include "config/suggest.hpp"
 #include "config/system_checks.hpp"
 #include "config/system_fields.hpp"
+#include "config/system_names.hpp"
 #include "config/topology.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
@@ -130,7 +131,7 @@ class SystemReader {
       (key == "hosts" ? to_->hosts : to_->nics) = static_cast<std::uint32_t>(number_of(number, value));
       return;
     }
-    if (key != "switches") unknown(key, {"name", "devices", "switches", "hosts", "nics"});
+    if (key != "switches") unknown_key(key, {"name", "devices", "switches", "hosts", "nics"});
     for (const std::string_view part : split(value, ',')) add_switches(part);
   }
 
@@ -165,7 +166,7 @@ class SystemReader {
   }
 
   void set_switch(const std::string& name, const std::string& key, const std::string& value) {
-    if (key != "multicast") unknown(key, {"multicast"});
+    if (key != "multicast") unknown_key(key, {"multicast"});
     if (value != "true" && value != "false")
       throw UserError(fmt::format("found '{}', expected true or false", printable(value)));
     if (value == "true") to_->multicast.insert(name);
@@ -177,30 +178,11 @@ class SystemReader {
            name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
   }
 
-  [[nodiscard]] static bool is_network_section(std::string_view section) {
-    return section == "node" ||
-           std::ranges::find(network_fields(), section, &NetworkField::section) != network_fields().end();
-  }
-
   void set_network(const std::string& section, const std::string& key, const std::string& value) {
     if (to_->nics == 0)
       throw UserError(
           fmt::format("[{}] says nothing of a system without NICs; expected 'nics' in [system]", section));
-    if (section == "node") {
-      if (key != "design") unknown(key, {"design"});
-      to_->network.node.design = static_cast<NetDesign>(index_of(net_designs(), value));
-      return;
-    }
-    std::vector<std::string_view> names;
-    for (const NetworkField& field : network_fields()) {
-      if (field.section != section) continue;
-      if (field.parameter.key == key) {
-        field.field(to_->network) = static_cast<std::uint32_t>(number_of(field.parameter, value));
-        return;
-      }
-      names.push_back(field.parameter.key);
-    }
-    unknown(key, names);
+    set_network_value(to_->network, section, key, value);
   }
 
   void set_port(const std::string& key, const std::string& value) {
@@ -212,7 +194,7 @@ class SystemReader {
       }
       names.push_back(field.parameter.key);
     }
-    unknown(key, names);
+    unknown_key(key, names);
   }
 
   void set_kind(const std::string& section, const std::string& key, const std::string& value) {
@@ -230,20 +212,7 @@ class SystemReader {
       if (field.parameter.key == key) return field.set(*kind, number_of(field.parameter, value));
       names.push_back(field.parameter.key);
     }
-    unknown(key, names);
-  }
-
-  [[noreturn]] static void unknown(const std::string& key, const std::vector<std::string_view>& names) {
-    throw UserError(fmt::format("unknown key '{}'{}", printable(key), suggestion(key, names)));
-  }
-
-  [[nodiscard]] static std::uint32_t index_of(std::span<const std::string_view> names,
-                                              const std::string& value) {
-    const auto found = std::ranges::find(names, value);
-    if (found != names.end()) return static_cast<std::uint32_t>(found - names.begin());
-    std::string known;
-    for (const std::string_view name : names) known.append(known.empty() ? "" : ", ").append(name);
-    throw UserError(fmt::format("found '{}', expected one of {}", printable(value), known));
+    unknown_key(key, names);
   }
 
   // --- [topology] ---
@@ -286,7 +255,7 @@ class SystemReader {
     for (const auto& entry : topology_) {
       const auto& key = entry.first;  // no structured binding: C++20's lambdas of clang 14 cannot name those
       located(entry.second, [&] {
-        if (std::ranges::find(names, key) == names.end()) unknown(key, names);
+        if (std::ranges::find(names, key) == names.end()) unknown_key(key, names);
       });
     }
   }
@@ -354,10 +323,11 @@ class SystemReader {
                                   printable(std::string_view(a.key).substr(6))));
     if (ends[0] == ends[1] && ends[0] != "all") throw UserError("a link from a node to itself");
     const auto [index, count] = link_of(a.value);
-    if (ends[0].ends_with('N') && ends[1].ends_with('N') && !node(ends[0]) && !node(ends[1]))
+    if (ends[0].ends_with('N') && ends[1].ends_with('N') && !node_named(*to_, ends[0]) &&
+        !node_named(*to_, ends[1]))
       return add_pairs(ends[0], ends[1], index, count);
-    for (const std::uint32_t from : nodes(ends[0]))
-      for (const std::uint32_t to : nodes(ends[1])) {
+    for (const std::uint32_t from : nodes_named(*to_, ends[0]))
+      for (const std::uint32_t to : nodes_named(*to_, ends[1])) {
         const bool both = ends[0] == ends[1];
         if (both ? from >= to : from == to) continue;
         add_edge(from, to, index, count);
@@ -369,7 +339,8 @@ class SystemReader {
     to.remove_suffix(1);
     std::uint32_t pairs = 0;
     for (;; ++pairs) {
-      const auto a = node(fmt::format("{}{}", from, pairs)), b = node(fmt::format("{}{}", to, pairs));
+      const auto a = node_named(*to_, fmt::format("{}{}", from, pairs)),
+                 b = node_named(*to_, fmt::format("{}{}", to, pairs));
       if (!a || !b) break;
       add_edge(*a, *b, kind, count);
     }
@@ -390,28 +361,6 @@ class SystemReader {
       throw UserError(
           fmt::format("'{}' is no kind of link; expected one that has a section", printable(kind)));
     return {static_cast<std::uint32_t>(found - to_->kinds.begin()), count};
-  }
-
-  [[nodiscard]] std::optional<std::uint32_t> node(std::string_view name) const {
-    for (std::uint32_t n = 0; n < to_->nodes(); ++n)
-      if (name == to_->node_name(n)) return n;
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::vector<std::uint32_t> nodes(std::string_view name) const {
-    std::vector<std::uint32_t> found;
-    const auto add = [&](std::uint32_t first, std::uint32_t end) {
-      for (std::uint32_t n = first; n < end; ++n) found.push_back(n);
-    };
-    if (name == "all") add(0, to_->first_host());
-    if (name == "hosts") add(to_->first_host(), to_->first_nic());
-    if (name == "nics") add(to_->first_nic(), to_->endpoints());
-    if (const auto one = node(name)) found.push_back(*one);
-    if (found.empty())
-      throw UserError(fmt::format("'{}' is no node; expected gpu0 to gpu{}, all, {}or a switch of [system]",
-                                  printable(name), to_->first_host() - 1,
-                                  to_->nics > 0 ? "hosts, nics, one of these by its number, " : ""));
-    return found;
   }
 
   SystemConfig* to_;

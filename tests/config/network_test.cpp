@@ -59,8 +59,8 @@ TEST_CASE("A topology links NICs where there are some") {
 }
 
 TEST_CASE("Values of GPUs in a system's file are those of all its devices") {
-  const SystemConfig s = read("[system]\ndevices = v100 * 2\n[devices]\ngpu.sms = 8\nl2.latency = 99\n");
-  for (const GpuConfig& device : s.devices) CHECK((device.gpu.sms == 8 && device.l2.latency == 99));
+  const SystemConfig s = read("[system]\ndevices = v100 * 2\n[devices]\ngpu.sms = 12\nl2.latency = 99\n");
+  for (const GpuConfig& device : s.devices) CHECK((device.gpu.sms == 12 && device.l2.latency == 99));
   CHECK(read(to_ini(s)).devices[1].l2.latency == 99);
   CHECK_THROWS_WITH(read("[system]\ndevices = v100\n[devices]\ngpu.smss = 7\n"),
                     Contains("s.ini:4: 'gpu.smss' is no parameter of a GPU; did you mean 'gpu.sms'?"));
