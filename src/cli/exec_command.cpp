@@ -119,8 +119,16 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
   start.gpus = static_cast<unsigned>(system->devices.size());
   for (unsigned d = 0; d < start.gpus; ++d)
     if (!system->multicast_switches(d).empty()) start.multicast |= std::uint32_t{1} << d;
-  for (const config::LinkEdge& edge : system->edges)
-    start.links += fmt::format("{}{}-{}*{}", start.links.empty() ? "" : ",", edge.a, edge.b, edge.count);
+  const std::uint32_t others = system->hosts + system->nics;  // nodes that a program's NVLinks do not lead to
+  for (const config::LinkEdge& edge : system->edges) {
+    const auto shown = [&](std::uint32_t node) { return node < start.gpus ? node : node - others; };
+    const auto is_other = [&](std::uint32_t node) {
+      return node >= start.gpus && node < start.gpus + others;
+    };
+    if (is_other(edge.a) || is_other(edge.b)) continue;
+    start.links +=
+        fmt::format("{}{}-{}*{}", start.links.empty() ? "" : ",", shown(edge.a), shown(edge.b), edge.count);
+  }
   if (!timed && system->edges.empty()) return;
   const auto routes = system->routes();
   for (unsigned a = 0; a < start.gpus; ++a)

@@ -111,7 +111,7 @@ void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
           ? config::resolve_system(name, count, overrides)
           : config::unlinked_system(config::resolve(name, overrides), std::max(count, 1u));
   options.config = system.devices.front();
-  if (system.devices.size() > 1) options.system = std::move(system);
+  if (system.linked()) options.system = std::move(system);
 }
 
 void add_run_options(po::options_description& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/config.hpp"
+#include "config/network_fields.hpp"
 #include "config/products.hpp"
 #include "config/suggest.hpp"
 #include "config/value.hpp"
@@ -177,7 +178,10 @@ std::string markdown() {
     }
     out += markdown_row(p, configs);
   }
-  return out + markdown_sources();
+  out +=
+      "\n## Systems with NICs\n\nOf a system's file, not of a GPU "
+      "([networking-machine.md](networking-machine.md)).\n\n";
+  return out + network_markdown() + markdown_sources();
 }
 
 }  // namespace lockstep::config

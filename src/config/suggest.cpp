@@ -1,12 +1,16 @@
 #include "config/suggest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "config/value.hpp"
 #include "util/edit_distance.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::config {
 namespace {
@@ -174,6 +178,10 @@ std::string key_suggestion(std::string_view text, std::span<const std::string_vi
   if (nearest.empty()) nearest = nearest_spelling(text, keys);
   if (nearest.empty()) nearest = key_named(text, keys);
   return question(nearest);
+}
+
+void unknown_key(std::string_view key, const std::vector<std::string_view>& names) {
+  throw UserError(fmt::format("unknown key '{}'{}", printable(key), suggestion(key, names)));
 }
 
 }  // namespace lockstep::config

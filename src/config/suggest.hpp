@@ -4,11 +4,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lockstep::config {
 
 /// "; did you mean 'l1.ways'?", or empty where no candidate is near. For names of one word: by edit distance.
 [[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string_view> candidates);
+
+/// Throws UserError: no key of this name, and what is near.
+[[noreturn]] void unknown_key(std::string_view key, const std::vector<std::string_view>& names);
 
 /// The same for dotted keys: by their words first ("l1.size" is 'l1.bytes', "l2.bytes" is 'l2.slice_bytes'),
 /// then by edit distance.

@@ -9,6 +9,7 @@
 
 #include "config/config.hpp"
 #include "config/ini.hpp"
+#include "config/network_fields.hpp"
 #include "config/products.hpp"
 #include "config/system_fields.hpp"
 #include "config/system_reader.hpp"
@@ -20,17 +21,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Only the first `count` devices stay, and links between what stays.
+/// Only the first `count` devices stay, the hosts and NICs that serve them, and links between what stays.
 void keep_devices(SystemConfig& system, std::uint32_t count) {
   const auto all = static_cast<std::uint32_t>(system.devices.size());
   if (count > all) throw UserError(fmt::format("--gpus {}: {} has {} devices", count, system.name, all));
+  if (system.nics > 0 && (count * system.nics % all != 0 || count * system.hosts % all != 0))
+    throw UserError(fmt::format(
+        "--gpus {}: {} has {} hosts and {} NICs for {} devices; expected a number of devices that "
+        "whole ones of them serve",
+        count, system.name, system.hosts, system.nics, all));
+  const std::uint32_t first_host = system.first_host(), first_nic = system.first_nic(),
+                      first_switch = system.endpoints();
+  const std::uint32_t hosts = count * system.hosts / all, nics = count * system.nics / all;
+  constexpr std::uint32_t kGone = SystemConfig::kNoEdge;
+  const auto renumbered = [=](std::uint32_t node) {
+    if (node < first_host) return node < count ? node : kGone;
+    if (node < first_nic) return node - first_host < hosts ? node - first_host + count : kGone;
+    if (node < first_switch) return node - first_nic < nics ? node - first_nic + count + hosts : kGone;
+    return node - first_switch + count + hosts + nics;
+  };
   system.devices.resize(count);
-  std::erase_if(system.edges, [&](const LinkEdge& e) {
-    return (e.a >= count && e.a < all) || (e.b >= count && e.b < all);
-  });
+  system.hosts = hosts;
+  system.nics = nics;
   for (LinkEdge& edge : system.edges)
-    for (std::uint32_t* end : {&edge.a, &edge.b})
-      if (*end >= all) *end -= all - count;
+    for (std::uint32_t* end : {&edge.a, &edge.b}) *end = renumbered(*end);
+  std::erase_if(system.edges, [](const LinkEdge& e) { return e.a == kGone || e.b == kGone; });
+}
+
+/// What is not the products' of all devices alike.
+std::string devices_ini(const SystemConfig& system) {
+  const auto values = overrides(system.devices.front());
+  for (const GpuConfig& device : system.devices)
+    if (overrides(device) != values) return "";
+  std::string out = values.empty() ? "" : "\n[devices]\n";
+  for (const auto& [key, value] : values) out += fmt::format("{} = {}\n", key, value);
+  return out;
+}
+
+std::string network_ini(const SystemConfig& system) {
+  std::string out = fmt::format("\n[node]\ndesign = {}\n",
+                                net_designs()[static_cast<std::size_t>(system.network.node.design)]);
+  std::string section;
+  for (const NetworkField& field : network_fields()) {
+    if (field.section != section) out += fmt::format("\n[{}]\n", section = field.section);
+    out +=
+        fmt::format("{} = {}  ; {}\n", field.parameter.key, field.get(system.network), field.parameter.help);
+  }
+  return out;
 }
 
 }  // namespace
@@ -74,7 +111,8 @@ std::string to_ini(const SystemConfig& system) {
     out += fmt::format("{}{}", d == 0 ? "" : ", ", system.devices[d].gpu.name);
   for (std::size_t s = 0; s < system.switches.size(); ++s)
     out += fmt::format("{}{}", s == 0 ? "\nswitches = " : ", ", system.switches[s]);
-  out += "\n\n[port]\n";
+  if (system.nics > 0) out += fmt::format("\nhosts = {}\nnics = {}", system.hosts, system.nics);
+  out += "\n" + devices_ini(system) + "\n[port]\n";
   for (const PortField& field : port_fields())
     out += fmt::format("{} = {}\n", field.parameter.key, system.*field.field);
   for (const LinkKind& kind : system.kinds) {
@@ -84,19 +122,22 @@ std::string to_ini(const SystemConfig& system) {
       out += fmt::format("{} = {}\n", field.parameter.key, field.get(kind));
   }
   for (const std::string& name : system.multicast) out += fmt::format("\n[{}]\nmulticast = true\n", name);
+  if (system.nics > 0) out += network_ini(system);
   if (!system.edges.empty()) out += "\n[edges]\n";
-  const auto name = [&](std::uint32_t node) {
-    return node < system.devices.size() ? fmt::format("gpu{}", node)
-                                        : system.switches[node - system.devices.size()];
-  };
   for (const LinkEdge& edge : system.edges)
-    out += fmt::format("{}.{} = {} * {}\n", name(edge.a), name(edge.b), system.kinds[edge.kind].name,
-                       edge.count);
+    out += fmt::format("{}.{} = {} * {}\n", system.node_name(edge.a), system.node_name(edge.b),
+                       system.kinds[edge.kind].name, edge.count);
   return out;
 }
 
+std::string SystemConfig::node_name(std::uint32_t node) const {
+  if (node < first_host()) return fmt::format("gpu{}", node);
+  if (node < first_nic()) return fmt::format("host{}", node - first_host());
+  return node < endpoints() ? fmt::format("nic{}", node - first_nic()) : switches[node - endpoints()];
+}
+
 std::vector<std::uint32_t> SystemConfig::multicast_switches(std::uint32_t device) const {
-  const auto count = static_cast<std::uint32_t>(devices.size());
+  const std::uint32_t count = endpoints();
   std::vector<std::uint32_t> found;
   for (const LinkEdge& edge : edges) {
     const std::uint32_t other = edge.a == device ? edge.b : edge.b == device ? edge.a : 0;
@@ -107,7 +148,7 @@ std::vector<std::uint32_t> SystemConfig::multicast_switches(std::uint32_t device
 }
 
 std::vector<std::vector<std::uint32_t>> SystemConfig::routes() const {
-  const auto count = static_cast<std::uint32_t>(devices.size());
+  const std::uint32_t count = endpoints();
   std::vector<std::vector<std::uint32_t>> routes(nodes(), std::vector<std::uint32_t>(count, kNoEdge));
   for (std::uint32_t target = 0; target < count; ++target) {
     // Breadth first from the target; what is reached over an edge sends back over it.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "config/network_config.hpp"
 #include "config/products.hpp"
 
 namespace lockstep::config {
@@ -31,7 +32,7 @@ struct LinkKind {
 [[nodiscard]] std::span<const std::string_view> link_models();
 
 /// `count` links side by side between two nodes, which carry messages as one of their summed bandwidth. Nodes
-/// are the devices 0, 1, ..., then the switches.
+/// are the devices 0, 1, ..., then the hosts, the NICs, and the switches.
 struct LinkEdge {
   std::uint32_t a = 0, b = 0;
   std::uint32_t kind = 0;  // index into SystemConfig::kinds
@@ -41,6 +42,10 @@ struct LinkEdge {
 struct SystemConfig {
   std::string name;
   std::vector<GpuConfig> devices;
+  // Only with networking (network_config.hpp): nodes of their own, each for as many devices in a row.
+  // Without, the one host of the system is no node.
+  std::uint32_t hosts = 0, nics = 0;
+  NetworkConfig network;
   std::vector<std::string> switches;
   std::set<std::string> multicast;  // of these, those that copy and reduce messages to several devices (NVLS)
   std::vector<LinkKind> kinds;
@@ -57,11 +62,29 @@ struct SystemConfig {
   // simulated.
   std::uint32_t copy_start_ps = 1'840'000;
 
+  // Numbers of nodes. Endpoints: those that are no switches.
+  [[nodiscard]] std::uint32_t first_host() const { return static_cast<std::uint32_t>(devices.size()); }
+  [[nodiscard]] std::uint32_t first_nic() const { return first_host() + hosts; }
+  [[nodiscard]] std::uint32_t endpoints() const { return first_nic() + nics; }
   [[nodiscard]] std::uint32_t nodes() const {
-    return static_cast<std::uint32_t>(devices.size() + switches.size());
+    return endpoints() + static_cast<std::uint32_t>(switches.size());
   }
-  /// For each node and device, the edge over which a message to that device leaves the node: the first one of
-  /// a shortest way. Devices pass nothing on. kNoEdge where there is no way, and of a device to itself.
+  /// The node of the NIC or host that serves a device; precondition: there are some.
+  [[nodiscard]] std::uint32_t nic_of(std::uint32_t device) const {
+    return first_nic() + device * nics / first_host();
+  }
+  [[nodiscard]] std::uint32_t host_of(std::uint32_t device) const {
+    return first_host() + device * hosts / first_host();
+  }
+  /// Of each device's command processor: 0 where nobody programs it.
+  [[nodiscard]] std::uint32_t cores() const {
+    return nics > 0 && network.node.design == NetDesign::kCompNet ? network.command_processor.cores : 0;
+  }
+  [[nodiscard]] std::string node_name(std::uint32_t node) const;
+  /// Several devices, or a network: there are links, and reports say which device is meant.
+  [[nodiscard]] bool linked() const { return devices.size() > 1 || nics > 0; }
+  /// For each node and endpoint, the edge over which a message to that endpoint leaves the node: the first
+  /// one of a shortest way. Endpoints pass nothing on. kNoEdge where there is no way, and of one to itself.
   static constexpr std::uint32_t kNoEdge = 0xffffffff;
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> routes() const;
   /// Of the switches that the device has a link to, those that multicast, as indices into `switches`.
@@ -81,8 +104,8 @@ struct SystemConfig {
 /// `count` devices of one product, without links.
 [[nodiscard]] SystemConfig unlinked_system(const GpuConfig& device, std::uint32_t count);
 
-/// The system as a text that resolve_system() reads back, with its devices by their `gpu.name`: what --set,
-/// or a file of one's own, has changed of them is not in it.
+/// The system as a text that resolve_system() reads back, with its devices by their `gpu.name`, and what is
+/// not as these products have it as far as it is the same for all devices.
 [[nodiscard]] std::string to_ini(const SystemConfig& system);
 
 /// The most devices of a system.

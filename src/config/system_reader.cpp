@@ -5,13 +5,18 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "config/config.hpp"
+#include "config/network_fields.hpp"
 #include "config/products.hpp"
 #include "config/suggest.hpp"
+#include "config/system_checks.hpp"
 #include "config/system_fields.hpp"
+#include "config/system_names.hpp"
 #include "config/topology.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
@@ -44,9 +49,12 @@ class SystemReader {
   void read(const IniText& ini) {
     for (const Assignment& include : ini.includes)
       throw InputError(include.file, include.line, "a system includes nothing; expected [system]");
+    for (const Assignment& a : ini.assignments)
+      if (is_of_devices(a)) add_device_value(a);
     const auto pass = [&](Pass now) {
       for (const Assignment& a : ini.assignments)
-        if (pass_of(a.key) == now) located(a, [&] { now == Pass::kEdges ? add_edges(a) : set(a); });
+        if (!is_of_devices(a) && pass_of(a.key) == now)
+          located(a, [&] { now == Pass::kEdges ? add_edges(a) : set(a); });
     };
     pass(Pass::kSystem);
     check_devices(ini);
@@ -55,6 +63,7 @@ class SystemReader {
     check_kinds(ini);
     add_generated();
     pass(Pass::kEdges);
+    check_nodes(ini);
   }
 
  private:
@@ -62,6 +71,20 @@ class SystemReader {
   static Pass pass_of(std::string_view key) {
     if (key.starts_with("system.") || key.starts_with("topology.")) return Pass::kSystem;
     return key.starts_with("edges.") ? Pass::kEdges : Pass::kSections;
+  }
+
+  /// A parameter of GPUs, by its whole name, as in [devices]: of every device, in place of its product's.
+  [[nodiscard]] static bool is_of_devices(const Assignment& a) {
+    return find(a.key).parameter != nullptr || a.key.starts_with("devices.");
+  }
+  void add_device_value(const Assignment& a) {
+    located(a, [&] {
+      if (a.key.starts_with("devices."))
+        throw UserError(fmt::format("'{}' is no parameter of a GPU{}", printable(a.key.substr(8)),
+                                    suggestion_for_key(a.key.substr(8))));
+      if (!seen_.insert(a.key).second) throw UserError(fmt::format("duplicate key '{}'", printable(a.key)));
+    });
+    device_values_.push_back(a);
   }
 
   /// Errors of act() name the place of `a`.
@@ -80,13 +103,14 @@ class SystemReader {
     const std::size_t dot = a.key.find('.');
     if (dot == std::string::npos)
       throw UserError(fmt::format(
-          "'{}' stands in no section; expected [system], [topology], [port], [edges] or that of a "
+          "'{}' stands in no section; expected [system], [devices], [topology], [port], [edges] or that of a "
           "kind of link",
           printable(a.key)));
     const std::string section = a.key.substr(0, dot), key = a.key.substr(dot + 1);
     if (!seen_.insert(a.key).second) throw UserError(fmt::format("duplicate key '{}'", printable(key)));
     if (section == "system") return set_system(key, a.value);
     if (section == "port") return set_port(key, a.value);
+    if (is_network_section(section)) return set_network(section, key, a.value);
     if (section == "topology") {
       topology_.emplace(key, a);
       return;
@@ -102,12 +126,26 @@ class SystemReader {
       to_->name = value;
       return;
     }
-    if (key != "switches") unknown(key, {"name", "devices", "switches"});
-    for (const std::string_view switch_name : split(value, ',')) add_switch(switch_name);
+    if (key == "hosts" || key == "nics") {
+      const Parameter number = integer(key, Measure::kNone, 0, kMaxDevices, "", {});
+      (key == "hosts" ? to_->hosts : to_->nics) = static_cast<std::uint32_t>(number_of(number, value));
+      return;
+    }
+    if (key != "switches") unknown_key(key, {"name", "devices", "switches", "hosts", "nics"});
+    for (const std::string_view part : split(value, ',')) add_switches(part);
+  }
+
+  /// "NAME", or "NAME * COUNT": NAME0, NAME1, ...
+  void add_switches(std::string_view text) {
+    if (text.find('*') == std::string_view::npos) return add_switch(text);
+    const auto [name, count] = name_and_count(text, "NAME");
+    for (std::uint32_t i = 0; i < count; ++i) add_switch(fmt::format("{}{}", name, i));
   }
 
   void add_switch(std::string_view name) {
-    if (name.empty() || name == "all" || name.starts_with("gpu"))
+    const bool reserved = name == "all" || name == "hosts" || name == "nics" || name.starts_with("gpu") ||
+                          is_network_section(name) || numbered(name, "host") || numbered(name, "nic");
+    if (name.empty() || reserved)
       throw UserError(fmt::format("'{}' cannot be a switch's name", printable(name)));
     if (std::ranges::find(to_->switches, name) != to_->switches.end())
       throw UserError(fmt::format("two switches '{}'", printable(name)));
@@ -120,7 +158,7 @@ class SystemReader {
       const fs::path beside = folder_ / product;
       std::error_code error;
       const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
-      const GpuConfig device = resolve(is_file ? beside.string() : product, *overrides_);
+      const GpuConfig device = resolve(is_file ? beside.string() : product, device_values_, *overrides_);
       if (to_->devices.size() + count > kMaxDevices)
         throw UserError(fmt::format("more than {} devices", kMaxDevices));
       to_->devices.insert(to_->devices.end(), count, device);
@@ -128,10 +166,23 @@ class SystemReader {
   }
 
   void set_switch(const std::string& name, const std::string& key, const std::string& value) {
-    if (key != "multicast") unknown(key, {"multicast"});
+    if (key != "multicast") unknown_key(key, {"multicast"});
     if (value != "true" && value != "false")
       throw UserError(fmt::format("found '{}', expected true or false", printable(value)));
     if (value == "true") to_->multicast.insert(name);
+  }
+
+  /// `stem` and a number.
+  [[nodiscard]] static bool numbered(std::string_view name, std::string_view stem) {
+    return name.starts_with(stem) && name.size() > stem.size() &&
+           name.find_first_not_of("0123456789", stem.size()) == std::string_view::npos;
+  }
+
+  void set_network(const std::string& section, const std::string& key, const std::string& value) {
+    if (to_->nics == 0)
+      throw UserError(
+          fmt::format("[{}] says nothing of a system without NICs; expected 'nics' in [system]", section));
+    set_network_value(to_->network, section, key, value);
   }
 
   void set_port(const std::string& key, const std::string& value) {
@@ -143,7 +194,7 @@ class SystemReader {
       }
       names.push_back(field.parameter.key);
     }
-    unknown(key, names);
+    unknown_key(key, names);
   }
 
   void set_kind(const std::string& section, const std::string& key, const std::string& value) {
@@ -153,7 +204,7 @@ class SystemReader {
       kind = to_->kinds.end() - 1;
     }
     if (key == "model") {
-      kind->model = model_of(value);
+      kind->model = index_of(link_models(), value);
       return;
     }
     std::vector<std::string_view> names{"model"};
@@ -161,19 +212,7 @@ class SystemReader {
       if (field.parameter.key == key) return field.set(*kind, number_of(field.parameter, value));
       names.push_back(field.parameter.key);
     }
-    unknown(key, names);
-  }
-
-  [[noreturn]] static void unknown(const std::string& key, const std::vector<std::string_view>& names) {
-    throw UserError(fmt::format("unknown key '{}'{}", printable(key), suggestion(key, names)));
-  }
-
-  [[nodiscard]] static std::uint32_t model_of(const std::string& value) {
-    const auto found = std::ranges::find(link_models(), value);
-    if (found != link_models().end()) return static_cast<std::uint32_t>(found - link_models().begin());
-    std::string known;
-    for (const std::string_view name : link_models()) known.append(known.empty() ? "" : ", ").append(name);
-    throw UserError(fmt::format("found '{}', expected one of {}", printable(value), known));
+    unknown_key(key, names);
   }
 
   // --- [topology] ---
@@ -190,7 +229,7 @@ class SystemReader {
     located(*kind, [&] {
       const Topology& chosen = topology(kind->value);
       check_topology_keys(chosen);
-      graph_ = chosen.generate(static_cast<std::uint32_t>(to_->devices.size()), [&](std::string_view key) {
+      graph_ = chosen.generate(topology_nodes(), [&](std::string_view key) {
         const Assignment* a = topology_key(key);
         if (!a) throw UserError(fmt::format("[topology] has no '{}', which {} needs", key, chosen.name));
         std::uint32_t number = 0;
@@ -205,13 +244,18 @@ class SystemReader {
     });
   }
 
+  /// It is between NICs where there are some, else between devices.
+  [[nodiscard]] std::uint32_t topology_nodes() const {
+    return to_->nics > 0 ? to_->nics : static_cast<std::uint32_t>(to_->devices.size());
+  }
+
   void check_topology_keys(const Topology& chosen) const {
     std::vector<std::string_view> names{"kind", "link", "attach"};
     for (const TopologyParameter& parameter : chosen.parameters) names.push_back(parameter.key);
     for (const auto& entry : topology_) {
       const auto& key = entry.first;  // no structured binding: C++20's lambdas of clang 14 cannot name those
       located(entry.second, [&] {
-        if (std::ranges::find(names, key) == names.end()) unknown(key, names);
+        if (std::ranges::find(names, key) == names.end()) unknown_key(key, names);
       });
     }
   }
@@ -232,9 +276,12 @@ class SystemReader {
     if (!how)
       throw InputError(topology_.begin()->second.file, topology_.begin()->second.line,
                        fmt::format("[topology] has no '{}'; expected LINK or LINK * COUNT", key));
-    // Its switches are counted behind the devices; those of [system] come before them.
-    const auto devices = static_cast<std::uint32_t>(to_->devices.size());
-    const auto node = [&](std::uint32_t n) { return n < devices ? n : n + first_switch_; };
+    // Its switches are counted behind its devices or NICs; those of [system] come before them.
+    const std::uint32_t ends = topology_nodes();
+    const auto node = [&](std::uint32_t n) {
+      if (n >= ends) return n - ends + to_->endpoints() + first_switch_;
+      return to_->nics > 0 ? n + to_->first_nic() : n;
+    };
     located(*how, [&] {
       const auto [kind, count] = link_of(how->value);
       for (const TopologyGraph::Edge& edge : edges) add_edge(node(edge.a), node(edge.b), kind, count);
@@ -260,7 +307,15 @@ class SystemReader {
                                        expected_text(field.parameter)));
   }
 
-  /// "gpu0.gpu1", "all.SWITCH", "all.all"
+  void check_nodes(const IniText& ini) const {
+    try {
+      config::check_nodes(*to_);
+    } catch (const UserError& e) {
+      throw InputError(file_of(*to_, ini), 0, e.what());
+    }
+  }
+
+  /// "gpu0.gpu1", "all.SWITCH", "all.all"; "gpuN.nicN": gpu0.nic0, gpu1.nic1, ...
   void add_edges(const Assignment& a) {
     const auto ends = split(std::string_view(a.key).substr(6), '.');
     if (ends.size() != 2)
@@ -268,12 +323,30 @@ class SystemReader {
                                   printable(std::string_view(a.key).substr(6))));
     if (ends[0] == ends[1] && ends[0] != "all") throw UserError("a link from a node to itself");
     const auto [index, count] = link_of(a.value);
-    for (const std::uint32_t from : nodes(ends[0]))
-      for (const std::uint32_t to : nodes(ends[1])) {
+    if (ends[0].ends_with('N') && ends[1].ends_with('N') && !node_named(*to_, ends[0]) &&
+        !node_named(*to_, ends[1]))
+      return add_pairs(ends[0], ends[1], index, count);
+    for (const std::uint32_t from : nodes_named(*to_, ends[0]))
+      for (const std::uint32_t to : nodes_named(*to_, ends[1])) {
         const bool both = ends[0] == ends[1];
         if (both ? from >= to : from == to) continue;
         add_edge(from, to, index, count);
       }
+  }
+  /// As far as there are nodes of both names.
+  void add_pairs(std::string_view from, std::string_view to, std::uint32_t kind, std::uint32_t count) {
+    from.remove_suffix(1);
+    to.remove_suffix(1);
+    std::uint32_t pairs = 0;
+    for (;; ++pairs) {
+      const auto a = node_named(*to_, fmt::format("{}{}", from, pairs)),
+                 b = node_named(*to_, fmt::format("{}{}", to, pairs));
+      if (!a || !b) break;
+      add_edge(*a, *b, kind, count);
+    }
+    if (pairs == 0)
+      throw UserError(fmt::format("'{}N.{}N' names no nodes; expected two by these names and a number",
+                                  printable(from), printable(to)));
   }
   void add_edge(std::uint32_t from, std::uint32_t to, std::uint32_t kind, std::uint32_t count) {
     if (!pairs_.insert(std::minmax(from, to)).second)
@@ -290,25 +363,11 @@ class SystemReader {
     return {static_cast<std::uint32_t>(found - to_->kinds.begin()), count};
   }
 
-  [[nodiscard]] std::vector<std::uint32_t> nodes(std::string_view name) const {
-    const auto devices = static_cast<std::uint32_t>(to_->devices.size());
-    std::vector<std::uint32_t> found;
-    if (name == "all")
-      for (std::uint32_t d = 0; d < devices; ++d) found.push_back(d);
-    for (std::uint32_t d = 0; d < devices; ++d)
-      if (name == fmt::format("gpu{}", d)) found.push_back(d);
-    for (std::uint32_t s = 0; s < to_->switches.size(); ++s)
-      if (name == to_->switches[s]) found.push_back(devices + s);
-    if (found.empty())
-      throw UserError(fmt::format("'{}' is no node; expected gpu0 to gpu{}, all, or a switch of [system]",
-                                  printable(name), devices - 1));
-    return found;
-  }
-
   SystemConfig* to_;
   fs::path folder_;
   const std::vector<std::string>* overrides_;
   std::set<std::string> seen_;
+  std::vector<Assignment> device_values_;  // of [devices]
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
   std::map<std::string, Assignment, std::less<>> topology_;  // by key
   TopologyGraph graph_;

@@ -187,6 +187,15 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+std::uint32_t index_of(std::span<const std::string_view> names, std::string_view text) {
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text) return static_cast<std::uint32_t>(i);
+    known.append(known.empty() ? "" : ", ").append(names[i]);
+  }
+  throw UserError(fmt::format("found '{}', expected one of {}", printable(text), known));
+}
+
 std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   std::string out;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,9 @@ void set_value(const Parameter& parameter, GpuConfig& config, std::string_view t
 
 /// What may be written: "1 to 512", "true or false", "gto, lrr or cggty".
 [[nodiscard]] std::string expected_text(const Parameter& parameter);
+
+/// The place of a text among names. Throws UserError, which lists them.
+[[nodiscard]] std::uint32_t index_of(std::span<const std::string_view> names, std::string_view text);
 
 /// Safe to print: control and non-ASCII bytes as \xNN, cut at 60 characters.
 [[nodiscard]] std::string printable(std::string_view text);

@@ -31,7 +31,7 @@ PeerPort::PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const 
       commands_(sim::inbox_span(command_cycles_)),
       orders_(wiring_.directory.span),
       inbox_(wiring_.span),
-      copies_(wiring_.wire_to.size(), wiring_.copy_lines),
+      copies_(wiring_.devices, wiring_.copy_lines),
       counters_(kernel + 1u) {
   for (std::uint32_t i = 0; i < wiring_.lanes; ++i) lanes_.emplace_back(fabric, i);
 }
@@ -68,7 +68,7 @@ void PeerPort::tick(Cycle now) {
 void PeerPort::take_commands(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
     const std::uint16_t to = map_->owner(copy.address);
-    if (to >= wiring_.wire_to.size())
+    if (to >= wiring_.devices)
       throw UserError(fmt::format("device {} copies to {:#x}, which is no device's memory", wiring_.device,
                                   copy.address));
     copies_.add(copy, to, now - command_cycles_);
@@ -157,6 +157,9 @@ void PeerPort::accept(const icnt::Request& request) {
   if (icnt::is_remote(request.kind)) return accept_managed(request);
   const std::uint16_t owner = map_->owner(request.line);
   if (owner == mem::Apertures::kMulticast) return ask_all(request);
+  if (owner >= wiring_.devices && request.reply_to < fabric_->core_requester(0))
+    throw UserError(fmt::format("a kernel of device {} accesses {:#x}, where NICs have their doorbells",
+                                wiring_.device, request.line));
   ask(owner, {request, false, owner, 0}, request.line);
 }
 

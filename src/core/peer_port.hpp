@@ -27,9 +27,11 @@ struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
   std::uint16_t device = 0;            // its number: also its destination in the network
+  std::uint32_t devices = 0;           // of the system
+  std::uint32_t cores = 0;             // of its command processor
   std::vector<link::Wire> wires;       // that it sends on, two queues each
   std::vector<link::Framing> framing;  // of each wire
-  std::vector<std::uint32_t> wire_to;  // by device: index of the wire, kNoWire where none leads there
+  std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire, kNoWire where none leads there
   /// A switch that multicasts, and that the device has a link to.
   struct Multicast {
     std::uint16_t number = 0;   // of the switch

@@ -123,8 +123,11 @@ Time Controller::next_cut(Time now) const {
 }
 
 bool Controller::work_done() const {
-  return host_->done() && std::all_of(ledgers_.begin(), ledgers_.end(),
-                                      [](const KernelLedger& ledger) { return ledger.all_closed(); });
+  // What serves queues has an end: an entry that no kernel writes would be looked at for ever.
+  const bool served = !system_->networking() || system_->networking()->quiescent();
+  return served && host_->done() &&
+         std::all_of(ledgers_.begin(), ledgers_.end(),
+                     [](const KernelLedger& ledger) { return ledger.all_closed(); });
 }
 
 void Controller::close_finished(Time now) {
@@ -220,6 +223,7 @@ std::uint64_t Controller::activity() const {
   std::uint64_t sum = host_->copied().size() + activity_of(result_.report.unattributed);
   for (const KernelLedger& ledger : ledgers_) sum += ledger.activity();
   for (core::GmmuDomain* gmmu : gmmus_) sum += gmmu->activity();
+  if (system_->networking()) sum += system_->networking()->activity();
   return sum;
 }
 
@@ -287,6 +291,7 @@ void Controller::note_links() {
   const energy::Model model(system_->device(0).config());
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
+  if (system_->networking()) system.network = system_->networking()->report();
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 

@@ -12,7 +12,7 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
                const core::DirectoryLink& directory)
     : config_(config),
       managed_(plan.managed),
-      fabric_(config_, first, host, plan.manages, apertures ? wiring.lanes : 0),
+      fabric_(config_, first, host, plan.manages, apertures ? wiring.lanes : 0, wiring.cores),
       map_(config_),
       copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
       dispatcher_(config_, fabric_, kernels_),
@@ -21,7 +21,7 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
   if (managed)
     gmmu_ = std::make_unique<core::GmmuDomain>(config_, fabric_, *managed,
                                                plan.managed_frames[apertures ? wiring.device : 0], copies_,
-                                               directory, wiring.wire_to.size());
+                                               directory, wiring.devices);
   if (apertures) {
     map_.join(*apertures, wiring.device, wiring.lanes);
     peer_port_ = std::make_unique<core::PeerPort>(config_, fabric_, map_, copy_slot_, std::move(wiring));

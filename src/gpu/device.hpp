@@ -81,6 +81,10 @@ class Device {
 
   [[nodiscard]] const config::GpuConfig& config() const { return config_; }
   [[nodiscard]] const icnt::Fabric& fabric() const { return fabric_; }
+  [[nodiscard]] icnt::Fabric& fabric() { return fabric_; }
+  [[nodiscard]] const mem::AddressMap& map() const { return map_; }
+  /// To which accesses are booked that are not a kernel's.
+  [[nodiscard]] std::uint8_t copy_slot() const { return copy_slot_; }
   [[nodiscard]] core::KernelTable& kernels() { return kernels_; }
   [[nodiscard]] core::Dispatcher& dispatcher() { return dispatcher_; }
   [[nodiscard]] const core::Dispatcher& dispatcher() const { return dispatcher_; }

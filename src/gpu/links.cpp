@@ -17,9 +17,9 @@ Cycle latency_cycles(const config::LinkKind& kind, std::uint64_t khz) {
 
 }  // namespace
 
-Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ports,
+Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ends,
              std::uint64_t base_khz)
-    : system_(system), base_khz_(base_khz), routes_(system.routes()), nodes_(ports) {
+    : system_(system), base_khz_(base_khz), routes_(system.routes()), nodes_(ends) {
   const auto switches = static_cast<std::uint32_t>(system.switches.size());
   const sim::DomainId first = engine.claim(switches);
   for (std::uint32_t s = 0; s < switches; ++s) nodes_.push_back(first + s);
@@ -37,7 +37,7 @@ Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std:
   }
   network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
   for (std::uint32_t s = 0; s < switches; ++s) {
-    const auto node = static_cast<std::uint32_t>(ports.size()) + s;
+    const auto node = system.endpoints() + s;
     switches_.push_back(std::make_unique<link::Switch>(*network_, node, span(node),
                                                        wires(node, static_cast<unsigned>(ways_.size())),
                                                        wire_to(node), framing(node)));
@@ -79,7 +79,7 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
 }
 
 std::vector<std::uint32_t> Links::wire_to(std::uint32_t node) const {
-  std::vector<std::uint32_t> found(system_.devices.size(), core::PeerWiring::kNoWire);
+  std::vector<std::uint32_t> found(system_.endpoints(), core::PeerWiring::kNoWire);
   for (std::size_t target = 0; target < found.size(); ++target)
     for (const Way& way : ways_)
       if (way.from == node && way.edge == routes_[node][target]) found[target] = way.index;
@@ -106,7 +106,7 @@ std::vector<core::PeerWiring::Multicast> Links::multicast(std::uint16_t device) 
     core::PeerWiring::Multicast& by = found.emplace_back();
     by.number = static_cast<std::uint16_t>(number);
     for (const Way& way : ways_) {
-      if (way.to != devices + number || way.from >= devices) continue;
+      if (way.to != system_.endpoints() + number || way.from >= devices) continue;
       by.devices |= std::uint64_t{1} << way.from;
       if (way.from == device) by.wire = way.index;
     }
@@ -118,6 +118,8 @@ core::PeerWiring Links::wiring(std::uint16_t device) {
   core::PeerWiring wiring;
   wiring.network = network_.get();
   wiring.device = device;
+  wiring.devices = static_cast<std::uint32_t>(system_.devices.size());
+  wiring.cores = system_.cores();
   wiring.wires = wires(device, 2);
   wiring.framing = framing(device);
   wiring.multicast = multicast(device);
@@ -130,10 +132,15 @@ core::PeerWiring Links::wiring(std::uint16_t device) {
   return wiring;
 }
 
+link::EndpointWiring Links::endpoint(std::uint32_t node) {
+  return {network_.get(), static_cast<std::uint16_t>(node), wires(node, 2), framing(node), wire_to(node),
+          span(node)};
+}
+
 void Links::attach(sim::Engine& engine) {
   const sim::DomainClock clock(base_khz_, clock_khz(0));
   for (std::size_t s = 0; s < switches_.size(); ++s)
-    engine.place(nodes_[system_.devices.size() + s], *switches_[s], sim::DomainKind::kOther, clock);
+    engine.place(nodes_[system_.endpoints() + s], *switches_[s], sim::DomainKind::kOther, clock);
   engine.add(*network_);
 }
 
@@ -146,17 +153,18 @@ void Links::dump(std::string& out) const {
     if (!s->quiescent()) s->dump(out);
 }
 
-std::string Links::name(std::uint32_t node) const {
-  const std::size_t devices = system_.devices.size();
-  return node < devices ? fmt::format("gpu{}", node) : system_.switches[node - devices];
-}
-
 stats::LinkResult Links::result(const Way& way, const link::Wire& wire) const {
   const config::LinkEdge& edge = system_.edges[way.edge];
   const config::LinkKind& kind = system_.kinds[edge.kind];
   const link::Wire::Counters& c = wire.counters();
-  return {name(way.from), name(way.to), kind.name,   edge.count, kind.bytes_per_second * edge.count,
-          c.messages,     c.bytes,      c.data_bytes};
+  return {system_.node_name(way.from),
+          system_.node_name(way.to),
+          kind.name,
+          edge.count,
+          kind.bytes_per_second * edge.count,
+          c.messages,
+          c.bytes,
+          c.data_bytes};
 }
 
 }  // namespace lockstep::gpu

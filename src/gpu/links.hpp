@@ -8,6 +8,7 @@
 
 #include "config/system_config.hpp"
 #include "core/peer_port.hpp"
+#include "link/endpoint.hpp"
 #include "link/switch.hpp"
 #include "sim/engine.hpp"
 #include "stats/report.hpp"
@@ -15,15 +16,18 @@
 namespace lockstep::gpu {
 
 /// All of a system's links in both directions, its switches, and the network that carries their messages. The
-/// wires of a device are its peer port's. A switch works in the core clock of device 0.
+/// wires of a device are its peer port's. Switches, hosts and NICs work in the core clock of device 0.
 class Links {
  public:
-  /// Claims ids for the switches. `ports`: the domains of the devices' peer ports. `base_khz`: the time base.
-  Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ports,
+  /// Claims ids for the switches. `ends`: the domains of the endpoints by number, of devices those of their
+  /// peer ports. `base_khz`: the time base.
+  Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ends,
         std::uint64_t base_khz);
 
   /// How the peer port of a device is connected; once each.
   [[nodiscard]] core::PeerWiring wiring(std::uint16_t device);
+  /// Likewise a host or NIC.
+  [[nodiscard]] link::EndpointWiring endpoint(std::uint32_t node);
   /// Places the switches and adds the network.
   void attach(sim::Engine& engine);
 
@@ -33,11 +37,14 @@ class Links {
     a(network_, switches_);
   }
   void dump(std::string& out) const;
-  /// Both directions of each edge. `port`: of a device.
-  template <class Port>
-  [[nodiscard]] std::vector<stats::LinkResult> results(Port&& port) const {
+  /// Both directions of each edge. `wires_of`: an endpoint's.
+  template <class Wires>
+  [[nodiscard]] std::vector<stats::LinkResult> results(Wires&& wires_of) const {
     std::vector<stats::LinkResult> all;
-    for (const Way& way : ways_) all.push_back(result(way, wire_of(way, port)));
+    for (const Way& way : ways_)
+      all.push_back(result(way, way.from < system_.endpoints()
+                                    ? wires_of(way.from)[way.index]
+                                    : switches_[way.from - system_.endpoints()]->wires()[way.index]));
     return all;
   }
 
@@ -54,13 +61,6 @@ class Links {
   [[nodiscard]] std::vector<link::Framing> framing(std::uint32_t node) const;
   [[nodiscard]] std::vector<core::PeerWiring::Multicast> multicast(std::uint16_t device) const;
   [[nodiscard]] stats::LinkResult result(const Way& way, const link::Wire& wire) const;
-  [[nodiscard]] std::string name(std::uint32_t node) const;
-  template <class Port>
-  [[nodiscard]] const link::Wire& wire_of(const Way& way, Port&& port) const {
-    const auto devices = static_cast<std::uint32_t>(system_.devices.size());
-    return way.from < devices ? port(static_cast<std::uint16_t>(way.from)).wires()[way.index]
-                              : switches_[way.from - devices]->wires()[way.index];
-  }
 
   config::SystemConfig system_;
   std::uint64_t base_khz_;

@@ -131,6 +131,7 @@ uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
 Planner::Planner(const config::SystemConfig& system, IdRanges selection, const Plan& plan,
                  const ManagedOptions& managed)
     : system_(&system),
+      network_(system),
       routes_(system.routes()),
       selection_(std::move(selection)),
       plan_(&plan),
@@ -199,6 +200,13 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
         "the trace has network queues of device {}, and {} describes a machine without NICs", c.device,
         system_->name));
   if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
+  if (is_network(c.kind)) {
+    host::HostCommand& command = out.emplace_back();
+    command.kind = host::HostCommand::Kind::kNetwork;
+    command.device = c.device;
+    command.news = network_.news(c);
+    return true;
+  }
   if (c.kind == Kind::kPeerCopy) {
     add_peer_copy(c, out);
     return true;

@@ -12,6 +12,7 @@
 #include "config/system_config.hpp"
 #include "core/dispatcher.hpp"
 #include "gpu/managed.hpp"
+#include "gpu/net_checks.hpp"
 #include "host/host_queue.hpp"
 #include "mem/apertures.hpp"
 #include "trace/kernel_trace.hpp"
@@ -77,6 +78,7 @@ class Planner {
   void add_device_access(const trace::Command& command, std::vector<host::HostCommand>& out);
 
   const config::SystemConfig* system_;
+  NetChecks network_;
   std::vector<std::vector<std::uint32_t>> routes_;
   IdRanges selection_;
   const Plan* plan_;

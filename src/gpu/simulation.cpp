@@ -73,7 +73,7 @@ stats::RunReport empty_report(const trace::TraceSet& trace, const config::System
   report.core_khz = config.clock.core_khz;
   report.energy_source = config.energy.source;
   report.partial = true;  // until the end
-  if (system.devices.size() == 1) return report;
+  if (!system.linked()) return report;
   report.system.emplace().name = system.name;
   for (const config::GpuConfig& device : system.devices)
     report.system->devices.push_back({device.gpu.name, config::hash(device), device.clock.core_khz});

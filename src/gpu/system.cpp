@@ -26,22 +26,24 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     : base_khz_(time_base(config.devices)),
       host_(plan.commands, plan.streams, config.devices.front().host.copy_mode),
       apertures_(plan.apertures) {
-  const std::uint32_t lanes = config.devices.size() > 1 ? config.port_lanes : 0;
+  const std::uint32_t lanes = config.linked() ? config.port_lanes : 0;
   const sim::DomainId host = engine.claim(1);
   engine.place(host, host_, sim::DomainKind::kOther);
-  std::vector<sim::DomainId> first, ports;
+  std::vector<sim::DomainId> first, ends;  // ends: of links
   std::vector<icnt::Numbering> numberings;
   for (const config::GpuConfig& device : config.devices) {
-    icnt::Numbering numbering = icnt::numbering_of(device, lanes);
+    icnt::Numbering numbering = icnt::numbering_of(device, lanes, config.cores());
     numbering.first = first.emplace_back(engine.claim(numbering.domains()));
-    ports.push_back(numbering.peer_port());
+    ends.push_back(numbering.peer_port());
     numberings.push_back(numbering);
   }
   if (lanes > 0) {
-    links_ = std::make_unique<Links>(engine, config, ports, base_khz_);
+    const sim::DomainId others = engine.claim(config.hosts + config.nics);
+    for (std::uint32_t i = 0; i < config.hosts + config.nics; ++i) ends.push_back(others + i);
+    links_ = std::make_unique<Links>(engine, config, ends, base_khz_);
     links_->attach(engine);
     host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
-    if (plan.manages) {
+    if (plan.manages && config.devices.size() > 1) {
       sharing_ = std::make_unique<Sharing>(engine, config, numberings, base_khz_);
       sharing_->attach(engine);
     }
@@ -53,6 +55,12 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
                               : std::make_unique<Device>(first[d], host, device, plan, builder, skip));
     devices_.back()->attach(engine, clock);
     host_.add_device(devices_.back()->dispatcher(), clock);
+  }
+  if (config.nics > 0) {
+    networking_ = std::make_unique<Networking>(config, *links_, devices_, ends, host, base_khz_);
+    networking_->attach(engine);
+    networking_->place(apertures_);
+    host_.set_agents(networking_->news());
   }
   for (const KernelPlan& kernel : plan.kernels)
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);
@@ -70,7 +78,7 @@ std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId 
 
 bool System::quiescent() const {
   return host_.quiescent() && (!links_ || links_->quiescent()) &&
-         (!sharing_ || sharing_->directory().quiescent()) &&
+         (!sharing_ || sharing_->directory().quiescent()) && (!networking_ || networking_->quiescent()) &&
          std::all_of(devices_.begin(), devices_.end(),
                      [](const auto& device) { return device->quiescent(); });
 }
@@ -86,6 +94,7 @@ std::string System::busy_domains() const {
   for (std::size_t d = 0; d < devices_.size(); ++d)
     for (const std::string& name : devices_[d]->busy_domains())
       add(devices_.size() > 1 ? fmt::format("device {}: {}", d, name) : name);
+  if (networking_ && !networking_->quiescent()) add("network");
   return names;
 }
 
@@ -99,13 +108,15 @@ std::string System::dump() const {
   }
   if (links_) links_->dump(text);
   if (sharing_ && !sharing_->directory().quiescent()) sharing_->directory().dump(text);
+  if (networking_) networking_->dump(text);
   return text;
 }
 
 std::vector<stats::LinkResult> System::links() const {
   if (!links_) return {};
-  return links_->results(
-      [this](std::uint16_t d) -> const core::PeerPort& { return devices_[d]->peer_port(); });
+  return links_->results([this](std::uint32_t node) -> const std::vector<link::Wire>& {
+    return node < devices_.size() ? devices_[node]->peer_port().wires() : networking_->wires(node);
+  });
 }
 
 SystemWindow window_limit(System& system) {

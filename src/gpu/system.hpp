@@ -9,6 +9,7 @@
 #include "config/system_config.hpp"
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
+#include "gpu/networking.hpp"
 #include "gpu/plan.hpp"
 #include "gpu/sharing.hpp"
 #include "host/host.hpp"
@@ -46,10 +47,14 @@ class System {
   // Between windows.
   /// Whose memory is where has become known up to `apertures`.
   void place(const mem::Apertures& apertures) {
-    if (links_) apertures_ = apertures;
+    if (!links_) return;
+    apertures_ = apertures;
+    if (networking_) networking_->place(apertures_);
   }
   /// Both directions of every link; none with one device.
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
+  /// Null where there are no NICs.
+  [[nodiscard]] const Networking* networking() const { return networking_.get(); }
   [[nodiscard]] bool quiescent() const;
   /// No warp is resident: the state may be kept.
   [[nodiscard]] bool at_rest() const;
@@ -74,7 +79,8 @@ class System {
   // Of several devices.
   mem::Apertures apertures_;
   std::unique_ptr<Links> links_;
-  std::unique_ptr<Sharing> sharing_;  // with managed memory
+  std::unique_ptr<Sharing> sharing_;        // with managed memory
+  std::unique_ptr<Networking> networking_;  // with NICs
 };
 
 /// The longest window that all devices allow, as a Time, and the device's own limit and number.

@@ -74,6 +74,7 @@ void Host::proceed(Time now) {
 
 void Host::start_copy(Time now, std::uint32_t index) {
   const HostCommand& command = queue_.command(index);
+  if (command.kind == HostCommand::Kind::kNetwork) return agents_->send(now, command.news);
   const Device& device = devices_[command.device];
   if (is_order(command)) {
     uvm::Order order = command.order;

@@ -11,6 +11,7 @@
 #include "core/clock_log.hpp"
 #include "core/dispatcher.hpp"
 #include "host/host_queue.hpp"
+#include "net/news.hpp"
 #include "sim/clock.hpp"
 #include "sim/domain.hpp"
 
@@ -42,6 +43,8 @@ class Host final : public sim::Domain {
   void add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock = {});
   /// Before the run: what a copy to another device takes from its stream's turn to its first line.
   void set_peer_copy_start(Time time) { peer_copy_start_ = time; }
+  /// Before the run: who serves the network requests of kernels. Not owned.
+  void set_agents(const net::NewsPost& agents) { agents_ = &agents; }
   /// Before the run: the rest of the commands comes from `source`, which sets the plans of their kernels.
   void set_source(HostSource& source);
 
@@ -87,6 +90,7 @@ class Host final : public sim::Domain {
 
   HostQueue queue_;
   HostSource* source_ = nullptr;
+  const net::NewsPost* agents_ = nullptr;
   std::vector<Device> devices_;
   std::vector<Copied> copied_;
   std::set<std::pair<Time, std::uint32_t>> starting_;  // copies to other devices: when, which command

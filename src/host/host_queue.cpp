@@ -51,7 +51,7 @@ bool HostQueue::take() {
     gated_ = true;
     ++copies_out_;
     copies_.push_back(next_);
-  } else if (c.kind == Kind::kNotice) {
+  } else if (c.kind == Kind::kNotice || c.kind == Kind::kNetwork) {
     copies_.push_back(next_);
   } else {
     enqueue(next_);

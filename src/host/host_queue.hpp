@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "net/messages.hpp"
 #include "sim/clock.hpp"
 #include "trace/follow.hpp"
 #include "util/types.hpp"
@@ -32,6 +33,7 @@ struct HostCommand {
     kFill,
     kDeviceCopy,
     kPeerCopy,
+    kNetwork,  // for the agents that serve queues of kernels: nothing waits for it
   } kind = Kind::kKernel;
   std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;  // kernels: index into the launch plans
@@ -41,6 +43,7 @@ struct HostCommand {
   uvm::Order order = {};     // kOrder, kStreamOrder, kNotice; index is not used
   std::uint16_t device = 0;  // which carries it out; not of the host's waits
   Address source = 0;        // kPeerCopy: what is read; the device's own
+  net::AgentNews news = {};  // kNetwork
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
   using Kind = HostCommand::Kind;
@@ -58,7 +61,8 @@ struct HostCommand {
 /// - a plain copy in blocking mode is taken when everything before it is complete;
 /// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
 /// - an order to managed memory is taken at once, beside all kernels before it;
-/// - a notice to managed memory is taken like an event's record, and complete with that;
+/// - a notice to managed memory, and what is for the agents of the network, is taken like an event's record,
+///   and complete with that;
 /// - any other command is taken only when every plain copy and every order before it is complete;
 /// - at a wait nothing more is taken until everything before it, or the event, is complete.
 ///

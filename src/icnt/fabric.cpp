@@ -20,16 +20,16 @@ std::unique_ptr<sim::Network<T>> network(const char* name, const std::vector<sim
 
 }  // namespace
 
-Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes) {
-  return {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition, peer_lanes};
+Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes, std::uint32_t cores) {
+  return {config.gpu.sms, config.l2.partitions, config.l2.slices_per_partition, peer_lanes, cores};
 }
 
 Fabric::Fabric(const config::GpuConfig& config, bool managed)
     : Fabric(config, 0, numbering_of(config).domains(), managed) {}
 
 Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed,
-               std::uint32_t peer_lanes)
-    : config_(config), numbering_(numbering_of(config, peer_lanes)) {
+               std::uint32_t peer_lanes, std::uint32_t cores)
+    : config_(config), numbering_(numbering_of(config, peer_lanes, cores)) {
   numbering_.first = first;
   numbering_.host_id = host;
   const Numbering& n = numbering_;
@@ -45,6 +45,7 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
     responders.insert(responders.end(), n.peer_lanes, n.peer_port());
     copies.push_back(n.peer_port());
   }
+  for (std::uint32_t i = 0; i < n.cores; ++i) requesters.push_back(n.core(i));
   const std::vector<sim::DomainId> dispatcher{n.dispatcher()};
 
   Cycle latency = add_edge("request (SM to L2 slice) and its credits",

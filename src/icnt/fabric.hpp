@@ -94,18 +94,23 @@ struct OrderDone {
 struct Numbering {
   std::uint32_t sms = 0, partitions = 0, slices_per_partition = 1;
   std::uint32_t peer_lanes = 0;  // of the peer port, which is there where they are not 0
+  std::uint32_t cores = 0;       // of the command processor
   sim::DomainId first = 0, host_id = 0;
   [[nodiscard]] std::uint32_t slices() const { return partitions * slices_per_partition; }
-  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + (peer_lanes > 0 ? 2 : 1); }
+  [[nodiscard]] std::uint32_t domains() const { return sms + partitions + (peer_lanes > 0 ? 2 : 1) + cores; }
   [[nodiscard]] sim::DomainId sm(std::uint32_t i) const { return first + i; }
   [[nodiscard]] sim::DomainId partition(std::uint32_t i) const { return first + sms + i; }
   [[nodiscard]] sim::DomainId copy_engine() const { return first + sms + partitions; }
   [[nodiscard]] sim::DomainId peer_port() const { return first + sms + partitions + 1; }
+  [[nodiscard]] sim::DomainId core(std::uint32_t i) const {
+    return first + sms + partitions + (peer_lanes > 0 ? 2 : 1) + i;
+  }
   [[nodiscard]] sim::DomainId dispatcher() const { return host_id; }
   /// Where there is one: one domain with the copy engine, because they share the host link.
   [[nodiscard]] sim::DomainId gmmu() const { return copy_engine(); }
 };
-[[nodiscard]] Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes = 0);
+[[nodiscard]] Numbering numbering_of(const config::GpuConfig& config, std::uint32_t peer_lanes = 0,
+                                     std::uint32_t cores = 0);
 
 /// One kind of channel, for `config --explain window`.
 struct Edge {
@@ -121,14 +126,16 @@ struct Edge {
 ///
 /// Among several devices each lane of the peer port is one more source and one more destination of requests,
 /// and of replies: it takes requests for other devices' memory as a slice would, and asks the slices for what
-/// other devices want as an SM would.
+/// other devices want as an SM would. The cores of a command processor ask as SMs do; as sources of requests
+/// and destinations of replies they come last.
 class Fabric {
  public:
   /// `managed`: with the channels of the GMMU. The ids are 0 and up, the host's after those of the device.
   explicit Fabric(const config::GpuConfig& config, bool managed = false);
-  /// `first`: of numbering_of(config, peer_lanes).domains() ids for the device, `host`: that of the host.
+  /// `first`: of numbering_of(config, peer_lanes, cores).domains() ids for the device, `host`: that of the
+  /// host.
   Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed,
-         std::uint32_t peer_lanes = 0);
+         std::uint32_t peer_lanes = 0, std::uint32_t cores = 0);
   void register_with(sim::Engine& engine);
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
@@ -140,6 +147,10 @@ class Fabric {
   /// A peer lane as a source of requests and a destination of replies, and as the other way round.
   [[nodiscard]] std::uint16_t peer_requester(std::uint32_t lane) const {
     return static_cast<std::uint16_t>(numbering_.sms + 1 + lane);
+  }
+  /// A core of the command processor, likewise.
+  [[nodiscard]] std::uint16_t core_requester(std::uint32_t core) const {
+    return static_cast<std::uint16_t>(numbering_.sms + 1 + numbering_.peer_lanes + core);
   }
   [[nodiscard]] std::uint32_t peer_responder(std::uint32_t lane) const { return numbering_.slices() + lane; }
 

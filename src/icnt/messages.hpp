@@ -72,6 +72,7 @@ struct Request {
   bool local = false;                    // local memory, for the counters
   bool signals = false;                  // a write for whose words others may wait
   bool again = false;                    // of a look: the word lacks signals
+  bool missed = false;                   // of a read: not all was in the slice; set there
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
                                          // per byte
 
@@ -92,8 +93,10 @@ struct Reply {
   AccessKind kind = AccessKind::kLoad;
   SectorMask sectors = 0;
   std::uint8_t kernel = 0;
-  bool again = false;  // to a look: the word lacks signals
+  bool again : 1 = false;   // to a look: the word lacks signals
+  bool missed : 1 = false;  // to a read: not all of it was in the slice that was asked
 };
+static_assert(sizeof(Reply) == 16);
 
 /// One unit of buffer space at a destination given back to its source.
 struct Credit {};

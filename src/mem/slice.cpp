@@ -172,6 +172,7 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& sl
     if (far) ++far_in_flight_;
   }
   if (missed) fetch(r, *slot, missed, now);
+  latch.request.missed = true;
   mshrs_.wait(tags_[*slot].mshr, {r, static_cast<SectorMask>(merged | missed), origin == kFar});
   return true;
 }
@@ -279,12 +280,13 @@ void Slice::operate(const icnt::Request& r, Slot slot, Origin origin, Cycle now)
 }
 
 void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  pipe_.push({now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel, r.again}, r.reply_to, origin});
+  pipe_.push(
+      {now + latency_, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed}, r.reply_to, origin});
 }
 
 /// Data of the other half: the requester gets them while the copy is written.
 void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again}, r.reply_to, origin});
+  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed}, r.reply_to, origin});
 }
 
 /// The queue whose head has been ready the longest.

@@ -337,7 +337,14 @@ a name of its own), `unattributed` (counters of no kernel: copies, and write-bac
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
 `devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
-in a device's memory is in `unattributed`; `stats.csv` has a last column `device`.
+in a device's memory is in `unattributed`; `stats.csv` has a last column `device`. A system with NICs also has `system.network`: its `design`,
+`threads` and `nics`. A service thread has its looks at entries (`polls`, and how many `found` one) and at completion records (`record_polls`, `records`),
+its `instructions`, the time `active_ps` in which it had an operation to serve or under way, and its energy in that time (`leak_pj`, `base_pj`,
+`instruction_pj`, in all `energy_pj`); that of a command processor its accesses to the L2 and, of reads, those that missed (`l2`, by what they were for).
+Its `operations` by kind have their `count`, those that were `blocking`, and the time from when the thread had seen the entry: `total_ps`, the sum of stages, each
+named after its end and with its longest: `issued` (the call's code has run), `rung` (the doorbell is at the NIC), `fetched` (the NIC has the command), `sent` (its
+first message leaves), `complete` (all is acknowledged), `noticed` (the thread has read the completion record), `dealt` (a blocking one's status is
+written). A NIC has its operations by kind (`puts`, `gets`, `atomics`) with their bytes, its doorbells, commands and completion records, and what it did for other NICs, or for itself (`served_reads`, `served_writes`, `served_atomics`).
 A run by samples (`--sample`, [studies/sampling.md](studies/sampling.md)) has `sampling`: `error`, `confidence`, `seed` and `warm_up` as asked for;
 `launches` and `ctas` with `launches_timed` and `ctas_timed`; `overlap` (kernels ran beside one another); `estimates`, of `cycles`, `time_ns` and each counter
 the sum over kernels as a pair of estimate and half the width of its interval; `groups` of launches that are alike. Each kernel then says whether it is

@@ -245,7 +245,9 @@ void put_system(Writer& out, const RunReport& report) {
     if (link.picojoules) out.put(",\"energy_pj\":{}", *link.picojoules);
     out.put("}}");
   }
-  out.put("]}}");
+  out.put("]");
+  if (report.system->network) out.put(",\n   \"network\":{}", network_json(*report.system->network));
+  out.put("}}");
 }
 
 /// Half-widths are rounded up.

@@ -11,6 +11,7 @@
 
 #include "stats/counters.hpp"
 #include "stats/energy_parts.hpp"
+#include "stats/network_report.hpp"
 #include "stats/profile.hpp"
 #include "stats/sampling_report.hpp"
 #include "util/types.hpp"
@@ -58,9 +59,9 @@ struct CopyResult {
   }
 };
 
-/// One direction of a link between two devices or switches, whole run.
+/// One direction of a link between two nodes, whole run.
 struct LinkResult {
-  std::string from, to;  // "gpu0", a switch's name
+  std::string from, to;  // "gpu0", "host0", "nic0", a switch's name
   std::string kind;
   std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
@@ -107,7 +108,8 @@ struct SystemReport {
   };
   std::vector<Device> devices;
   std::vector<LinkResult> links;
-  std::vector<ManagedReport> managed;  // by device; empty without managed memory
+  std::optional<NetworkReport> network;  // with NICs
+  std::vector<ManagedReport> managed;    // by device; empty without managed memory
 };
 
 /// Everything that stats.json says. Cycles of a kernel or copy are those of its device. Nothing here depends

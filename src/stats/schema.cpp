@@ -1,4 +1,6 @@
 // docs/stats.schema.json, from the tables of counters.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 
 #include "stats/descriptors.hpp"
 #include "stats/energy_parts.hpp"
+#include "stats/network_report.hpp"
 #include "uvm/counter_table.hpp"
 
 namespace lockstep::stats {
@@ -167,6 +170,29 @@ Json managed() {
   return object(std::move(p), {"device", "peer_lines", "peers", "residency"});
 }
 
+Json network() {
+  Json operation = {
+      {"count", integer()}, {"blocking", integer()}, {"total_ps", integer()}, {"most_total_ps", integer()}};
+  for (const std::string_view stage : kNetworkStages) {
+    operation[fmt::format("{}_ps", stage)] = integer();
+    operation[fmt::format("most_{}_ps", stage)] = integer();
+  }
+  Json operations, l2, thread = {{"node", text()}};
+  for (const std::string_view kind : kNetworkKinds) operations[std::string(kind)] = object(operation);
+  for (const std::string_view name : kCoreAccessNames)
+    l2[std::string(name)] = object({{"accesses", integer()}, {"misses", integer()}});
+  for (const char* name : {"number", "polls", "found", "record_polls", "records", "instructions", "active_ps",
+                           "energy_pj", "leak_pj", "base_pj", "instruction_pj"})
+    thread[name] = integer();
+  thread["l2"] = object(l2);
+  thread["operations"] = object(operations, {"put", "get", "atomic", "quiet"});
+  Json nic = {{"node", text()}};
+  for (const char* name : {"puts", "gets", "atomics", "doorbells", "commands", "records", "bytes_put",
+                           "bytes_got", "served_reads", "served_writes", "served_atomics"})
+    nic[name] = integer();
+  return object({{"design", text()}, {"threads", list(object(thread, {"l2"}))}, {"nics", list(object(nic))}});
+}
+
 Json system() {
   const Json device = object({{"gpu", text()}, {"config_hash", hash()}, {"core_khz", integer()}});
   const Json link = object({{"from", text()},
@@ -179,7 +205,8 @@ Json system() {
                             {"data_bytes", integer()},
                             {"energy_pj", integer()}},
                            {"energy_pj"});
-  return object({{"name", text()}, {"devices", list(device)}, {"links", list(link)}});
+  return object({{"name", text()}, {"devices", list(device)}, {"links", list(link)}, {"network", network()}},
+                {"network"});
 }
 
 /// Of --sample: values with half the widths of their intervals.

@@ -190,8 +190,9 @@ std::string to_text(const RunReport& report, const HostReport& host, const Summa
   text += kernel_table(report, options) + "\n";
   text += fmt::format("whole run: {} core cycles, {} us\n", grouped(report.total_cycles),
                       microseconds(report.total_cycles, report.core_khz));
-  return text + energy_line(report) + copies_line(report) + link_lines(report) + managed_lines(report) +
-         sampling_lines(report) + speed_line(host) + warnings(report);
+  return text + energy_line(report) + copies_line(report) + link_lines(report) +
+         (report.system && report.system->network ? network_lines(*report.system->network) : "") +
+         managed_lines(report) + sampling_lines(report) + speed_line(host) + warnings(report);
 }
 
 }  // namespace lockstep::stats

@@ -17,6 +17,9 @@ class Ring {
   [[nodiscard]] const T& front() const { return items_[head_]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return items_[(head_ + i) & (items_.size() - 1)]; }
 
+  [[nodiscard]] T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
+  [[nodiscard]] T& front() { return items_[head_]; }
+
   void push(const T& item) {
     if (count_ == items_.size()) grow();
     items_[(head_ + count_++) & (items_.size() - 1)] = item;

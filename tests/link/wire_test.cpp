@@ -108,6 +108,8 @@ TEST_CASE(
   CHECK(framing.request(Kind::kStore, 0xf) == 16 + 32 + 128);
   CHECK(framing.answer(Kind::kStore, 0xf) == 1);
   CHECK(framing.request(Kind::kCopy, 0xf) == 128 + 8);  // half of a packet of 256 bytes
+  CHECK(framing.request(Kind::kCopyRead, 0xf) == 8);    // likewise what asks for a line of a copy
+  CHECK(framing.answer(Kind::kCopyRead, 0xf) == 128 + 8);
   CHECK(framing.request(Kind::kAtomic, 0x1) == 16 + 32 + 32);
   CHECK(framing.answer(Kind::kAtomic, 0x1) == 16 + 32);
 }

@@ -1,0 +1,50 @@
+#include "config/system_checks.hpp"
+
+#include <fmt/format.h>
+
+#include "config/network_fields.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::config {
+namespace {
+
+/// Messages of the network go from a device to its NIC, between NICs, and where threads of the host serve the
+/// queues, between host, device and NIC.
+void check_ways(const SystemConfig& system) {
+  const auto routes = system.routes();
+  const auto check = [&](std::uint32_t a, std::uint32_t b) {
+    if (a == b) return;
+    if (routes[a][b] == SystemConfig::kNoEdge || routes[b][a] == SystemConfig::kNoEdge)
+      throw UserError(
+          fmt::format("no links lead from {} to {}; expected [edges] with a way over switches alone",
+                      system.node_name(a), system.node_name(b)));
+  };
+  for (std::uint32_t d = 0; d < system.first_host(); ++d) {
+    check(d, system.nic_of(d));
+    if (system.network.node.design != NetDesign::kDgpu) continue;
+    check(d, system.host_of(d));
+    check(system.host_of(d), system.nic_of(d));
+  }
+  for (std::uint32_t a = system.first_nic(); a < system.endpoints(); ++a)
+    for (std::uint32_t b = a + 1; b < system.endpoints(); ++b) check(a, b);
+}
+
+}  // namespace
+
+void check_nodes(const SystemConfig& system) {
+  if (system.nics == 0) {
+    if (system.hosts > 0) throw UserError("[system] has 'hosts' without 'nics'; expected both or none");
+    return;
+  }
+  const std::uint32_t devices = system.first_host();
+  if (devices % system.nics != 0 || (system.hosts > 0 && devices % system.hosts != 0))
+    throw UserError(fmt::format(
+        "[system] has {} devices, {} hosts and {} NICs; expected as many devices for each of them", devices,
+        system.hosts, system.nics));
+  if (system.network.node.design == NetDesign::kDgpu && system.hosts == 0)
+    throw UserError("[node] has design = dgpu; expected 'hosts' in [system]");
+  check_network(system.network);
+  check_ways(system);
+}
+
+}  // namespace lockstep::config

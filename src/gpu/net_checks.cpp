@@ -1,0 +1,85 @@
+#include "gpu/net_checks.hpp"
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+
+}  // namespace
+
+net::AgentNews NetChecks::news(const trace::Command& c) {
+  using Kind = trace::Command::Kind;
+  using News = net::AgentNews::Kind;
+  if (system_->nics == 0)
+    throw UserError(fmt::format(
+        "device {} asks for the network, and {} has no NICs; expected a system with some (-c compnet_2)",
+        c.device, system_->name));
+  OfDevice& device = devices_[c.device];
+  net::AgentNews news{News::kOperation, c.device, 0, c.address, c.bytes, c.source, c.operation};
+  if (c.kind == Kind::kNetMemory) {
+    check_memory(c);
+    device.has_memory = true;
+    news.kind = News::kMemory;
+  } else if (c.kind == Kind::kNetQueue) {
+    check_queue(c);
+    news.kind = News::kQueue;
+    news.queue = device.queues++;
+  } else {
+    check_operation(c);
+  }
+  return news;
+}
+
+void NetChecks::check_memory(const trace::Command& c) const {
+  const std::uint64_t needed = system_->cores() * config::core_memory_bytes(system_->network);
+  if (c.address % kLineBytes != 0 || c.bytes < needed)
+    throw UserError(fmt::format(
+        "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "
+        "multiple of {}",
+        c.device, c.bytes, c.address, needed, kLineBytes));
+  if (devices_[c.device].has_memory)
+    throw UserError(fmt::format("device {}'s command processor is given memory twice", c.device));
+}
+
+void NetChecks::check_queue(const trace::Command& c) const {
+  if (system_->cores() > 0 && !devices_[c.device].has_memory)
+    throw UserError(fmt::format(
+        "device {} has a queue for the network before memory for its command processor", c.device));
+  if (c.address % trace::kNetEntryBytes != 0 || c.bytes == 0 || c.bytes % trace::kNetEntryBytes != 0 ||
+      c.source % 4 != 0)
+    throw UserError(fmt::format(
+        "queue {} of device {} is {} bytes at {:#x} with its read index at {:#x}; expected multiples of {}, "
+        "and "
+        "of 4",
+        devices_[c.device].queues, c.device, c.bytes, c.address, c.source, trace::kNetEntryBytes));
+}
+
+void NetChecks::check_operation(const trace::Command& c) const {
+  using Kind = trace::NetOperation::Kind;
+  const trace::NetOperation& o = c.operation;
+  const auto fail = [&](const std::string& what) {
+    throw UserError(fmt::format("device {} asks the network for {}", c.device, what));
+  };
+  if (o.queue >= devices_[c.device].queues)
+    fail(fmt::format("something by queue {}; expected one of its {}", o.queue, devices_[c.device].queues));
+  if (static_cast<std::uint64_t>(o.kind) >= trace::NetOperation::kKinds)
+    fail("an operation of no known kind");
+  if (o.kind == Kind::kQuiet) return;
+  if (o.target >= system_->devices.size())
+    fail(fmt::format("memory of device {}; expected one of the {} devices", o.target,
+                     system_->devices.size()));
+  if (o.bytes > kMostBytes) fail(fmt::format("{} bytes at once; expected at most {}", o.bytes, kMostBytes));
+  if (o.kind == Kind::kPut && o.signal % 8 != 0)
+    fail(fmt::format("a signal at {:#x}; expected a multiple of 8", o.signal));
+  if (o.kind == Kind::kAtomic && ((o.bytes != 4 && o.bytes != 8) || (o.remote | o.local) % o.bytes != 0))
+    fail(fmt::format(
+        "an atomic of {} bytes at {:#x}, its old value to {:#x}; expected 4 or 8 bytes, and multiples "
+        "of that",
+        o.bytes, o.remote, o.local));
+}
+
+}  // namespace lockstep::gpu

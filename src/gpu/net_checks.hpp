@@ -1,0 +1,42 @@
+// The network requests of a trace: what they must say so that agents can serve them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "net/messages.hpp"
+#include "trace/kernel_trace.hpp"
+
+namespace lockstep::gpu {
+
+[[nodiscard]] inline bool is_network(trace::Command::Kind kind) {
+  using Kind = trace::Command::Kind;
+  return kind == Kind::kNetMemory || kind == Kind::kNetQueue || kind == Kind::kNetOperation;
+}
+
+/// Command by command, in the trace's order.
+class NetChecks {
+ public:
+  explicit NetChecks(const config::SystemConfig& system)
+      : system_(&system), devices_(system.devices.size()) {}
+
+  /// What the agents hear of the command. Throws UserError: a system without NICs, memory that is missing or
+  /// too small for the device's command processor, a queue or an operation that does not fit what came
+  /// before.
+  [[nodiscard]] net::AgentNews news(const trace::Command& command);
+
+ private:
+  struct OfDevice {
+    bool has_memory = false;
+    std::uint32_t queues = 0;
+  };
+  void check_memory(const trace::Command& command) const;
+  void check_queue(const trace::Command& command) const;
+  void check_operation(const trace::Command& command) const;
+
+  const config::SystemConfig* system_;
+  std::vector<OfDevice> devices_;
+};
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,222 @@
+#include "gpu/networking.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "net/messages.hpp"
+
+namespace lockstep::gpu {
+
+namespace {
+
+struct CoreEnergy {
+  std::uint64_t leak_uw = 0, base_uw = 0, instruction_fj = 0;
+};
+
+stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy) {
+  static_assert(stats::kNetworkKinds.size() == trace::NetOperation::kKinds);
+  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
+  static_assert(stats::kCoreAccessNames.size() == net::kCoreAccesses);
+  constexpr std::uint64_t kPsUwOfPj = 1'000'000, kFjOfPj = 1000;
+  stats::NetworkReport::Thread thread;
+  for (std::size_t k = 0; k < thread.operations.size(); ++k) {
+    const net::StageTimes& of = c.kinds[k];
+    stats::NetworkReport::Operations& to = thread.operations[k];
+    to.count = of.operations;
+    to.blocking = of.blocking;
+    to.total_ps = of.total;
+    to.most_total_ps = of.longest;
+    for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
+      to.sum_ps[s] = of.sum[s + 1];
+      to.most_ps[s] = of.most[s + 1];
+    }
+  }
+  thread.polls = c.polls;
+  thread.found = c.found;
+  thread.record_polls = c.record_polls;
+  thread.records = c.records;
+  thread.instructions = c.instructions;
+  thread.active_ps = c.active_ps;
+  const auto picojoules = [&](std::uint64_t microwatts) {
+    return static_cast<std::uint64_t>(static_cast<sim::Wide>(c.active_ps) * microwatts / kPsUwOfPj);
+  };
+  thread.leak_pj = picojoules(energy.leak_uw);
+  thread.base_pj = picojoules(energy.base_uw);
+  thread.instruction_pj = c.instructions * energy.instruction_fj / kFjOfPj;
+  return thread;
+}
+
+stats::NetworkReport::Nic nic_report(std::string node, const net::Nic& nic) {
+  const net::Operations::Counters& own = nic.operations();
+  const net::Target::Counters& served = nic.target();
+  return {std::move(node), {own.begun[0], own.begun[1], own.begun[2]},
+          own.doorbells,   own.commands,
+          own.records,     own.bytes_put,
+          own.bytes_got,   served.reads,
+          served.writes,   served.atomics};
+}
+
+}  // namespace
+
+Networking::Networking(const config::SystemConfig& system, Links& links,
+                       std::vector<std::unique_ptr<Device>>& devices, const std::vector<sim::DomainId>& ends,
+                       sim::DomainId host, std::uint64_t base_khz)
+    : system_(system),
+      base_khz_(base_khz),
+      news_latency_(
+          std::max<Time>(sim::cycles_of_ps(system.devices.front().host.command_latency_ps, base_khz), 1)),
+      ends_(ends) {
+  const bool on_cores = system_.cores() > 0;
+  std::vector<sim::DomainId> agents;
+  std::vector<std::vector<net::NewsPost::Agent>> agents_of(system_.devices.size());
+  for (std::uint32_t d = 0; d < system_.devices.size(); ++d) {
+    const icnt::Numbering& numbering = devices[d]->fabric().numbering();
+    const sim::ClockRatio to_core(base_khz_, system_.devices[d].clock.core_khz),
+        to_first(base_khz_, system_.devices[0].clock.core_khz);
+    for (std::uint32_t c = 0; c < system_.cores(); ++c) {
+      agents_of[d].push_back({static_cast<std::uint32_t>(agents.size()), to_core});
+      agents.push_back(numbering.core(c));
+      core_ids_.push_back(numbering.core(c));
+    }
+    if (!on_cores) agents_of[d].push_back({system_.host_of(d) - system_.first_host(), to_first});
+  }
+  if (!on_cores) agents.assign(ends_.begin() + system_.first_host(), ends_.begin() + system_.first_nic());
+  network_ =
+      std::make_unique<net::AgentNetwork>("network requests", std::vector{host}, agents, news_latency_);
+  post_ = std::make_unique<net::NewsPost>(*network_, news_latency_, std::move(agents_of));
+  for (std::uint32_t n = 0; n < system_.nics; ++n)
+    nics_.push_back(std::make_unique<net::Nic>(links.endpoint(system_.first_nic() + n), system_));
+  make_cores(devices);
+  make_hosts(links);
+}
+
+net::QueuePair& Networking::make_pair(std::uint32_t owner, std::uint32_t device) {
+  auto pair =
+      std::make_unique<net::QueuePair>(system_.network.nic.queue_entries, static_cast<std::uint16_t>(owner),
+                                       static_cast<std::uint16_t>(device));
+  nics_[system_.nic_of(device) - system_.first_nic()]->serve(*pair);
+  return *pairs_.emplace_back(std::move(pair));
+}
+
+void Networking::make_cores(std::vector<std::unique_ptr<Device>>& devices) {
+  for (std::uint32_t d = 0; d < devices.size(); ++d)
+    for (std::uint32_t c = 0; c < system_.cores(); ++c) {
+      const config::GpuConfig& gpu = devices[d]->config();
+      const net::CommandProcessorCore::Place place{c, static_cast<std::uint32_t>(cores_.size()),
+                                                   news_span(gpu.clock.core_khz)};
+      cores_.push_back(std::make_unique<net::CommandProcessorCore>(gpu, system_.network, devices[d]->fabric(),
+                                                                   devices[d]->map(), devices[d]->copy_slot(),
+                                                                   *network_, place, make_pair(d, d)));
+    }
+}
+
+void Networking::make_hosts(Links& links) {
+  const std::uint64_t khz = system_.devices.front().clock.core_khz;
+  for (std::uint32_t h = 0; h < system_.hosts; ++h) {
+    const std::uint32_t node = system_.first_host() + h;
+    std::vector<net::QueuePair*> pairs;
+    for (std::uint32_t d = 0; d < system_.devices.size(); ++d)
+      for (std::uint32_t t = 0;
+           cores_.empty() && system_.host_of(d) == node && t < system_.network.host_threads.threads; ++t)
+        pairs.push_back(&make_pair(node, d));
+    hosts_.push_back(std::make_unique<net::HostAgent>(
+        links.endpoint(node), system_, cores_.empty() ? network_.get() : nullptr, h, news_span(khz), pairs));
+  }
+}
+
+/// News come after their latency and may be sent up to a window before.
+Cycle Networking::news_span(std::uint64_t khz) const {
+  const sim::ClockRatio to_cycles(base_khz_, khz);
+  const sim::ClockRatio longest(system_.devices.front().clock.core_khz, khz);
+  return to_cycles.ceil(news_latency_) + longest.ceil(sim::kInboxWindow) + 8;
+}
+
+void Networking::attach(sim::Engine& engine) {
+  const std::uint64_t first_khz = system_.devices.front().clock.core_khz;
+  const sim::DomainClock first(base_khz_, first_khz);
+  for (std::size_t h = 0; h < hosts_.size(); ++h)
+    engine.place(ends_[system_.first_host() + h], *hosts_[h], sim::DomainKind::kOther, first);
+  for (std::size_t n = 0; n < nics_.size(); ++n)
+    engine.place(ends_[system_.first_nic() + n], *nics_[n], sim::DomainKind::kOther, first);
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    const std::uint64_t khz = system_.devices[c / system_.cores()].clock.core_khz;
+    engine.place(core_ids_[c], *cores_[c], sim::DomainKind::kOther, sim::DomainClock(base_khz_, khz));
+  }
+  engine.add(*network_);
+}
+
+void Networking::place(mem::Apertures& apertures) const {
+  for (std::uint32_t n = system_.first_nic(); n < system_.endpoints(); ++n) {
+    const auto node = static_cast<std::uint16_t>(n);
+    apertures.place(net::doorbells_of(node), net::kDoorbellBytes, node);
+  }
+}
+
+const std::vector<link::Wire>& Networking::wires(std::uint32_t node) const {
+  if (node >= system_.first_nic()) return nics_[node - system_.first_nic()]->wires();
+  return hosts_[node - system_.first_host()]->wires();
+}
+
+bool Networking::quiescent() const {
+  const auto idle = [](const auto& part) { return part->quiescent(); };
+  return std::ranges::all_of(nics_, idle) && std::ranges::all_of(hosts_, idle) &&
+         std::ranges::all_of(cores_, idle);
+}
+
+std::uint64_t Networking::activity() const {
+  std::uint64_t sum = 0;
+  const auto add = [&](const net::ThreadCounters& thread) { sum += thread.found + thread.records; };
+  for (const auto& core : cores_) add(core->thread());
+  for (const auto& host : hosts_)
+    for (std::size_t t = 0; t < host->threads(); ++t) add(host->thread(t));
+  for (const auto& nic : nics_) sum += nic->operations().accesses;
+  return sum;
+}
+
+void Networking::dump(std::string& out) const {
+  const auto each = [&](std::uint32_t first, const auto& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i]->quiescent()) continue;
+      fmt::format_to(std::back_inserter(out),
+                     "{}: ", system_.node_name(first + static_cast<std::uint32_t>(i)));
+      parts[i]->dump(out);
+    }
+  };
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    if (cores_[c]->quiescent()) continue;
+    fmt::format_to(std::back_inserter(out), "gpu{}: ", c / system_.cores());
+    cores_[c]->dump(out);
+  }
+  each(system_.first_host(), hosts_);
+  each(system_.first_nic(), nics_);
+}
+
+stats::NetworkReport Networking::report() const {
+  stats::NetworkReport all;
+  all.design = config::net_designs()[static_cast<std::size_t>(system_.network.node.design)];
+  const config::ServiceEnergyGroup& e = system_.network.service_energy;
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    const auto device = static_cast<std::uint32_t>(c / system_.cores());
+    stats::NetworkReport::Thread& thread = all.threads.emplace_back(
+        thread_report(cores_[c]->thread(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}));
+    thread.node = system_.node_name(device);
+    thread.number = static_cast<std::uint32_t>(c % system_.cores());
+    thread.l2.emplace();
+    for (std::size_t k = 0; k < net::kCoreAccesses; ++k)
+      (*thread.l2)[k] = {cores_[c]->core().l2[k].accesses, cores_[c]->core().l2[k].misses};
+  }
+  for (std::uint32_t h = 0; h < hosts_.size(); ++h)
+    for (std::uint32_t t = 0; t < hosts_[h]->threads(); ++t) {
+      stats::NetworkReport::Thread& thread = all.threads.emplace_back(
+          thread_report(hosts_[h]->thread(t), {e.host_leak_uw, e.host_base_uw, e.host_instruction_fj}));
+      thread.node = system_.node_name(system_.first_host() + h);
+      thread.number = t;
+    }
+  for (std::uint32_t n = 0; n < nics_.size(); ++n)
+    all.nics.push_back(nic_report(system_.node_name(system_.first_nic() + n), *nics_[n]));
+  return all;
+}
+
+}  // namespace lockstep::gpu

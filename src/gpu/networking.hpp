@@ -1,0 +1,62 @@
+// What serves the network requests of a system's kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "gpu/device.hpp"
+#include "gpu/links.hpp"
+#include "net/command_processor.hpp"
+#include "net/host_agent.hpp"
+#include "net/news.hpp"
+#include "net/nic.hpp"
+#include "sim/engine.hpp"
+
+namespace lockstep::gpu {
+
+/// NICs, hosts and the cores of command processors of a system that has NICs.
+class Networking {
+ public:
+  /// `ends`: the domains of the endpoints by number, as of Links. `host`: that of the host's program.
+  Networking(const config::SystemConfig& system, Links& links, std::vector<std::unique_ptr<Device>>& devices,
+             const std::vector<sim::DomainId>& ends, sim::DomainId host, std::uint64_t base_khz);
+  Networking(const Networking&) = delete;
+  Networking& operator=(const Networking&) = delete;
+  void attach(sim::Engine& engine);
+
+  /// For the host's program.
+  [[nodiscard]] const net::NewsPost& news() const { return *post_; }
+  /// The address ranges of the doorbells.
+  void place(mem::Apertures& apertures) const;
+
+  // Between windows.
+  [[nodiscard]] const std::vector<link::Wire>& wires(std::uint32_t node) const;
+  [[nodiscard]] bool quiescent() const;
+  /// Grows with each operation that becomes complete or is dealt with.
+  [[nodiscard]] std::uint64_t activity() const;
+  void dump(std::string& out) const;
+  [[nodiscard]] stats::NetworkReport report() const;
+
+ private:
+  void make_cores(std::vector<std::unique_ptr<Device>>& devices);
+  void make_hosts(Links& links);
+  net::QueuePair& make_pair(std::uint32_t owner, std::uint32_t device);
+  [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
+
+  config::SystemConfig system_;
+  std::uint64_t base_khz_;
+  Time news_latency_;
+  std::vector<sim::DomainId> ends_;
+  std::vector<std::unique_ptr<net::QueuePair>> pairs_;
+  std::vector<std::unique_ptr<net::Nic>> nics_;
+  std::vector<std::unique_ptr<net::HostAgent>> hosts_;
+  std::vector<std::unique_ptr<net::CommandProcessorCore>> cores_;  // by device, then number
+  std::vector<sim::DomainId> core_ids_;
+  std::unique_ptr<net::AgentNetwork> network_;
+  std::unique_ptr<net::NewsPost> post_;
+};
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,52 @@
+// An end of links that is no device: a NIC, a host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "link/framing.hpp"
+#include "link/wire.hpp"
+#include "sim/inbox.hpp"
+
+namespace lockstep::link {
+
+/// How it is connected.
+struct EndpointWiring {
+  const Network* network = nullptr;
+  std::uint16_t node = 0;              // its number, and its destination in the network
+  std::vector<Wire> wires;             // that it sends on, two queues each
+  std::vector<Framing> framing;        // of each wire
+  std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire
+  Cycle span = 64;                     // cycles that a message may be ahead
+};
+
+/// Part of a domain, whose clock is that of the wires as their sender's. Requests and answers have a queue
+/// each on every wire: an answer never waits for a request.
+class Endpoint {
+ public:
+  explicit Endpoint(EndpointWiring wiring) : wiring_(std::move(wiring)), inbox_(wiring_.span) {}
+
+  void gather(Cycle from) { inbox_.gather(*wiring_.network, wiring_.node, from); }
+  /// f(message) for everything that has arrived.
+  template <class F>
+  void drain(Cycle now, F&& f) {
+    inbox_.drain(now, [&](std::uint32_t, const Message& message) { f(message); });
+  }
+  /// Fills in from, to and bytes. Precondition: links lead there.
+  void send(std::uint16_t to, Message message);
+  void tick(Cycle now) {
+    for (Wire& wire : wiring_.wires) wire.tick(now);
+  }
+  /// After `now`.
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] std::uint16_t node() const { return wiring_.node; }
+  [[nodiscard]] const std::vector<Wire>& wires() const { return wiring_.wires; }
+
+ private:
+  enum Queue : unsigned { kRequests, kAnswers };
+  EndpointWiring wiring_;
+  sim::Inbox<Message> inbox_;
+};
+
+}  // namespace lockstep::link

@@ -1,0 +1,108 @@
+// A command processor's core at the crossbar of its device.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "config/gpu_config.hpp"
+#include "config/network_config.hpp"
+#include "icnt/fabric.hpp"
+#include "icnt/ports.hpp"
+#include "mem/address_map.hpp"
+#include "net/private_cache.hpp"
+#include "net/queue_pair.hpp"
+#include "util/bits.hpp"
+#include "util/ring.hpp"
+#include "util/slot_table.hpp"
+
+namespace lockstep::net {
+
+/// What a core asks the L2 for.
+enum class CoreAccess : std::uint8_t { kEntry, kRecord, kStore, kCommand, kDoorbell, kData, kCode };
+inline constexpr std::size_t kCoreAccesses = 7;
+
+struct CoreCounters {
+  struct Class {
+    std::uint64_t accesses = 0, misses = 0;  // misses: of the L2, as far as its answers tell: reads
+  };
+  std::array<Class, kCoreAccesses> l2{};
+  std::uint64_t data_lines = 0, code_lines = 0;  // that calls touched; those that missed are in l2
+};
+
+/// The ServiceThread's port of a core (see there). A look at an entry or a record acquires: it empties the
+/// data cache and goes to the line's home. Stores go to the L2 and are waited for, which is a release; the
+/// doorbell is posted. A call's lines are loaded through the caches, `outstanding` at a time.
+class CorePort {
+ public:
+  CorePort(const config::GpuConfig& gpu, const config::CommandProcessorGroup& core, icnt::Fabric& fabric,
+           const mem::AddressMap& map, std::uint32_t number, std::uint8_t kernel);
+
+  /// Before any call: the core's own memory, from which its pair's rings are taken too.
+  void set_memory(Address begin, QueuePair& pair);
+
+  // ServiceThread's.
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
+  unsigned read_entry(Cycle, std::uint16_t, Address) { return 0; }  // the look has brought all of it
+  unsigned run_call(Cycle now);
+  unsigned store(Cycle now, std::uint16_t device, Address word);
+  unsigned write_command(Cycle now, QueuePair& pair, std::uint64_t number);
+  unsigned ring(Cycle now, QueuePair& pair);
+  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient);
+  void stop_waiting(Cycle) {}
+
+  void gather(Cycle from) {
+    requests_.gather(from);
+    replies_.gather(from);
+  }
+  /// Takes what has come; calls done(again) for each access that is complete and was waited for.
+  template <class Done>
+  void receive(Cycle now, Done&& done) {
+    replies_.tick(
+        now, true,
+        [&](const icnt::Reply& r) {
+          const unsigned sectors = icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0;
+          return icnt::Fabric::flits(sectors, in_bytes_);
+        },
+        [&](const icnt::Reply& r) {
+          if (complete(r)) done(r.again);
+        });
+  }
+  void send(Cycle now);
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] bool idle() const;
+  [[nodiscard]] const CoreCounters& counters() const { return counters_; }
+
+ private:
+  struct Out {
+    CoreAccess what = CoreAccess::kEntry;
+    SectorMask missing = 0;
+    bool missed = false;
+  };
+  struct Load {
+    Address line = 0;
+    bool code = false;
+  };
+  void ask(CoreAccess what, icnt::Request request);
+  void begin_loads();
+  void await(CoreAccess what, Address entry, std::uint32_t signals);
+  void touch(Address begin, std::uint64_t bytes, std::uint32_t lines, bool code, std::uint64_t& at);
+  bool complete(const icnt::Reply& reply);
+
+  config::CommandProcessorGroup core_;
+  const mem::AddressMap* map_;
+  std::uint8_t kernel_;
+  std::uint16_t reply_to_;
+  std::uint32_t out_bytes_, in_bytes_;
+  icnt::InjectionPort<icnt::Request> requests_;
+  icnt::EjectionPort<icnt::Reply> replies_;
+  PrivateCache data_, code_;
+  Address hot_ = 0, cold_ = 0, text_ = 0;
+  std::uint64_t hot_at_ = 0, cold_at_ = 0, text_at_ = 0;  // bytes that calls have gone through
+  Ring<icnt::Request> to_send_;
+  Ring<Load> loads_;  // of the call, not asked for
+  std::uint32_t loads_out_ = 0;
+  SlotTable<Out> out_;
+  CoreCounters counters_;
+};
+
+}  // namespace lockstep::net

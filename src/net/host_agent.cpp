@@ -1,0 +1,198 @@
+#include "net/host_agent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "net/span.hpp"
+
+namespace lockstep::net {
+
+using icnt::AccessKind;
+
+unsigned HostPort::look(Cycle, std::uint16_t device, Address word, std::uint32_t signals) {
+  icnt::Request request = read_of(AccessKind::kAwait, word, host_->config_.uncached_read_bytes);
+  request.set_awaited(word, signals);
+  host_->ask(device, {thread_, HostAgent::Out::What::kLook, 0}, request);
+  return 1;
+}
+
+/// The whole entry, also what the look has read: a poll keeps nothing.
+unsigned HostPort::read_entry(Cycle, std::uint16_t device, Address entry) {
+  device_ = device;
+  at_ = entry;
+  left_ = trace::kNetEntryBytes;
+  const std::uint64_t reads =
+      (left_ + host_->config_.uncached_read_bytes - 1) / host_->config_.uncached_read_bytes;
+  for (std::uint32_t i = 0; i < host_->config_.uncached_reads && left_ > 0; ++i) read_next();
+  return static_cast<unsigned>(reads);
+}
+
+void HostPort::read_next() {
+  const auto bytes =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(left_, host_->config_.uncached_read_bytes));
+  host_->ask(device_, {thread_, HostAgent::Out::What::kRead, 0}, read_of(AccessKind::kLoad, at_, bytes));
+  at_ += bytes;
+  left_ -= bytes;
+}
+
+void HostPort::read_more(Cycle) {
+  if (left_ > 0) read_next();
+}
+
+unsigned HostPort::store(Cycle, std::uint16_t device, Address word) {
+  icnt::Request request = write_of(AccessKind::kStore, word, 4);
+  request.signals = true;
+  host_->ask(device, {thread_, HostAgent::Out::What::kPosted, 0}, request);
+  return 0;
+}
+
+unsigned HostPort::ring(Cycle, QueuePair& pair) {
+  host_->ask(pair.nic, {thread_, HostAgent::Out::What::kPosted, 0},
+             write_of(AccessKind::kStore, pair.doorbell, 8));
+  return 0;
+}
+
+unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient) {
+  const bool again = host_->lacks_record(pair, number);
+  if (again && patient) {
+    awaited_ = &pair;
+    awaited_number_ = number;
+    awaited_since_ = now;
+    return 1;
+  }
+  host_->threads_[thread_]->program.heard(again);
+  return 0;
+}
+
+void HostPort::stop_waiting(Cycle now) {
+  if (!awaited_) return;
+  awaited_ = nullptr;
+  host_->threads_[thread_]->program.heard_late(now, awaited_since_, true);
+}
+
+void HostPort::record_came(Cycle now) {
+  if (!awaited_ || host_->lacks_record(*awaited_, awaited_number_)) return;
+  awaited_ = nullptr;
+  host_->threads_[thread_]->program.heard_late(now, awaited_since_, false);
+}
+
+HostAgent::Thread::Thread(HostAgent& host, std::uint32_t number, const config::NetworkConfig& config,
+                          const Clock& clock)
+    : port(host, number),
+      program(port, config.service,
+              InstructionCosts(clock, config.host_threads.khz, config.host_threads.milli_ipc), clock) {}
+
+HostAgent::HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system,
+                     const AgentNetwork* news, std::uint32_t agent, Cycle news_span,
+                     const std::vector<QueuePair*>& pairs)
+    : links_(std::move(wiring)),
+      network_(news),
+      agent_(agent),
+      config_(system.network.host_threads),
+      memory_cycles_(Clock(system.devices.front().clock.core_khz).cycles(config_.memory_ps, 1)),
+      news_(news_span) {
+  const Clock clock(system.devices.front().clock.core_khz);
+  for (std::uint32_t t = 0; !pairs.empty() && t < config_.threads; ++t)
+    threads_.push_back(std::make_unique<Thread>(*this, t, system.network, clock));
+  Address memory = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const std::uint64_t bytes = pairs[i]->entries() * trace::kNetEntryBytes;
+    pairs[i]->commands = memory;
+    pairs[i]->records = memory + bytes;
+    memory += 2 * bytes;
+    threads_[i % threads_.size()]->program.add_pair(*pairs[i]);
+  }
+}
+
+Cycle HostAgent::advance(Cycle from, Cycle to) {
+  if (network_) news_.gather(*network_, agent_, from);
+  links_.gather(from);
+  Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
+  while (now < to) {
+    tick(now);
+    now = next_event(now);
+  }
+  return std::max(now, to);
+}
+
+void HostAgent::tick(Cycle now) {
+  news_.drain(now, [&](std::uint32_t, const AgentNews& news) { hear(now, news); });
+  links_.drain(now, [&](const link::Message& message) { take(now, message); });
+  for (; !answers_.empty() && answers_.front().due <= now; answers_.pop())
+    links_.send(answers_.front().to, answers_.front().message);
+  for (const auto& thread : threads_) thread->program.tick(now);
+  links_.tick(now);
+}
+
+void HostAgent::hear(Cycle now, const AgentNews& news) {
+  if (news.kind == AgentNews::Kind::kMemory) return;  // commands and records are in its own
+  const bool queue = news.kind == AgentNews::Kind::kQueue;
+  ServiceThread<HostPort>& thread =
+      threads_[(queue ? news.queue : news.operation.queue) % threads_.size()]->program;
+  queue ? thread.add_queue(news) : thread.add_operation(now, news);
+}
+
+/// A NIC reads a command, or writes a record; or an answer.
+void HostAgent::take(Cycle now, const link::Message& message) {
+  if (message.answer) return take_answer(now, message);
+  Answer answer{now + memory_cycles_, message.from, message};
+  answer.message.answer = true;
+  answers_.push(answer);
+  if (!message.access.signals) return;
+  signals_.count(message.access);
+  for (const auto& thread : threads_) thread->port.record_came(now);
+}
+
+void HostAgent::take_answer(Cycle now, const link::Message& answer) {
+  Out& under_way = out_.at(answer.access.tag);
+  under_way.missing = static_cast<SectorMask>(under_way.missing & ~answer.access.sectors);
+  if (under_way.missing != 0) return;
+  const Out out = under_way;
+  out_.free(answer.access.tag);
+  if (out.what == Out::What::kPosted) return;
+  Thread& thread = *threads_[out.thread];
+  if (out.what == Out::What::kLook) {
+    thread.program.heard(answer.access.again);
+  } else {
+    thread.port.read_more(now);
+  }
+  thread.program.answered();
+}
+
+void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
+  if (icnt::is_read(request.kind)) out.missing = request.sectors;
+  link::Message message;
+  message.access = request;
+  message.access.tag = out_.add(out);
+  links_.send(to, message);
+}
+
+bool HostAgent::lacks_record(const QueuePair& pair, std::uint64_t number) const {
+  icnt::Request look = read_of(AccessKind::kAwait, pair.record_address(number), 4);
+  look.set_awaited(pair.record_address(number), static_cast<std::uint32_t>(number / pair.entries() + 1));
+  return signals_.lacks(look);
+}
+
+Cycle HostAgent::next_event(Cycle now) const {
+  Cycle next = std::min(news_.next_arrival(), links_.next_event(now));
+  if (!answers_.empty()) next = std::min(next, answers_.front().due);
+  for (const auto& thread : threads_) next = std::min(next, thread->program.next_event(now));
+  return std::max(next, now + 1);
+}
+
+bool HostAgent::quiescent() const {
+  return news_.size() == 0 && links_.idle() && answers_.empty() && out_.used() == 0 &&
+         std::ranges::all_of(threads_, [](const auto& thread) { return thread->program.idle(); });
+}
+
+void HostAgent::dump(std::string& out) const {
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
+    if (threads_[t]->program.idle()) continue;
+    fmt::format_to(std::back_inserter(out), "service thread {}:\n", t);
+    threads_[t]->program.dump(out);
+  }
+}
+
+}  // namespace lockstep::net

@@ -1,0 +1,116 @@
+// A host that serves the queues of its devices' kernels, and the part of its memory that NICs use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "link/endpoint.hpp"
+#include "mem/signal_counts.hpp"
+#include "net/messages.hpp"
+#include "net/service_thread.hpp"
+#include "sim/domain.hpp"
+#include "sim/inbox.hpp"
+#include "util/ring.hpp"
+#include "util/slot_table.hpp"
+
+namespace lockstep::net {
+
+class HostAgent;
+
+/// The ServiceThread's port of a thread of a host (see there). It reads device memory by uncached reads and
+/// writes it by posted stores; its own memory, where its pairs are, is in its cache.
+class HostPort {
+ public:
+  HostPort(HostAgent& host, std::uint32_t thread) : host_(&host), thread_(thread) {}
+
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
+  unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
+  unsigned run_call(Cycle) { return 0; }
+  unsigned store(Cycle now, std::uint16_t device, Address word);
+  unsigned write_command(Cycle, QueuePair&, std::uint64_t) { return 0; }
+  unsigned ring(Cycle now, QueuePair& pair);
+  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient);
+  void stop_waiting(Cycle now);
+
+  /// One of the reads of an entry is answered.
+  void read_more(Cycle now);
+  /// A completion record has come.
+  void record_came(Cycle now);
+
+ private:
+  void read_next();
+
+  HostAgent* host_;
+  std::uint32_t thread_;
+  std::uint16_t device_ = 0;            // of the entry that is read
+  Address at_ = 0;                      // what is read of it next
+  std::uint64_t left_ = 0;              // bytes
+  const QueuePair* awaited_ = nullptr;  // whose record is waited for patiently
+  std::uint64_t awaited_number_ = 0;
+  Cycle awaited_since_ = 0;
+};
+
+/// Domain and end of links, in the core clock of device 0. Queues go to its threads by their numbers, modulo
+/// the number of threads.
+class HostAgent final : public sim::Domain {
+ public:
+  /// `agent`: its destination in the network of news, which is null where the host serves no queues. `pairs`:
+  /// of each thread in turn, one for each device of the host; none where it serves no queues.
+  HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system, const AgentNetwork* news,
+            std::uint32_t agent, Cycle news_span, const std::vector<QueuePair*>& pairs);
+  HostAgent(const HostAgent&) = delete;
+  HostAgent& operator=(const HostAgent&) = delete;
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle) override {}
+  void dump(std::string& out) const override;
+
+  [[nodiscard]] bool quiescent() const;
+  [[nodiscard]] const std::vector<link::Wire>& wires() const { return links_.wires(); }
+  [[nodiscard]] std::size_t threads() const { return threads_.size(); }
+  [[nodiscard]] const ThreadCounters& thread(std::size_t number) const {
+    return threads_[number]->program.counters();
+  }
+
+ private:
+  friend class HostPort;
+  struct Thread {
+    Thread(HostAgent& host, std::uint32_t number, const config::NetworkConfig& config, const Clock& clock);
+    HostPort port;
+    ServiceThread<HostPort> program;
+  };
+  struct Out {
+    std::uint32_t thread = 0;
+    enum class What : std::uint8_t { kLook, kRead, kPosted } what = What::kLook;
+    SectorMask missing = 0;  // of a read
+  };
+  struct Answer {
+    Cycle due = 0;
+    std::uint16_t to = 0;
+    link::Message message;
+  };
+  void tick(Cycle now);
+  void hear(Cycle now, const AgentNews& news);
+  void take(Cycle now, const link::Message& message);
+  void take_answer(Cycle now, const link::Message& answer);
+  void ask(std::uint16_t to, Out out, const icnt::Request& request);
+  /// Whether completion record `number` has not come yet.
+  [[nodiscard]] bool lacks_record(const QueuePair& pair, std::uint64_t number) const;
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+
+  link::Endpoint links_;
+  const AgentNetwork* network_;
+  std::uint32_t agent_;
+  config::HostThreadsGroup config_;
+  Cycle memory_cycles_;
+  sim::Inbox<AgentNews> news_;
+  mem::SignalCounts signals_;  // of its own memory
+  Ring<Answer> answers_;       // by their time
+  SlotTable<Out> out_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace lockstep::net

@@ -1,0 +1,43 @@
+// The way of news from the host's program to the agents that serve its devices.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/messages.hpp"
+#include "sim/clock.hpp"
+
+namespace lockstep::net {
+
+/// The sender's side; times are the engine's. What concerns a queue goes to the agent of its number, modulo
+/// the number of the device's agents; a device's memory is news for all of them.
+class NewsPost {
+ public:
+  struct Agent {
+    std::uint32_t destination = 0;  // in the network
+    sim::ClockRatio to_cycles;      // of the agent's domain
+  };
+  NewsPost(AgentNetwork& network, Time latency, std::vector<std::vector<Agent>> agents_of_device)
+      : network_(&network), latency_(latency), agents_(std::move(agents_of_device)) {}
+
+  void send(Time now, const AgentNews& news) const {
+    const std::vector<Agent>& agents = agents_[news.device];
+    if (news.kind == AgentNews::Kind::kMemory) {
+      for (const Agent& agent : agents) post(now, agent, news);
+      return;
+    }
+    const std::uint32_t queue = news.kind == AgentNews::Kind::kQueue ? news.queue : news.operation.queue;
+    post(now, agents[queue % agents.size()], news);
+  }
+
+ private:
+  void post(Time now, const Agent& agent, const AgentNews& news) const {
+    network_->send(0, agent.destination, agent.to_cycles.ceil(now + latency_), news);
+  }
+
+  AgentNetwork* network_;
+  Time latency_;
+  std::vector<std::vector<Agent>> agents_;
+};
+
+}  // namespace lockstep::net

@@ -1,0 +1,84 @@
+#include "net/nic.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "net/messages.hpp"
+
+namespace lockstep::net {
+namespace {
+
+constexpr std::uint32_t kTargetMark = 0x80000000;  // in tags
+
+}  // namespace
+
+Nic::Nic(link::EndpointWiring wiring, const config::SystemConfig& system)
+    : port_(std::move(wiring)),
+      clock_(system.devices.front().clock.core_khz),
+      target_(port_, clock_.cycles(system.network.nic.process_ps), system.endpoints(),
+              system.network.nic.operations, kTargetMark),
+      operations_(port_, system, clock_) {}
+
+void Nic::serve(QueuePair& pair) {
+  pair.nic = port_.links().node();
+  pair.doorbell = doorbells_of(port_.links().node()) + doors_.size() * kLineBytes;
+  doors_.push_back({&pair, 0});
+}
+
+Cycle Nic::advance(Cycle from, Cycle to) {
+  port_.links().gather(from);
+  Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
+  while (now < to) {
+    tick(now);
+    now = next_event(now);
+  }
+  return std::max(now, to);
+}
+
+void Nic::tick(Cycle now) {
+  port_.links().drain(now, [&](const link::Message& message) { take(now, message); });
+  while (!port_.own().empty()) {
+    const link::Message message = port_.own().front();
+    port_.own().pop();
+    take(now, message);
+  }
+  target_.tick(now);
+  operations_.tick(now);
+  port_.links().tick(now);
+}
+
+void Nic::take(Cycle now, const link::Message& message) {
+  if (!message.answer) {
+    const Address doorbells = doorbells_of(port_.links().node());
+    if (message.access.line >= doorbells && message.access.line < doorbells + kDoorbellBytes)
+      return take_doorbell(now, message);
+    return target_.accept(now, message);
+  }
+  if (message.access.tag & kTargetMark) return target_.answered(message);
+  operations_.answered(now, message);
+}
+
+void Nic::take_doorbell(Cycle now, const link::Message& message) {
+  const std::uint64_t door = (message.access.line - doorbells_of(port_.links().node())) / kLineBytes;
+  link::Message answer;
+  answer.access = message.access;
+  answer.answer = true;
+  port_.send(message.from, answer);
+  Door& rung = doors_[door];
+  operations_.ring(now, *rung.pair, rung.rung++);
+}
+
+Cycle Nic::next_event(Cycle now) const {
+  if (!port_.own().empty()) return now + 1;
+  return std::max(
+      std::min({port_.links().next_event(now), target_.next_event(), operations_.next_event(now)}), now + 1);
+}
+
+void Nic::dump(std::string& out) const {
+  fmt::format_to(std::back_inserter(out), "NIC: {} requests of other NICs under way\n", target_.under_way());
+  operations_.dump(out);
+}
+
+}  // namespace lockstep::net

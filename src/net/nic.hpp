@@ -1,0 +1,51 @@
+// A NIC: the network's end at one or several devices.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "net/operations.hpp"
+#include "net/target.hpp"
+#include "sim/domain.hpp"
+
+namespace lockstep::net {
+
+/// Domain and end of links, in the core clock of device 0. Service threads write a line of its own address
+/// range to ring a doorbell, and nobody else accesses that (core::PeerPort); Operations and Target do the
+/// rest.
+class Nic final : public sim::Domain {
+ public:
+  Nic(link::EndpointWiring wiring, const config::SystemConfig& system);
+
+  /// Before the run: gives the pair a doorbell.
+  void serve(QueuePair& pair);
+
+  [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
+  void settle(Cycle) override {}
+  void dump(std::string& out) const override;
+
+  [[nodiscard]] bool quiescent() const { return port_.idle() && operations_.idle() && target_.idle(); }
+  [[nodiscard]] const std::vector<link::Wire>& wires() const { return port_.links().wires(); }
+  [[nodiscard]] const Operations::Counters& operations() const { return operations_.counters(); }
+  [[nodiscard]] const Target::Counters& target() const { return target_.counters(); }
+
+ private:
+  struct Door {
+    QueuePair* pair = nullptr;
+    std::uint64_t rung = 0;
+  };
+  void tick(Cycle now);
+  void take(Cycle now, const link::Message& message);
+  void take_doorbell(Cycle now, const link::Message& message);
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+
+  NicPort port_;
+  Clock clock_;
+  Target target_;
+  Operations operations_;
+  std::vector<Door> doors_;
+};
+
+}  // namespace lockstep::net

@@ -1,0 +1,118 @@
+// The side of a NIC that carries out the operations of its own devices' service threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "net/clock.hpp"
+#include "net/nic_port.hpp"
+#include "net/queue_pair.hpp"
+#include "util/ring.hpp"
+#include "util/slot_table.hpp"
+
+namespace lockstep::net {
+
+/// A command is fetched when its doorbell has come, and its operation begins in that order, one each
+/// nic.op_occupancy_ps. Operations move their data side by side, in turns of a line:
+/// - a put reads each piece of its data from its device and sends it to the target's NIC as it comes; behind
+///   the last piece goes its signal, which is written after all of them;
+/// - a get asks the target's NIC for each piece and writes it to its device as it comes;
+/// - an atomic is done by the target's L2; its old value is written to its device.
+/// Pieces end where a line of their destination does. When all is acknowledged the completion record is
+/// written. At most nic.outstanding accesses are under way; each has its place from its first message to its
+/// acknowledgement.
+class Operations {
+ public:
+  struct Counters {
+    std::array<std::uint64_t, trace::NetOperation::kKinds> begun{};  // by kind
+    std::uint64_t doorbells = 0, commands = 0, records = 0;
+    std::uint64_t accesses = 0;                  // answered
+    std::uint64_t bytes_put = 0, bytes_got = 0;  // of the operations' data
+  };
+
+  Operations(NicPort& port, const config::SystemConfig& system, const Clock& clock);
+
+  /// The doorbell of the pair's command `number`.
+  void ring(Cycle now, QueuePair& pair, std::uint64_t number);
+  void tick(Cycle now);
+  /// To an access of its own.
+  void answered(Cycle now, const link::Message& answer);
+
+  /// After `now`.
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  [[nodiscard]] bool idle() const { return accesses_.used() == 0 && rung_.empty() && running_count_ == 0; }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  void dump(std::string& out) const;
+
+ private:
+  static constexpr std::uint32_t kFetches = 32;  // commands fetched ahead
+  enum class Step : std::uint8_t { kFetch, kRead, kWrite, kAtomic, kRecord };
+  struct Access {
+    Step step = Step::kFetch;
+    std::uint32_t operation = 0;  // that runs; kFetch: place in fetched_
+    Address destination = 0;      // kRead, kAtomic
+    std::uint32_t bytes = 0;
+    std::array<SectorMask, 2> missing{};  // of the lines that are read
+  };
+  struct Fetched {
+    QueuePair* pair = nullptr;
+    std::uint32_t place = 0;
+    Cycle ready = kNever;
+  };
+  struct Running {
+    QueuePair* pair = nullptr;
+    std::uint32_t place = 0;
+    trace::NetOperation what;
+    std::uint64_t begun = 0;      // bytes
+    std::uint32_t unwritten = 0;  // pieces read and not yet written
+    std::uint32_t out = 0;        // accesses
+    bool signalled = true;        // or there is no signal
+    bool sent = false;            // something to the target
+    [[nodiscard]] Command& command() const { return pair->command[place]; }
+    [[nodiscard]] bool moves() const { return begun < what.bytes; }
+  };
+
+  void fetch();
+  void begin_operations(Cycle now);
+  void begin(Cycle now, const Fetched& fetched);
+  void begin_piece(Cycle now, std::uint32_t number);
+  void begin_atomic(Cycle now, std::uint32_t number);
+  void write_piece(Cycle now, std::uint32_t access);
+  void write_signal(Cycle now, std::uint32_t number);
+  void write_record(Cycle now, std::uint32_t number);
+  void piece_read(Cycle now, std::uint32_t access);
+  void settle(std::uint32_t number);
+  void to_target(Cycle now, Running& running, link::Message message, std::uint32_t number);
+  void read(std::uint32_t access, unsigned which, Address begin, std::uint32_t bytes, std::uint32_t number,
+            Cycle now);
+  [[nodiscard]] bool bulk(const Running& r) const { return r.what.bytes > kLineBytes; }
+  [[nodiscard]] bool may_fetch() const { return !rung_.empty() && fetched_count_ < kFetches; }
+  [[nodiscard]] bool has_place() const { return accesses_.used() < config_.outstanding; }
+
+  NicPort* port_;
+  config::NicGroup config_;
+  Clock clock_;
+  Cycle occupancy_, process_;
+  std::vector<std::uint16_t> nic_of_;  // by device
+  struct Rung {
+    QueuePair* pair = nullptr;
+    std::uint64_t number = 0;
+  };
+  Ring<Rung> rung_;  // doorbells whose command is not asked for
+  std::array<Fetched, kFetches> fetched_{};
+  std::uint32_t fetched_head_ = 0, fetched_count_ = 0;
+  Cycle next_begin_ = 0;
+  std::vector<Running> running_;  // by the number of the operation
+  std::vector<std::uint32_t> free_;
+  std::uint32_t running_count_ = 0;
+  Ring<std::uint32_t> moving_;    // operations with data left
+  Ring<std::uint32_t> signals_;   // to be sent
+  Ring<std::uint32_t> complete_;  // records to be written
+  SlotTable<Access> accesses_;
+  Counters counters_;
+};
+
+}  // namespace lockstep::net

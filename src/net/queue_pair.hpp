@@ -1,0 +1,62 @@
+// The memory that a service thread and a NIC share: commands one way, completion records the other.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "trace/net_operation.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::net {
+
+/// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
+enum class Moment : std::uint8_t {
+  kSeen,      // the service thread has read that the entry is there
+  kIssued,    // it has run the code that makes the command
+  kRung,      // the doorbell has come to the NIC
+  kFetched,   // the NIC has the command
+  kSent,      // its first message to the other NIC leaves
+  kComplete,  // all is done and acknowledged; the completion record leaves
+  kNoticed,   // the service thread has read the record
+  kDealt,     // the entry's status is written
+};
+inline constexpr std::size_t kMoments = 8;
+/// In ps from the beginning of the simulation.
+using Moments = std::array<std::uint64_t, kMoments>;
+
+struct Command {
+  trace::NetOperation operation;
+  Moments at{};
+  [[nodiscard]] std::uint64_t& moment(Moment m) { return at[static_cast<std::size_t>(m)]; }
+};
+
+/// Two rings of entries of 64 bytes. The values are here, as the timing model's memory has none; who reads
+/// one has had a message that was sent after it was written, so that no window has both. Command k stands in
+/// place k mod n, likewise the records, each of which names a command's place; the record's first word gets a
+/// signal.
+struct QueuePair {
+  QueuePair(std::uint32_t entries, std::uint16_t memory_owner, std::uint16_t of_device)
+      : command(entries), record(entries), owner(memory_owner), device(of_device) {}
+  [[nodiscard]] std::uint32_t entries() const { return static_cast<std::uint32_t>(command.size()); }
+  [[nodiscard]] std::uint32_t place(std::uint64_t number) const {
+    return static_cast<std::uint32_t>(number % command.size());
+  }
+  [[nodiscard]] Address command_address(std::uint64_t number) const {
+    return commands + place(number) * trace::kNetEntryBytes;
+  }
+  [[nodiscard]] Address record_address(std::uint64_t number) const {
+    return records + place(number) * trace::kNetEntryBytes;
+  }
+
+  std::vector<Command> command;
+  std::vector<std::uint32_t> record;  // by place: that of the command which is complete
+  std::uint16_t owner = 0;            // the endpoint whose memory both rings are in
+  std::uint16_t device = 0;           // whose operations they are
+  Address commands = 0, records = 0;  // set before the first doorbell
+  std::uint16_t nic = 0;              // who carries them out
+  Address doorbell = 0;               // of that NIC
+  std::uint64_t records_written = 0;  // the NIC's own count
+};
+
+}  // namespace lockstep::net

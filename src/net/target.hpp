@@ -1,0 +1,60 @@
+// The side of a NIC that carries out what other NICs ask of its devices' memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/nic_port.hpp"
+#include "util/slot_table.hpp"
+
+namespace lockstep::net {
+
+/// Requests go to their device after a time, in the order in which they came. A request that must come after
+/// its operation's data waits until the device has acknowledged these. What is under way is bounded by the
+/// asking NICs.
+class Target {
+ public:
+  struct Counters {
+    std::uint64_t reads = 0, writes = 0, atomics = 0;
+  };
+
+  /// `process`: cycles of that time. `nodes`: of the system. `operations`: of each NIC. `mark`: set in the
+  /// tags of its requests.
+  Target(NicPort& port, Cycle process, std::uint32_t nodes, std::uint32_t operations, std::uint32_t mark);
+
+  void accept(Cycle now, const link::Message& request) { arrived_.push({now + process_, request}); }
+  /// Passes on whose time has come.
+  void tick(Cycle now);
+  /// Of a device, to a request with the mark.
+  void answered(const link::Message& answer);
+  [[nodiscard]] Cycle next_event() const { return arrived_.empty() ? kNever : arrived_.front().due; }
+  [[nodiscard]] bool idle() const { return arrived_.empty() && served_.used() == 0; }
+  [[nodiscard]] std::size_t under_way() const { return arrived_.size() + served_.used(); }
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+
+ private:
+  struct Arrived {
+    Cycle due = 0;
+    link::Message request;
+  };
+  struct Served {
+    link::Message request;
+    SectorMask missing = 0;
+  };
+  void pass(const link::Message& request);
+  [[nodiscard]] std::uint32_t& writes_of(const link::Message& request) {
+    return writes_[request.from * operations_ + request.operation];
+  }
+  void release(std::uint16_t from, std::uint16_t operation);
+
+  NicPort* port_;
+  Cycle process_;
+  std::uint32_t operations_, mark_;
+  Ring<Arrived> arrived_;
+  SlotTable<Served> served_;
+  std::vector<std::uint32_t> writes_;  // by NIC and operation: not acknowledged
+  std::vector<link::Message> held_;    // until their operation's writes are
+  Counters counters_;
+};
+
+}  // namespace lockstep::net

@@ -1,0 +1,30 @@
+// What a service thread counts.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "net/queue_pair.hpp"
+
+namespace lockstep::net {
+
+/// Of one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later one;
+/// so they add up to the time from kSeen to the last, which is kDealt of a blocking operation and kNoticed of
+/// another. An operation without a command (kQuiet) has kSeen, kIssued, kComplete and kDealt.
+struct StageTimes {
+  std::uint64_t operations = 0, blocking = 0;
+  std::array<std::uint64_t, kMoments> sum{}, most{};
+  std::uint64_t total = 0, longest = 0;
+
+  void add(const Moments& at, bool is_blocking);
+};
+
+struct ThreadCounters {
+  std::array<StageTimes, trace::NetOperation::kKinds> kinds{};  // by trace::NetOperation::Kind
+  std::uint64_t polls = 0, found = 0;                           // looks at entries, and those that were there
+  std::uint64_t record_polls = 0, records = 0;                  // likewise at completion records
+  std::uint64_t instructions = 0;
+  std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete
+};
+
+}  // namespace lockstep::net

@@ -1,0 +1,121 @@
+#include "stats/network_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "stats/text.hpp"
+
+namespace lockstep::stats {
+namespace {
+
+using Operations = NetworkReport::Operations;
+
+void put_operations(std::string& out, const std::array<Operations, kNetworkKinds.size()>& operations) {
+  const char* comma = "";
+  for (std::size_t k = 0; k < operations.size(); ++k) {
+    const Operations& o = operations[k];
+    if (o.count == 0) continue;
+    fmt::format_to(std::back_inserter(out),
+                   "{}\"{}\":{{\"count\":{},\"blocking\":{},\"total_ps\":{},\"most_total_ps\":{}", comma,
+                   kNetworkKinds[k], o.count, o.blocking, o.total_ps, o.most_total_ps);
+    for (std::size_t s = 0; s < kNetworkStages.size(); ++s)
+      fmt::format_to(std::back_inserter(out), ",\"{}_ps\":{},\"most_{}_ps\":{}", kNetworkStages[s],
+                     o.sum_ps[s], kNetworkStages[s], o.most_ps[s]);
+    out += '}';
+    comma = ",";
+  }
+}
+
+void put_thread(std::string& out, const NetworkReport::Thread& t) {
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"node\":{},\"number\":{},\"polls\":{},\"found\":{},\"record_polls\":{},\"records\":{},"
+                 "\"instructions\":{},\"active_ps\":{},\"energy_pj\":{},\"leak_pj\":{},\"base_pj\":{},"
+                 "\"instruction_pj\":{},",
+                 json_string(t.node), t.number, t.polls, t.found, t.record_polls, t.records, t.instructions,
+                 t.active_ps, t.leak_pj + t.base_pj + t.instruction_pj, t.leak_pj, t.base_pj,
+                 t.instruction_pj);
+  if (t.l2) {
+    out += "\"l2\":{";
+    for (std::size_t c = 0; c < kCoreAccessNames.size(); ++c)
+      fmt::format_to(std::back_inserter(out), "{}\"{}\":{{\"accesses\":{},\"misses\":{}}}", c == 0 ? "" : ",",
+                     kCoreAccessNames[c], (*t.l2)[c].accesses, (*t.l2)[c].misses);
+    out += "},";
+  }
+  out += "\"operations\":{";
+  put_operations(out, t.operations);
+  out += "}}";
+}
+
+void put_nic(std::string& out, const NetworkReport::Nic& n) {
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"node\":{},\"puts\":{},\"gets\":{},\"atomics\":{},\"doorbells\":{},\"commands\":{},"
+                 "\"records\":{},\"bytes_put\":{},\"bytes_got\":{},\"served_reads\":{},\"served_writes\":{},"
+                 "\"served_atomics\":{}}}",
+                 json_string(n.node), n.begun[0], n.begun[1], n.begun[2], n.doorbells, n.commands, n.records,
+                 n.bytes_put, n.bytes_got, n.served_reads, n.served_writes, n.served_atomics);
+}
+
+double mean_ns(std::uint64_t ps, std::uint64_t count) {
+  return static_cast<double>(ps) / static_cast<double>(count) / 1000;
+}
+
+}  // namespace
+
+Operations NetworkReport::all_of(std::size_t kind) const {
+  Operations all;
+  for (const Thread& thread : threads) {
+    const Operations& o = thread.operations[kind];
+    all.count += o.count;
+    all.blocking += o.blocking;
+    all.total_ps += o.total_ps;
+    all.most_total_ps = std::max(all.most_total_ps, o.most_total_ps);
+    for (std::size_t s = 0; s < kNetworkStages.size(); ++s) {
+      all.sum_ps[s] += o.sum_ps[s];
+      all.most_ps[s] = std::max(all.most_ps[s], o.most_ps[s]);
+    }
+  }
+  return all;
+}
+
+std::string network_json(const NetworkReport& network) {
+  std::string out = fmt::format("{{\"design\":{},\"threads\":[", json_string(network.design));
+  for (std::size_t i = 0; i < network.threads.size(); ++i) {
+    out += i == 0 ? "\n     " : ",\n     ";
+    put_thread(out, network.threads[i]);
+  }
+  out += "],\n    \"nics\":[";
+  for (std::size_t i = 0; i < network.nics.size(); ++i) {
+    out += i == 0 ? "\n     " : ",\n     ";
+    put_nic(out, network.nics[i]);
+  }
+  return out + "]}";
+}
+
+std::string network_lines(const NetworkReport& network) {
+  std::string text;
+  for (std::size_t k = 0; k < kNetworkKinds.size(); ++k) {
+    const Operations all = network.all_of(k);
+    if (all.count == 0) continue;
+    text += fmt::format("network ({}), {} of {}: {:.0f} ns in the mean, {:.0f} at most:", network.design,
+                        grouped(all.count), kNetworkKinds[k], mean_ns(all.total_ps, all.count),
+                        static_cast<double>(all.most_total_ps) / 1000);
+    for (std::size_t s = 0; s < kNetworkStages.size(); ++s)
+      if (all.sum_ps[s] > 0)
+        text += fmt::format(" {} {:.0f}", kNetworkStages[s], mean_ns(all.sum_ps[s], all.count));
+    text += '\n';
+  }
+  std::uint64_t polls = 0, found = 0, picojoules = 0;
+  for (const NetworkReport::Thread& thread : network.threads) {
+    polls += thread.polls;
+    found += thread.found;
+    picojoules += thread.leak_pj + thread.base_pj + thread.instruction_pj;
+  }
+  if (polls > 0)
+    text += fmt::format("service threads: {} looks at entries, {} of them found one; {:.3f} uJ\n",
+                        grouped(polls), grouped(found), static_cast<double>(picojoules) / 1e6);
+  return text;
+}
+
+}  // namespace lockstep::stats

@@ -1,0 +1,58 @@
+// What served the network requests of kernels, and how long that took.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::stats {
+
+/// The stages of an operation in their order; each ends with what it is named after. See docs/stats.md.
+inline constexpr std::array<std::string_view, 7> kNetworkStages = {"issued",   "rung",    "fetched", "sent",
+                                                                   "complete", "noticed", "dealt"};
+inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", "atomic", "quiet"};
+/// What a command processor's core asks the L2 for.
+inline constexpr std::array<std::string_view, 7> kCoreAccessNames = {
+    "entry", "record", "signal", "command", "doorbell", "data", "code"};
+
+struct NetworkReport {
+  /// Of one kind of operation. The stages' sums add up to total_ps.
+  struct Operations {
+    std::uint64_t count = 0, blocking = 0;
+    std::array<std::uint64_t, kNetworkStages.size()> sum_ps{}, most_ps{};
+    std::uint64_t total_ps = 0, most_total_ps = 0;
+  };
+  struct L2Class {
+    std::uint64_t accesses = 0, misses = 0;
+  };
+  struct Thread {
+    std::string node;  // "gpu0", "host0"
+    std::uint32_t number = 0;
+    std::array<Operations, kNetworkKinds.size()> operations;  // by kNetworkKinds
+    std::uint64_t polls = 0, found = 0, record_polls = 0, records = 0, instructions = 0, active_ps = 0;
+    std::uint64_t leak_pj = 0, base_pj = 0, instruction_pj = 0;
+    std::optional<std::array<L2Class, kCoreAccessNames.size()>> l2{};  // of a command processor's core
+  };
+  struct Nic {
+    std::string node;
+    std::array<std::uint64_t, 3> begun{};  // operations, by kNetworkKinds
+    std::uint64_t doorbells = 0, commands = 0, records = 0, bytes_put = 0, bytes_got = 0;
+    std::uint64_t served_reads = 0, served_writes = 0, served_atomics = 0;  // for other NICs, and itself
+  };
+  std::string design;
+  std::vector<Thread> threads;
+  std::vector<Nic> nics;
+
+  /// Of all threads.
+  [[nodiscard]] Operations all_of(std::size_t kind) const;
+};
+
+/// Its value in stats.json.
+[[nodiscard]] std::string network_json(const NetworkReport& network);
+/// Lines of the summary.
+[[nodiscard]] std::string network_lines(const NetworkReport& network);
+
+}  // namespace lockstep::stats
