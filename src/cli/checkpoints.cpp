@@ -61,10 +61,10 @@ checkpoint::MadeFrom made_from(const trace::TraceSet& trace, const gpu::RunOptio
 }  // namespace
 
 void add_checkpoint_options(po::options_description& options) {
-  options.add_options()(
-      "checkpoint", po::value<std::string>(),
-      "FOLDER[,every=10min]: write the state of the run there between kernels, for --resume; also on SIGTERM, "
-      "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
+  options.add_options()("checkpoint", po::value<std::string>(),
+                        "FOLDER[,every=10min]: write the state of the run there between kernels, for "
+                        "--resume; also on SIGTERM, "
+                        "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
       "resume", po::value<std::string>(),
       "go on from the newest checkpoint in this folder, or from this one; everything else as it was");
 }
@@ -115,6 +115,10 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
 Checkpoints::Checkpoints(const CheckpointArguments& arguments, const trace::TraceSet& trace,
                          gpu::RunOptions& options, bool quiet)
     : arguments_(arguments), due_(Clock::now() + arguments.every) {
+  if (options.system && options.system->nics > 0)
+    throw UserError(fmt::format("{}: {} has NICs, whose state is not kept; expected a system without",
+                                arguments.folder.empty() ? "--resume" : "--checkpoint",
+                                options.system->name));
   current_.made_from = made_from(trace, options);
   std::string resumed;
   if (!arguments_.resume.empty()) {

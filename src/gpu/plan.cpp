@@ -195,10 +195,6 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   using Kind = trace::Command::Kind;
   check_device(c);
   if (c.kind == Kind::kMulticast) check_multicast(c);
-  if (c.kind >= Kind::kNetMemory)
-    throw UserError(fmt::format(
-        "the trace has network queues of device {}, and {} describes a machine without NICs", c.device,
-        system_->name));
   if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
   if (is_network(c.kind)) {
     host::HostCommand& command = out.emplace_back();

@@ -65,7 +65,7 @@ class Host final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, queue_, a.given(source_), a.given(devices_), copied_, starting_,
+    a.members(*this, queue_, a.given(source_), a.given(agents_), a.given(devices_), copied_, starting_,
               a.given(peer_copy_start_), changed_);
   }
 
