@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::string_view kMagic = "lockstep checkpoint\n";
 constexpr std::uint64_t kVersion = 1;
-constexpr std::uint64_t kMostState = std::uint64_t{1} << 40;  // bytes; what is more is damage
-constexpr int kLevel = 1;                                     // of compression: most of a state is zeros
+constexpr int kLevel = 1;  // of compression: most of a state is zeros
+/// More bytes than a compressed byte can stand for: a block of Zstandard has 128 KiB at most and 4 bytes at
+/// least (RFC 8878, 3.1.1.2).
+constexpr std::uint64_t kMostFromByte = 1 << 16;
 
 void put(std::string& bytes, std::uint64_t number) {
   for (unsigned i = 0; i < 8; ++i) bytes += static_cast<char>(number >> 8 * i);
@@ -102,7 +104,8 @@ Checkpoint decode(std::string_view bytes, const std::string& file) {
   const std::uint64_t size = reader.number();
   const std::string_view packed = reader.text();
   (void)reader.number();  // the hash
-  if (!reader.at_end() || size > kMostState || ZSTD_getFrameContentSize(packed.data(), packed.size()) != size)
+  if (!reader.at_end() || size / kMostFromByte > packed.size() ||
+      ZSTD_getFrameContentSize(packed.data(), packed.size()) != size)
     reader.fail("is damaged: its parts do not fit; expected a whole checkpoint");
   checkpoint.state.resize(size);
   if (ZSTD_decompress(checkpoint.state.data(), size, packed.data(), packed.size()) != size)

@@ -33,6 +33,13 @@ void Archive::section(std::string_view name) {
     throw ArchiveError("the state of \"" + std::string(name) + "\" is not where it should be");
 }
 
+void Archive::item(bool& value) {
+  std::uint8_t byte = value ? 1 : 0;
+  raw(&byte, sizeof byte);
+  if (byte > 1) throw ArchiveError("a value is neither true nor false");
+  value = byte != 0;
+}
+
 void Archive::item(std::string& text) {
   text.resize(count(text.size(), 1));
   raw(text.data(), text.size());
@@ -42,7 +49,7 @@ void Archive::item(std::vector<bool>& bits) {
   bits.resize(count(bits.size(), 1));
   for (std::vector<bool>::reference bit : bits) {
     bool value = bit;
-    raw(&value, sizeof value);
+    item(value);
     bit = value;
   }
 }

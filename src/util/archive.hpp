@@ -157,6 +157,7 @@ class Archive {
     }
     if (there) item(*value);
   }
+  void item(bool& value);
   void item(std::string& text);
   void item(std::vector<bool>& bits);
   template <class T>
