@@ -48,7 +48,7 @@ Work simulate_counted(const SmallTrace& small) {
   return {allocations.load() - before, result.host.warp_instructions};
 }
 
-TEST_CASE("allocations do not grow with the work") {
+TEST_CASE("allocations do not grow with the work", "[long]") {
   const auto check = [](const SmallTrace& half, const SmallTrace& whole) {
     CAPTURE(half.name);
     const Work a = simulate_counted(half), b = simulate_counted(whole);

@@ -132,7 +132,7 @@ TEST_CASE("two streams fight for one page, in every policy, and both get through
     }
 }
 
-TEST_CASE("migrations with copies beside them: the same bytes for every way") {
+TEST_CASE("migrations with copies beside them: the same bytes for every way", "[long]") {
   const Chains trace({pages(24, 2), pages(8, 2, kBase + 0x100000)}, "MemcpyDtoH,0x7e0000000000,65536");
   const auto config = quick_v100({"host.copy_mode=overlapped"});
   const auto bytes = [&](const Way& way) {

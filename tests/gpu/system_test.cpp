@@ -78,7 +78,7 @@ double slope(const config::SystemConfig& system, const std::vector<std::pair<int
   return static_cast<double>(kLarge - kSmall) / seconds;
 }
 
-TEST_CASE("Copies over four links of NVLink 3 are as fast as four A100 do them") {
+TEST_CASE("Copies over four links of NVLink 3 are as fast as four A100 do them", "[long]") {
   // a100_4x_nvlink.json: 94.06 GB/s one way, 93.22 each way at once, 281.65 from one to the three others.
   const config::SystemConfig system = config::resolve_system("hgx_a100_4");
   CHECK(slope(system, {{0, 1}}) / 1e9 == Approx(94.06).epsilon(0.01));
@@ -92,7 +92,7 @@ TEST_CASE("A copy through NVSwitches is as fast as on a DGX A100") {
   CHECK(slope(system, {{0, 1}}) / 1e9 == Approx(275.9).epsilon(0.05));
 }
 
-TEST_CASE("Copies over NVLink 4 are as fast as H100s do them") {
+TEST_CASE("Copies over NVLink 4 are as fast as H100s do them", "[long]") {
   // p2pBandwidthLatencyTest: 371.0 to 376.8 GB/s one way on eight H100 SXM (NVIDIA/nccl#1264), 260.9 in both
   // directions together over six links (NVIDIA/cuda-samples#392); headers were derived from another system.
   const config::SystemConfig switched = config::resolve_system("dgx_h100", 2);
