@@ -55,9 +55,10 @@ int main(int argc, char** argv) {
     int pes = 0;
     CHECK(cudaGetDeviceCount(&pes));
     shmem::Options options;
-    options.work_groups = pes;
-    shmem::init(options);
     const int own = tokens * elements, all = pes * own;
+    options.work_groups = pes;
+    options.heap_bytes += 5 * sizeof(float) * all;
+    shmem::init(options);
     const auto data = shmem::malloc<float>(own), results = shmem::malloc<float>(own);
     const auto experts = shmem::malloc<int>(tokens);
     const auto out = shmem::malloc<float>(all), in = shmem::malloc<float>(all),

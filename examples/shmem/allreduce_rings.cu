@@ -31,10 +31,13 @@ int main(int argc, char** argv) {
   const int chunk = size_argument(argc, argv, 256, 1);
   const int rings = argc > 2 ? size_argument(argc - 1, argv + 1, 8, 1) : 8;
   return run_example([&] {
+    int pes = 0;
+    CHECK(cudaGetDeviceCount(&pes));
+    const int elements = rings * pes * chunk;
     shmem::Options options;
     options.work_groups = rings;
+    options.heap_bytes += 3 * sizeof(float) * elements;
     shmem::init(options);
-    const int pes = shmem::n_pes(), elements = rings * pes * chunk;
     const auto data = shmem::malloc<float>(elements), inbox = shmem::malloc<float>(2 * elements);
     const auto arrived = shmem::malloc<std::uint64_t>(rings);
     const auto value = [](int pe, int i) { return static_cast<float>((pe + i) % 17); };
