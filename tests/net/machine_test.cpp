@@ -362,6 +362,24 @@ TEST_CASE("The smallest machines still serve: one entry, one command, one access
   }
 }
 
+TEST_CASE("A device's agents move to other memory, the same again, and back, between operations") {
+  NetScenario scenario;
+  scenario.queue(0);
+  for (const std::uint64_t offset : {0x0, 0x0, 0x100, 0x40000, 0x0}) {
+    scenario.give_memory(0, offset);
+    const std::uint32_t queue = scenario.queue(0);
+    for (unsigned i = 0; i < 3; ++i) {
+      trace::NetOperation one = some_put(300, i == 2);
+      one.queue = queue;
+      const std::uint64_t number = scenario.ask(0, one);
+      if (i == 2) scenario.wait(0, queue, number);
+    }
+  }
+  config::SystemConfig system = nodes();
+  system.network.nic.queue_entries = 2;
+  CHECK(of_kind(scenario.run(system), "put").count == 15);
+}
+
 TEST_CASE("480 queues are served") {
   NetScenario scenario(2, 4);
   for (std::uint32_t q = 0; q < 480; ++q) {

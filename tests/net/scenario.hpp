@@ -49,11 +49,7 @@ class NetScenario {
       place.address = base(d);
       place.bytes = std::uint64_t{4} << 30;
       commands_.push_back(place);
-      trace::Command memory = place;
-      memory.kind = trace::Command::Kind::kNetMemory;
-      memory.address = base(d) + kAgent;
-      memory.bytes = 1 << 20;
-      commands_.push_back(memory);
+      give_memory(d, 0);
     }
   }
   static Address base(std::uint16_t device) { return Address{device + 1u} << 40; }
@@ -75,6 +71,15 @@ class NetScenario {
   }
   void await(std::uint16_t device, Address at, std::uint64_t signals) {
     add(device, "00000003 0 AWAIT 0 4 1 " + hex(at) + " " + std::to_string(signals));
+  }
+  /// To the device's agent, from `offset` of what is its own on.
+  void give_memory(std::uint16_t device, std::uint64_t offset) {
+    trace::Command memory;
+    memory.kind = trace::Command::Kind::kNetMemory;
+    memory.device = device;
+    memory.address = base(device) + kAgent + offset;
+    memory.bytes = 1 << 20;
+    commands_.push_back(memory);
   }
   /// A queue, by the order of the calls.
   std::uint32_t queue(std::uint16_t device) {
