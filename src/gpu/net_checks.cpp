@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "net/core_port.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -22,7 +23,7 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
   net::AgentNews news{News::kOperation, c.device, 0, c.address, c.bytes, c.source, c.operation};
   if (c.kind == Kind::kNetMemory) {
     check_memory(c);
-    device.has_memory = true;
+    ++device.memories;
     news.kind = News::kMemory;
   } else if (c.kind == Kind::kNetQueue) {
     check_queue(c);
@@ -41,12 +42,13 @@ void NetChecks::check_memory(const trace::Command& c) const {
         "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "
         "multiple of {}",
         c.device, c.bytes, c.address, needed, kLineBytes));
-  if (devices_[c.device].has_memory)
-    throw UserError(fmt::format("device {}'s command processor is given memory twice", c.device));
+  if (devices_[c.device].memories == net::CorePort::kMostMoves)
+    throw UserError(fmt::format("device {}'s command processor is given memory more than {} times", c.device,
+                                net::CorePort::kMostMoves));
 }
 
 void NetChecks::check_queue(const trace::Command& c) const {
-  if (system_->cores() > 0 && !devices_[c.device].has_memory)
+  if (system_->cores() > 0 && devices_[c.device].memories == 0)
     throw UserError(fmt::format(
         "device {} has a queue for the network before memory for its command processor", c.device));
   if (c.address % trace::kNetEntryBytes != 0 || c.bytes == 0 || c.bytes % trace::kNetEntryBytes != 0 ||

@@ -28,7 +28,7 @@ class NetChecks {
 
  private:
   struct OfDevice {
-    bool has_memory = false;
+    std::uint32_t memories = 0;
     std::uint32_t queues = 0;
   };
   void check_memory(const trace::Command& command) const;

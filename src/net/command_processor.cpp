@@ -14,7 +14,6 @@ CommandProcessorCore::CommandProcessorCore(const config::GpuConfig& gpu, const c
     : network_(&news),
       place_(place),
       memory_bytes_(config::core_memory_bytes(config)),
-      pair_(&pair),
       news_(place.news_span),
       port_(gpu, config.command_processor, fabric, map, place.number, kernel),
       thread_(port_, config.service,
@@ -48,7 +47,7 @@ void CommandProcessorCore::tick(Cycle now) {
 void CommandProcessorCore::hear(Cycle now, const AgentNews& news) {
   switch (news.kind) {
     case AgentNews::Kind::kMemory:
-      return port_.set_memory(news.address + place_.number * memory_bytes_, *pair_);
+      return port_.give_memory(news.address + place_.number * memory_bytes_);
     case AgentNews::Kind::kQueue:
       return thread_.add_queue(news);
     case AgentNews::Kind::kOperation:

@@ -40,7 +40,6 @@ class CommandProcessorCore final : public sim::Domain {
   const AgentNetwork* network_;
   Place place_;
   std::uint64_t memory_bytes_;
-  QueuePair* pair_;
   sim::Inbox<AgentNews> news_;
   CorePort port_;
   ServiceThread<CorePort> thread_;

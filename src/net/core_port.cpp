@@ -22,14 +22,17 @@ CorePort::CorePort(const config::GpuConfig& gpu, const config::CommandProcessorG
       data_(core.data_bytes, core.data_ways),
       code_(core.code_bytes, core.code_ways) {}
 
-void CorePort::set_memory(Address begin, QueuePair& pair) {
+/// Records have a word of their own after each move: where memory is used again its words have had signals.
+void CorePort::move(QueuePair& pair) {
+  const Address begin = given_.front();
+  given_.pop();
   const auto in_lines = [](std::uint64_t bytes) {
     return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
   };
   const std::uint64_t ring = in_lines(pair.entries() * trace::kNetEntryBytes);
   pair.commands = begin;
-  pair.records = begin + ring;
-  hot_ = pair.records + ring;
+  pair.records = begin + ring + 4 * moves_++;
+  hot_ = begin + 2 * ring;
   cold_ = hot_ + in_lines(core_.hot_bytes);
   text_ = cold_ + in_lines(core_.cold_bytes);
 }
@@ -44,9 +47,11 @@ void CorePort::ask(CoreAccess what, icnt::Request request) {
   to_send_.push(request);
 }
 
-void CorePort::await(CoreAccess what, Address entry, std::uint32_t signals) {
-  icnt::Request request = read_of(AccessKind::kAwait, entry, trace::kNetEntryBytes);
-  request.set_awaited(entry, signals);
+/// Reads the entry or record that has the word.
+void CorePort::await(CoreAccess what, Address word, std::uint32_t signals) {
+  const Address begin = word / trace::kNetEntryBytes * trace::kNetEntryBytes;
+  icnt::Request request = read_of(AccessKind::kAwait, begin, trace::kNetEntryBytes);
+  request.set_awaited(word, signals);
   data_.empty();
   ask(what, request);
 }
@@ -57,8 +62,7 @@ unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signal
 }
 
 unsigned CorePort::look_at_record(Cycle, QueuePair& pair, std::uint64_t number, bool) {
-  await(CoreAccess::kRecord, pair.record_address(number),
-        static_cast<std::uint32_t>(number / pair.entries() + 1));
+  await(CoreAccess::kRecord, pair.record_address(number), pair.signals(number));
   return 1;
 }
 

@@ -37,10 +37,14 @@ class CorePort {
   CorePort(const config::GpuConfig& gpu, const config::CommandProcessorGroup& core, icnt::Fabric& fabric,
            const mem::AddressMap& map, std::uint32_t number, std::uint8_t kernel);
 
-  /// Before any call: the core's own memory, from which its pair's rings are taken too.
-  void set_memory(Address begin, QueuePair& pair);
+  /// The core's own memory, from which its pair's rings are taken too, from when the thread next moves. At
+  /// most kMostMoves times.
+  void give_memory(Address begin) { given_.push(begin); }
+  static constexpr std::uint32_t kMostMoves = trace::kNetEntryBytes / 4;
 
   // ServiceThread's.
+  [[nodiscard]] bool wants_to_move() const { return !given_.empty(); }
+  void move(QueuePair& pair);
   unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
   unsigned read_entry(Cycle, std::uint16_t, Address) { return 0; }  // the look has brought all of it
   unsigned run_call(Cycle now);
@@ -84,7 +88,7 @@ class CorePort {
   };
   void ask(CoreAccess what, icnt::Request request);
   void begin_loads();
-  void await(CoreAccess what, Address entry, std::uint32_t signals);
+  void await(CoreAccess what, Address word, std::uint32_t signals);
   void touch(Address begin, std::uint64_t bytes, std::uint32_t lines, bool code, std::uint64_t& at);
   bool complete(const icnt::Reply& reply);
 
@@ -96,6 +100,8 @@ class CorePort {
   icnt::InjectionPort<icnt::Request> requests_;
   icnt::EjectionPort<icnt::Reply> replies_;
   PrivateCache data_, code_;
+  Ring<Address> given_;      // memory that is not used yet
+  std::uint32_t moves_ = 0;  // how often it has moved
   Address hot_ = 0, cold_ = 0, text_ = 0;
   std::uint64_t hot_at_ = 0, cold_at_ = 0, text_at_ = 0;  // bytes that calls have gone through
   Ring<icnt::Request> to_send_;

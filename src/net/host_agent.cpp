@@ -171,7 +171,7 @@ void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
 
 bool HostAgent::lacks_record(const QueuePair& pair, std::uint64_t number) const {
   icnt::Request look = read_of(AccessKind::kAwait, pair.record_address(number), 4);
-  look.set_awaited(pair.record_address(number), static_cast<std::uint32_t>(number / pair.entries() + 1));
+  look.set_awaited(pair.record_address(number), pair.signals(number));
   return signals_.lacks(look);
 }
 

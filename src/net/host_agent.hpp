@@ -26,6 +26,8 @@ class HostPort {
  public:
   HostPort(HostAgent& host, std::uint32_t thread) : host_(&host), thread_(thread) {}
 
+  [[nodiscard]] static bool wants_to_move() { return false; }
+  void move(QueuePair&) {}
   unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
   unsigned run_call(Cycle) { return 0; }

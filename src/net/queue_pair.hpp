@@ -33,14 +33,18 @@ struct Command {
 
 /// Two rings of entries of 64 bytes. The values are here, as the timing model's memory has none; who reads
 /// one has had a message that was sent after it was written, so that no window has both. Command k stands in
-/// place k mod n, likewise the records, each of which names a command's place; the record's first word gets a
-/// signal.
+/// place (k - first) mod n, likewise the records, each of which names a command's place; a word of the record
+/// gets a signal.
 struct QueuePair {
   QueuePair(std::uint32_t entries, std::uint16_t memory_owner, std::uint16_t of_device)
       : command(entries), record(entries), owner(memory_owner), device(of_device) {}
   [[nodiscard]] std::uint32_t entries() const { return static_cast<std::uint32_t>(command.size()); }
   [[nodiscard]] std::uint32_t place(std::uint64_t number) const {
-    return static_cast<std::uint32_t>(number % command.size());
+    return static_cast<std::uint32_t>((number - first) % command.size());
+  }
+  /// Signals that the word of record `number` has had when that is there.
+  [[nodiscard]] std::uint32_t signals(std::uint64_t number) const {
+    return static_cast<std::uint32_t>((number - first) / command.size() + 1);
   }
   [[nodiscard]] Address command_address(std::uint64_t number) const {
     return commands + place(number) * trace::kNetEntryBytes;
@@ -53,7 +57,9 @@ struct QueuePair {
   std::vector<std::uint32_t> record;  // by place: that of the command which is complete
   std::uint16_t owner = 0;            // the endpoint whose memory both rings are in
   std::uint16_t device = 0;           // whose operations they are
-  Address commands = 0, records = 0;  // set before the first doorbell
+  // Set before the first doorbell, and later only while nothing is under way.
+  Address commands = 0, records = 0;
+  std::uint64_t first = 0;            // number of the command, and of the record, that is the first there
   std::uint16_t nic = 0;              // who carries them out
   Address doorbell = 0;               // of that NIC
   std::uint64_t records_written = 0;  // the NIC's own count

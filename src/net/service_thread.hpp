@@ -46,6 +46,7 @@ class InstructionCosts {
 ///
 /// `Port` is the thread's way to memory. Its functions begin accesses and return how many of them will be
 /// answered with answered() or heard():
+///   wants_to_move(), move(pair)                the pair gets other memory, while nothing is under way
 ///   look(now, device, word, signals)           at an entry; heard(again) says whether the word lacks signals
 ///   read_entry(now, device, entry)             the rest of one that is there
 ///   run_call(now)                              the lines that a call's code and data touch
@@ -181,6 +182,10 @@ class ServiceThread {
   }
 
   void choose(Cycle now) {
+    if (port_->wants_to_move()) {
+      if (in_flight_ > 0) return begin_progress();
+      move();
+    }
     if (in_flight_ > 0 && (rounds_ >= program_.rounds_per_progress || !queues_.any_waiting()))
       return begin_progress();
     if (!queues_.any_waiting()) {
@@ -193,6 +198,13 @@ class ServiceThread {
     at_ = next;
     run(now, program_.poll_instructions);
     state_ = State::kLook;
+  }
+
+  void move() {
+    for (Pair& pair : pairs_) {
+      pair.pair->first = pair.issued;
+      port_->move(*pair.pair);
+    }
   }
 
   void seen(Cycle now) {

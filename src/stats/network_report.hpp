@@ -18,6 +18,10 @@ inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", 
 inline constexpr std::array<std::string_view, 7> kCoreAccessNames = {
     "entry", "record", "signal", "command", "doorbell", "data", "code"};
 
+struct CoreAccesses {
+  std::uint64_t accesses = 0, misses = 0;
+};
+
 struct NetworkReport {
   /// Of one kind of operation. The stages' sums add up to total_ps.
   struct Operations {
@@ -25,16 +29,13 @@ struct NetworkReport {
     std::array<std::uint64_t, kNetworkStages.size()> sum_ps{}, most_ps{};
     std::uint64_t total_ps = 0, most_total_ps = 0;
   };
-  struct L2Class {
-    std::uint64_t accesses = 0, misses = 0;
-  };
   struct Thread {
     std::string node;  // "gpu0", "host0"
     std::uint32_t number = 0;
     std::array<Operations, kNetworkKinds.size()> operations;  // by kNetworkKinds
     std::uint64_t polls = 0, found = 0, record_polls = 0, records = 0, instructions = 0, active_ps = 0;
     std::uint64_t leak_pj = 0, base_pj = 0, instruction_pj = 0;
-    std::optional<std::array<L2Class, kCoreAccessNames.size()>> l2{};  // of a command processor's core
+    std::optional<std::array<CoreAccesses, kCoreAccessNames.size()>> l2{};  // of a command processor's core
   };
   struct Nic {
     std::string node;

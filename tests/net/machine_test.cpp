@@ -314,7 +314,7 @@ TEST_CASE("A put's signal comes after all of its data, and ends a kernel's wait"
 }
 
 TEST_CASE("A small put signals each of its words once, wherever its source lies") {
-  for (const std::uint64_t offset : {0, 126, 250}) {  // over the end of a line
+  for (const std::uint64_t offset : {0u, 126u, 250u}) {  // over the end of a line
     NetScenario scenario;
     scenario.queue(0);
     scenario.ask(0, put(1, NetScenario::data(0) + offset, NetScenario::word(1, 0), 16, false));
@@ -360,6 +360,25 @@ TEST_CASE("The smallest machines still serve: one entry, one command, one access
     CHECK(of_kind(result, "put").count == 5);
     CHECK(of_kind(result, "quiet").count == 1);
   }
+}
+
+TEST_CASE("A device's agents move to other memory, the same again, and back, between operations") {
+  NetScenario scenario;
+  scenario.queue(0);
+  for (const std::uint64_t offset : {0x0u, 0x0u, 0x100u, 0x40000u, 0x0u}) {
+    scenario.next_phase();
+    scenario.give_memory(0, offset);
+    const std::uint32_t queue = scenario.queue(0);
+    for (unsigned i = 0; i < 3; ++i) {
+      trace::NetOperation one = some_put(300, i == 2);
+      one.queue = queue;
+      const std::uint64_t number = scenario.ask(0, one);
+      if (i == 2) scenario.wait(0, queue, number);
+    }
+  }
+  config::SystemConfig system = nodes();
+  system.network.nic.queue_entries = 2;
+  CHECK(of_kind(scenario.run(system), "put").count == 15);
 }
 
 TEST_CASE("480 queues are served") {
@@ -436,7 +455,7 @@ TEST_CASE("Requests that no agent could serve are refused") {
 /// Printed: ComP-Net's paper has more than 2 below 512 bytes; no number was set to come near that.
 TEST_CASE("A host needs longer for a small get than a command processor, and as long for a large one",
           "[slow]") {
-  for (const std::uint64_t bytes : {8, 64, 512, 4096, 65536, 1048576}) {
+  for (const std::uint64_t bytes : {8u, 64u, 512u, 4096u, 65536u, 1048576u}) {
     std::map<std::string, double> ns;
     for (const char* design : {"compnet", "dgpu"}) {
       NetScenario scenario;

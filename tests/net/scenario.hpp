@@ -14,12 +14,18 @@
 
 namespace lockstep::test {
 
-/// A trace with commands in front of its own.
-class PrefixedTrace final : public trace::TraceSet {
+/// A trace whose kernels come in phases: commands, as many kernels, a wait, and so on.
+class PhasedTrace final : public trace::TraceSet {
  public:
-  PrefixedTrace(const trace::TraceSet& trace, std::vector<trace::Command> commands)
-      : trace_(&trace), commands_(std::move(commands)) {
-    commands_.insert(commands_.end(), trace.commands().begin(), trace.commands().end());
+  PhasedTrace(const trace::TraceSet& trace, const std::vector<std::vector<trace::Command>>& phases)
+      : trace_(&trace) {
+    const std::vector<trace::Command>& kernels = trace.commands();
+    const std::size_t each = kernels.size() / phases.size();
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      if (p > 0) commands_.emplace_back().kind = trace::Command::Kind::kWait;
+      commands_.insert(commands_.end(), phases[p].begin(), phases[p].end());
+      for (std::size_t k = p * each; k < (p + 1) * each; ++k) commands_.push_back(kernels[k]);
+    }
   }
   [[nodiscard]] const std::string& name() const override { return trace_->name(); }
   [[nodiscard]] std::uint64_t content_hash() const override { return trace_->content_hash(); }
@@ -34,13 +40,13 @@ class PrefixedTrace final : public trace::TraceSet {
   std::vector<trace::Command> commands_;
 };
 
-/// One warp on each of some devices, and what their queues have. Each device's memory is 4 GiB from its base
-/// on.
+/// One warp on each of some devices at a time, and what their queues have. Each device's memory is 4 GiB from
+/// its base on.
 class NetScenario {
  public:
   explicit NetScenario(std::uint16_t devices = 2, std::uint32_t entries = 64)
       : devices_(devices), entries_(entries) {
-    instructions_.resize(devices);
+    next_phase();
     operations_.resize(devices);
     for (std::uint16_t d = 0; d < devices; ++d) {
       trace::Command place;
@@ -48,13 +54,14 @@ class NetScenario {
       place.device = d;
       place.address = base(d);
       place.bytes = std::uint64_t{4} << 30;
-      commands_.push_back(place);
-      trace::Command memory = place;
-      memory.kind = trace::Command::Kind::kNetMemory;
-      memory.address = base(d) + kAgent;
-      memory.bytes = 1 << 20;
-      commands_.push_back(memory);
+      phases_.back().push_back(place);
+      give_memory(d, 0);
     }
+  }
+  /// What follows is for further kernels, when all before has ended.
+  void next_phase() {
+    phases_.emplace_back();
+    instructions_.insert(instructions_.end(), devices_, {});
   }
   static Address base(std::uint16_t device) { return Address{device + 1u} << 40; }
   static Address data(std::uint16_t device) { return base(device) + (std::uint64_t{1} << 30); }
@@ -76,6 +83,15 @@ class NetScenario {
   void await(std::uint16_t device, Address at, std::uint64_t signals) {
     add(device, "00000003 0 AWAIT 0 4 1 " + hex(at) + " " + std::to_string(signals));
   }
+  /// To the device's agent, from `offset` of what is its own on.
+  void give_memory(std::uint16_t device, std::uint64_t offset) {
+    trace::Command memory;
+    memory.kind = trace::Command::Kind::kNetMemory;
+    memory.device = device;
+    memory.address = base(device) + kAgent + offset;
+    memory.bytes = 1 << 20;
+    phases_.back().push_back(memory);
+  }
   /// A queue, by the order of the calls.
   std::uint32_t queue(std::uint16_t device) {
     const auto number = static_cast<std::uint32_t>(operations_[device].size());
@@ -85,7 +101,7 @@ class NetScenario {
     queue.address = entry(device, number, 0);
     queue.bytes = entries_ * trace::kNetEntryBytes;
     queue.source = index(device, number);
-    commands_.push_back(queue);
+    phases_.back().push_back(queue);
     operations_[device].push_back(0);
     return number;
   }
@@ -103,7 +119,7 @@ class NetScenario {
     command.kind = trace::Command::Kind::kNetOperation;
     command.device = device;
     command.operation = operation;
-    commands_.push_back(command);
+    phases_.back().push_back(command);
     return number;
   }
   /// Waits until the agent has dealt with an entry.
@@ -116,16 +132,16 @@ class NetScenario {
     const auto path = folder.path() / "t";
     std::filesystem::create_directory(path);
     std::ofstream list(path / "kernelslist.g");
-    for (std::uint16_t d = 0; d < devices_; ++d) {
-      const std::string file = "kernel-" + std::to_string(d + 1) + ".traceg";
-      std::ofstream(path / file) << kernel_text(d);
-      list << "Device," << d << "\n" << file << "\n";
+    for (std::size_t k = 0; k < instructions_.size(); ++k) {
+      const std::string file = "kernel-" + std::to_string(k + 1) + ".traceg";
+      std::ofstream(path / file) << kernel_text(k);
+      list << "Device," << k % devices_ << "\n" << file << "\n";
     }
     list.close();
     options.system = system;
     options.config = system.devices.front();
     const auto trace = trace::open_trace(path.string());
-    return gpu::simulate(PrefixedTrace(*trace, commands_), options);
+    return gpu::simulate(PhasedTrace(*trace, phases_), options);
   }
 
  private:
@@ -136,12 +152,12 @@ class NetScenario {
     return text;
   }
   void add(std::uint16_t device, std::string instruction) {
-    instructions_[device].push_back(std::move(instruction));
+    instructions_[instructions_.size() - devices_ + device].push_back(std::move(instruction));
   }
-  [[nodiscard]] std::string kernel_text(std::uint16_t device) const {
-    std::vector<std::string> all = instructions_[device];
+  [[nodiscard]] std::string kernel_text(std::size_t kernel) const {
+    std::vector<std::string> all = instructions_[kernel];
     all.push_back("ffffffff 0 EXIT 0 0");
-    const std::string id = std::to_string(device + 1);
+    const std::string id = std::to_string(kernel + 1);
     std::string text = "-kernel name = k" + id + "\n-kernel id = " + id +
                        "\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 16\n"
                        "-binary version = 80\n-cuda stream id = " +
@@ -162,8 +178,8 @@ class NetScenario {
 
   std::uint16_t devices_;
   std::uint32_t entries_;
-  std::vector<trace::Command> commands_;
-  std::vector<std::vector<std::string>> instructions_;
+  std::vector<std::vector<trace::Command>> phases_;
+  std::vector<std::vector<std::string>> instructions_;  // by phase, then device
   std::vector<std::vector<std::uint64_t>> operations_;  // by device and queue: how many
 };
 
