@@ -64,9 +64,11 @@ TEST_CASE("Series and profiles go on, too") {
 std::vector<trace::Command> with_work_beside(const trace::TraceSet& trace) {
   using Kind = trace::Command::Kind;
   std::vector<trace::Command> commands;
+  constexpr std::uint64_t kQuiet = 99;  // a stream in which nothing else is
   std::uint64_t stream = 100;
+  std::uint32_t events = 0;
   for (const trace::Command& own : trace.commands()) {
-    if (own.kind == Kind::kKernel)
+    if (own.kind == Kind::kKernel) {
       for (const Kind kind :
            {Kind::kStreamCopyToDevice, Kind::kFill, Kind::kDeviceCopy, Kind::kStreamCopyToHost}) {
         trace::Command& beside = commands.emplace_back();
@@ -75,6 +77,10 @@ std::vector<trace::Command> with_work_beside(const trace::TraceSet& trace) {
         beside.bytes = 300'000;
         beside.stream = ++stream;
       }
+      // The kernel waits for an event that is complete when the state is taken, or for one that is not.
+      commands.push_back({.kind = Kind::kEventRecord, .stream = events % 2 == 0 ? kQuiet : stream});
+      commands.push_back({.kind = Kind::kStreamWait, .event = events++});
+    }
     commands.push_back(own);
   }
   return commands;
