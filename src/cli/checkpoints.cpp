@@ -61,10 +61,10 @@ checkpoint::MadeFrom made_from(const trace::TraceSet& trace, const gpu::RunOptio
 }  // namespace
 
 void add_checkpoint_options(po::options_description& options) {
-  options.add_options()(
-      "checkpoint", po::value<std::string>(),
-      "FOLDER[,every=10min]: write the state of the run there between kernels, for --resume; also on SIGTERM, "
-      "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
+  options.add_options()("checkpoint", po::value<std::string>(),
+                        "FOLDER[,every=10min]: write the state of the run there between kernels, for "
+                        "--resume; also on SIGTERM, "
+                        "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
       "resume", po::value<std::string>(),
       "go on from the newest checkpoint in this folder, or from this one; everything else as it was");
 }
@@ -102,10 +102,11 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
   if (!arguments.any()) return arguments;
   const std::string_view option = arguments.folder.empty() ? "--resume" : "--checkpoint";
   if (command != "run" || values.count("launch"))
-    throw UserError(fmt::format(
-        "{}: a program that runs cannot be kept; expected its trace: `lockstep record -o FILE.lst ...`, then "
-        "`lockstep run FILE.lst {} ...`",
-        option, option));
+    throw UserError(
+        fmt::format("{}: a program that runs cannot be kept; expected its trace: `lockstep record FILE.lst "
+                    "-- PROGRAM`, then "
+                    "`lockstep run FILE.lst {} ...`",
+                    option, option));
   if (values.count("sample"))
     throw UserError(
         fmt::format("{}: found --sample with it; the choice of a run by samples is not kept", option));
