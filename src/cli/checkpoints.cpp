@@ -102,11 +102,10 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
   if (!arguments.any()) return arguments;
   const std::string_view option = arguments.folder.empty() ? "--resume" : "--checkpoint";
   if (command != "run" || values.count("launch"))
-    throw UserError(
-        fmt::format("{}: a program that runs cannot be kept; expected its trace: `lockstep record FILE.lst "
-                    "-- PROGRAM`, then "
-                    "`lockstep run FILE.lst {} ...`",
-                    option, option));
+    throw UserError(fmt::format(
+        "{}: a program that runs cannot be kept; expected its trace: `lockstep record FILE.lst -- PROGRAM`, "
+        "then `lockstep run FILE.lst {} ...`",
+        option, option));
   if (values.count("sample"))
     throw UserError(
         fmt::format("{}: found --sample with it; the choice of a run by samples is not kept", option));
