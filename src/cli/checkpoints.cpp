@@ -103,8 +103,8 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
   const std::string_view option = arguments.folder.empty() ? "--resume" : "--checkpoint";
   if (command != "run" || values.count("launch"))
     throw UserError(fmt::format(
-        "{}: a program that runs cannot be kept; expected its trace: `lockstep record -o FILE.lst ...`, then "
-        "`lockstep run FILE.lst {} ...`",
+        "{}: a program that runs cannot be kept; expected its trace: `lockstep record FILE.lst -- PROGRAM`, "
+        "then `lockstep run FILE.lst {} ...`",
         option, option));
   if (values.count("sample"))
     throw UserError(

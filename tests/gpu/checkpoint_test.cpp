@@ -64,17 +64,23 @@ TEST_CASE("Series and profiles go on, too") {
 std::vector<trace::Command> with_work_beside(const trace::TraceSet& trace) {
   using Kind = trace::Command::Kind;
   std::vector<trace::Command> commands;
+  constexpr std::uint64_t kQuiet = 99;  // a stream in which nothing else is
   std::uint64_t stream = 100;
+  std::uint32_t events = 0;
   for (const trace::Command& own : trace.commands()) {
-    if (own.kind == Kind::kKernel)
+    if (own.kind == Kind::kKernel) {
       for (const Kind kind :
            {Kind::kStreamCopyToDevice, Kind::kFill, Kind::kDeviceCopy, Kind::kStreamCopyToHost}) {
         trace::Command& beside = commands.emplace_back();
         beside.kind = kind;
         beside.address = kBase + (stream << 24);
-        beside.bytes = 300'000;
+        beside.bytes = 2'000'000;
         beside.stream = ++stream;
       }
+      // The kernel waits for an event that is complete when the state is taken, or for one that is not.
+      commands.push_back({.kind = Kind::kEventRecord, .stream = events % 2 == 0 ? kQuiet : stream});
+      commands.push_back({.kind = Kind::kStreamWait, .event = events++});
+    }
     commands.push_back(own);
   }
   return commands;
@@ -88,7 +94,7 @@ TEST_CASE("What is under way beside the kernels goes on, too") {
   options.config.host.copy_mode = config::CopyMode::kOverlapped;
   options.config.launch.latency_ns = 300;  // kernels follow before all is quiet
   options.config.sm.scheduler = config::SchedulerPolicy::kLrr;
-  check_resume(WithCommands(*program, commands, {}), options, 4);
+  check_resume(WithCommands(*program, commands, {}), options, 4, 2);
 }
 
 TEST_CASE("A state of other parts is refused") {

@@ -4,6 +4,7 @@
 
 #include "config/system_config.hpp"
 #include "end_to_end.hpp"
+#include "resume_support.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -50,10 +51,9 @@ struct Kernel {
   std::vector<std::string> instructions;
 };
 
-gpu::RunResult simulate(const std::vector<Kernel>& kernels, gpu::RunOptions options = {},
-                        const char* system = "dgx_a100") {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "t";
+/// `between`: commands after each kernel.
+std::unique_ptr<trace::TraceSet> write(const std::filesystem::path& path, const std::vector<Kernel>& kernels,
+                                       const std::string& between = "") {
   std::filesystem::create_directory(path);
   std::ofstream list(path / "kernelslist.g");
   list << kPlaces;
@@ -61,12 +61,19 @@ gpu::RunResult simulate(const std::vector<Kernel>& kernels, gpu::RunOptions opti
     const int id = static_cast<int>(i) + 1;
     std::ofstream(path / ("kernel-" + std::to_string(id) + ".traceg"))
         << kernel_text(id, kernels[i].instructions);
-    list << "Device," << kernels[i].device << "\nkernel-" << id << ".traceg\n";
+    list << "Device," << kernels[i].device << "\nkernel-" << id << ".traceg\n" << between;
   }
   list.close();
+  return trace::open_trace(path.string());
+}
+
+gpu::RunResult simulate(const std::vector<Kernel>& kernels, gpu::RunOptions options = {},
+                        const char* system = "dgx_a100") {
+  const TemporaryFolder folder;
+  const auto trace = write(folder.path() / "t", kernels);
   options.system = config::resolve_system(system, 2);
   options.config = options.system->devices.front();
-  return gpu::simulate(*trace::open_trace(path.string()), options);
+  return gpu::simulate(*trace, options);
 }
 
 /// When the last of the kernels has ended, of which kernel 1 waits and the others signal.
@@ -139,6 +146,20 @@ TEST_CASE("A wait for a signal that never comes is a deadlock, and the dump says
       simulate({{1, {await(kWordOfDevice1, 2), kExit}}, {0, {signal(kWordOfDevice1), kExit}}});
   CHECK(result.outcome == gpu::Outcome::kDeadlock);
   CHECK(result.dump.find("waits for signals of other CTAs, kernels or devices") != std::string::npos);
+}
+
+TEST_CASE("A run goes on from its state with the signals that have come") {
+  const TemporaryFolder folder;
+  const auto trace = write(folder.path() / "t",
+                           {{0, {signal(kWordOfDevice1), kExit}},
+                            {1, {await(kWordOfDevice1, 1), signal(kWordOfDevice0), kExit}},
+                            {1, {reduce(kWordOfDevice1), kExit}},
+                            {0, {await(kWordOfDevice1, 2), await(kWordOfDevice0, 1), kExit}}},
+                           "Wait\n");
+  gpu::RunOptions options;
+  options.system = config::resolve_system("dgx_a100", 2);
+  options.config = options.system->devices.front();
+  check_resume(*trace, options, 3);
 }
 
 TEST_CASE("Threads, windows, skipping and the order of domains do not change when waits end") {
