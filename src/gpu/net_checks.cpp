@@ -37,11 +37,11 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
 
 void NetChecks::check_memory(const trace::Command& c) const {
   const std::uint64_t needed = system_->cores() * config::core_memory_bytes(system_->network);
-  if (c.address % kLineBytes != 0 || c.bytes < needed)
+  if (c.address % trace::kNetEntryBytes != 0 || c.bytes < needed)
     throw UserError(fmt::format(
         "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "
         "multiple of {}",
-        c.device, c.bytes, c.address, needed, kLineBytes));
+        c.device, c.bytes, c.address, needed, trace::kNetEntryBytes));
   if (devices_[c.device].memories == net::CorePort::kMostMoves)
     throw UserError(fmt::format("device {}'s command processor is given memory more than {} times", c.device,
                                 net::CorePort::kMostMoves));

@@ -179,8 +179,9 @@ std::string warnings(const RunReport& report) {
 }  // namespace
 
 std::string to_text(const RunReport& report, const HostReport& host, const SummaryOptions& options) {
-  const std::string machine = report.system ? fmt::format("{}, {} devices: {}", report.system->name,
-                                                          report.system->devices.size(), report.gpu)
+  const std::size_t devices = report.system ? report.system->devices.size() : 1;
+  const std::string machine = report.system ? fmt::format("{}, {} device{}: {}", report.system->name, devices,
+                                                          devices == 1 ? "" : "s", report.gpu)
                                             : report.gpu;
   std::string text =
       fmt::format("lockstep {}: {} ({}) on {} (configuration {}), core {} MHz\n", report.version,

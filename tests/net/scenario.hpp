@@ -169,7 +169,7 @@ class NetScenario {
                        "0,0,0\n\nwarp = 0\ninsts = " +
                        std::to_string(all.size()) + "\n";
     for (std::size_t i = 0; i < all.size(); ++i) {
-      char pc[16];
+      char pc[24];
       std::snprintf(pc, sizeof pc, "%04zx ", 16 * i);
       text += pc + all[i] + "\n";
     }
