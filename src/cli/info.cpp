@@ -143,9 +143,9 @@ void print_network(const std::vector<NetworkInfo>& devices) {
   for (std::size_t d = 0; d < devices.size(); ++d) {
     std::vector<std::string> row{std::to_string(d), std::to_string(devices[d].queues)};
     for (std::size_t kind = 0; kind < NetworkInfo::kNames.size(); ++kind)
-      row.push_back(devices[d].bytes[kind] == 0
-                        ? std::to_string(devices[d].operations[kind])
-                        : fmt::format("{} ({})", devices[d].operations[kind], size_text(devices[d].bytes[kind])));
+      row.push_back(devices[d].bytes[kind] == 0 ? std::to_string(devices[d].operations[kind])
+                                                : fmt::format("{} ({})", devices[d].operations[kind],
+                                                              size_text(devices[d].bytes[kind])));
     row.push_back(std::to_string(devices[d].signals));
     table.row(row);
   }
@@ -268,7 +268,8 @@ Json dims_json(Dim3 d) { return Json::array({d.x, d.y, d.z}); }
 Json network_json(const NetworkInfo& network) {
   Json out = {{"queues", network.queues}};
   for (std::size_t kind = 0; kind < NetworkInfo::kNames.size(); ++kind)
-    out[NetworkInfo::kNames[kind]] = {{"operations", network.operations[kind]}, {"bytes", network.bytes[kind]}};
+    out[NetworkInfo::kNames[kind]] = {{"operations", network.operations[kind]},
+                                      {"bytes", network.bytes[kind]}};
   out["signals"] = network.signals;
   return out;
 }

@@ -21,7 +21,7 @@ struct DeviceInfo {
 /// What a device's kernels ask of the network. Kinds are those of trace::NetOperation.
 struct NetworkInfo {
   static constexpr std::array<const char*, trace::NetOperation::kKinds> kNames{"puts", "gets", "atomics",
-                                                                              "quiets"};
+                                                                               "quiets"};
   std::uint64_t queues = 0;
   std::array<std::uint64_t, trace::NetOperation::kKinds> operations{}, bytes{};  // by kind
   std::uint64_t signals = 0;                                                     // puts with one

@@ -203,12 +203,11 @@ void HeldQueue::pause(unsigned round) {
 void HeldQueue::give_up(const Work& work) {
   Status& sticky = with_.devices[work.stream->device].sticky;
   sticky = Status::kErrorLaunchTimeout;
-  throw ApiError(
-      sticky,
-      fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
-                  "thread waits for the kernel; its warps stand at\n{}{}",
-                  work.run->source.kernel->name, work.run->grid ? work.run->grid->dump() : std::string(),
-                  network_waits()));
+  throw ApiError(sticky,
+                 fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
+                             "thread waits for the kernel; its warps stand at\n{}{}",
+                             work.run->source.kernel->name,
+                             work.run->grid ? work.run->grid->dump() : std::string(), network_waits()));
 }
 
 /// Which words of the network's memory the kernels that are held have read.

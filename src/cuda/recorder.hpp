@@ -53,8 +53,8 @@ class Recorder {
   /// The simulation also hears what PTX the kernels to come are of.
   void send_listings() { sends_listings_ = true; }
 
-  /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those of
-  /// several devices always are.
+  /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those
+  /// of several devices always are.
   void record_signals() { signals_ = true; }
   /// Called with the commands so far before each kernel's own: what the kernel needs before it.
   void before_kernels(std::function<void(StreamLog&)> call) { before_kernel_ = std::move(call); }

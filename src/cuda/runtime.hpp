@@ -63,8 +63,9 @@ class Runtime {
   FindingsFile findings{settings, memory, warnings};
   KernelRunner kernels{{settings, memory, textures, modules, devices, recording, findings, warnings}};
   Performer performer{{memory, memory_log, allocations, devices, streams, recording, kernels}};
-  HeldQueue held{performer,
-                 {memory, memory_log, devices, streams, recording, lookout, processes, turns, kernels.agent(), mutex}};
+  HeldQueue held{
+      performer,
+      {memory, memory_log, devices, streams, recording, lookout, processes, turns, kernels.agent(), mutex}};
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
   void submit(abi::Stream stream, Operation operation);

@@ -15,8 +15,8 @@
 
 namespace lockstep::shmem {
 
-/// One for all devices. The order in which requests are performed depends on the entries alone, and on when it
-/// is asked to serve.
+/// One for all devices. The order in which requests are performed depends on the entries alone, and on when
+/// it is asked to serve.
 class Agent {
  public:
   /// Both must outlive the agent.
@@ -31,8 +31,9 @@ class Agent {
   void keep_commands() { keeps_ = true; }
 
   /// Performs the next entry of each of the device's queues that is ready. True: there was one. Throws
-  /// BadEntry. No more than one, so that a work-group whose queue is full sees one entry free, and is recorded
-  /// as waiting for each: else it would go on, in simulated time, with entries that are not free yet.
+  /// BadEntry. No more than one, so that a work-group whose queue is full sees one entry free, and is
+  /// recorded as waiting for each: else it would go on, in simulated time, with entries that are not free
+  /// yet.
   bool serve(unsigned device);
   /// What has been attached and performed since the last call, in its order.
   [[nodiscard]] std::vector<trace::Command> take_commands();
