@@ -1,0 +1,70 @@
+// Kernels that use the network, beside the machine that serves them: live, from their recording, in both
+// designs.
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace lockstep::cli;
+
+namespace {
+
+/// compnet_2, or the same system with its queues served by the host.
+std::string system_file(const Folder& folder, const std::string& design) {
+  std::string text = run({"config", "compnet_2"}).out;
+  const std::string shipped = "design = compnet";
+  text.replace(text.find(shipped), shipped.size(), "design = " + design);
+  std::ofstream(folder / (design + ".ini")) << text;
+  return folder / (design + ".ini");
+}
+
+std::vector<std::string> ping_pong() {
+  return {"--", std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/ping_pong", "64", "3"};
+}
+
+std::string statistics(const Folder& folder, std::vector<std::string> command) {
+  command.insert(command.begin() + 1, {"-q", "-o", folder / "out"});
+  const Finished finished = run(std::move(command));
+  INFO(finished.err);
+  CHECK(finished.code == 0);
+  return slurp(folder / "out/stats.json");
+}
+
+}  // namespace
+
+TEST_CASE("network: a program and its recording give the same bytes, in every way to run them") {
+  for (const char* design : {"compnet", "dgpu"}) {
+    INFO(design);
+    const Folder folder;
+    const std::string system = system_file(folder, design), trace = folder / "kept.lst";
+    std::vector<std::string> live{"exec", "-c", system, "-t", "1", "--record", trace};
+    for (const std::string& word : ping_pong()) live.push_back(word);
+    const std::string expected = statistics(folder, live);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "-t", "2"}) == expected);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "-t", "2", "--window", "3", "--shuffle", "7"}) ==
+          expected);
+
+    std::uint64_t count = 0;
+    const auto results = nlohmann::json::parse(expected);
+    for (const auto& thread : results["system"]["network"]["threads"])
+      if (const auto& operations = thread["operations"]; operations.contains("put"))
+        count += operations["put"]["count"].get<std::uint64_t>();
+    CHECK(count == 6);  // each way, three times
+  }
+}
+
+TEST_CASE("network: each PE waits for the other's put as long as that takes") {
+  const Folder folder;
+  const auto time_of = [&](const std::string& wire_ps) {
+    std::string text = run({"config", "compnet_2"}).out;
+    const std::size_t wire = text.find("latency_ps", text.find("[wire]"));
+    text.replace(wire, text.find('\n', wire) - wire, "latency_ps = " + wire_ps);
+    std::ofstream(folder / "wire.ini") << text;
+    std::vector<std::string> live{"exec", "-c", folder / "wire.ini", "-t", "1"};
+    for (const std::string& word : ping_pong()) live.push_back(word);
+    return nlohmann::json::parse(statistics(folder, live))["kernels"][0]["cycles"].get<double>() / 1.5;
+  };
+  // Three round trips: a message and its signal over two wires each way. Acknowledgements come meanwhile.
+  CHECK(time_of("2050 ns") - time_of("50 ns") == Approx(3 * 2 * 2 * 2000).margin(1000));
+}
