@@ -20,6 +20,7 @@
 set -euo pipefail
 
 limit=${LOCKSTEP_ATTEMPTS:-3}
+# shellcheck source=tools/slurm/checkpoints.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/checkpoints.sh"
 
 fail() { printf 'batch.sh: %s\n' "$*" >&2; exit 2; }

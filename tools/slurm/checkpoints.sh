@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # To be read with `.`: set_checkpoints FOLDER WORD..., the results' folder and the words of a command line.
 #
 # Sets `checkpoints`, the options by which the run keeps its state in FOLDER/checkpoints, and goes on from the newest one, and

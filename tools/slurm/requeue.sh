@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # For jobs of SLURM, to be read with `.`: run_and_requeue COMMAND ARGUMENTS.
 #
 # Runs the command and hands SIGUSR1 and SIGTERM on to it. Where it then ends with 75, having kept its state after SIGUSR1
