@@ -173,9 +173,9 @@ class Context {
                             detail::holds(detail::load_system(word), compare, value)) != 0;
   }
 
-  /// Puts and atomics before it are seen on each PE before those after it. The network keeps the order of
-  /// what goes from one PE to another, so there is nothing to do but for the work-group's own threads.
-  __device__ void fence() { __syncthreads(); }
+  /// Puts and atomics before it are seen on each PE before those after it. The NIC moves operations side by
+  /// side, so a short one could overtake a long one: this is a quiet().
+  __device__ void fence() { quiet(); }
   /// All operations of the context are complete.
   __device__ void quiet() { queue_.submit(entry(Op::kQuiet, heap_, pe_, 0, Entry::kBlocking)); }
 
