@@ -1,5 +1,6 @@
 // Every work-group that a GPU of 12 compute units holds gets 64 bytes from the next PE, again and again.
-// Usage: full_load [work-groups] [gets of each].
+// Usage: full_load [work-groups] [gets of each] [threads of each work-group]. On compnet_2, where a warp stands for the
+// wave that a work-group is in ComP-Net: full_load 480 10 32.
 #include "common.hpp"
 
 constexpr int kWords = 8;  // of a get
@@ -24,6 +25,7 @@ std::uint64_t piece_word(int pe, int word) { return 1000003ull * word + pe; }
 int main(int argc, char** argv) {
   const int groups = size_argument(argc, argv, 480, 1);
   const int gets = argc > 2 ? size_argument(argc - 1, argv + 1, 10, 1) : 10;
+  const int threads = argc > 3 ? size_argument(argc - 2, argv + 2, 64, kWords) : 64;
   return run_example([&] {
     shmem::Options options;
     options.work_groups = groups;
@@ -37,8 +39,8 @@ int main(int argc, char** argv) {
       upload(pieces.on(pe), own);
     }
     for (int pe = 0; pe < pes; ++pe)
-      shmem::launch({pe, options.work_groups, 64}, load, shmem::handle(pe), inboxes.on(pe), pieces.on(pe),
-                    sums.on(pe), gets);
+      shmem::launch({pe, options.work_groups, static_cast<unsigned>(threads)}, load, shmem::handle(pe),
+                    inboxes.on(pe), pieces.on(pe), sums.on(pe), gets);
     synchronize();
     bool right = true;
     for (int pe = 0; pe < pes; ++pe) {
