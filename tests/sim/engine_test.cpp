@@ -258,7 +258,11 @@ TEST_CASE("every planned task runs exactly once a window") {
     engine.run(r);
     for (const auto& n : tasks.done_) CHECK(n == 50);
     const EngineProfile& profile = engine.profile();
+#ifdef _OPENMP
     CHECK(profile.busy_seconds.size() == threads);
+#else
+    CHECK(profile.busy_seconds.size() == 1);
+#endif
     CHECK(profile.serial_seconds > 0);
     CHECK(profile.alone_seconds + profile.mean_share > 0);
     CHECK(profile.largest_share >= profile.mean_share);
