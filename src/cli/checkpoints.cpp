@@ -115,10 +115,6 @@ CheckpointArguments checkpoint_arguments(std::string_view command, const po::var
 Checkpoints::Checkpoints(const CheckpointArguments& arguments, const trace::TraceSet& trace,
                          gpu::RunOptions& options, bool quiet)
     : arguments_(arguments), due_(Clock::now() + arguments.every) {
-  if (options.system && options.system->nics > 0)
-    throw UserError(fmt::format("{}: {} has NICs, whose state is not kept; expected a system without",
-                                arguments.folder.empty() ? "--resume" : "--checkpoint",
-                                options.system->name));
   current_.made_from = made_from(trace, options);
   std::string resumed;
   if (!arguments_.resume.empty()) {

@@ -50,9 +50,13 @@ class Controller final : public sim::Controller {
   template <class A>
   void persist(A& a) {
     stats::RunReport& report = result_.report;
-    a(report.total_cycles, report.kernels, report.codes, report.copies, report.intervals, report.unattributed,
-      profiles_, ledgers_, copies_noted_, last_end_, residency_, events_, grid_, stuck_since_,
-      last_activity_);
+    a(report.total_cycles, report.kernels, report.codes, report.copies, report.intervals,
+      report.unattributed);
+    a.members(*this, a.given(options_), a.given(plan_), a.given(system_), a.given(feeds_), a.given(engine_),
+              a.given(host_), a.given(sampled_), a.given(gmmus_), a.given(result_), profiles_, ledgers_,
+              copies_noted_, last_end_, a.given(stopped_), a.given(keeper_), a.given(resumed_), residency_,
+              a.given(left_over_), events_, grid_, stuck_since_, last_activity_, a.given(next_progress_),
+              a.given(kernel_runs_), a.given(kernel_since_), a.given(kernel_time_));
     resumed_ = a.reading();
   }
 

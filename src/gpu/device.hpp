@@ -114,7 +114,9 @@ class Device {
   [[nodiscard]] bool at_rest() const;
   template <class A>
   void persist(A& a) {
-    a(fabric_, dispatcher_, copies_, gmmu_, peer_port_);
+    a.members(*this, a.given(config_), a.given(managed_), fabric_, a.given(map_), a.given(kernels_),
+              a.given(copy_slot_), a.given(sms_), a.given(partitions_), dispatcher_, copies_, gmmu_,
+              peer_port_);
     for (const std::vector<Part>* parts : {&sms_, &partitions_})
       for (const Part& part : *parts) part.persist(a);
   }

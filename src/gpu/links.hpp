@@ -34,7 +34,8 @@ class Links {
   [[nodiscard]] bool quiescent() const;
   template <class A>
   void persist(A& a) {
-    a(network_, switches_);
+    a.members(*this, a.given(system_), a.given(base_khz_), a.given(routes_), a.given(ways_), a.given(nodes_),
+              network_, switches_);
   }
   void dump(std::string& out) const;
   /// Both directions of each edge. `wires_of`: an endpoint's.

@@ -28,7 +28,7 @@ class Sharing {
   [[nodiscard]] const host::DirectoryDomain& directory() const { return *directory_; }
   template <class A>
   void persist(A& a) {
-    a(requests_, orders_, directory_);
+    a.members(*this, a.given(system_), a.given(base_khz_), a.given(id_), requests_, orders_, directory_);
   }
 
  private:

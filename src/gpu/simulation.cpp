@@ -166,6 +166,16 @@ Plan plan_for(const Input& input, const RunOptions& options, config::SystemConfi
   return plan;
 }
 
+void check_keepable(const Input& input, const RunOptions& options, const config::SystemConfig& system) {
+  if (!options.checkpoint.wish && options.checkpoint.resume.empty()) return;
+  if (input.program || options.sample)
+    throw std::logic_error("the state of a program, or of a run by samples, cannot be kept");
+  if (system.nics > 0)
+    throw UserError(
+        fmt::format("--checkpoint, --resume: {} has NICs, whose state is not kept; expected a system without",
+                    system.name));
+}
+
 /// Nothing when the program turns out to have managed memory and `input` says otherwise.
 std::optional<RunResult> try_run(const Input& input, const RunOptions& options, const Builder& builder,
                                  const TestHooks& hooks) {
@@ -175,6 +185,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
       options.system ? *options.system : config::unlinked_system(options.config, 1);
   for (const config::GpuConfig& device : asked.devices) check_limits(device);
   config::SystemConfig machine = asked;
+  check_keepable(input, options, machine);
   Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
   System system(engine, machine, plan, builder, options.skip);
@@ -197,8 +208,6 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     sampled.emplace(*options.sample, input.trace, plan, system, feeds);
     controller.set_sampled(*sampled);
   }
-  if ((source || sampled) && (options.checkpoint.wish || !options.checkpoint.resume.empty()))
-    throw std::logic_error("the state of a program, or of a run by samples, cannot be kept");
   const RunState state{&engine, &system, &feeds, &controller};
   if (options.checkpoint.wish) controller.set_keeper([&state] { return keep(state); });
   if (!options.checkpoint.resume.empty()) restore(options.checkpoint.resume, state);

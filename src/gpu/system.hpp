@@ -60,7 +60,9 @@ class System {
   [[nodiscard]] bool at_rest() const;
   template <class A>
   void persist(A& a) {
-    a(host_, devices_, links_, sharing_);
+    a.members(*this, a.given(base_khz_), host_, a.given(clocks_), devices_, a.given(apertures_), links_,
+              sharing_,
+              a.given(networking_));  // of a system without NICs: check_keepable()
   }
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;

@@ -182,9 +182,9 @@ class Fabric {
 
   template <class A>
   void persist(A& a) {
-    a(request, request_credit, reply, reply_credit, far_request, far_request_credit, far_reply,
-      far_reply_credit, launch, cta_event, copy_command, copy_done, translation_request, translation_reply,
-      order, order_done);
+    a.members(*this, request, request_credit, reply, reply_credit, far_request, far_request_credit, far_reply,
+              far_reply_credit, launch, cta_event, copy_command, copy_done, translation_request,
+              translation_reply, order, order_done, a.given(config_), a.given(numbering_), a.given(edges_));
   }
 
   // The networks, with the credits that travel the other way.
