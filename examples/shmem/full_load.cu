@@ -1,5 +1,5 @@
 // Every work-group that a GPU of 12 compute units holds gets 64 bytes from the next PE, again and again.
-// Usage: full_load [work-groups] [gets of each] [threads of each work-group]. On compnet_2, where a warp stands for the
+// Usage: full_load [work-groups] [gets of each] [threads of each work-group]. On compnet_8, where a warp stands for the
 // wave that a work-group is in ComP-Net: full_load 480 10 32.
 #include "common.hpp"
 

@@ -13,7 +13,6 @@ constexpr Product kSystems[] = {
     {"gh200_4", "4 GH200, 6 links of NVLink 4 between any two, NVLink-C2C to the host"},
     {"dgx1_v100", "DGX-1: 8 V100 SXM2, hybrid cube mesh of NVLink 2"},
     {"pcie_4", "4 A100 in PCIe 4.0 x16 slots of two switches"},
-    {"compnet_2", "2 nodes of ComP-Net (PACT 2018): GPU, programmable command processor, NIC"},
     {"compnet_8", "8 nodes of ComP-Net (PACT 2018): GPU, programmable command processor, NIC"},
 };
 

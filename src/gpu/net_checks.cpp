@@ -17,7 +17,7 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
   using News = net::AgentNews::Kind;
   if (system_->nics == 0)
     throw UserError(fmt::format(
-        "device {} asks for the network, and {} has no NICs; expected a system with some (-c compnet_2)",
+        "device {} asks for the network, and {} has no NICs; expected a system with some (-c compnet_8)",
         c.device, system_->name));
   OfDevice& device = devices_[c.device];
   net::AgentNews news{News::kOperation, c.device, 0, c.address, c.bytes, c.source, c.operation};

@@ -41,6 +41,11 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
+/// A kind of link for system files.
+inline constexpr const char* kLink =
+    "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\nheader_bytes = 16\n"
+    "store_bytes = 0\nack_bytes = 1\n";
+
 /// The message of the UserError that `work` throws; "(no error)" where it throws none.
 inline std::string error_of(const std::function<void()>& work) {
   try {

@@ -9,11 +9,9 @@ namespace lockstep::config {
 namespace {
 
 using Catch::Matchers::Contains;
+using test::kLink;
 using test::TempFolder;
 
-constexpr const char* kLink =
-    "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\nheader_bytes = 16\n"
-    "store_bytes = 0\nack_bytes = 1\n";
 constexpr const char* kEdges =
     "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nhostN.busN = wire\nnics.net = wire\n";
 

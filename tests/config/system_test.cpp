@@ -12,11 +12,8 @@ namespace lockstep::config {
 namespace {
 
 using Catch::Matchers::Contains;
+using test::kLink;
 using test::TempFolder;
-
-constexpr const char* kLink =
-    "[wire]\nbytes_per_second = 10 GB/s\nlatency_ps = 100 ns\npacket_bytes = 256\nheader_bytes = 16\n"
-    "store_bytes = 0\nack_bytes = 1\n";
 
 SystemConfig read(const std::string& text, std::uint32_t devices = 0) {
   const TempFolder folder;

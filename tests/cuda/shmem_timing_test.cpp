@@ -10,9 +10,9 @@ using namespace lockstep::cli;
 
 namespace {
 
-/// compnet_2, or the same system with its queues served by the host.
+/// Nodes of compnet_8, or the same system with its queues served by the host.
 std::string system_file(const Folder& folder, const std::string& design) {
-  std::string text = run({"config", "compnet_2"}).out;
+  std::string text = run({"config", "compnet_8"}).out;
   const std::string shipped = "design = compnet";
   text.replace(text.find(shipped), shipped.size(), "design = " + design);
   std::ofstream(folder / (design + ".ini")) << text;
@@ -38,12 +38,12 @@ TEST_CASE("network: a program and its recording give the same bytes, in every wa
     INFO(design);
     const Folder folder;
     const std::string system = system_file(folder, design), trace = folder / "kept.lst";
-    std::vector<std::string> live{"exec", "-c", system, "-t", "1", "--record", trace};
+    std::vector<std::string> live{"exec", "-c", system, "--gpus", "2", "-t", "1", "--record", trace};
     for (const std::string& word : ping_pong()) live.push_back(word);
     const std::string expected = statistics(folder, live);
-    CHECK(statistics(folder, {"run", trace, "-c", system, "-t", "2"}) == expected);
-    CHECK(statistics(folder, {"run", trace, "-c", system, "-t", "2", "--window", "3", "--shuffle", "7"}) ==
-          expected);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "--gpus", "2", "-t", "2"}) == expected);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "--gpus", "2", "-t", "2", "--window", "3",
+                              "--shuffle", "7"}) == expected);
 
     std::uint64_t count = 0;
     const auto results = nlohmann::json::parse(expected);
@@ -57,11 +57,11 @@ TEST_CASE("network: a program and its recording give the same bytes, in every wa
 TEST_CASE("network: each PE waits for the other's put as long as that takes") {
   const Folder folder;
   const auto time_of = [&](const std::string& wire_ps) {
-    std::string text = run({"config", "compnet_2"}).out;
+    std::string text = run({"config", "compnet_8"}).out;
     const std::size_t wire = text.find("latency_ps", text.find("[wire]"));
     text.replace(wire, text.find('\n', wire) - wire, "latency_ps = " + wire_ps);
     std::ofstream(folder / "wire.ini") << text;
-    std::vector<std::string> live{"exec", "-c", folder / "wire.ini", "-t", "1"};
+    std::vector<std::string> live{"exec", "-c", folder / "wire.ini", "--gpus", "2", "-t", "1"};
     for (const std::string& word : ping_pong()) live.push_back(word);
     return nlohmann::json::parse(statistics(folder, live))["kernels"][0]["cycles"].get<double>() / 1.5;
   };

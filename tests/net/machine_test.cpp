@@ -126,7 +126,7 @@ TEST_CASE("A single device with a NIC uses the network with itself") {
   NetScenario scenario(1);
   scenario.queue(0);
   scenario.wait(0, 0, scenario.ask(0, get(0, NetScenario::data(0), NetScenario::data(0) + 0x10000, 5000)));
-  const gpu::RunResult result = scenario.run(config::resolve_system("compnet_2", 1));
+  const gpu::RunResult result = scenario.run(config::resolve_system("compnet_8", 1));
   CHECK(of_kind(result, "get").count == 1);
   CHECK(network(result).nics[0].served_reads == (5000 + 127) / 128);
 }

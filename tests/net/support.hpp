@@ -13,7 +13,7 @@ using Stages = stats::NetworkReport::Operations;
 
 [[nodiscard]] inline config::SystemConfig nodes(std::uint32_t devices = 2,
                                                 const std::string& design = "compnet") {
-  config::SystemConfig system = config::resolve_system(devices > 2 ? "compnet_8" : "compnet_2", devices);
+  config::SystemConfig system = config::resolve_system("compnet_8", devices);
   if (design == "dgpu") system.network.node.design = config::NetDesign::kDgpu;
   return system;
 }
