@@ -78,7 +78,7 @@ void flip(const std::string& file, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("a run that was killed goes on to the same bytes") {
+TEST_CASE("a run that was killed goes on to the same bytes", "[long]") {
   const Bench bench(kLong);
   for (const char* threads : {"1", "2"}) {
     Program program({.arguments = bench.keeping(
@@ -117,7 +117,7 @@ TEST_CASE("Ctrl-C ends a run at once, whatever is kept") {
   CHECK(program.wait().code == 130);
 }
 
-TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by name") {
+TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by name", "[long]") {
   const Bench bench(kLong);
   bench.stop_with(SIGUSR1);
   const std::string file = bench.newest(), whole = slurp(file);
@@ -151,7 +151,7 @@ TEST_CASE("a checkpoint that is not whole, or not of this run, is refused by nam
   refused({"--resume", file}, "another trace");
 }
 
-TEST_CASE("checkpoints of one run are not mixed with another's") {
+TEST_CASE("checkpoints of one run are not mixed with another's", "[long]") {
   const Bench bench(kLong);
   bench.stop_with(SIGUSR1);
   const Finished anew = run(bench.keeping());

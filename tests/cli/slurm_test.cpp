@@ -186,9 +186,10 @@ TEST_CASE("mistakes in a list are named by line") {
   CHECK(bench.script("batch.sh", {"task", "list", "results"}).code == 2);
 }
 
-TEST_CASE("at the time limit a run is kept, queued again, and goes on; a cancelled one is not queued again") {
+TEST_CASE("at the time limit a run is kept, queued again, and goes on; a cancelled one is not queued again",
+          "[long]") {
   const Bench bench;
-  write_trace(bench.folder / "long", {.kernels = 40, .ctas = 160, .warps = 8, .body = 60});
+  write_trace(bench.folder / "long", {.kernels = 200, .ctas = 160, .warps = 8, .body = 60});
   spill(bench.folder / "bin/scontrol", "#!/bin/sh\necho \"$@\" >>" + bench.folder / "scontrol.log");
   std::filesystem::permissions(bench.folder / "bin/scontrol", std::filesystem::perms::owner_all);
   REQUIRE(run({"run", bench.folder / "long", "-q", "-c", "v100", "-o", bench.folder / "whole"}).code == 0);
