@@ -170,7 +170,7 @@ void add_ptx(stats::RunReport& report, const LiveProgram& program) {
   for (std::uint32_t k = 0; k < kernels.size(); ++k) listings[kernels[k].id] = program.listing(k);
   for (const stats::KernelResult& kernel : report.kernels) {
     const cuda::Listing* listing = listings[kernel.id];
-    if (kernel.profile.empty() || listing == nullptr) continue;
+    if (kernel.profile.instructions.empty() || listing == nullptr) continue;
     std::map<std::uint32_t, const std::string*> by_pc;
     for (const cuda::ListedInstruction& i : *listing) by_pc.emplace(i.pc, &i.ptx);
     for (stats::ProfiledInstruction& i : report.codes[kernel.code].instructions)

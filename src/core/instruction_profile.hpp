@@ -1,7 +1,8 @@
-// What each instruction of a kernel does on an SM: `--profile`. An SM without it has none of its costs but
-// the tests for it.
+// What each instruction of a kernel does on an SM, and each sub-core: `--profile`. An SM without it has none
+// of its costs but the tests for it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,21 +12,26 @@
 
 namespace lockstep::core {
 
-/// One for each SM. Rows are kept by kernel slot and index in the kernel's static table.
+/// One for each SM. Rows are kept by kernel slot and index in the kernel's static table. `w` is a warp slot.
 class InstructionProfile {
  public:
   /// Both must outlive it: the kernels, and the SM's operations in the memory pipeline by handle.
-  InstructionProfile(const KernelTable& kernels, const std::vector<InFlight>& in_flight)
-      : kernels_(&kernels), in_flight_(&in_flight), rows_(kernels.size()) {}
+  InstructionProfile(const KernelTable& kernels, const std::vector<InFlight>& in_flight, unsigned subcores)
+      : kernels_(&kernels),
+        in_flight_(&in_flight),
+        subcore_count_(subcores),
+        rows_(kernels.size()),
+        subcores_(kernels.size()) {}
 
   /// Cycles of a sub-core that are blamed on `warp`: they belong to its next instruction, to the last one of
   /// a warp at its end.
-  void add_stall(const Warp& warp, stats::Stall why, Cycle cycles) {
+  void add_stall(const Warp& warp, unsigned w, stats::Stall why, Cycle cycles) {
     const trace::Record* at = warp.next == warp.end ? warp.end - 1 : warp.next;
     row(warp.kernel, at->inst()).stalls[static_cast<unsigned>(why)] += cycles;
+    subcores_[warp.kernel][w / kWarpsOfSubcore][static_cast<unsigned>(why)] += cycles;
   }
   /// The warp has issued [first, next), and these are told once.
-  void add_issued(const Warp& warp, const trace::Record* first);
+  void add_issued(const Warp& warp, unsigned w, const trace::Record* first);
   /// A line that the operation `handle` has looked up in the L1: its sectors, and those that went to the L2.
   void add_line(std::uint32_t handle, std::uint8_t kernel, unsigned sectors, unsigned sent) {
     stats::InstructionCounters& counters = of_operation(handle, kernel);
@@ -37,11 +43,11 @@ class InstructionProfile {
   }
 
   /// Adds what the slot's kernel has to `total`, by index in its static table, and starts again from zero.
-  void take(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total);
+  void take(std::uint8_t kernel, stats::KernelProfile& total);
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(kernels_), a.given(in_flight_), rows_);
+    a.members(*this, a.given(kernels_), a.given(in_flight_), a.given(subcore_count_), rows_, subcores_);
   }
 
  private:
@@ -56,7 +62,9 @@ class InstructionProfile {
 
   const KernelTable* kernels_;
   const std::vector<InFlight>* in_flight_;
+  unsigned subcore_count_;
   std::vector<std::vector<stats::InstructionCounters>> rows_;
+  std::vector<std::array<stats::StallCycles, kMaxSubcores>> subcores_;
 };
 
 }  // namespace lockstep::core

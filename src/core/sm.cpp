@@ -37,7 +37,7 @@ Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::Address
       slot_launch(c.launch.max_kernels) {
   reason.fill(stats::Stall::kEmpty);
   if (!profiled) return;
-  profile = std::make_unique<InstructionProfile>(kernels, in_flight);
+  profile = std::make_unique<InstructionProfile>(kernels, in_flight, subcore_count);
   mio.profile(profile.get());
 }
 
@@ -175,11 +175,11 @@ void Sm::take_counters(std::uint8_t kernel, stats::KernelCounters& total) {
   stats::add(total.icnt, std::exchange(s.mio.icnt_counters(kernel), {}));
 }
 
-void Sm::take_profile(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total) {
+void Sm::take_profile(std::uint8_t kernel, stats::KernelProfile& total) {
   State& s = *state_;
   if (!s.profile) return;
   for (const unsigned w : bits_of(s.occupied))  // of a run that ends before they do
-    if (const Warp& warp = s.warps[w]; warp.kernel == kernel && warp.next != warp.end) s.note_issued(warp);
+    if (const Warp& warp = s.warps[w]; warp.kernel == kernel && warp.next != warp.end) s.note_issued(w);
   s.profile->take(kernel, total);
 }
 

@@ -34,7 +34,7 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   void settle(Cycle at) override;
   void dump(std::string& out) const override;
   void take_counters(std::uint8_t kernel, stats::KernelCounters& total) override;
-  void take_profile(std::uint8_t kernel, std::vector<stats::InstructionCounters>& total) override;
+  void take_profile(std::uint8_t kernel, stats::KernelProfile& total) override;
   [[nodiscard]] bool quiescent() const override;
   /// Quiescent, and its state may be kept.
   [[nodiscard]] bool at_rest() const;

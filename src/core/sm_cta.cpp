@@ -168,7 +168,7 @@ void Sm::State::end_warp(unsigned w, Cycle now) {
   Cta& cta = ctas[warp.cta];
   warp.block = Block::kNone;
   set_waiting(w, Stall::kDrain);
-  if (profile) note_issued(warp);
+  if (profile) note_issued(w);
   fetch_wanted &= ~warp_bit(w);
   --cta.live_warps;
   for (unsigned id = 0; id < cta.members.size(); ++id) {
@@ -181,9 +181,10 @@ void Sm::State::end_warp(unsigned w, Cycle now) {
 }
 
 /// What the warp has issued so far.
-void Sm::State::note_issued(const Warp& warp) {
+void Sm::State::note_issued(unsigned w) {
+  const Warp& warp = warps[w];
   const trace::CtaTrace& trace = *ctas[warp.cta].trace;
-  profile->add_issued(warp, trace.records.data() + trace.warps[warp.number].first_record);
+  profile->add_issued(warp, w, trace.records.data() + trace.warps[warp.number].first_record);
 }
 
 void Sm::State::free_warp_if_done(unsigned w, Cycle now) {

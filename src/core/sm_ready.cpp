@@ -120,14 +120,15 @@ void Sm::State::book_cycles(unsigned s, Cycle now) {
   const Cycle cycles = now - sub.charged;
   sub.charged = now;
   if (held >> 16 * s & 1) {  // the ready warps are those that hold() has found
-    if (profile) profile->add_stall(warps[first_ready(s)], sub.held_for, cycles);
+    if (profile) profile->add_stall(warps[first_ready(s)], first_ready(s), sub.held_for, cycles);
     return charge(sub.held_for, sub.held_kernel, cycles);
   }
   for (const Stall why : kBlame) {
     const WarpSet64 set = waiting[static_cast<unsigned>(why)] >> 16 * s & 0xffff;
     if (!set) continue;
-    const Warp& warp = warps[static_cast<unsigned>(std::countr_zero(set)) + 16 * s];
-    if (profile) profile->add_stall(warp, why, cycles);
+    const unsigned w = static_cast<unsigned>(std::countr_zero(set)) + 16 * s;
+    const Warp& warp = warps[w];
+    if (profile) profile->add_stall(warp, w, why, cycles);
     return charge(why, warp.kernel, cycles);
   }
   sub.empty_cycles += cycles;

@@ -21,7 +21,6 @@
 
 namespace lockstep::core {
 
-inline constexpr unsigned kMaxSubcores = FrontEnd::kMaxSubcores;
 using WarpSet64 = std::uint64_t;  // warp slots; sub-core s has bits 16 s to 16 s + 15
 
 [[nodiscard]] constexpr WarpSet64 warp_bit(unsigned w) { return WarpSet64{1} << w; }
@@ -139,7 +138,7 @@ struct Sm::State {
   void count_residency(std::uint8_t kernel, Cycle now);
   void release_cta_slot_if_drained(Cta& cta, Cycle now);
 
-  void note_issued(const Warp& warp);
+  void note_issued(unsigned w);
 
   void dump(std::string& out) const;
 

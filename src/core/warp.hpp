@@ -13,7 +13,8 @@
 
 namespace lockstep::core {
 
-inline constexpr unsigned kMaxWarps = 64;  // of an SM; slot = sub-core * 16 + position
+inline constexpr unsigned kMaxWarps = 64;  // of an SM; slot = sub-core * kWarpsOfSubcore + position
+inline constexpr unsigned kMaxSubcores = 4, kWarpsOfSubcore = kMaxWarps / kMaxSubcores;
 inline constexpr unsigned kMaxIbuffer = 8;
 inline constexpr unsigned kMaxAsyncGroups = 16;          // LDGSTS groups that one warp may have open
 inline constexpr std::uint64_t kMaxMbarriers = 1 << 16;  // that a CTA's records may name; 256 KiB have 32768

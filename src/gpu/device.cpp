@@ -61,7 +61,7 @@ void Device::collect(std::uint8_t slot, stats::KernelCounters& total) {
   if (peer_port_) peer_port_->take_counters(slot, total);
 }
 
-void Device::take_profile(std::uint8_t slot, std::vector<stats::InstructionCounters>& total) {
+void Device::take_profile(std::uint8_t slot, stats::KernelProfile& total) {
   for (const Part& part : sms_) part.counters->take_profile(slot, total);
 }
 

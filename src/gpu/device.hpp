@@ -100,7 +100,7 @@ class Device {
   /// Adds the counters of a kernel slot since the last call to `total`. After settle().
   void collect(std::uint8_t slot, stats::KernelCounters& total);
   /// Adds what the instructions of a slot's kernel have done; once, when it or the run has ended.
-  void take_profile(std::uint8_t slot, std::vector<stats::InstructionCounters>& total);
+  void take_profile(std::uint8_t slot, stats::KernelProfile& total);
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
   /// The L2 holds what it does after an access that takes no time (mem::Slice::touch).

@@ -24,11 +24,12 @@ std::vector<stats::ProfiledInstruction> instructions_of(const trace::CtaFeed& fe
 
 void ProfileBook::enter(Device& device, std::uint8_t slot, stats::KernelResult& result) {
   const trace::CtaFeed* feed = device.kernels()[slot].feed;
-  std::vector<stats::InstructionCounters> rows;
-  device.take_profile(slot, rows);
+  stats::KernelProfile counted;
+  device.take_profile(slot, counted);
   if (feed == nullptr) return;  // launched, but no CTA was asked for yet
   std::vector<stats::ProfiledInstruction> instructions = instructions_of(*feed);
-  rows.resize(instructions.size());
+  counted.instructions.resize(instructions.size());
+  result.profile.subcores = std::move(counted.subcores);
   // The static table is in order of occurrence, which launches of the same code need not share.
   std::vector<std::uint32_t> order(instructions.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -39,7 +40,7 @@ void ProfileBook::enter(Device& device, std::uint8_t slot, stats::KernelResult& 
   stats::ProfiledCode code{result.name, {}};
   for (const std::uint32_t i : order) {
     code.instructions.push_back(std::move(instructions[i]));
-    result.profile.push_back(rows[i]);
+    result.profile.instructions.push_back(counted.instructions[i]);
   }
   result.code = number_of(std::move(code));
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "plot/canvas.hpp"
 #include "plot/chart.hpp"
@@ -82,6 +83,30 @@ std::string stall_table(const Judged& j) {
              "soft");
 }
 
+/// By the sub-core's number in its SM: shares of the kernel's time on all SMs.
+std::string subcore_table(const Run& run, const Judged& j) {
+  const LaunchProfile* launch = run.profile_of(*j.kernel);
+  if (!launch || launch->counts.subcores.empty()) return "";
+  const auto& subcores = launch->counts.subcores;
+  const double all = j.usage.cycles * run.machine.gpu.sms;
+  std::vector<Column> columns{{"reason", "as in stats.json", false}};
+  std::vector<Cell> without{text_cell("no warp of this kernel")};
+  for (std::size_t i = 0; i < subcores.size(); ++i) {
+    columns.push_back({fmt::format("sub-core {}", i), "of its time in all SMs, while the kernel ran"});
+    const auto busy = std::accumulate(subcores[i].begin(), subcores[i].end(), std::uint64_t{0});
+    without.push_back(share_cell(1 - static_cast<double>(busy) / std::max(1.0, all)));
+  }
+  std::vector<std::vector<Cell>> rows;
+  for (unsigned s = 0; s < stats::kStalls; ++s) {
+    if (j.usage.stalls[s] <= 0) continue;
+    rows.push_back({text_cell(stats::stall_name(static_cast<Stall>(s)))});
+    for (const stats::StallCycles& subcore : subcores)
+      rows.back().push_back(share_cell(static_cast<double>(subcore[s]) / std::max(1.0, all)));
+  }
+  rows.push_back(std::move(without));
+  return heading(3, "By sub-core") + table(columns, rows);
+}
+
 std::string_view limiter_meaning(const std::string& limiter) {
   if (limiter == "warps") return "an SM's warp slots are full";
   if (limiter == "registers") return "the register file is full: fewer registers a thread allow more";
@@ -127,8 +152,8 @@ std::string kernel_section(const Run& run, const Judged& judged) {
   html += "<div class=\"two\"><div>" + busy_chart(judged) + "</div><div>" + roofline(run, judged) +
           "</div></div>\n";
   html += heading(3, "Memory") + memory_chart(run, judged);
-  html += "<div class=\"two\"><div>" + stall_table(judged) + "</div><div>" + occupancy(run, judged) +
-          mix_section(run, judged) + energy_section(judged) + "</div></div>\n";
+  html += "<div class=\"two\"><div>" + stall_table(judged) + subcore_table(run, judged) + "</div><div>" +
+          occupancy(run, judged) + mix_section(run, judged) + energy_section(judged) + "</div></div>\n";
   return html + source_section(run, judged);
 }
 

@@ -53,23 +53,45 @@ stats::ProfiledCode code_of(const std::string& file, const Json& json) {
   return code;
 }
 
+/// Of every reason but `empty`, from column `c` on.
+stats::StallCycles stalls_of(const std::string& file, const Json& json, std::size_t& c) {
+  stats::StallCycles stalls{};
+  for (unsigned s = 0; s < stats::kStalls; ++s)
+    if (s != static_cast<unsigned>(stats::Stall::kEmpty)) stalls[s] = whole(file, json[c++]);
+  return stalls;
+}
+
 stats::InstructionCounters row_of(const std::string& file, const Json& json, std::size_t columns) {
   if (!json.is_array() || json.size() != columns)
     fail(file, fmt::format("found a row without {} numbers", columns));
   stats::InstructionCounters row;
   std::size_t c = 0;
   row.threads = whole(file, json[c++]);
-  for (unsigned s = 0; s < stats::kStalls; ++s)
-    if (s != static_cast<unsigned>(stats::Stall::kEmpty)) row.stalls[s] = whole(file, json[c++]);
+  row.stalls = stalls_of(file, json, c);
   row.l1_sectors = whole(file, json[c++]);
   row.l2_sectors = whole(file, json[c++]);
   row.shared_wavefronts = whole(file, json[c++]);
   return row;
 }
 
-void check_columns(const std::string& file, const Json& root) {
-  const Json& columns = need(file, root, "columns", Json::value_t::array);
-  const auto expected = stats::profile_columns();
+/// Files of earlier versions have none.
+std::vector<stats::StallCycles> subcores_of(const std::string& file, const Json& launch) {
+  std::vector<stats::StallCycles> subcores;
+  const auto found = launch.find("subcores");
+  if (found == launch.end()) return subcores;
+  const std::size_t columns = stats::subcore_columns().size();
+  for (const Json& row : need(file, launch, "subcores", Json::value_t::array)) {
+    if (!row.is_array() || row.size() != columns)
+      fail(file, fmt::format("found a sub-core without {} numbers", columns));
+    std::size_t c = 0;
+    subcores.push_back(stalls_of(file, row, c));
+  }
+  return subcores;
+}
+
+void check_columns(const std::string& file, const Json& root, const char* key,
+                   const std::vector<stats::ProfileColumn>& expected) {
+  const Json& columns = need(file, root, key, Json::value_t::array);
   const bool same =
       std::equal(columns.begin(), columns.end(), expected.begin(), expected.end(),
                  [](const Json& a, const stats::ProfileColumn& b) { return a == Json(b.name); });
@@ -87,7 +109,8 @@ LaunchProfile launch_of(const std::string& file, const Json& json,
     fail(file, fmt::format("found {} rows for {} instructions", rows.size(),
                            codes[launch.code].instructions.size()));
   const std::size_t columns = stats::profile_columns().size();
-  for (const Json& row : rows) launch.rows.push_back(row_of(file, row, columns));
+  for (const Json& row : rows) launch.counts.instructions.push_back(row_of(file, row, columns));
+  launch.counts.subcores = subcores_of(file, json);
   return launch;
 }
 
@@ -98,7 +121,9 @@ Profile parse_profile(const std::string& text, const std::string& file) {
   if (root.is_discarded()) fail(file, "not valid JSON");
   if (const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned); schema != 1u)
     throw InputError(file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
-  check_columns(file, root);
+  check_columns(file, root, "columns", stats::profile_columns());
+  if (root.contains("subcore_columns"))
+    check_columns(file, root, "subcore_columns", stats::subcore_columns());
   Profile profile;
   profile.config_hash = need(file, root, "config_hash", Json::value_t::string).get<std::string>();
   profile.trace_hash = text_if_any(need(file, root, "trace", Json::value_t::object), "hash");

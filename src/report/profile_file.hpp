@@ -10,9 +10,9 @@
 namespace lockstep::report {
 
 struct LaunchProfile {
-  std::size_t kernel = 0;                        // index in stats.json's kernels
-  std::size_t code = 0;                          // index of Profile::codes
-  std::vector<stats::InstructionCounters> rows;  // for each of the code's instructions
+  std::size_t kernel = 0;  // index in stats.json's kernels
+  std::size_t code = 0;    // index of Profile::codes
+  stats::KernelProfile counts;
 };
 
 struct Profile {

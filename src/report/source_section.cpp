@@ -98,7 +98,7 @@ std::string by_instruction(const Instructions& all) {
                           code_cell(stats::readable_instruction(instruction.text))};
     if (ptx) row.push_back(code_cell(instruction.ptx));
     if (lines) row.push_back(code_cell(place_of(instruction)));
-    const auto cells = counter_cells(all, all.launch->rows[i]);
+    const auto cells = counter_cells(all, all.launch->counts.instructions[i]);
     row.insert(row.end(), cells.begin(), cells.end());
     rows.push_back(std::move(row));
   }
@@ -114,7 +114,8 @@ std::string by_line(const Instructions& all) {
   for (std::size_t i = 0; i < all.code->instructions.size(); ++i) {
     const auto& instruction = all.code->instructions[i];
     if (instruction.source_line != 0)
-      stats::add(lines[{instruction.source_file, instruction.source_line}], all.launch->rows[i]);
+      stats::add(lines[{instruction.source_file, instruction.source_line}],
+                 all.launch->counts.instructions[i]);
   }
   if (lines.empty()) return "";
   std::vector<Column> columns{{"source", "line of the program's source", false}};
@@ -136,7 +137,7 @@ std::optional<Instructions> instructions_of(const Run& run, const Judged& judged
   const LaunchProfile* launch = run.profile_of(*judged.kernel);
   if (!launch) return std::nullopt;
   Instructions all{&run.profile->codes[launch->code], launch};
-  for (const InstructionCounters& c : launch->rows) {
+  for (const InstructionCounters& c : launch->counts.instructions) {
     all.all_issues += issues(c);
     all.all_stalled += stalled(c);
   }
@@ -167,8 +168,8 @@ std::string mix_section(const Run& run, const Judged& judged) {
   const auto all = instructions_of(run, judged);
   if (!all) return title + memory_mix(judged);
   std::map<std::string, double> by_opcode;
-  for (std::size_t i = 0; i < all->launch->rows.size(); ++i)
-    by_opcode[opcode_of(all->code->instructions[i].text)] += issues(all->launch->rows[i]);
+  for (std::size_t i = 0; i < all->launch->counts.instructions.size(); ++i)
+    by_opcode[opcode_of(all->code->instructions[i].text)] += issues(all->launch->counts.instructions[i]);
   std::vector<std::pair<std::string, double>> order(by_opcode.begin(), by_opcode.end());
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });

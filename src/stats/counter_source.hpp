@@ -20,7 +20,7 @@ class CounterSource {
   [[nodiscard]] virtual bool quiescent() const = 0;
   /// Adds what it has of the kernel's instructions, by index in its static table, and starts again from zero;
   /// those without `--profile` add nothing. Likewise, and only when the kernel or the run has ended.
-  virtual void take_profile(std::uint8_t, std::vector<InstructionCounters>&) {}
+  virtual void take_profile(std::uint8_t, KernelProfile&) {}
   /// Adds the counters of its TLB, so far; those that have none add nothing.
   virtual void add_translation(uvm::TlbCounters&) const {}
 };

@@ -270,7 +270,8 @@ constexpr std::string_view kProfilePreface = R"(
 With `--profile` there is `profile.json`, the same bytes for every host, thread count, schedule and window: `schema` (1), `version`,
 `gpu`, `config_hash` and `trace` as in stats.json; `columns`; `codes`, the instructions of kernels (`pc`, `text` as in the trace, and
 where they are known `ptx`, the statement, with `file` and `line` of the source), which launches of the same code share;
-and `kernels`, each with its index among stats.json's `kernels`, its `id`, its `code` and for each instruction a row of `columns`.
+and `kernels`, each with its index among stats.json's `kernels`, its `id`, its `code`, for each instruction a row of `columns`, and for
+each sub-core, numbered in its SM and summed over SMs, a row of `subcore_columns` (issues and the reasons for stalls).
 PTX is known of programs that are simulated while they run (`exec`, `run --launch`); source lines where the program was
 compiled with `-lineinfo`.
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "stats/descriptors.hpp"
 #include "stats/report.hpp"
@@ -30,14 +31,21 @@ bool take_names(std::string_view& rest, std::vector<std::string_view>& names) {
   return names.empty() || !names.back().empty();
 }
 
-std::string row_text(const InstructionCounters& c) {
-  std::string text = fmt::format("[{}", c.threads);
+/// "1,2,3": of every reason but `empty`.
+std::string stalls_text(const StallCycles& stalls) {
+  std::string text;
   for (unsigned s = 0; s < kStalls; ++s)
     if (s != static_cast<unsigned>(Stall::kEmpty))
-      fmt::format_to(std::back_inserter(text), ",{}", c.stalls[s]);
-  fmt::format_to(std::back_inserter(text), ",{},{},{}]", c.l1_sectors, c.l2_sectors, c.shared_wavefronts);
+      fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ",", stalls[s]);
   return text;
 }
+
+std::string row_text(const InstructionCounters& c) {
+  return fmt::format("[{},{},{},{},{}]", c.threads, stalls_text(c.stalls), c.l1_sectors, c.l2_sectors,
+                     c.shared_wavefronts);
+}
+
+std::string subcore_text(const StallCycles& stalls) { return "[" + stalls_text(stalls) + "]"; }
 
 std::string instruction_text(const ProfiledInstruction& i) {
   std::string text = fmt::format("{{\"pc\":{},\"text\":{}", i.pc, json_string(i.text));
@@ -76,14 +84,20 @@ std::string readable_instruction(std::string_view text) {
   return out;
 }
 
-std::vector<ProfileColumn> profile_columns() {
-  std::vector<ProfileColumn> columns{{"threads", "instructions", "active lanes, summed over its issues"}};
+std::vector<ProfileColumn> subcore_columns() {
+  std::vector<ProfileColumn> columns;
   for (unsigned s = 0; s < kStalls; ++s) {
     if (s == static_cast<unsigned>(Stall::kEmpty)) continue;
     const std::string_view name = stall_name(static_cast<Stall>(s));
     columns.push_back({std::string(name), s == 0 ? "instructions" : "cycles",
                        s == 0 ? "times that a warp issued it" : "sub-core cycles booked for this reason"});
   }
+  return columns;
+}
+
+std::vector<ProfileColumn> profile_columns() {
+  std::vector<ProfileColumn> columns{{"threads", "instructions", "active lanes, summed over its issues"}};
+  for (ProfileColumn& column : subcore_columns()) columns.push_back(std::move(column));
   columns.push_back({"l1_sectors", "sectors", "looked up in the L1 data caches"});
   columns.push_back({"l2_sectors", "sectors", "asked of the L2 or sent there"});
   columns.push_back({"shared_wavefronts", "wavefronts", "passes over the shared-memory banks"});
@@ -97,7 +111,9 @@ std::string profile_json(const RunReport& report) {
       json_string(report.version), json_string(report.gpu), hex16(report.config_hash),
       json_string(report.trace_name), hex16(report.trace_hash));
   text += "  \"columns\":[" +
-          list(profile_columns(), ",", [](const auto& c) { return json_string(c.name); }) + "],\n";
+          list(profile_columns(), ",", [](const auto& c) { return json_string(c.name); }) +
+          "],\n  \"subcore_columns\":[" +
+          list(subcore_columns(), ",", [](const auto& c) { return json_string(c.name); }) + "],\n";
   text +=
       "  \"codes\":[" + list(report.codes, ",", [](const ProfiledCode& code) {
         return fmt::format("\n    {{\"kernel\":{},\"instructions\":[\n      {}]}}", json_string(code.kernel),
@@ -107,9 +123,12 @@ std::string profile_json(const RunReport& report) {
   const char* separator = "";
   for (std::size_t k = 0; k < report.kernels.size(); ++k) {
     const KernelResult& kernel = report.kernels[k];
-    if (kernel.profile.empty()) continue;
-    text += fmt::format("{}\n    {{\"kernel\":{},\"id\":{},\"code\":{},\"rows\":[\n      {}]}}", separator, k,
-                        kernel.id, kernel.code, list(kernel.profile, ",\n      ", row_text));
+    if (kernel.profile.instructions.empty()) continue;
+    text += fmt::format(
+        "{}\n    {{\"kernel\":{},\"id\":{},\"code\":{},\"rows\":[\n      {}],\n    \"subcores\":[\n      "
+        "{}]}}",
+        separator, k, kernel.id, kernel.code, list(kernel.profile.instructions, ",\n      ", row_text),
+        list(kernel.profile.subcores, ",\n      ", subcore_text));
     separator = ",";
   }
   return text + "]\n}\n";

@@ -28,6 +28,22 @@ struct InstructionCounters {
   friend bool operator==(const InstructionCounters&, const InstructionCounters&) = default;
 };
 
+/// By reason, as InstructionCounters::stalls.
+using StallCycles = std::array<std::uint64_t, kStalls>;
+
+/// What a launch of a kernel did, by instruction and by sub-core.
+struct KernelProfile {
+  std::vector<InstructionCounters> instructions;
+  /// By the sub-core's number in its SM, summed over all SMs: of each reason the sum over sub-cores is that
+  /// over instructions. Cycles without a warp of the launch are in none.
+  std::vector<StallCycles> subcores;
+  friend bool operator==(const KernelProfile&, const KernelProfile&) = default;
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, instructions, subcores);
+  }
+};
+
 struct ProfiledInstruction {
   std::uint32_t pc = 0;
   std::string text;               // as trace::TracedInstruction::text
@@ -60,6 +76,8 @@ struct ProfileColumn {
   std::string_view unit, help;
 };
 [[nodiscard]] std::vector<ProfileColumn> profile_columns();
+/// Columns of a launch's sub-cores.
+[[nodiscard]] std::vector<ProfileColumn> subcore_columns();
 
 /// profile.json: schema 1. Byte-identical for equal reports. Precondition: has_profile().
 [[nodiscard]] std::string profile_json(const RunReport& report);

@@ -35,9 +35,9 @@ struct KernelResult {
   bool estimated = false;           // a run by samples did not time it; cycles and counters are predicted
   std::uint64_t ctas_left_out = 0;  // CTAs that were not timed: their part is predicted
   KernelCounters counters;
-  std::uint32_t code = 0;                    // with --profile: index of RunReport::codes
-  std::vector<InstructionCounters> profile;  // for each of the code's instructions; empty: not profiled
-  std::optional<EnergyParts> energy{};       // nothing where the device's configuration has no coefficients
+  std::uint32_t code = 0;               // with --profile: index of RunReport::codes
+  KernelProfile profile;                // of the code's instructions, in their order; empty: not profiled
+  std::optional<EnergyParts> energy{};  // nothing where the device's configuration has no coefficients
   template <class A>
   void persist(A& a) {
     a.members(*this, name, id, stream, grid, block, start_cycle, launch_cycles, cycles, ctas_per_sm,

@@ -19,7 +19,7 @@ gpu::RunOptions profiled(const char* product = "v100") {
 /// The sums over instructions are the kernel's counters, of which `empty` alone has no instruction.
 void check_sums(const stats::KernelResult& kernel) {
   stats::InstructionCounters sum;
-  for (const stats::InstructionCounters& i : kernel.profile) stats::add(sum, i);
+  for (const stats::InstructionCounters& i : kernel.profile.instructions) stats::add(sum, i);
   const stats::SmCounters& sm = kernel.counters.sm;
   for (unsigned s = 0; s < stats::kStalls; ++s) {
     INFO("reason " << s);
@@ -30,6 +30,21 @@ void check_sums(const stats::KernelResult& kernel) {
   CHECK(sum.l1_sectors == sm.l1.accesses);
   CHECK(sum.l2_sectors == sm.l1_load_sectors_sent + sm.l1_store_sectors_sent + sm.l1_atomic_sectors_sent);
   CHECK(sum.shared_wavefronts == sm.shared_wavefronts);
+}
+
+/// So are the sums over sub-cores, none of which was busy longer than the kernel ran on all SMs.
+void check_subcores(const stats::KernelResult& kernel, unsigned subcores) {
+  REQUIRE(kernel.profile.subcores.size() == subcores);
+  stats::StallCycles sum{};
+  for (const stats::StallCycles& subcore : kernel.profile.subcores) {
+    std::uint64_t cycles = 0;
+    for (unsigned s = 0; s < stats::kStalls; ++s) sum[s] += subcore[s], cycles += subcore[s];
+    CHECK(cycles <= kernel.cycles * kernel.subcores / subcores);
+  }
+  for (unsigned s = 0; s < stats::kStalls; ++s) {
+    INFO("reason " << s);
+    CHECK(sum[s] == (static_cast<Stall>(s) == Stall::kEmpty ? 0 : kernel.counters.sm.stalls[s]));
+  }
 }
 
 /// Issues of each text of a kernel, counted in the trace alone.
@@ -57,10 +72,26 @@ TEST_CASE("the sums over instructions are the kernel's counters") {
       const stats::RunReport report = gpu::simulate(*trace, profiled(product)).report;
       REQUIRE(report.has_profile());
       for (const stats::KernelResult& kernel : report.kernels) {
-        REQUIRE(kernel.profile.size() == report.codes[kernel.code].instructions.size());
+        REQUIRE(kernel.profile.instructions.size() == report.codes[kernel.code].instructions.size());
         check_sums(kernel);
+        check_subcores(kernel, 4);
       }
     }
+}
+
+TEST_CASE("a CTA of one warp keeps one sub-core busy, a CTA of five warps one of them twice") {
+  for (const unsigned warps : {1u, 2u, 5u}) {
+    // Every warp of `ffma` issues as many instructions.
+    const OpenTrace trace({"ffma", "ffma", {{"threads", std::to_string(32 * warps)}}});
+    const stats::KernelResult kernel = gpu::simulate(*trace, profiled()).report.kernels.at(0);
+    std::vector<std::uint64_t> issued;
+    for (const stats::StallCycles& subcore : kernel.profile.subcores) issued.push_back(subcore[0]);
+    std::sort(issued.begin(), issued.end());
+    const std::uint64_t each = kernel.counters.sm.warp_instructions / warps;
+    std::vector<std::uint64_t> expected(4);
+    for (unsigned w = 0; w < warps; ++w) expected[3 - w % 4] += each;
+    CHECK(issued == expected);
+  }
 }
 
 TEST_CASE("instructions are issued as often as the trace has them") {
@@ -68,8 +99,8 @@ TEST_CASE("instructions are issued as often as the trace has them") {
   const stats::RunReport report = gpu::simulate(*trace, profiled()).report;
   for (const stats::KernelResult& kernel : report.kernels) {
     std::map<std::string, std::uint64_t> issues;
-    for (std::size_t i = 0; i < kernel.profile.size(); ++i)
-      issues[report.codes[kernel.code].instructions[i].text] += kernel.profile[i].stalls[0];
+    for (std::size_t i = 0; i < kernel.profile.instructions.size(); ++i)
+      issues[report.codes[kernel.code].instructions[i].text] += kernel.profile.instructions[i].stalls[0];
     CHECK(issues == issues_in_trace(*trace, static_cast<std::uint32_t>(kernel.id - 1)));
   }
 }
@@ -94,11 +125,12 @@ TEST_CASE("a chain of loads waits at the instruction that uses the result") {
   const auto& instructions = report.codes[kernel.code].instructions;
   std::uint64_t at_loads = 0, long_scoreboard = 0;
   for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const std::uint64_t cycles = kernel.profile[i].stalls[static_cast<unsigned>(Stall::kLongScoreboard)];
+    const std::uint64_t cycles =
+        kernel.profile.instructions[i].stalls[static_cast<unsigned>(Stall::kLongScoreboard)];
     long_scoreboard += cycles;
     // Nothing before the first load has a result of memory to wait for.
     const bool load = instructions[i].text.find("LDG") != std::string::npos;
-    if (load) at_loads += kernel.profile[i].l1_sectors;
+    if (load) at_loads += kernel.profile.instructions[i].l1_sectors;
     if (at_loads == 0) CHECK(cycles == 0);
   }
   CHECK(long_scoreboard > 0);
@@ -153,7 +185,7 @@ TEST_CASE("units are taken for as long as their instructions say") {
   const auto& code = report.codes.at(0).instructions;
   for (std::size_t i = 0; i < code.size(); ++i)
     if (code[i].text.find("FFMA") != std::string::npos || code[i].text.find("IMAD") != std::string::npos)
-      fma += 2 * report.kernels[0].profile[i].stalls[0];
+      fma += 2 * report.kernels[0].profile.instructions[i].stalls[0];
   CHECK(fma >= 2u * 2 * 256 * 2);
   CHECK(pipes[static_cast<unsigned>(stats::Pipe::kFma)] == fma);
   CHECK(pipes[static_cast<unsigned>(stats::Pipe::kTensor)] == 0);

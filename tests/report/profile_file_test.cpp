@@ -21,9 +21,9 @@ stats::RunReport sample() {
        {{0, "1 R4 LDG.E 1 R8 4", "ld.global.f32 %f1, [%rd1];", "a/b.cu", 12}, {16, "0 EXIT 0", "", "", 0}}}};
   stats::KernelResult kernel;
   kernel.id = 7;
-  kernel.profile.resize(2);
+  kernel.profile.instructions.resize(2);
   std::uint64_t next = 1;
-  for (stats::InstructionCounters& row : kernel.profile) {
+  for (stats::InstructionCounters& row : kernel.profile.instructions) {
     row.threads = next++;
     for (unsigned s = 0; s < stats::kStalls; ++s)
       if (static_cast<stats::Stall>(s) != stats::Stall::kEmpty) row.stalls[s] = next++;
@@ -31,6 +31,10 @@ stats::RunReport sample() {
     row.l2_sectors = next++;
     row.shared_wavefronts = next++;
   }
+  kernel.profile.subcores.resize(4);
+  for (stats::StallCycles& subcore : kernel.profile.subcores)
+    for (unsigned s = 0; s < stats::kStalls; ++s)
+      if (static_cast<stats::Stall>(s) != stats::Stall::kEmpty) subcore[s] = next++;
   report.kernels.resize(1);  // without a profile
   report.kernels.push_back(kernel);
   return report;
@@ -47,13 +51,23 @@ TEST_CASE("what is written is read back") {
   CHECK(profile.codes[0].instructions == report.codes[0].instructions);
   REQUIRE(profile.kernels.size() == 1);
   CHECK(profile.kernels[0].kernel == 1);
-  CHECK(profile.kernels[0].rows == report.kernels[1].profile);
+  CHECK(profile.kernels[0].counts == report.kernels[1].profile);
 }
 
 TEST_CASE("each column of the file is in the description") {
   const auto json = nlohmann::json::parse(stats::profile_json(sample()));
   CHECK(json["columns"].size() == stats::profile_columns().size());
   CHECK(json["kernels"][0]["rows"][0].size() == json["columns"].size());
+  CHECK(json["kernels"][0]["subcores"][0].size() == json["subcore_columns"].size());
+}
+
+TEST_CASE("a profile of a version that did not count sub-cores is read") {
+  auto json = nlohmann::json::parse(stats::profile_json(sample()));
+  json.erase("subcore_columns");
+  json["kernels"][0].erase("subcores");
+  const Profile profile = parse_profile(json.dump(), "profile.json");
+  CHECK(profile.kernels[0].counts.subcores.empty());
+  CHECK(profile.kernels[0].counts.instructions == sample().kernels[1].profile.instructions);
 }
 
 TEST_CASE("a broken profile is one error that names the file") {
