@@ -58,7 +58,7 @@ Syntax sweep_syntax() {
       "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. What is there "
       "already is\n"
       "not run again. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended by a "
-      "signal.";
+      "signal,\n75 --task ended by a signal with a checkpoint, from which it goes on.";
   return syntax;
 }
 
@@ -177,7 +177,9 @@ void run_pending(const Sweep& sweep, const std::vector<std::size_t>& left, unsig
   std::size_t done = 0;
   if (!sweep.arguments.quiet)
     options.ended = [&](std::size_t job, const study::Stored& stored, double seconds) {
-      const char* how = stored.state == State::kMissing ? "cut off" : name_of(stored.state);
+      const char* how = stored.state != State::kMissing             ? name_of(stored.state)
+                        : sweep.store.has_checkpoint(work[job].key) ? "cut off, with a checkpoint"
+                                                                    : "cut off";
       print_err("[{}/{}] {} in {:.1f} s: {}{}{}\n", ++done, work.size(), how, seconds,
                 sweep.plan.names[left[job]], stored.error.empty() ? "" : ": ", stored.error);
     };
@@ -230,7 +232,8 @@ int run_task(const Sweep& sweep) {
   const study::Stored stored = sweep.store.look(sweep.plan.jobs[task - 1].key);
   if (left.empty() && !sweep.arguments.quiet)
     print_err("{}: {} already\n", sweep.plan.names[task - 1], name_of(stored.state));
-  if (interrupted()) return kInterrupted;
+  if (interrupted())
+    return sweep.store.has_checkpoint(sweep.plan.jobs[task - 1].key) ? kCheckpointed : kInterrupted;
   return stored.state == State::kComplete ? kDone : kDifferent;
 }
 

@@ -28,10 +28,10 @@ using study::Study;
 
 /// Options of `run` and `exec` that `lockstep sweep` gives itself, that change no result, or that simulate
 /// nothing.
-constexpr std::array<std::string_view, 21> kNotOfStudies{
-    "config",  "c",        "set",      "out",      "o",      "quiet",      "q",
-    "threads", "t",        "device",   "launch",   "help",   "window",     "shuffle",
-    "no-skip", "schedule", "work-log", "timeline", "record", "functional", "json"};
+constexpr std::array<std::string_view, 23> kNotOfStudies{
+    "config",   "c",        "set",    "out",        "o",      "quiet",      "q",       "threads",
+    "t",        "device",   "launch", "help",       "window", "shuffle",    "no-skip", "schedule",
+    "work-log", "timeline", "record", "functional", "json",   "checkpoint", "resume"};
 
 void check_options(const PlannedRun& run) {
   for (const auto& [name, value] : run.settings.options)
@@ -85,8 +85,7 @@ class Identities {
  public:
   explicit Identities(const Study& study) : study_(study) {}
 
-  std::string of(const PlannedRun& run) {
-    const RunArguments arguments = parsed(study::arguments_of(study_, run));
+  std::string of(const PlannedRun& run, const RunArguments& arguments) {
     const study::Workload& workload = study_.workloads[run.workload];
     auto& content = contents_[run.workload];
     if (content.empty()) content = workload.program.empty() ? trace_text(arguments) : program_text(workload);
@@ -134,6 +133,13 @@ class Identities {
   std::unordered_map<std::size_t, std::string> contents_;  // by workload
 };
 
+/// As the program allows it: docs/studies/checkpoint.md.
+bool resumable(const Study& study, const PlannedRun& run, const RunArguments& arguments) {
+  const gpu::RunOptions& options = arguments.options;
+  return study.workloads[run.workload].program.empty() && arguments.script.empty() && !options.sample &&
+         !(options.system && options.system->nics > 0);
+}
+
 }  // namespace
 
 SweepJobs sweep_jobs(const Study& study) {
@@ -142,17 +148,21 @@ SweepJobs sweep_jobs(const Study& study) {
   Identities identities(study);
   std::unordered_map<std::string, std::size_t> known;
   for (const PlannedRun& run : sweep.runs) {
-    std::string identity;
+    study::Job job;
+    job.arguments = study::arguments_of(study, run);
     try {
       check_options(run);
-      identity = identities.of(run);
+      const RunArguments arguments = parsed(job.arguments);
+      job.identity = identities.of(run, arguments);
+      job.resumable = resumable(study, run, arguments);
     } catch (const UserError& e) {
       throw InputError(study.file, study.workloads[run.workload].line,
                        fmt::format("{}: {}", study::description(study, run), e.what()));
     }
-    sweep.keys.push_back(study::key_of(identity));
+    job.key = study::key_of(job.identity);
+    sweep.keys.push_back(job.key);
     if (!known.try_emplace(sweep.keys.back(), sweep.jobs.size()).second) continue;
-    sweep.jobs.push_back({sweep.keys.back(), std::move(identity), study::arguments_of(study, run)});
+    sweep.jobs.push_back(std::move(job));
     sweep.names.push_back(study::description(study, run));
   }
   return sweep;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "checkpoint/folder.hpp"
 #include "stats/files.hpp"
 #include "stats/stored_run.hpp"
 #include "stats/text.hpp"
@@ -125,7 +126,14 @@ void RunStore::fail(const std::string& key, const std::string& error) const {
 
 void RunStore::forget(const std::string& key) const {
   for (const char* file : {kFailure, "/stats.json"}) stats::remove_file(folder_of(key) + file);
+  checkpoint::clear(checkpoints_of(folder_of(key)));
 }
+
+bool RunStore::has_checkpoint(const std::string& key) const {
+  return !checkpoint::list(checkpoints_of(folder_of(key))).empty();
+}
+
+std::string checkpoints_of(const std::string& run_folder) { return run_folder + "/checkpoints"; }
 
 std::string key_of(const std::string& identity) {
   trace::ContentHash hash;

@@ -37,7 +37,7 @@ class RunLock {
 };
 
 /// FOLDER/runs/KEY: the result folder of a run, with `log` (what it printed), `identity.txt` (what the key
-/// stands for) and, where it failed, `failure.json`.
+/// stands for), where it failed `failure.json`, and where it was cut off `checkpoints/`.
 class RunStore {
  public:
   explicit RunStore(std::string folder) : folder_(std::move(folder)) {}
@@ -51,12 +51,17 @@ class RunStore {
   void prepare(const std::string& key, const std::string& identity) const;
   /// Throws UserError.
   void fail(const std::string& key, const std::string& error) const;
-  /// Forgets results and failure.
+  /// Whether a run that was cut off has left a state to go on from.
+  [[nodiscard]] bool has_checkpoint(const std::string& key) const;
+  /// Forgets results, checkpoints and failure.
   void forget(const std::string& key) const;
 
  private:
   std::string folder_;
 };
+
+/// Where the run of this result folder keeps its state.
+[[nodiscard]] std::string checkpoints_of(const std::string& run_folder);
 
 /// 16 hexadecimal digits of the text's hash.
 [[nodiscard]] std::string key_of(const std::string& identity);

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "checkpoint/folder.hpp"
 #include "stats/files.hpp"
 #include "stats/text.hpp"
 #include "util/error.hpp"
@@ -70,10 +71,15 @@ class SpawnSetup {
   posix_spawnattr_t attributes_;
 };
 
-/// "run -o FOLDER -q -t N" and the rest.
+/// "run -o FOLDER -q -t N", what keeps and resumes its state, and the rest.
 std::vector<std::string> command_of(const Job& job, const std::string& folder, const RunnerOptions& options) {
   std::vector<std::string> words{
       options.program, job.arguments.front(), "-o", folder, "-q", "-t", std::to_string(options.threads)};
+  if (job.resumable) {
+    const std::string checkpoints = checkpoints_of(folder);
+    words.insert(words.end(), {"--checkpoint", checkpoints});
+    if (!checkpoint::list(checkpoints).empty()) words.insert(words.end(), {"--resume", checkpoints});
+  }
   words.insert(words.end(), job.arguments.begin() + 1, job.arguments.end());
   return words;
 }
@@ -110,9 +116,10 @@ std::string complaint_in(const std::string& log) {
 
 /// Why a run that has ended is not complete; empty: it was told to end.
 std::string error_of(int status, bool told, const std::string& log) {
-  constexpr int kInterrupted = 130;
+  constexpr int kCheckpointed = 75, kInterrupted = 130;
   const bool signalled = WIFSIGNALED(status);
-  if (told && (signalled || WEXITSTATUS(status) == kInterrupted)) return "";
+  if (told && (signalled || WEXITSTATUS(status) == kInterrupted || WEXITSTATUS(status) == kCheckpointed))
+    return "";
   const std::string complaint = complaint_in(log);
   const std::string how =
       signalled ? fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))

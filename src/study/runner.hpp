@@ -13,6 +13,7 @@ namespace lockstep::study {
 struct Job {
   std::string key, identity;
   std::vector<std::string> arguments;  // as plan.hpp's arguments_of()
+  bool resumable = false;              // it may have --checkpoint and --resume: a run that is cut off goes on
 };
 
 struct RunnerOptions {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "stats/files.hpp"
+#include "study/requeue_script.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::study {
@@ -54,15 +55,17 @@ std::string ranges(std::span<const std::size_t> numbers) {
 std::string array_script(const ArrayOptions& options) {
   std::string command;
   for (const std::string& word : options.task) command += quoted(word) + " ";
-  // A minute before the time limit the program writes what it has, marked partial; exec: the signal is for
-  // it.
   return fmt::format(
       "#!/usr/bin/env bash\n"
       "# Written by `lockstep sweep --slurm`. A task of the array: array.sbatch OFFSET\n"
       "#SBATCH --job-name=lockstep\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task={}\n#SBATCH --mem=2G\n"
-      "#SBATCH --time=1-00:00:00\n#SBATCH --signal=B:TERM@60\n#SBATCH --requeue\n"
-      "set -euo pipefail\nexec {}$((SLURM_ARRAY_TASK_ID + $1))\n",
-      options.threads, command);
+      "#SBATCH --time=1-00:00:00\n"
+      "# Ten minutes before the time limit: the state is kept after the running kernel, and the task is "
+      "queued "
+      "again.\n"
+      "#SBATCH --signal=B:USR1@600\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
+      "set -euo pipefail\n{}run_and_requeue {}$((SLURM_ARRAY_TASK_ID + $1))\n",
+      options.threads, kRequeueScript, command);
 }
 
 void submit_array(const ArrayOptions& options, std::span<const std::size_t> tasks) {

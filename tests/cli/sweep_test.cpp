@@ -294,4 +294,54 @@ TEST_CASE("a study as a SLURM array: what is missing, in chunks, and its tasks")
   CHECK(submit(LOCKSTEP_BINARY, {"sweep", bench.folder / "s.toml", "-o", out, "--slurm"}).code == 2);
 }
 
+TEST_CASE("a task of a study is kept at the time limit, queued again, and goes on", "[long]") {
+  const Bench bench;
+  write_trace(bench.folder / "t", {.kernels = 200, .ctas = 160, .warps = 8, .body = 60});
+  spill(bench.folder / "s.toml", "config = \"v100\"\n[[workload]]\ntrace = \"t\"\n");
+  fs::create_directory(bench.folder / "bin");
+  for (const char* name : {"sbatch", "scontrol"}) {
+    const std::string script = bench.folder / "bin/" + name;
+    spill(script, "#!/bin/sh\necho \"$@\" >>" + (bench.folder / name) + ".log\n");
+    fs::permissions(script, fs::perms::owner_all);
+  }
+  const std::string path = (bench.folder / "bin:") + (std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin");
+  REQUIRE(run({"run", bench.folder / "t", "-q", "-c", "v100", "-o", bench.folder / "whole"}).code == 0);
+  const std::string out = bench.folder / "out";
+  REQUIRE(run(Launch{.arguments = {"sweep", bench.folder / "s.toml", "-o", out, "--slurm"},
+                     .environment = {{"PATH", path}}})
+              .code == 0);
+  const Launch task{.arguments = {out + "/array.sbatch", "0"},
+                    .environment = {{"PATH", path}, {"SLURM_ARRAY_TASK_ID", "1"}, {"SLURM_JOB_ID", "77"}},
+                    .program = "/bin/bash"};
+  Program job(task);
+  const auto under_way = [&] {
+    return fs::exists(out + "/runs") && !bench.runs().empty() && fs::exists(bench.runs()[0] + "/stats.json");
+  };
+  for (int i = 0; i < 30000 && !under_way(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(under_way());  // a kernel is done
+  job.send(SIGUSR1);
+  const Finished stopped = job.wait();
+  CAPTURE(stopped.err);
+  REQUIRE(stopped.code == 75);
+  CHECK_THAT(stopped.err, Catch::Contains("cut off, with a checkpoint"));
+  CHECK(slurp(bench.folder / "scontrol.log") == "requeue 77\n");
+  CHECK_THAT(bench.sweep({"--list"}).out, Catch::Contains("missing"));
+  // It goes on from the newest checkpoint: where that is damaged it says so, and --rerun begins anew.
+  const std::string place = bench.runs()[0];
+  std::string newest;
+  for (const auto& entry : fs::directory_iterator(place + "/checkpoints"))
+    newest = std::max(newest, entry.path().string());
+  const std::string whole = slurp(newest);
+  spill(newest, whole.substr(0, whole.size() / 2));
+  CHECK(run(task).code == 1);
+  CHECK_THAT(bench.sweep({"--list"}).out, Catch::Contains("failed") && Catch::Contains(newest));
+  spill(newest, whole);
+  fs::remove(place + "/failure.json");
+  const Finished last = run(task);
+  CAPTURE(last.err);
+  CHECK(last.code == 0);
+  CHECK(fs::is_empty(place + "/checkpoints"));
+  CHECK(slurp(bench.runs()[0] + "/stats.json") == slurp(bench.folder / "whole/stats.json"));
+}
+
 }  // namespace lockstep::cli

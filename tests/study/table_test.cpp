@@ -141,7 +141,8 @@ TEST_CASE("array indices are ranges") {
   const std::string script = array_script({{"/p/lockstep", "sweep", "it's"}, "/out", 4, {}});
   CHECK_THAT(script,
              Catch::Contains("#SBATCH --cpus-per-task=4\n") &&
-                 Catch::EndsWith("exec '/p/lockstep' 'sweep' 'it'\\''s' $((SLURM_ARRAY_TASK_ID + $1))\n"));
+                 Catch::EndsWith(
+                     "run_and_requeue '/p/lockstep' 'sweep' 'it'\\''s' $((SLURM_ARRAY_TASK_ID + $1))\n"));
 }
 
 }  // namespace lockstep::study
