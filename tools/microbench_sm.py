@@ -7,14 +7,12 @@ shared memory, instruction caches, barriers, atomics; with measured rows also th
 DIR holds h100_pcie_kernels.csv. Each figure is the slope between two sizes of a kernel of our generator, so that start
 and end cancel out; pipes and caches run on one TPC.
 """
-import math
 import os
-import statistics
 import tempfile
 
 import command_line
 from command_line import Failure
-from results.common import Context, Page, percent
+from results.common import Context, Page, percent, quantiles
 from results.split import is_check
 
 PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "micro", "published.tsv")
@@ -176,13 +174,6 @@ def launch_rows(measured, benchmarks):
     for row in h100_rows(measured):
         if row["profiler"] == "ncu" and row["benchmark"] in benchmarks:
             yield row["params"], parameters(row["params"]), float(row["raw_cycles_field"])
-
-
-def quantiles(errors):
-    """Mean, median, p90 (nearest rank) and maximum of the absolute values."""
-    ordered = sorted(abs(e) for e in errors)
-    return (statistics.mean(ordered), statistics.median(ordered), ordered[math.ceil(0.9 * len(ordered)) - 1],
-            ordered[-1])
 
 
 def against(title, rows):

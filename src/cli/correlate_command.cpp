@@ -11,6 +11,7 @@
 #include "cli/options.hpp"
 #include "correlate/correlation.hpp"
 #include "correlate/measurements.hpp"
+#include "correlate/pairs_file.hpp"
 #include "stats/files.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -64,6 +65,19 @@ std::string program_of(const Named& file, const std::vector<correlate::Simulated
   return "";
 }
 
+/// Files of pairs, in place of runs and measurements.
+Matched matched_in(const std::vector<std::string>& files) {
+  Matched matched;
+  for (const std::string& file : files) {
+    if (!file.ends_with(".csv"))
+      throw UserError(fmt::format(
+          "correlate: --hardware FILE is missing: {} is not a CSV file of pairs, which needs none", file));
+    std::ranges::move(correlate::read_pairs(file), std::back_inserter(matched.pairs));
+  }
+  if (matched.pairs.empty()) throw UserError("correlate: there is no pair in the files");
+  return matched;
+}
+
 void append(Matched& all, Matched more) {
   std::ranges::move(more.pairs, std::back_inserter(all.pairs));
   std::ranges::move(more.unmatched, std::back_inserter(all.unmatched));
@@ -77,9 +91,26 @@ void write_plots(const correlate::Correlation& correlation, const std::string& f
                       correlate::scatter_plot(correlation, group.counter));
 }
 
+/// Runs beside the measurements of --hardware.
+Matched matched_with(const std::vector<std::string>& runs, const std::vector<std::string>& hardware,
+                     std::set<std::string>& unknown) {
+  const auto programs = load_programs(runs);
+  Matched matched;
+  for (const std::string& text : hardware) {
+    const Named file = named(text);
+    const correlate::Measurements measured = correlate::read_measurements(file.path);
+    append(matched, correlate::match(programs, measured, file.path, program_of(file, programs, measured)));
+    unknown.insert(measured.unknown.begin(), measured.unknown.end());
+  }
+  if (matched.pairs.empty())
+    throw UserError(fmt::format("correlate: no measurement has a counterpart in the runs{}",
+                                matched.unmatched.empty() ? "" : "; " + matched.unmatched.front()));
+  return matched;
+}
+
 Syntax correlate_syntax() {
   Syntax syntax;
-  syntax.usage = "correlate RUN... --hardware FILE [options]";
+  syntax.usage = "correlate RUN... --hardware FILE [options], or correlate PAIRS.csv... [options]";
   syntax.summary =
       "Compares runs with measurements of a GPU: errors and correlation, by counter and by program.";
   syntax.positionals = {"RUN"};
@@ -91,7 +122,9 @@ Syntax correlate_syntax() {
       "pairs", "all pairs of values in the text")("json", "all as JSON");
   syntax.notes =
       "RUN: a result folder or stats.json; PROGRAM=RUN names its program, else the trace's name does. FILE:\n"
-      "PROGRAM=FILE where it is of one of several programs. docs/studies/correlate.md describes the files.";
+      "PROGRAM=FILE where it is of one of several programs. PAIRS.csv: measured and simulated values beside "
+      "each\n"
+      "other, as --csv writes them. docs/studies/correlate.md describes the files.";
   return syntax;
 }
 
@@ -101,25 +134,16 @@ int run_correlate(int argc, char** argv) {
   const Syntax syntax = correlate_syntax();
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
-  if (!values->count("hardware")) throw UserError("correlate: --hardware FILE is missing");
   if (values->count("json")) refuse_idle(*values, "correlate", {"pairs"}, "with --json, which has all pairs");
   std::vector<std::string> runs{(*values)["RUN"].as<std::string>()};
   if (values->count(syntax.rest)) {
     const auto& others = (*values)[syntax.rest].as<std::vector<std::string>>();
     runs.insert(runs.end(), others.begin(), others.end());
   }
-  const auto programs = load_programs(runs);
-  Matched matched;
   std::set<std::string> unknown;
-  for (const std::string& text : (*values)["hardware"].as<std::vector<std::string>>()) {
-    const Named file = named(text);
-    const correlate::Measurements measured = correlate::read_measurements(file.path);
-    append(matched, correlate::match(programs, measured, file.path, program_of(file, programs, measured)));
-    unknown.insert(measured.unknown.begin(), measured.unknown.end());
-  }
-  if (matched.pairs.empty())
-    throw UserError(fmt::format("correlate: no measurement has a counterpart in the runs{}",
-                                matched.unmatched.empty() ? "" : "; " + matched.unmatched.front()));
+  Matched matched = values->count("hardware")
+                        ? matched_with(runs, (*values)["hardware"].as<std::vector<std::string>>(), unknown)
+                        : matched_in(runs);
   const auto correlation = correlate::correlate(std::move(matched), {unknown.begin(), unknown.end()});
   if (values->count("plots")) write_plots(correlation, (*values)["plots"].as<std::string>());
   if (values->count("csv"))

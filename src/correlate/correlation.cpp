@@ -32,7 +32,8 @@ std::string optional_text(const std::optional<double>& value) {
 
 std::string table_text(const std::vector<Group>& groups, bool programs) {
   std::vector<std::vector<std::string>> lines{{"counter", "program", "values", "mean", "median", "mean |e|",
-                                               "p90 |e|", "maximum", "geo. mean", "r", "r (log)"}};
+                                               "median |e|", "p90 |e|", "maximum", "geo. mean", "r",
+                                               "r (log)"}};
   for (const Group& g : groups) {
     const Errors& e = g.errors;
     const bool any = e.count > e.zeros;
@@ -41,8 +42,8 @@ std::string table_text(const std::vector<Group>& groups, bool programs) {
       return any ? fmt::format("{:.1f} %", 100 * value) : std::string("-");
     };
     lines.push_back({g.counter, g.program, std::to_string(e.count), shown(e.mean), shown(e.median),
-                     absolute(e.mean_absolute), absolute(e.p90_absolute), shown(e.maximum),
-                     optional_text(e.geometric_mean), optional_text(e.correlation),
+                     absolute(e.mean_absolute), absolute(e.median_absolute), absolute(e.p90_absolute),
+                     shown(e.maximum), optional_text(e.geometric_mean), optional_text(e.correlation),
                      optional_text(e.log_correlation)});
   }
   if (!programs)
@@ -95,6 +96,7 @@ Json group_json(const Group& g) {
     object.update({{"mean", e.mean},
                    {"median", e.median},
                    {"mean_absolute", e.mean_absolute},
+                   {"median_absolute", e.median_absolute},
                    {"p90_absolute", e.p90_absolute},
                    {"maximum", e.maximum},
                    {"geometric_mean", optional_json(e.geometric_mean)},

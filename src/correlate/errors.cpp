@@ -63,6 +63,7 @@ Errors errors_of(std::span<const Values> values) {
   result.mean = mean_of(errors);
   result.median = median_of(errors);
   result.mean_absolute = mean_of(absolute);
+  result.median_absolute = median_of(absolute);
   result.p90_absolute = percentile_90(absolute);
   result.maximum = *std::ranges::max_element(errors, {}, [](double e) { return std::abs(e); });
   if (!log_ratios.empty()) result.geometric_mean = std::exp(mean_of(log_ratios));

@@ -16,7 +16,7 @@ struct Values {
 struct Errors {
   std::size_t count = 0, zeros = 0;
   double mean = 0, median = 0;  // with their signs; the median of an even number is the middle of two
-  double mean_absolute = 0;
+  double mean_absolute = 0, median_absolute = 0;
   double p90_absolute = 0;                // the smallest that at least 90 % of the errors do not exceed
   double maximum = 0;                     // the one that is farthest from 0, with its sign
   std::optional<double> geometric_mean;   // of simulated / hardware, where both are above 0

@@ -9,39 +9,13 @@
 #include "correlate/csv.hpp"
 #include "correlate/metrics.hpp"
 #include "correlate/quantity.hpp"
+#include "correlate/sheet.hpp"
 #include "stats/files.hpp"
 #include "stats/text.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::correlate {
 namespace {
-
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-/// The header and what is below it.
-struct Sheet {
-  const std::string& file;
-  std::vector<std::string> header;
-  std::span<const CsvRow> rows;
-  std::uint64_t line = 0;
-
-  [[nodiscard]] std::size_t column(std::string_view name) const {
-    const auto found = std::ranges::find(header, name);
-    return found == header.end() ? kNone : static_cast<std::size_t>(found - header.begin());
-  }
-  [[nodiscard]] std::string text(const CsvRow& row, std::size_t column) const {
-    return column < row.fields.size() ? row.fields[column] : "";
-  }
-  [[noreturn]] void fail(const CsvRow& row, const std::string& message) const {
-    throw InputError(file, row.line, message);
-  }
-  [[nodiscard]] double number(const CsvRow& row, std::size_t column) const {
-    const std::string found = text(row, column);
-    if (const auto value = parse_number(found)) return *value;
-    fail(row, fmt::format("{}: found '{}', expected a number", stats::printable(header[column]),
-                          stats::printable(found.substr(0, 60))));
-  }
-};
 
 bool has(const CsvRow& row, std::string_view name) {
   return std::ranges::find(row.fields, name) != row.fields.end();

@@ -57,6 +57,30 @@ TEST_CASE("errors against measurements that are off by known shares") {
   CHECK_THAT(text.out, Catch::Contains("-12.5 %") && Catch::Contains("37.5 %"));
 }
 
+TEST_CASE("pairs of values alone: those that --csv writes, and those of other simulators") {
+  const Bench bench;
+  spill(bench.folder / "hw.csv", fmt::format("kernel,elapsed_ns\ntiny,{}\ntiny,{}\n", bench.measured(0, 0.25),
+                                             bench.measured(1, -0.5)));
+  const Finished direct = run({"correlate", bench.folder / "run", "--hardware", bench.folder / "hw.csv",
+                               "--json", "--csv", bench.folder / "pairs.csv"});
+  REQUIRE(direct.code == 0);
+  const Finished again = run({"correlate", bench.folder / "pairs.csv", "--json"});
+  INFO(again.err);
+  REQUIRE(again.code == 0);
+  CHECK(Json::parse(again.out)["by_counter"] == Json::parse(direct.out)["by_counter"]);
+  CHECK(Json::parse(again.out)["pairs"] == Json::parse(direct.out)["pairs"]);
+  // 110 of 100, 160 of 200 and 100 of 100, in two files.
+  spill(bench.folder / "a.csv", "hardware,note,simulated\n100,x,110\n200,y,160\n");
+  spill(bench.folder / "b.csv", "simulated,hardware\n100,100\n");
+  const Finished two = run({"correlate", bench.folder / "a.csv", bench.folder / "b.csv", "--json"});
+  REQUIRE(two.code == 0);
+  const Json group = Json::parse(two.out)["by_counter"][0];
+  CHECK(group["counter"] == "value");
+  CHECK(group["mean_absolute"].get<double>() == Approx(0.1));
+  CHECK(group["median_absolute"].get<double>() == Approx(0.1));
+  CHECK(group["maximum"].get<double>() == Approx(-0.2));
+}
+
 TEST_CASE("several programs, by column, by name and by label") {
   const Bench bench;
   write_trace(bench.folder / "u", {.body = 50});
@@ -88,6 +112,17 @@ TEST_CASE("correlate refuses what it cannot use") {
   };
   const std::string folder = bench.folder / "run", file = bench.folder / "hw.csv";
   CHECK_THAT(refused({folder}), Catch::Contains("--hardware FILE is missing"));
+  const std::string pairs = bench.folder / "pairs.csv";
+  for (const auto& [text, expected] :
+       {std::pair("", "pairs.csv:1: found nothing"),
+        std::pair("hardware,ours\n1,2\n", "hardware and simulated"),
+        std::pair("hardware,simulated\n", "no pair"),
+        std::pair("hardware,simulated\n1,2\n1\n", "pairs.csv:3: simulated: found ''"),
+        std::pair("hardware,simulated\n1,nan\n", "pairs.csv:2: simulated: found 'nan'"),
+        std::pair("hardware,simulated,launch\n1,2,-1\n", "expected a whole number")}) {
+    spill(pairs, text);
+    CHECK_THAT(refused({pairs}), Catch::Contains(expected));
+  }
   CHECK_THAT(refused({folder, "--hardware", file}), Catch::Contains("hw.csv: cannot open"));
   spill(file, "kernel,elapsed_ns\nother,5\n");
   CHECK_THAT(refused({folder, "--hardware", file}),

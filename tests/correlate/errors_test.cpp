@@ -15,6 +15,7 @@ TEST_CASE("errors of four values, by hand") {
   CHECK(e.mean == Approx(0.40 / 4));
   CHECK(e.median == Approx(0.05));  // between 0 and 0.1
   CHECK(e.mean_absolute == Approx(0.80 / 4));
+  CHECK(e.median_absolute == Approx(0.15));  // between 0.1 and 0.2
   CHECK(e.p90_absolute == Approx(0.5));
   CHECK(e.maximum == Approx(0.5));
   // (1.1 * 0.8 * 1.5 * 1)^(1/4) = 1.32^(1/4) = 1.071872...

@@ -88,8 +88,20 @@ def quantiles(errors):
     return statistics.mean(ordered), statistics.median(ordered), p90, ordered[-1]
 
 
-def error_summary(errors):
-    """Mean, median, p90 and maximum of the absolute values of relative errors, as a sentence."""
-    mean, median, p90, worst = quantiles(errors)
-    return (f"Error: mean {100 * mean:.1f} %, median {100 * median:.1f} %, p90 {100 * p90:.1f} %, "
-            f"maximum {100 * worst:.1f} % of {len(errors)} rows.")
+def errors_of(program, pairs):
+    """What `lockstep correlate` (program) says of pairs (hardware, ours): the first of by_counter of its --json."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "pairs.csv")
+        with open(file, "w") as f:
+            f.write("hardware,simulated\n" + "".join(f"{hardware!r},{ours!r}\n" for hardware, ours in pairs))
+        return json.loads(output_of([program, "correlate", file, "--json"]))["by_counter"][0]
+
+
+def error_summary(program, pairs):
+    """Mean, median, p90 and maximum of the absolute errors of pairs (hardware, ours), and their correlation, as a sentence."""
+    e = errors_of(program, pairs)
+    together = [f", {name} {e[key]:.3f}" for key, name in (("geometric_mean", "geometric mean of ours / hardware"), ("correlation", "r"))
+                if e[key] is not None]
+    return (f"Error: mean {100 * e['mean_absolute']:.1f} %, median {100 * e['median_absolute']:.1f} %, "
+            f"p90 {100 * e['p90_absolute']:.1f} %, maximum {100 * abs(e['maximum']):.1f} % of {len(pairs)} rows"
+            f"{''.join(together)}.")

@@ -10,12 +10,12 @@ SHORT, LONG = "ffma-h100-10", "ffma-h100-40"
 def write(context, page):
     page.text("Hardware and model: 1.1 GHz, as under ncu (public measurements, h100_pcie_kernels.csv); its launch floor of about",
               f"{NCU_FLOOR:,} cycles, the intercept of its empty-kernel rows, is added to ours.")
-    kernels, rows, errors = {}, [], []
+    kernels, rows, pairs = {}, [], []
     for name, hardware in HARDWARE.items():
         kernels[name] = context.run(context.trace(name), "h100_pcie", "--set", "core.clock_mhz=1100").stats["kernels"][0]
         ours = kernels[name]["cycles"] + NCU_FLOOR
-        errors.append(ours / hardware - 1)
-        rows.append([f"`{name}`", f"{hardware:,}", f"{ours:,}", percent(errors[-1])])
+        pairs.append((hardware, ours))
+        rows.append([f"`{name}`", f"{hardware:,}", f"{ours:,}", percent(ours / hardware - 1)])
     page.table(["trace", "hardware", "Lockstep and floor", "error"], rows)
 
     def difference(field):
@@ -24,4 +24,4 @@ def write(context, page):
     slope = difference("cycles") / difference("warp_instructions")
     hardware = (HARDWARE[LONG] - HARDWARE[SHORT]) / difference("warp_instructions")
     page.text(f"Slope: {slope:.2f} cycles a warp instruction, hardware {hardware:.2f} ({percent(slope / hardware - 1)}).",
-              error_summary(errors))
+              error_summary(context.program, pairs))

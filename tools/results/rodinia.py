@@ -81,11 +81,11 @@ class Row:
         self.our_reads = statistics.mean(k["dram"]["reads"] for k in launches)
         self.our_writes = statistics.mean(k["dram"]["writes"] for k in launches)
 
-    def busy_error(self):
-        return self.our_busy / self.busy - 1
+    def busy_pair(self):
+        return self.busy, self.our_busy
 
-    def elapsed_error(self, floor=0):
-        return (self.ours + floor) / self.elapsed - 1
+    def elapsed_pair(self, floor=0):
+        return self.elapsed, self.ours + floor
 
 
 def read(context):
@@ -103,6 +103,11 @@ def read(context):
         kernel = demangled(row["kernel"])
         rows.append(Row(row, launches[kernel], pipes[kernel]))
     return rows, left_out
+
+
+def error_of(pair):
+    hardware, ours = pair
+    return percent(ours / hardware - 1)
 
 
 def floors(rows):
@@ -134,16 +139,16 @@ def write(context, page):
               "than half of its lines dirty (`l2.dirty_ways`, from the QV100's srad).")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
                 "DRAM sectors read", "Lockstep", "written", "Lockstep"],
-               [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", percent(r.busy_error()),
-                 "check" if r.check else "", f"{r.elapsed:,.0f}", f"{r.ours:,.0f}", percent(r.elapsed_error()),
-                 percent(r.elapsed_error(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}",
+               [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", error_of(r.busy_pair()),
+                 "check" if r.check else "", f"{r.elapsed:,.0f}", f"{r.ours:,.0f}", error_of(r.elapsed_pair()),
+                 error_of(r.elapsed_pair(floor[r.gpu])), f"{r.reads:,.0f}", f"{r.our_reads:,.0f}",
                  f"{r.writes:,.0f}", f"{r.our_writes:,.0f}"] for r in rows])
-    for name, chosen in (("Rows that something may have been derived from.", [r for r in rows if not r.check]),
+    for name, chosen in (("Calibration rows: something may have been derived from them.", [r for r in rows if not r.check]),
                          ("Rows kept as a check (FNV-1a of GPU and kernel odd).", [r for r in rows if r.check]),
                          ("All, busy cycles.", rows)):
-        page.text(f"{name} {error_summary([r.busy_error() for r in chosen])}")
-    page.text(f"All, elapsed cycles, bare. {error_summary([r.elapsed_error() for r in rows])} With the floor.",
-              error_summary([r.elapsed_error(floor[r.gpu]) for r in rows]))
+        page.text(f"{name} {error_summary(context.program, [r.busy_pair() for r in chosen])}")
+    page.text(f"All, elapsed cycles, bare. {error_summary(context.program, [r.elapsed_pair() for r in rows])} With the floor.",
+              error_summary(context.program, [r.elapsed_pair(floor[r.gpu]) for r in rows]))
     page.text("What lowering makes of a kernel, beside what the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
               "pipeline duty. Of srad and extract the GPU executed more: they divide, and lanes whose dividend is zero, as black",
               "or even parts of an image make it, call a subroutine. The image in use is not public, and the generated one has",

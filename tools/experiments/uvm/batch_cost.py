@@ -44,7 +44,7 @@ def main(lab_):
         raise lab.Failure("this experiment needs --measured FOLDER")
     costs = Costs(lab_.program, "v100")
     rows = read(os.path.join(lab_.measured, "uvm_t4_batch_latency.csv"))
-    error = lambda r: costs.batch(r.faults, 64 * r.faults) / r.us - 1
+    pair = lambda r: (r.us, costs.batch(r.faults, 64 * r.faults))
     table, ours, measured = [], [], []
     for low, high in ((1, 1), (2, 2), (3, 4), (5, 8), (9, 16), (17, 32), (33, 64)):
         check = [r for r in rows if low <= r.faults <= high and not derives(r)]
@@ -62,8 +62,8 @@ def main(lab_):
         table.append([name, 1, f"{costs.batch(blocks, kib):.0f}", f"{us:.0f}", f"{100 * (costs.batch(blocks, kib) / us - 1):+.0f} %"])
     lab_.table("batch_cost", [
         "Time of a batch, us; v100's terms. Rows of the table are those kept as a check. T4, rows that may have been used: "
-        + error_summary([error(r) for r in rows if derives(r)]) + " Kept as a check: "
-        + error_summary([error(r) for r in rows if not derives(r)])],
+        + error_summary(lab_.program, [pair(r) for r in rows if derives(r)]) + " Kept as a check: "
+        + error_summary(lab_.program, [pair(r) for r in rows if not derives(r)])],
         ["batches", "rows", "us", "measured (median)", "mean difference"], table)
     plot.lines(lab_.plot("batch_cost"), "The driver's batches, rows kept as a check", "us", "faults in a batch",
                {"model": ours, "T4": measured})
