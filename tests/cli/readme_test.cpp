@@ -65,4 +65,42 @@ TEST_CASE("README's commands work as they are printed") {
   CHECK(ran >= 10);
 }
 
+/// A command of a page's examples, "$ lockstep ...", and the lines of output below it.
+struct Example {
+  std::string command;
+  std::vector<std::string> output;
+};
+
+std::vector<Example> examples_of(const std::string& page) {
+  std::istringstream lines(page);
+  std::vector<Example> examples;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("    $ ", 0) == 0)
+      examples.push_back({line.substr(6), {}});
+    else if (line.rfind("    ", 0) == 0 && !examples.empty() && line != "    ...")
+      examples.back().output.push_back(line.substr(4));
+  }
+  return examples;
+}
+
+TEST_CASE("the commands of docs/studies.md print what stands below them", "[long]") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  for (const char* name : {"traces", "studies"})
+    fs::create_directory_symlink(fs::path(LOCKSTEP_SOURCE_DIR) / name, folder / name);
+  const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
+  const auto examples = examples_of(slurp(LOCKSTEP_SOURCE_DIR "/docs/studies.md"));
+  CHECK(examples.size() >= 15);
+  for (const Example& example : examples) {
+    CAPTURE(example.command);
+    const Finished done = run(Launch{.arguments = {"-c", example.command},
+                                     .environment = {{"PATH", path}},
+                                     .folder = folder.path(),
+                                     .program = "/bin/sh"});
+    CAPTURE(done.err);
+    CHECK(done.code == (example.command.rfind("timeout ", 0) == 0 ? 124 : 0));
+    for (const std::string& line : example.output) CHECK_THAT(done.out + done.err, Catch::Contains(line));
+  }
+}
+
 }  // namespace lockstep::cli
