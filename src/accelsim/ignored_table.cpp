@@ -60,7 +60,6 @@ constexpr IgnoredOption kOptions[] = {
     {"-gpgpu_ptx_inst_debug_thread_uid", "", kPtx},
     {"-gpgpu_simd_model", "", "the trace holds the masks of divergent warps"},
     {"-gpgpu_tex_cache:l1", "", "textures go through the unified L1"},
-    {"-gpgpu_const_cache:l1", "", "the constant cache has latencies (mio.const_*) and no size"},
     {"-gpgpu_l1_cache_write_ratio", "", "the L1 is write-through: no dirty lines to limit"},
     {"-gpgpu_l1_banks_byte_interleaving", "", "the L1 looks up any l1.tags_per_cycle lines a cycle"},
     {"-gpgpu_l1_banks_hashing_function", "", "the L1 looks up any l1.tags_per_cycle lines a cycle"},

@@ -93,6 +93,19 @@ void perfect_constants(Context& c) {
   c.set("mio.const_cold_miss", c.flag(kOption) ? "false" : "true", {kOption});
 }
 
+void constant_cache(Context& c) {
+  constexpr std::string_view kOption = "-gpgpu_const_cache:l1", kPerfect = "-gpgpu_perfect_inst_const_cache";
+  constexpr std::uint64_t kAll = 1 << 20;  // more than all constants of a kernel
+  if (c.flag(kPerfect)) {
+    c.set("mio.const_l1_bytes", kAll, {kPerfect});
+    return c.unused(kOption, "-gpgpu_perfect_inst_const_cache 1: not in use; all constants fit");
+  }
+  if (!c.has(kOption)) return;
+  const auto cache = cache_string(c, kOption);
+  if (!cache) return c.unused(kOption, "an SM always has a constant cache; the base's stays");
+  c.set("mio.const_l1_bytes", std::min(cache->bytes(), kAll), {kOption});
+}
+
 }  // namespace
 
 std::vector<Rule> machine_rules() {
@@ -140,6 +153,11 @@ std::vector<Rule> machine_rules() {
        "mio.const_cold_miss",
        "1: constants never miss. The instruction caches stay: the front end matters most for fidelity",
        perfect_constants},
+      {{{"-gpgpu_const_cache:l1", "64:64:2,L:R:f:N,A:2:32,4"}, {"-gpgpu_perfect_inst_const_cache", "0"}},
+       "mio.const_l1_bytes",
+       "sets * line * ways, at most 1 MiB; 1 MiB where the cache is perfect. Lines have 64 bytes, sets four "
+       "ways",
+       constant_cache},
   };
 }
 

@@ -79,6 +79,12 @@ Rules machine_rules() {
        [](const GpuConfig& c) {
          return divides(c.frontend.l1i_bytes, product({c.frontend.l1i_ways, c.frontend.line_bytes}));
        }},
+      {{"mio.const_l1_bytes", "mio.const_l15_bytes"},
+       "the L1 constant cache must have whole lines of 64 bytes, the L1.5 of 256",
+       [](const GpuConfig& c) { return c.mio.const_l1_bytes % 64 == 0 && c.mio.const_l15_bytes % 256 == 0; }},
+      {{"mio.const_l15_latency", "mio.const_latency"},
+       "the L1.5 constant cache must not be faster than the L1",
+       [](const GpuConfig& c) { return c.mio.const_l15_latency >= c.mio.const_latency; }},
   };
 }
 

@@ -132,7 +132,10 @@ struct MioGroup {                       // mio.*: memory and other instructions 
   std::uint32_t shuffle_latency = 23, shuffle_interval = 1;
   std::uint32_t special_latency = 20, special_interval = 2;  // S2R
   std::uint32_t const_latency = 28, const_interval = 1;      // LDC hit
-  bool const_cold_miss = false;  // the first constant load of an SM after a launch goes to L2
+  std::uint32_t const_pass_interval = 2;  // core cycles between two distinct addresses of an LDC
+  std::uint32_t const_l1_bytes = 2048, const_l15_bytes = 65536;
+  std::uint32_t const_l15_latency = 99;  // as const_latency
+  bool const_cold_miss = false;          // the first constant load of an SM after a launch goes to L2
   std::uint32_t texture_latency = 86, texture_interval = 8;  // added to L1
 };
 struct L1Group {  // l1.*: unified L1 data cache and shared memory of an SM

@@ -41,6 +41,9 @@ class InstructionProfile {
   void add_wavefronts(std::uint32_t handle, std::uint8_t kernel, unsigned wavefronts) {
     of_operation(handle, kernel).shared_wavefronts += wavefronts;
   }
+  void add_constant_passes(std::uint32_t handle, std::uint8_t kernel, unsigned passes) {
+    of_operation(handle, kernel).constant_passes += passes;
+  }
 
   /// Adds what the slot's kernel has to `total`, by index in its static table, and starts again from zero.
   void take(std::uint8_t kernel, stats::KernelProfile& total);

@@ -36,8 +36,8 @@ struct LsuLatencies {
         special_rest(c.mio.special_latency - residence),
         const_rest(c.mio.const_latency - residence),
         longest(Cycle{c.mio.shuffle_latency} + c.mio.special_latency + c.mio.const_latency +
-                c.l1.hit_latency + c.l1.shared_latency + c.mio.texture_latency + kMissPath +
-                kMostWavefronts) {}
+                c.mio.const_l15_latency + kWarpSize * Cycle{c.mio.const_pass_interval} + c.l1.hit_latency +
+                c.l1.shared_latency + c.mio.texture_latency + kMissPath + kMostWavefronts) {}
 
   Cycle residence;  // kResidence, or less where a latency is shorter
   Cycle hit_rest, shared_rest, shuffle_rest, special_rest, const_rest;

@@ -22,7 +22,6 @@ MemoryPipeline::MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fa
     : latencies_(config),
       shuffle_interval_(config.mio.shuffle_interval),
       special_interval_(config.mio.special_interval),
-      const_interval_(config.mio.const_interval),
       texture_interval_(config.mio.texture_interval),
       texture_extra_(static_cast<std::uint16_t>(config.mio.texture_latency)),
       data_bytes_(std::clamp(config.l1.data_bytes_per_cycle, 1u, kLineBytes)),
@@ -60,18 +59,20 @@ void MemoryPipeline::tick(Cycle now) {
     tags_.go_on(now);  // 2. further lines of the operation in the tag stage
     set_memory_free(now);
   }
-  if (!queue_.empty()) dispatch(now);  // 3. one operation out of the local queues, into its unit
+  if (!queue_.empty()) dispatch(now);              // 3. one operation out of the local queues, into its unit
+  if (constants_.sending()) constants_.tick(now);  // 4. a request of the constant caches
   if (translates()) {
-    parked_->serve(now);  // 4. lines whose page has come, shootdowns
+    parked_->serve(now);  // 5. lines whose page has come, shootdowns
     set_memory_free(now);
   }
-  if (bypass_.busy()) send_past_l1(now);  // 5. bulk copies, and looks of warps that wait for signals
-  results_.deliver(now);                  // 6. results that are due
-  port_.tick(now);                        // 7. requests into the crossbar
+  if (bypass_.busy()) send_past_l1(now);  // 6. bulk copies, and looks of warps that wait for signals
+  results_.deliver(now);                  // 7. results that are due
+  port_.tick(now);                        // 8. requests into the crossbar
 }
 
 Cycle MemoryPipeline::next_event(Cycle now) const {
   Cycle next = std::min({results_.next_due(), port_.next_event(now), bypass_.next_event(now)});
+  if (constants_.sending()) next = std::min(next, constants_.next_event(now));
   if (LsuUnitTimes changed; !queue_.empty())
     next = std::min(next, std::max(now + 1, queue_.next_event(unit_times(changed))));
   if (tags_.can_go_on(port_.full())) next = now + 1;
@@ -122,7 +123,7 @@ LsuUnit MemoryPipeline::unit_of(const MioOperation& op) {
 }
 
 const LsuUnitTimes& MemoryPipeline::unit_times(LsuUnitTimes& changed) const {
-  if (!constants_.needs_port() || !port_.full()) return unit_free_;
+  if (!constants_.sending()) return unit_free_;
   changed = unit_free_;
   changed[static_cast<unsigned>(LsuUnit::kConstant)] = kNever;
   return changed;
@@ -154,8 +155,8 @@ void MemoryPipeline::start(Cycle now, const MioOperation& op, LsuUnit unit) {
       free_from(unit) = now + special_interval_;
       return fixed_latency(now, op, latencies_.special_rest);
     case LsuUnit::kConstant:
-      free_from(unit) = now + const_interval_;
-      return constants_.load(now, op);
+      free_from(unit) = constants_.load(now, op);
+      return;
     case LsuUnit::kBulk:
       return bulk(now, op);
     case LsuUnit::kTextureOnly:
@@ -305,7 +306,7 @@ void MemoryPipeline::dump(std::string& out) const {
   tags_.dump(out);
   bypass_.dump(out);
   if (translator_) translator_->dump(out);
-  if (!constants_.idle()) fmt::format_to(std::back_inserter(out), ", constant line missing");
+  if (!constants_.idle()) fmt::format_to(std::back_inserter(out), ", constant lines missing");
   out += '\n';
 }
 

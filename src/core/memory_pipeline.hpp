@@ -95,6 +95,7 @@ class MemoryPipeline {
   void profile(InstructionProfile* to) {
     profile_ = to;
     l1_.profile(to);
+    constants_.profile(to);
     bypass_.profile(to);
   }
   /// Null where nothing is translated: no managed memory, no tlb.miss_latency.
@@ -104,11 +105,11 @@ class MemoryPipeline {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(latencies_), a.given(shuffle_interval_), a.given(special_interval_),
-              a.given(const_interval_), a.given(texture_interval_), a.given(texture_extra_),
-              a.given(data_bytes_), a.given(cache_global_), a.given(empties_caches_), a.given(sm_),
-              a.given(max_warps_), a.given(carveouts_kib_), queue_, unit_free_, data_free_, counters_, port_,
-              results_, translator_, instructions_, constants_, l1_, bypass_, a.given(profile_),
-              a.given(coalescer_), a.given(addresses_), a.given(wavefronts_), tags_, a.given(parked_));
+              a.given(texture_interval_), a.given(texture_extra_), a.given(data_bytes_),
+              a.given(cache_global_), a.given(empties_caches_), a.given(sm_), a.given(max_warps_),
+              a.given(carveouts_kib_), queue_, unit_free_, data_free_, counters_, port_, results_,
+              translator_, instructions_, constants_, l1_, bypass_, a.given(profile_), a.given(coalescer_),
+              a.given(addresses_), a.given(wavefronts_), tags_, a.given(parked_));
   }
 
  private:
@@ -119,7 +120,7 @@ class MemoryPipeline {
 
   // Units.
   [[nodiscard]] static LsuUnit unit_of(const MioOperation& op);
-  /// Cycles from which the units take an operation, the constant unit's need of the port included, for which
+  /// Cycles from which the units take an operation, the constant unit's wait for the port included, for which
   /// `changed` is room.
   [[nodiscard]] const LsuUnitTimes& unit_times(LsuUnitTimes& changed) const;
   [[nodiscard]] Cycle& free_from(LsuUnit unit) { return unit_free_[static_cast<unsigned>(unit)]; }
@@ -137,7 +138,7 @@ class MemoryPipeline {
 
   // Configuration.
   LsuLatencies latencies_;
-  Cycle shuffle_interval_, special_interval_, const_interval_, texture_interval_;
+  Cycle shuffle_interval_, special_interval_, texture_interval_;
   std::uint16_t texture_extra_;
   std::uint32_t data_bytes_;
   bool cache_global_;

@@ -38,7 +38,7 @@ constexpr std::array kEvents{
     Event{P::kSfu, &E::sfu_lane, lanes<UnitClass::kSfu>},
     Event{P::kTensor, &E::tensor_lane, lanes<UnitClass::kTensor>},
     Event{P::kTexture, &E::texture_lane, lanes<UnitClass::kTexture>},
-    Event{P::kConstant, &E::constant_load, [](const auto& c) { return c.sm.const_instructions; }},
+    Event{P::kConstant, &E::constant_load, [](const auto& c) { return c.sm.const_passes; }},
     Event{P::kL1, &E::l1_read_hit, [](const auto& c) { return c.sm.l1.read_hits; }},
     Event{P::kL1, &E::l1_read_miss, [](const auto& c) { return c.sm.l1.sectors_read - c.sm.l1.read_hits; }},
     Event{P::kL1, &E::l1_write_hit, [](const auto& c) { return c.sm.l1.write_hits; }},

@@ -168,8 +168,8 @@ void Builder::memory(const Instruction& i) {
   const unsigned bytes = access_bytes(i.form);
   std::string opcode = i.has(Mod::kAsync) ? "STA" : store ? "ST" : "LD";
   if (space == Space::kConst) {
-    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data),
-                places(address));  // no address in traces
+    return emit(fmt::format("LDC{}", width_suffix(bytes)), places(data), places(address), bytes,
+                Carries::kFirst);
   }
   if (is_shared(space)) {
     opcode += "S";

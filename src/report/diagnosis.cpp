@@ -22,6 +22,8 @@ constexpr double kHalf = 0.5;
 // 16 bytes a lane, the widest access, take four wavefronts without a conflict (512 bytes over banks of 128
 // bytes): more than that is certainly conflicts; from two on it is conflicts or wide accesses.
 constexpr double kSurelyConflicts = 4, kManyWavefronts = 2;
+// A load of one address takes one pass; with two on average half of the constant cache's time is replay.
+constexpr double kManyPasses = 2;
 // A warp's four 32-byte sectors of a line serve 32 lanes of 4 bytes: half of a line unused on average is
 // worth a remark.
 constexpr double kFewSectors = 2;
@@ -90,6 +92,19 @@ std::optional<Finding> shared_conflicts(const Facts& f) {
                   "access needs; the banks are busy {} of the time.",
                   f.usage.wavefronts, percent(std::min(1.0, f.local(f.usage.l1)))),
       "Pad or swizzle arrays so that the lanes of a warp fall into different banks."};
+}
+
+/// The constant cache is taken most of the time, and lanes of a load read different addresses.
+std::optional<Finding> constant_replay(const Facts& f) {
+  const double busy = f.local(f.usage.constant);
+  if (f.usage.constant_passes < kManyPasses || busy < kHalf) return std::nullopt;
+  return Finding{
+      "constant_replay", "Constant loads that diverge",
+      fmt::format(
+          "A constant load takes {:.1f} passes, one for each address that its lanes read; the constant "
+          "cache is taken {} of the time.",
+          f.usage.constant_passes, percent(std::min(1.0, busy))),
+      "Let the lanes of a warp read the same constant, or keep a table that they index in shared memory."};
 }
 
 /// Instructions are the limit, and most of their lanes are switched off.
@@ -260,9 +275,9 @@ std::optional<Finding> uncoalesced(const Facts& f) {
       "Let neighbouring lanes access neighbouring addresses."};
 }
 
-constexpr std::array<Rule, 8> kRules{launch,       host_link, shared_conflicts,
-                                     divergence,   atomics,   small_grid_of_busy_units,
-                                     busiest_unit, latency};
+constexpr std::array<Rule, 9> kRules{launch,     host_link, constant_replay,          shared_conflicts,
+                                     divergence, atomics,   small_grid_of_busy_units, busiest_unit,
+                                     latency};
 constexpr std::array<Rule, 2> kRemarks{small_grid, uncoalesced};
 
 /// Adds [start, start + length) of each of `values` whose kind is wanted to `spans`.

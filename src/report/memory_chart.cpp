@@ -71,11 +71,12 @@ std::string memory_chart(const Run&, const Judged& judged) {
   const double reads = k.number("dram.reads"), bursts = reads + k.number("dram.writes");
   const double dram = k.number("dram.bytes"), read_bytes = bursts > 0 ? dram * reads / bursts : 0;
   std::string html = "<div class=\"flow\">";
-  html += level(
-      "Warps", {fmt::format("global {}", plot::number(k.number("sm.global_instructions"))),
-                fmt::format("local {}", plot::number(k.number("sm.local_instructions"))),
-                fmt::format("shared {}", plot::number(k.number("sm.shared_instructions"))),
-                fmt::format("constant {}", plot::number(k.number("sm.const_instructions"))), "instructions"});
+  html += level("Warps",
+                {fmt::format("global {}", plot::number(k.number("sm.global_instructions"))),
+                 fmt::format("local {}", plot::number(k.number("sm.local_instructions"))),
+                 fmt::format("shared {}", plot::number(k.number("sm.shared_instructions"))),
+                 fmt::format("constant {}", plot::number(k.number("sm.const_instructions"))), "instructions",
+                 fmt::format("{} constant passes", plot::number(k.number("sm.const_passes")))});
   html += flow(sectors("l1.sectors_written"), sectors("l1.sectors_read"));
   html +=
       level("L1 / shared", {rate(k.number("l1.hits"), k.number("l1.accesses")),

@@ -71,6 +71,7 @@ stats::InstructionCounters row_of(const std::string& file, const Json& json, std
   row.l1_sectors = whole(file, json[c++]);
   row.l2_sectors = whole(file, json[c++]);
   row.shared_wavefronts = whole(file, json[c++]);
+  row.constant_passes = whole(file, json[c++]);
   return row;
 }
 

@@ -57,20 +57,23 @@ std::vector<Cell> counter_cells(const Instructions& all, const InstructionCounte
           reason_cell(c),
           short_cell(static_cast<double>(c.l1_sectors)),
           short_cell(static_cast<double>(c.l2_sectors)),
-          short_cell(static_cast<double>(c.shared_wavefronts))};
+          short_cell(static_cast<double>(c.shared_wavefronts)),
+          short_cell(static_cast<double>(c.constant_passes))};
 }
 
 std::vector<Column> counter_columns() {
-  return {{"issues", "times that a warp issued it"},
-          {"lanes", "active lanes of an issue"},
-          {"stalls",
-           "of the kernel's stall cycles, those in which a sub-core issued nothing and a warp before this "
-           "instruction was "
-           "next"},
-          {"mostly", "the reason for most of them", false},
-          {"L1 sectors", "looked up in the L1"},
-          {"L2 sectors", "asked of the L2 or sent there"},
-          {"shared passes", "passes over the shared-memory banks"}};
+  return {
+      {"issues", "times that a warp issued it"},
+      {"lanes", "active lanes of an issue"},
+      {"stalls",
+       "of the kernel's stall cycles, those in which a sub-core issued nothing and a warp before this "
+       "instruction was "
+       "next"},
+      {"mostly", "the reason for most of them", false},
+      {"L1 sectors", "looked up in the L1"},
+      {"L2 sectors", "asked of the L2 or sent there"},
+      {"shared passes", "passes over the shared-memory banks"},
+      {"constant passes", "distinct addresses of loads from constant memory, served one after the other"}};
 }
 
 std::string place_of(const stats::ProfiledInstruction& i) {

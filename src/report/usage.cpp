@@ -49,6 +49,10 @@ void set_memory(Usage& usage, const Values& kernel, const config::GpuConfig& mac
   usage.l1 = ratio(std::max(bank_cycles, tag_cycles), sm_cycles);
   usage.shared_share = ratio(wavefronts, bank_cycles);
   usage.wavefronts = ratio(wavefronts, kernel.number("sm.shared_instructions"));
+  const double loads = kernel.number("sm.const_instructions"), passes = kernel.number("sm.const_passes");
+  usage.constant_passes = ratio(passes, loads);
+  usage.constant = ratio(
+      loads * machine.mio.const_interval + (passes - loads) * machine.mio.const_pass_interval, sm_cycles);
   const double read = kernel.number("l2.sectors_read") * kSectorBytes;
   const double written = kernel.number("l2.sectors_written") * kSectorBytes;
   usage.l2 =

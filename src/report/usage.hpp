@@ -34,6 +34,8 @@ struct Usage {
   double lanes = 0;                             // active lanes of an issued instruction, 1 to 32
   double wavefronts = 0;                        // a shared-memory instruction; 0: none
   double shared_share = 0;                      // of the L1's bank cycles, those of shared memory
+  double constant = 0;                          // cycles of the SMs in which the constant cache is taken
+  double constant_passes = 0;                   // a constant load; 0: none
   double atomic_share = 0;                      // of sectors sent to the L2, those of atomics and reductions
   double warps = 0;                             // resident warps of a sub-core that has any
   double cycles = 0, launch_cycles = 0;

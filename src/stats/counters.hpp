@@ -107,6 +107,7 @@ struct SmCounters {
   std::uint64_t l1_atomic_sectors_sent = 0, l1_atomic_line_misses = 0;
   std::uint64_t shared_instructions = 0, shared_wavefronts = 0;  // conflict-free: one wavefront each
   std::uint64_t global_instructions = 0, local_instructions = 0, const_instructions = 0;
+  std::uint64_t const_passes = 0, const_l1_misses = 0, const_l15_misses = 0;  // misses: passes
   std::uint64_t tlb_waits = 0;
   std::uint64_t l0i_accesses = 0, l0i_misses = 0, l1i_accesses = 0, l1i_misses = 0, ifetch_prefetches = 0;
   std::uint64_t rf_reads = 0, rfc_hits = 0, rf_conflict_cycles = 0;

@@ -41,8 +41,8 @@ std::string stalls_text(const StallCycles& stalls) {
 }
 
 std::string row_text(const InstructionCounters& c) {
-  return fmt::format("[{},{},{},{},{}]", c.threads, stalls_text(c.stalls), c.l1_sectors, c.l2_sectors,
-                     c.shared_wavefronts);
+  return fmt::format("[{},{},{},{},{},{}]", c.threads, stalls_text(c.stalls), c.l1_sectors, c.l2_sectors,
+                     c.shared_wavefronts, c.constant_passes);
 }
 
 std::string subcore_text(const StallCycles& stalls) { return "[" + stalls_text(stalls) + "]"; }
@@ -101,6 +101,7 @@ std::vector<ProfileColumn> profile_columns() {
   columns.push_back({"l1_sectors", "sectors", "looked up in the L1 data caches"});
   columns.push_back({"l2_sectors", "sectors", "asked of the L2 or sent there"});
   columns.push_back({"shared_wavefronts", "wavefronts", "passes over the shared-memory banks"});
+  columns.push_back({"constant_passes", "passes", "distinct addresses of loads from constant memory"});
   return columns;
 }
 

@@ -23,7 +23,8 @@ void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader&
     for (std::uint32_t i = 0; i < warp.record_count; ++i) {
       const Record& record = cta.records[warp.first_record + i];
       const unsigned count = address_words(record.form(), record.mask);
-      if (count > 0 && is_global(table[record.inst()], words[0], header)) {
+      const StaticInst& inst = table[record.inst()];
+      if (count > 0 && (inst.space == MemSpace::kConstant || is_global(inst, words[0], header))) {
         const unsigned bases = record.form() == AddressForm::kList ? count : 1;
         for (unsigned w = 0; w < bases; ++w) words[w] = moved(words[w], region);
       }

@@ -21,8 +21,8 @@ inline constexpr Address kRegionBytes = Address{1} << 44;
 /// decides it.
 [[nodiscard]] bool is_global(const StaticInst& inst, Address first, const KernelHeader& header);
 
-/// Moves the addresses of global memory to the region: also those of textures, and of generic accesses
-/// outside the windows of shared and local memory.
+/// Moves the addresses of global memory to the region: also those of textures, constants, and of generic
+/// accesses outside the windows of shared and local memory.
 void move_addresses(CtaTrace& cta, const StaticTable& table, const KernelHeader& header, Address region);
 
 }  // namespace lockstep::trace

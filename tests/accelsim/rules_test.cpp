@@ -42,12 +42,17 @@ TEST_CASE("a companion that is not given has Accel-Sim's default") {
         "gpu.sms_per_tpc=1 gpu.sms=2 gpu.gpcs=2");
 }
 
+TEST_CASE("constant cache, where it is not perfect") {
+  CHECK(set_by("-gpgpu_const_cache:l1 N:128:64:8,L:R:f:N:L,S:2:64,4 -gpgpu_perfect_inst_const_cache 0") ==
+        "mio.const_cold_miss=true mio.const_l1_bytes=65536");
+}
+
 TEST_CASE("instruction cache, where it is not perfect") {
   CHECK(set_by("-gpgpu_cache:il1 N:64:128:16,L:R:f:N:L,S:2:48,4\n-gpgpu_perfect_inst_const_cache 0") ==
         "frontend.line_bytes=128 frontend.l1i_bytes=131072 frontend.l1i_ways=16 frontend.l1i_mshrs=2 "
         "mio.const_cold_miss=true");
   CHECK(set_by("-gpgpu_cache:il1 N:64:128:16,L:R:f:N:L,S:2:48,4 -gpgpu_perfect_inst_const_cache 1") ==
-        "mio.const_cold_miss=false");
+        "mio.const_cold_miss=false mio.const_l1_bytes=1048576");
 }
 
 TEST_CASE("L1: apart from shared memory, unified, and beyond 512 ways") {

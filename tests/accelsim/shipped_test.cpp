@@ -35,6 +35,7 @@ const Values kQv100Values = {
     {"rf.banks", "2"},
     {"rf.read_ports", "4"},  // 16 banks / 4 = 4 of 2 reads: 8 a cycle = 2 banks of 4
     {"mio.const_cold_miss", "false"},
+    {"mio.const_l1_bytes", "1048576"},
     {"l1.bytes", "131072"},
     {"l1.replacement", "lru"},
     {"l1.ways", "256"},  // 128 KiB of 4 sets of 128 bytes

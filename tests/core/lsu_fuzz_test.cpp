@@ -68,6 +68,10 @@ OpList random_operations(std::uint64_t seed, unsigned count, const Mix& mix) {
       if (kind == 14) space = MemSpace::kLocal;
       if (kind == 15) space = rng() % 2 ? MemSpace::kShared : MemSpace::kLocal;
       if (kind == 15) op_class = rng() % 2 ? OpClass::kStore : OpClass::kAtomic;
+      if (kind == 11 && !mix.plain_only && rng() % 2) {
+        op_class = OpClass::kConstLoad;
+        space = MemSpace::kConstant;
+      }
       op = &list.add(t, op_class, space, width, mask, lanes);
       op->bypass_l1 = op_class == OpClass::kLoad && rng() % 8 == 0;
       op->matrix = space == MemSpace::kShared && op_class == OpClass::kLoad && rng() % 4 == 0;
@@ -98,6 +102,10 @@ config::GpuConfig random_config(std::uint64_t seed) {
   c.mio.queue_entries = one_of({1, 4, 7});
   c.mio.dispatch_interval = one_of({1, 2, 5});
   c.mio.shuffle_latency = one_of({1, 23});
+  c.mio.const_cold_miss = rng() % 2;
+  c.mio.const_l1_bytes = one_of({256, 2048});
+  c.mio.const_l15_bytes = one_of({1024, 65536});
+  c.mio.const_pass_interval = one_of({1, 2, 7});
   c.clock.icnt_khz = one_of({1'000'000, 700'000, 1'300'000});
   return c;
 }

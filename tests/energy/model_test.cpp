@@ -62,7 +62,7 @@ std::array<double, stats::kEnergyParts> in_floating_point(const config::GpuConfi
       lanes(c, U::kSfu) * e.sfu_lane * chip,
       lanes(c, U::kTensor) * e.tensor_lane * chip,
       lanes(c, U::kTexture) * e.texture_lane * chip,
-      n(c.sm.const_instructions) * e.constant_load * chip,
+      n(c.sm.const_passes) * e.constant_load * chip,
       (n(l1.read_hits) * e.l1_read_hit + n(l1.sectors_read - l1.read_hits) * e.l1_read_miss +
        n(l1.write_hits) * e.l1_write_hit + n(l1.sectors_written - l1.write_hits) * e.l1_write_miss) *
           chip,
@@ -194,7 +194,7 @@ TEST_CASE("the V100's coefficients give AccelWattch's powers of the memory side"
     c.sm.l1.sectors_read = count(k.l1_rh + k.l1_rm);
     c.sm.l1.write_hits = count(k.l1_wh);
     c.sm.l1.sectors_written = count(k.l1_wh + k.l1_wm);
-    c.sm.const_instructions = count(k.constant);
+    c.sm.const_passes = count(k.constant);
     c.sm.shared_wavefronts = count(k.shared);
     c.mem.l2.read_hits = count(k.l2_rh);
     c.mem.l2.sectors_read = count(k.l2_rh + k.l2_rm);

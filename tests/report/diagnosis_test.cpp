@@ -39,6 +39,21 @@ void write_divergent(const std::string& path) {
   folder.close();
 }
 
+/// Loads from a table of constants: each lane a word of its own, `stride` bytes apart.
+void write_constants(const std::string& path, std::int64_t stride) {
+  constexpr Address kTable = 0x7f0000000000;
+  synth::TraceFolder folder(path, {});
+  trace::KernelHeader header;
+  header.name = "constants";
+  header.registers = 16;
+  synth::write_kernel(folder, header, 80, 256, [&](synth::WarpText& w, std::uint32_t, std::uint32_t) {
+    for (int i = 0; i < 16; ++i)
+      w.emit({.opcode = "LDC", .to = 2 + i % 8, .from = {12}, .access = synth::strided(4, kTable, stride)});
+    w.emit({.opcode = "EXIT"});
+  });
+  folder.close();
+}
+
 /// 16 MiB go to the device for a kernel that reads 256 KiB of them.
 void write_copied(const std::string& path) {
   synth::synthesize("streaming", {{"ctas", "64"}}, path);
@@ -48,6 +63,16 @@ void write_copied(const std::string& path) {
 }
 
 }  // namespace
+
+TEST_CASE("constant loads whose lanes read different addresses are named, others are not") {
+  for (const std::int64_t stride : {4, 0}) {
+    const ResultFolder folder([&](const std::string& path) { write_constants(path, stride); },
+                              small_options(1));
+    const auto d = of_longest(load(folder.path()));
+    CHECK((d.bound.key == "constant_replay") == (stride != 0));
+    if (stride != 0) CHECK(d.bound.why.find("32.0 passes") != std::string::npos);
+  }
+}
 
 TEST_CASE("bank conflicts of shared memory are named") {
   // All 32 lanes 32 words apart: one bank, 32 passes.

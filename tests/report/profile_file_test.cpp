@@ -30,6 +30,7 @@ stats::RunReport sample() {
     row.l1_sectors = next++;
     row.l2_sectors = next++;
     row.shared_wavefronts = next++;
+    row.constant_passes = next++;
   }
   kernel.profile.subcores.resize(4);
   for (stats::StallCycles& subcore : kernel.profile.subcores)
