@@ -19,7 +19,7 @@ int make(void** handle, const abi::ChannelFormatDesc* format, abi::Extent size, 
     array->flags = flags;
     array->texel_bytes = texel_format(*format).bytes();
     array->pitch = size.width * array->texel_bytes;
-    const auto address = rt.memory.allocate(array->bytes(), exec::MemoryKind::kDevice,
+    const auto address = rt.memory.allocate(array->reserved(), exec::MemoryKind::kDevice,
                                             exec::DeviceMemory::kAlignment, current_device());
     require(address.has_value(), Status::kErrorMemoryAllocation);
     array->address = *address;

@@ -1,6 +1,9 @@
 #include "cuda/array.hpp"
 
+#include <algorithm>
+
 #include "cuda/error.hpp"
+#include "exec/texel_layout.hpp"
 
 namespace lockstep::cuda {
 
@@ -35,7 +38,12 @@ exec::Image Array::image() const {
     image.depth = third;
   image.row_pitch = pitch;
   image.slice_pitch = pitch * rows();
+  image.block_linear = true;
   return image;
+}
+
+std::size_t Array::reserved() const {
+  return std::max<std::size_t>(bytes(), exec::TexelLayout(image()).slice_bytes() * slices());
 }
 
 CopyEnd Array::part(std::size_t x, std::size_t y, std::size_t z) const {

@@ -70,8 +70,8 @@ std::int64_t wrap_index(std::int64_t i, std::int64_t size, AddressMode mode, boo
 class Reader {
  public:
   Reader(const Texture& texture, const Fetch& what, const Image& image, const DeviceView& memory,
-         Address& fault)
-      : texture_(texture), what_(what), image_(image), memory_(memory), fault_(fault) {}
+         Address& fault, ReadTexels* read)
+      : texture_(texture), what_(what), image_(image), memory_(memory), fault_(fault), read_(read) {}
 
   /// Texel by index before addressing modes; `base` is the slice of a layer or face.
   Texel read(std::array<std::int64_t, 3> index, std::uint64_t base) {
@@ -85,7 +85,11 @@ class Reader {
       if (index[d] < 0) return border();
     }
     const std::uint64_t slice = base + (dimensions == 3 ? static_cast<std::uint64_t>(index[2]) : 0);
-    return texel(address_of(image_, index[0], dimensions == 1 ? 0 : index[1], slice));
+    const std::int64_t row = dimensions == 1 ? 0 : index[1];
+    if (read_)
+      read_->at[read_->count++] = TexelLayout(image_).place(static_cast<std::uint64_t>(index[0]),
+                                                            static_cast<std::uint64_t>(row), slice);
+    return texel(address_of(image_, index[0], row, slice));
   }
 
  private:
@@ -119,6 +123,7 @@ class Reader {
   const Image& image_;
   const DeviceView& memory_;
   Address& fault_;
+  ReadTexels* read_;
 };
 
 /// Where a fetch lands in one image: coordinates in texels and the slice of its layer or face.
@@ -224,8 +229,8 @@ unsigned dimensions_of(Geometry geometry) {
 }
 
 Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const DeviceView& memory,
-                  Address& fault) {
-  Reader reader(t, f, image, memory, fault);
+                  Address& fault, ReadTexels* read) {
+  Reader reader(t, f, image, memory, fault, read);
   const Spot spot = spot_of(t, f, image);
   if (t.linear_filter && !f.integer && reads_floats(t))
     return filter(reader, spot, dimensions_of(f.geometry));
@@ -236,21 +241,23 @@ Texel fetch_level(const Texture& t, const Fetch& f, const Image& image, const De
 
 }  // namespace
 
-std::array<std::uint32_t, 4> fetch(const Texture& t, const Fetch& f, const DeviceView& memory,
-                                   Address& fault) {
+std::array<std::uint32_t, 4> fetch(const Texture& t, const Fetch& f, const DeviceView& memory, Address& fault,
+                                   ReadTexels* read) {
   const float top = static_cast<float>(t.levels.size() - 1);
-  if (t.levels.size() == 1) return fetch_level(t, f, t.levels[0], memory, fault);
+  if (t.levels.size() == 1) return fetch_level(t, f, t.levels[0], memory, fault, read);
   const float level = std::clamp(
       std::clamp(f.level + t.level_bias, t.min_level, std::max(t.min_level, t.max_level)), 0.0f, top);
   if (!t.linear_mipmap || !reads_floats(t))
-    return fetch_level(t, f, t.levels[static_cast<std::size_t>(std::floor(level + 0.5f))], memory, fault);
+    return fetch_level(t, f, t.levels[static_cast<std::size_t>(std::floor(level + 0.5f))], memory, fault,
+                       read);
   const auto lower = static_cast<std::size_t>(std::floor(level));
   const double weight =
       std::floor((static_cast<double>(level) - static_cast<double>(lower)) * kWeightSteps + 0.5) /
       kWeightSteps;
-  Texel result = fetch_level(t, f, t.levels[lower], memory, fault);
+  Texel result = fetch_level(t, f, t.levels[lower], memory, fault, read);
   if (weight == 0) return result;
-  const Texel upper = fetch_level(t, f, t.levels[std::min(lower + 1, t.levels.size() - 1)], memory, fault);
+  const Texel upper =
+      fetch_level(t, f, t.levels[std::min(lower + 1, t.levels.size() - 1)], memory, fault, read);
   for (unsigned c = 0; c < 4; ++c)
     result[c] = std::bit_cast<std::uint32_t>(
         static_cast<float>((1 - weight) * static_cast<double>(std::bit_cast<float>(result[c])) +
@@ -258,19 +265,9 @@ std::array<std::uint32_t, 4> fetch(const Texture& t, const Fetch& f, const Devic
   return result;
 }
 
-Address nearest_texel(const Texture& t, const Fetch& f) {
-  const Image& image = t.levels[0];
-  const Spot spot = spot_of(t, f, image);
-  const std::int64_t size[3] = {image.width, image.height, image.depth};
-  std::int64_t index[3] = {};
-  for (unsigned d = 0; d < dimensions_of(f.geometry); ++d)
-    index[d] = std::clamp<std::int64_t>(floor_index(spot.at[d]), 0, size[d] - 1);
-  return address_of(image, index[0], index[1], spot.slice + static_cast<std::uint64_t>(index[2]));
-}
-
 std::array<std::uint32_t, 4> gather(const Texture& t, const Fetch& f, unsigned channel,
-                                    const DeviceView& memory, Address& fault) {
-  Reader reader(t, f, t.levels[0], memory, fault);
+                                    const DeviceView& memory, Address& fault, ReadTexels* read) {
+  Reader reader(t, f, t.levels[0], memory, fault, read);
   const Spot spot = spot_of(t, f, t.levels[0]);
   const Tap x = tap_of(spot.at[0]), y = tap_of(spot.at[1]);
   constexpr unsigned kOrder[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};

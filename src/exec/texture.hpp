@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "exec/device_memory.hpp"
+#include "exec/texel_layout.hpp"
 #include "exec/texture_table.hpp"
 
 namespace lockstep::exec {
@@ -23,20 +24,26 @@ struct Fetch {
   float level = 0;  // of detail; nothing but 0 where the instruction gives none
 };
 
+/// Where the texels lie that a fetch has read (TexelLayout), each once for every time it was read.
+struct ReadTexels {
+  static constexpr unsigned kMost = 16;  // two levels of a filtered volume
+  std::array<Address, kMost> at;  // the first `count` of them
+  unsigned count = 0;
+};
+
 /// Four 32-bit values: binary32 where the texels are floats or read as normalised values, otherwise the
 /// integers, sign-extended by their kind. Channels that the texels lack are 0, the fourth 1. Filter weights
 /// have 8 fractional bits, rounded to nearest. Cubes are filtered within a face. Sets `fault` to the address
 /// of a texel that is not in mapped memory and returns zeros then.
 [[nodiscard]] std::array<std::uint32_t, 4> fetch(const Texture& texture, const Fetch& what,
-                                                 const DeviceView& memory, Address& fault);
-
-/// The address of the texel nearest to the fetch, for records.
-[[nodiscard]] Address nearest_texel(const Texture& texture, const Fetch& what);
+                                                 const DeviceView& memory, Address& fault,
+                                                 ReadTexels* read = nullptr);
 
 /// tld4: one channel of the four texels that a linear filter would read, in the order (0,1) (1,1) (1,0) (0,0)
 /// of (x, y) offsets.
 [[nodiscard]] std::array<std::uint32_t, 4> gather(const Texture& texture, const Fetch& what, unsigned channel,
-                                                  const DeviceView& memory, Address& fault);
+                                                  const DeviceView& memory, Address& fault,
+                                                  ReadTexels* read = nullptr);
 
 /// Level of detail of a fetch with gradients in texture coordinates: log2 of the longer one in texels.
 [[nodiscard]] float level_of(const Texture& texture, unsigned dimensions, const float* dx, const float* dy);

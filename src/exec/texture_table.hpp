@@ -28,6 +28,7 @@ struct Image {
   std::uint32_t width = 1, height = 1, depth = 1;  // texels
   std::uint32_t layers = 1;                        // of a layered image; a cube counts as 6
   std::uint64_t row_pitch = 0, slice_pitch = 0;    // bytes
+  bool block_linear = false;                       // a CUDA array: see TexelLayout
 };
 
 enum class AddressMode : std::uint8_t { kWrap, kClamp, kMirror, kBorder };

@@ -42,10 +42,46 @@ Fetch fetch_of(const WarpState& warp, const TextureForm& form, const Slot* sourc
   return f;
 }
 
+/// The texture unit works on four lanes at once. What these read goes into their record sector by sector, one
+/// to a lane, so that a quad's lanes are not counted twice for what they share: as many sectors as the quad
+/// has active lanes at most.
+void note_quad(const std::array<ReadTexels, kLanes>& read, LaneMask active, unsigned first,
+               Addresses& where) {
+  std::array<Address, 4 * ReadTexels::kMost> sectors{};
+  unsigned count = 0;
+  for_lanes<std::uint32_t>(active & 0xfu << first, [&](std::uint32_t l) {
+    for (unsigned i = 0; i < read[l].count; ++i) {
+      const Address sector = read[l].at[i] & ~Address{kSectorBytes - 1};
+      if (std::find(sectors.begin(), sectors.begin() + count, sector) == sectors.begin() + count)
+        sectors[count++] = sector;
+    }
+  });
+  unsigned next = 0;
+  if (count > 0)
+    for_lanes<std::uint32_t>(active & 0xfu << first,
+                             [&](std::uint32_t l) { where.lane[l] = sectors[next++ % count]; });
+}
+
+/// Lanes that read a texel each have its address; what several lanes filter, note_quad() shares out. A quad
+/// that reads nothing (outside, in the border) has the image's first byte.
+void note_texels(WarpState& warp, const std::array<ReadTexels, kLanes>& read, LaneMask active,
+                 const Addresses& image) {
+  Addresses where = image;
+  bool single = true;
+  for_lanes<std::uint32_t>(active, [&](std::uint32_t l) { single &= read[l].count == 1; });
+  if (single) {
+    for_lanes<std::uint32_t>(active, [&](std::uint32_t l) { where.lane[l] = read[l].at[0]; });
+  } else {
+    for (unsigned first = 0; first < kLanes; first += 4) note_quad(read, active, first, where);
+  }
+  warp.note(active, where);
+}
+
 void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op, LaneMask active) {
   const Slot* const results = warp.slots + op.operands;
   const Slot* const sources = results + op.destinations;
-  Addresses where{};
+  Addresses images{};
+  std::array<ReadTexels, kLanes> read;
   LaneSlots values[4];
   const Texture* texture = nullptr;
   std::uint64_t last = 0;  // the handle that `texture` belongs to
@@ -59,13 +95,13 @@ void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op,
     const Fetch f = fetch_of(warp, form, sources, l, *texture);
     Address bad = 0;
     const auto texels = form.kind == TextureForm::Kind::kGather
-                            ? gather(*texture, f, form.channel, warp.machine->view, bad)
-                            : fetch(*texture, f, warp.machine->view, bad);
+                            ? gather(*texture, f, form.channel, warp.machine->view, bad, &read[l])
+                            : fetch(*texture, f, warp.machine->view, bad, &read[l]);
     if (bad != 0) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, bad, "a texel");
-    if (warp.record) where.lane[l] = nearest_texel(*texture, f);
+    images.lane[l] = texture->levels[0].data;
     for (unsigned c = 0; c < 4; ++c) values[c].lane[l] = texels[c];
   });
-  if (warp.record) warp.note(active, where);
+  if (warp.record) note_texels(warp, read, active, images);
   for (unsigned c = 0; c < std::min<unsigned>(op.destinations, 4); ++c)
     if (results[c].exists())
       for_lanes<std::uint32_t>(active,

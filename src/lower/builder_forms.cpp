@@ -330,6 +330,7 @@ void Builder::matrix_move(const Instruction& i) {
 }
 
 void Builder::texture(const Instruction& i) {
+  constexpr unsigned kTexelBytes = 4;  // no texel straddles a sector: its first bytes stand for it
   const bool store = i.op() == Opcode::kSust;
   auto data = places(i.operands[0]);
   std::vector<std::uint8_t> sources;
@@ -337,7 +338,9 @@ void Builder::texture(const Instruction& i) {
     for (const std::uint8_t p : places(i.operands[o])) sources.push_back(p);
   data.resize(std::min<std::size_t>(data.size(), 1));
   std::string opcode = first_word(ptx::name(i.op()));
-  emit(opcode, store ? std::vector<std::uint8_t>{} : data, sources);
+  const bool fetches = i.op() == Opcode::kTex || i.op() == Opcode::kTld4;
+  if (!fetches) return emit(opcode, store ? std::vector<std::uint8_t>{} : data, sources);
+  emit(opcode, data, sources, kTexelBytes, Carries::kFirst);
 }
 
 }  // namespace lockstep::lower

@@ -57,6 +57,9 @@ bool tests(const StaticInst& inst) {
                      [](const RegisterRange& r) { return r.space == RegSpace::kPredicate; });
 }
 
+/// Of a texture or surface: TXQ, SUQ.
+bool asks(const StaticInst& inst) { return std::string_view(inst.mnemonic.data()).substr(2, 1) == "Q"; }
+
 }  // namespace
 
 bool uses_immediate(OpClass c) {
@@ -72,6 +75,12 @@ const char* remark_for(const StaticInst& inst) {
       if (inst.barrier != BarrierOp::kNone || !tests(inst)) return nullptr;
       return "not faithful here because the trace does not say which mbarrier SYNCS waits for, and its spin "
              "counts are those of the traced run";
+    case OpClass::kTexture:
+      if (inst.has_addresses || asks(inst)) return nullptr;
+      return "not faithful here because the trace has no addresses for texture fetches: they move no data";
+    case OpClass::kSurface:
+      if (inst.has_addresses || asks(inst)) return nullptr;
+      return "not faithful here because surface accesses move no data";
     default:
       return nullptr;
   }

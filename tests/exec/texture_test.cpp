@@ -5,6 +5,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
 
 #include "tests/exec/support.hpp"
 
@@ -54,6 +55,49 @@ TEST_CASE("nearest and linear filtering of a ramp") {
       const double qy = std::clamp(std::floor((static_cast<double>(y) - 0.5) * 256 + 0.5) / 256, 0.0, 3.0);
       CHECK(first(t, f, memory) == Approx(qx + 100 * qy).epsilon(1e-6));
     }
+}
+
+TEST_CASE("an array's texels lie in tiles of 64 bytes by 8 rows, each in a place of its own") {
+  for (const auto& [width, height] : {std::pair{16u, 8u}, {100u, 37u}, {33u, 300u}, {64u, 1u}}) {
+    Image image;
+    image.data = 1 << 20;
+    image.width = width;
+    image.height = height;
+    image.row_pitch = std::uint64_t{width} * 4;
+    image.slice_pitch = image.row_pitch * height;
+    image.block_linear = true;
+    const TexelLayout layout(image);
+    CHECK(layout.slice_bytes() >= image.slice_pitch);
+    std::set<Address> places;
+    for (std::uint64_t slice = 0; slice < 2; ++slice)
+      for (std::uint64_t y = 0; y < height; ++y)
+        for (std::uint64_t x = 0; x < width; ++x) {
+          const Address place = layout.place(x, y, slice);
+          CHECK(place % 4 == 0);
+          CHECK(place >= image.data + slice * layout.slice_bytes());
+          CHECK(place < image.data + (slice + 1) * layout.slice_bytes());
+          places.insert(place);
+        }
+    CHECK(places.size() == std::size_t{2} * width * height);
+    // Sectors: 16 bytes of two rows.
+    for (std::uint64_t y = 0; y < height && height > 1; ++y)
+      CHECK(layout.place(5, y, 0) / 32 == layout.place(4 + y % 4, y / 2 * 2, 0) / 32);
+  }
+  // A tile is 512 bytes in a row, and its first line 32 bytes of four rows (tegra_swizzle; two sectors of a
+  // line for a row of texels, as an RTX 3070 asks for them: github.com/mushihao/cuda, nv_study).
+  Image image;
+  image.width = 32;
+  image.height = 16;
+  image.row_pitch = 128;
+  image.slice_pitch = 2048;
+  image.block_linear = true;
+  const TexelLayout layout(image);
+  CHECK(layout.place(15, 7, 0) == 508);
+  CHECK(layout.place(7, 3, 0) == 124);
+  CHECK(layout.place(8, 0, 0) == 256);
+  CHECK(layout.place(0, 4, 0) == 128);
+  CHECK(layout.place(0, 8, 0) == 512);    // two tiles high
+  CHECK(layout.place(16, 0, 0) == 1024);  // the block beside it
 }
 
 TEST_CASE("addressing modes of a one-dimensional texture") {

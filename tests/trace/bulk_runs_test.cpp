@@ -77,4 +77,14 @@ TEST_CASE("opcodes of recorded programs say what bulk copies and mbarriers do; t
   CHECK(remark_for(decode("0 SYNCS.EXCH.64 1 R2 0")) == nullptr);
 }
 
+TEST_CASE("textures and surfaces without addresses are said to move no data") {
+  const auto decode = [](const char* text) { return decode_traced({0, text, 0}, 90); };
+  CHECK(remark_for(decode("1 R4 TEX.LL 2 R8 R9 0")) != nullptr);
+  CHECK(remark_for(decode("1 R4 TLD4 2 R8 R9 0")) != nullptr);
+  CHECK(remark_for(decode("1 R4 TEX 2 R8 R9 4")) == nullptr);
+  CHECK(remark_for(decode("1 R4 TXQ 1 R8 0")) == nullptr);
+  CHECK(remark_for(decode("0 SUST 2 R8 R9 0")) != nullptr);
+  CHECK(remark_for(decode("1 R4 SUQ 1 R8 0")) == nullptr);
+}
+
 }  // namespace lockstep::trace
