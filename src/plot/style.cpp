@@ -29,13 +29,22 @@ constexpr std::array<Colour, kPaletteSize> kPalette = {{{"#4269b0", "#7aa2e3"},
                                                         {"#3b5f78", "#86aec8"},
                                                         {"#8b2f57", "#d47a9f"}}};
 
+constexpr Colour kInk{"#1f2328", "#e6e6e6"}, kFaint{"#656d76", "#9aa0a6"}, kGrid{"#d8dce1", "#3a3f45"},
+    kPaper{"#ffffff", "#15181c"};
+
 std::string variables(bool dark, std::string_view indent) {
+  const auto shade = [dark](const Colour& colour) { return dark ? colour.dark : colour.light; };
   std::string text = fmt::format("{}.plot {{ --ink: {}; --faint: {}; --grid: {}; --paper: {};", indent,
-                                 dark ? "#e6e6e6" : "#1f2328", dark ? "#9aa0a6" : "#656d76",
-                                 dark ? "#3a3f45" : "#d8dce1", dark ? "#15181c" : "#ffffff");
-  for (unsigned i = 0; i < kPaletteSize; ++i)
-    text += fmt::format(" --p{}: {};", i, dark ? kPalette[i].dark : kPalette[i].light);
+                                 shade(kInk), shade(kFaint), shade(kGrid), shade(kPaper));
+  for (unsigned i = 0; i < kPaletteSize; ++i) text += fmt::format(" --p{}: {};", i, shade(kPalette[i]));
   return text + " }\n";
+}
+
+/// Readers of SVG that know no variables (librsvg, LaTeX packages) take the light colour in front.
+std::string rule(std::string_view css_class, std::string_view property, std::string_view variable,
+                 const Colour& colour, std::string_view more = "") {
+  return fmt::format(".plot .{} {{ {}: {}; {}: var(--{});{} }}\n", css_class, property, colour.light,
+                     property, variable, more);
 }
 
 }  // namespace
@@ -43,16 +52,17 @@ std::string variables(bool dark, std::string_view indent) {
 std::string style_sheet() {
   std::string text = variables(false, "");
   text += "@media screen and (prefers-color-scheme: dark) {\n" + variables(true, "  ") + "}\n";
-  text +=
-      ".plot .ink { fill: var(--ink); }\n.plot .faint { fill: var(--faint); }\n.plot .paper { fill: "
-      "var(--paper); }\n"
-      ".plot .on { fill: var(--paper); }\n"
-      ".plot .grid { stroke: var(--grid); stroke-width: 1; }\n.plot .axis { stroke: var(--faint); "
-      "stroke-width: 1; }\n"
-      ".plot .diagonal { stroke: var(--faint); stroke-width: 1; stroke-dasharray: 5 4; }\n"
-      ".plot [class^=\"l\"] { fill: none; stroke-width: 2; stroke-linejoin: round; }\n";
-  for (unsigned i = 0; i < kPaletteSize; ++i)
-    text += fmt::format(".plot .f{0} {{ fill: var(--p{0}); }} .plot .l{0} {{ stroke: var(--p{0}); }}\n", i);
+  text += rule("ink", "fill", "ink", kInk) + rule("faint", "fill", "faint", kFaint) +
+          rule("paper", "fill", "paper", kPaper) + rule("on", "fill", "paper", kPaper) +
+          rule("grid", "stroke", "grid", kGrid, " stroke-width: 1;") +
+          rule("axis", "stroke", "faint", kFaint, " stroke-width: 1;") +
+          rule("diagonal", "stroke", "faint", kFaint, " stroke-width: 1; stroke-dasharray: 5 4;");
+  text += ".plot [class^=\"l\"] { fill: none; stroke-width: 2; stroke-linejoin: round; }\n";
+  for (unsigned i = 0; i < kPaletteSize; ++i) {
+    const std::string variable = fmt::format("p{}", i);
+    text += rule(fmt::format("f{}", i), "fill", variable, kPalette[i]) +
+            rule(fmt::format("l{}", i), "stroke", variable, kPalette[i]);
+  }
   return text;
 }
 

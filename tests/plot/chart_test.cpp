@@ -271,6 +271,19 @@ TEST_CASE("a chart for a page leaves the colours to the page") {
   CHECK(svg(chart, Place::kPage).find("<style>") == std::string::npos);
 }
 
+TEST_CASE("readers of SVG that know no variables have colours too") {
+  std::istringstream lines(style_sheet());
+  unsigned rules = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t variable = line.find(": var(--");
+    if (variable == std::string::npos) continue;
+    ++rules;
+    INFO(line);
+    CHECK(line.find(": #") < variable);  // the later declaration wins where it is understood
+  }
+  CHECK(rules == 7 + 2 * kPaletteSize);
+}
+
 TEST_CASE("colours can be told from their paper, in light and in dark") {
   // WCAG 2.1's contrast ratio, from its definition of relative luminance.
   const auto luminance = [](const std::string& hex) {
