@@ -17,6 +17,7 @@ namespace lockstep::config {
 enum class SchedulerPolicy : std::uint8_t { kGto, kLrr, kCggty };
 enum class L1Replacement : std::uint8_t { kLru, kFifo };
 enum class L2Replacement : std::uint8_t { kLru, kNru, kHashedRandom };
+enum class DramStandard : std::uint8_t { kHbm, kGddr };
 enum class Refresh : std::uint8_t { kAllBanks, kSingleBank };
 enum class CopyMode : std::uint8_t { kBlocking, kOverlapped };
 enum class CacheControl : std::uint8_t { kNone, kAll };
@@ -190,7 +191,8 @@ struct TlbGroup {
   std::uint32_t pages = 4096;        // of 2 MB, known at a time
 };
 struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the command clock
-  std::string type = "hbm2";  // a label; timing comes from the numbers
+  std::string type = "hbm2";  // a label; timing comes from the standard and the numbers
+  DramStandard standard = DramStandard::kHbm;
   std::uint64_t capacity_bytes = 16ull << 30;  // device memory; limits CUDA programs' allocations, not traces
   std::uint32_t channels_per_partition = 2;    // independent (pseudo-)channels
   std::uint32_t bank_groups = 4, banks_per_group = 4;

@@ -4,6 +4,7 @@
 namespace lockstep::config {
 namespace {
 
+constexpr std::string_view kStandards[] = {"hbm", "gddr"};
 constexpr std::string_view kRefreshes[] = {"all_banks", "single_bank"};
 
 template <auto Field>
@@ -19,8 +20,11 @@ Rows dram_shape_rows() {
   using M = Measure;
   using G = DramGroup;
   return {
-      name("dram.type", "name shown in reports; the timing comes from the numbers",
+      name("dram.type", "name shown in reports; the timing comes from the standard and the numbers",
            text<&GpuConfig::dram, &G::type>()),
+      choice("dram.standard", kStandards,
+             "hbm: row and column commands have a command bus each; gddr: they share one",
+             dram<&G::standard>()),
       integer("dram.capacity_bytes", M::kBytes, std::uint64_t{1} << 21, std::uint64_t{1} << 40,
               "device memory, all partitions: what a CUDA program can allocate", dram<&G::capacity_bytes>()),
       integer("dram.channels_per_partition", M::kNone, 1, 16,

@@ -27,6 +27,7 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       precharge_time_(dram.tRP),
       refreshed_at_a_time_(
           dram.refresh == config::Refresh::kAllBanks ? dram.bank_groups * dram.banks_per_group : 1),
+      one_command_bus_(dram_standard(dram.standard).one_command_bus),
       counters_(counters),
       timing_(dram),
       queue_(dram.bank_groups * dram.banks_per_group, dram.read_queue + dram.write_queue),

@@ -32,14 +32,16 @@ class DramChannel {
   /// Forget what the last tick() worked out ahead: the next one looks at everything again.
   void distrust() { column_stale_ = row_stale_ = true; }
 
-  /// At most one column and one row command. Reports a read's last data and a write's departure to
-  /// on_data(FillTarget, edge of the last datum's end) and on_written().
+  /// At most one column and one row command, or one of both where they share a bus. Reports a read's last
+  /// data and a write's departure to on_data(FillTarget, edge of the last datum's end) and on_written().
   template <class OnData, class OnWritten>
   void tick(Cycle edge, OnData&& on_data, OnWritten&& on_written) {
     refresh(edge);
     find_picks(edge);
-    if (row_pick_.at <= edge) issue_row(edge);
-    if (column_pick_.at <= edge) {
+    const bool column = column_pick_.at <= edge;
+    // On a shared bus data go first: a column command every tCCD leaves room for row commands.
+    if (row_pick_.at <= edge && !(column && one_command_bus_)) issue_row(edge);
+    if (column) {
       const DramTransaction* done = issue_column(edge);
       if (done && done->write) on_written();
       if (done && !done->write) on_data(done->fill, edge + read_latency_);
@@ -56,10 +58,10 @@ class DramChannel {
   void persist(A& a) {
     a.members(*this, a.given(read_capacity_), a.given(write_capacity_), a.given(burst_bytes_),
               a.given(read_latency_), a.given(refresh_interval_), a.given(refresh_time_),
-              a.given(precharge_time_), a.given(refreshed_at_a_time_), next_refreshed_, a.given(counters_),
-              timing_, queue_, waiting_, direction_, banks_, wishes_, column_banks_, row_banks_, oldest_,
-              a.given(banks_per_group_), done_, column_pick_, row_pick_, column_stale_, row_stale_, next_,
-              a.given(first_refresh_), next_refresh_, refreshes_);
+              a.given(precharge_time_), a.given(refreshed_at_a_time_), a.given(one_command_bus_),
+              next_refreshed_, a.given(counters_), timing_, queue_, waiting_, direction_, banks_, wishes_,
+              column_banks_, row_banks_, oldest_, a.given(banks_per_group_), done_, column_pick_, row_pick_,
+              column_stale_, row_stale_, next_, a.given(first_refresh_), next_refresh_, refreshes_);
   }
 
  private:
@@ -88,7 +90,9 @@ class DramChannel {
 
   std::uint32_t read_capacity_, write_capacity_, burst_bytes_, read_latency_;
   std::uint32_t refresh_interval_, refresh_time_, precharge_time_;
-  std::uint32_t refreshed_at_a_time_, next_refreshed_ = 0;  // banks; the first of those whose turn it is
+  std::uint32_t refreshed_at_a_time_;  // banks
+  bool one_command_bus_;
+  std::uint32_t next_refreshed_ = 0;  // the first of the banks whose turn it is
   stats::PartitionCounters* counters_;
 
   DramTiming timing_;

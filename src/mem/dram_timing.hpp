@@ -1,4 +1,4 @@
-// The timing rules of a DRAM channel: a table of data, and the engine that applies it.
+// Applies the timing rules of a DRAM channel.
 #pragma once
 
 #include <array>
@@ -6,30 +6,16 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "mem/dram_standard.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::mem {
 
-enum class DramCommand : std::uint8_t { kActivate, kPrecharge, kRead, kWrite, kCount };
-enum class DramScope : std::uint8_t { kBank, kGroup, kChannel };
-
-/// Of the last `count` commands `first` in a scope, the earliest was at t: `then` may come in the same scope
-/// from t + `cycles` on. With `count` 1 this is the distance between two commands, with more a window that
-/// holds at most `count` of them (tFAW: four activates). All times in command-clock edges.
-struct DramRule {
-  DramCommand first, then;
-  DramScope scope;
-  std::uint32_t cycles;
-  std::uint32_t count = 1;  // at least 1
-};
-
-[[nodiscard]] std::vector<DramRule> dram_rules(const config::DramGroup& dram);
-
-/// When each command may come next, for each bank. Row commands (activate, precharge) and column commands
-/// (read, write) have a command bus each, as in HBM; a bus carries one command a cycle.
+/// When each command may come next, for each bank.
 class DramTiming {
  public:
-  explicit DramTiming(const config::DramGroup& dram) : DramTiming(dram, dram_rules(dram)) {}
+  explicit DramTiming(const config::DramGroup& dram)
+      : DramTiming(dram, dram_standard(dram.standard).rules(dram)) {}
   /// Banks and bank groups of `dram`, under other rules. Throws std::invalid_argument for a count of 0.
   DramTiming(const config::DramGroup& dram, const std::vector<DramRule>& rules);
 

@@ -362,12 +362,12 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
     if (matrix) CHECK(find(prefix + ".interval").parameter == nullptr);
     if (!matrix) CHECK(resolve("v100", {prefix + ".interval=55"}).pipe_of(op_class).interval == 55);
   }
-  const GpuConfig c =
-      resolve("v100", {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32",
-                       "gpu.name=My GPU-2", "dram.type=hbm3", "host.copy_mode=overlapped",
-                       "pipe.fp64_shared=true", "mio.const_cold_miss=false", "host.warms_l2=false",
-                       "l1.allocate_on_store=false", "l1.cache_global=false", "l1.replacement=lru",
-                       "dram.refresh=all_banks", "l2.code_resident=false", "launch.cache_control=all"});
+  const GpuConfig c = resolve(
+      "v100",
+      {"sm.scheduler=lrr", "rf.cache=false", "l1.shared_carveouts_kib=0, 32", "gpu.name=My GPU-2",
+       "dram.type=hbm3", "host.copy_mode=overlapped", "pipe.fp64_shared=true", "mio.const_cold_miss=false",
+       "host.warms_l2=false", "l1.allocate_on_store=false", "l1.cache_global=false", "l1.replacement=lru",
+       "dram.refresh=all_banks", "dram.standard=gddr", "l2.code_resident=false", "launch.cache_control=all"});
   CHECK(c.sm.scheduler == SchedulerPolicy::kLrr);
   CHECK_FALSE(c.rf.cache);
   CHECK(c.l1.shared_carveouts_kib == std::vector<std::uint32_t>{0, 32});
@@ -382,6 +382,7 @@ TEST_CASE("pipes, booleans, names, lists and texts reach their fields") {
   CHECK_FALSE(c.l1.cache_global);
   CHECK(c.l1.replacement == L1Replacement::kLru);
   CHECK(c.dram.refresh == Refresh::kAllBanks);
+  CHECK(c.dram.standard == DramStandard::kGddr);
   CHECK_FALSE(c.l2.code_resident);
   CHECK(resolve("v100", {"sm.scheduler=gto"}).sm.scheduler == SchedulerPolicy::kGto);
 }

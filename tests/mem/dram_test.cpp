@@ -311,6 +311,47 @@ TEST_CASE("a single-bank refresh closes its bank's row, and the others go on") {
   CHECK(b.data.back().second == 32600 + 50 + 13 + 21);
 }
 
+TEST_CASE("row and column commands go out together, or one after the other on a shared bus") {
+  using config::DramStandard;
+  for (const DramStandard standard : {DramStandard::kHbm, DramStandard::kGddr}) {
+    config::DramGroup d = odd_timing();
+    d.standard = standard;
+    Bench b(d);
+    b.read(0, 1);
+    b.run(400);
+    b.read(0, 1, 1, 7);  // the open row: a read command
+    b.read(4, 1, 1, 8);  // another bank group, closed: an activate at the same edge
+    b.run(1000);
+    REQUIRE(b.data.size() == 3);
+    CHECK(b.data[1] == std::pair<std::uint16_t, Cycle>{7, 400 + 19 + 2});
+    const Cycle activate = standard == DramStandard::kHbm ? 400 : 401;
+    CHECK(b.data[2] == std::pair<std::uint16_t, Cycle>{8, activate + 13 + 19 + 2});
+  }
+}
+
+TEST_CASE("a shared bus is no slower where columns leave room for rows") {
+  // Each row gives one burst: an activate, a precharge and a read for every two edges of data are more than
+  // one bus carries, three commands in four edges (bursts of 4) are not.
+  for (const std::uint32_t burst : {2u, 4u}) {
+    std::array<Cycle, 2> end{};
+    for (const bool shared : {false, true}) {
+      config::DramGroup d;
+      d.burst_cycles = burst;
+      d.tRRD_S = d.tRRD_L = 1, d.tFAW = 4, d.tCCD_S = d.tCCD_L = burst, d.tREFI = 1000000;
+      d.tRCD = d.tRP = d.tRTP = 2, d.tRAS = 4;
+      if (shared) d.standard = config::DramStandard::kGddr;
+      Bench b(d);
+      for (std::uint64_t i = 0; i < 64; ++i) b.read(static_cast<std::uint32_t>(i % 16), i);
+      b.run(3000);
+      REQUIRE(b.data.size() == 64);
+      end[shared] = b.data.back().second;
+    }
+    CHECK(end[1] >= end[0]);
+    if (burst == 2) CHECK(end[1] >= 64 * 3 - 16);  // three commands a read, but for the first 16 precharges
+    if (burst == 4) CHECK(end[1] <= end[0] + 16);
+  }
+}
+
 TEST_CASE("visiting every edge gives the same as jumping to events") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 engine(seed);
@@ -323,6 +364,7 @@ TEST_CASE("visiting every edge gives the same as jumping to events") {
     d.write_queue = 10;
     d.write_high = 8;
     d.write_low = 3;
+    if (seed % 4 < 2) d.standard = config::DramStandard::kGddr;
     Bench jump(d), all(d, true);
     for (int i = 0; i < 400; ++i) {
       const auto gap = random() % (i % 50 == 49 ? 20000 : 30);
