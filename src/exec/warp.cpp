@@ -69,6 +69,15 @@ Turn Warp::run() {
   return Turn::kBlocked;
 }
 
+/// An operation on registers alone.
+inline void Warp::step_lane(const Operation& op, LaneMask active) {
+  if (state_.record) {
+    state_.note(active);
+    if (op.slow_path && active != 0) note_slow_path(op, active);
+  }
+  if (active != 0) state_.lane(op, active);
+}
+
 template <bool kChecked>
 Warp::Stop Warp::run_split() {
   memory_.forget();
@@ -86,11 +95,7 @@ Warp::Stop Warp::run_split() {
     if constexpr (kChecked) check_operation(state_, op, active);
     switch (op.handler) {
       case Handler::kLane:
-        if (state_.record) {
-          state_.note(active);
-          if (op.slow_path && active != 0) note_slow_path(op, active);
-        }
-        if (active != 0) state_.lane(op, active);
+        step_lane(op, active);
         ++state_.now.pc;
         continue;
       case Handler::kLoad:

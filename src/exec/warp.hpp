@@ -62,6 +62,7 @@ class Warp {
   /// `kChecked`: each operation is told to the launch's checks first.
   template <bool kChecked>
   Stop run_split();
+  void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
   Stop step_async(const Operation& op, LaneMask active, bool& stop);
   Stop step_control(const Operation& op, LaneMask active, bool& stop);

@@ -39,8 +39,14 @@ class DramChannel {
     refresh(edge);
     find_picks(edge);
     const bool column = column_pick_.at <= edge;
-    // On a shared bus data go first: a column command every tCCD leaves room for row commands.
-    if (row_pick_.at <= edge && !(column && one_command_bus_)) issue_row(edge);
+    if (row_pick_.at <= edge) {
+      // On a shared bus data go first: a column command every tCCD leaves room for row commands.
+      if (column && one_command_bus_) {
+        row_stale_ = true;  // at the next edge an older one may be ready
+      } else {
+        issue_row(edge);
+      }
+    }
     if (column) {
       const DramTransaction* done = issue_column(edge);
       if (done && done->write) on_written();
