@@ -83,6 +83,7 @@ class CtaDecoder {
   const char* address_stride(const char* p);
   const char* address_deltas(const char* p);
   const char* trailing_immediate(const char* p);
+  const char* behind_immediate(const char* p, bool with_addresses);
   void note_call(const InternedInstruction& e);
 
   DecodeContext context_;
@@ -106,7 +107,6 @@ class CtaDecoder {
   AddressForm form_ = AddressForm::kNone;
   std::uint64_t function_ = 0;
   std::int64_t immediate_ = 0;
-  bool has_immediate_ = false;
 };
 
 }  // namespace lockstep::trace

@@ -50,6 +50,8 @@ const char* CtaDecoder::instruction(const char* p) {
   form_ = AddressForm::kNone;
   if (with_addresses) p = addresses(skip_blanks(p));
   p = trailing_immediate(p);
+  if (*p != '\n') [[unlikely]]
+    p = behind_immediate(p, with_addresses);
   if (inst == InternTable::kNone || (entry(inst).uses_immediate && entry(inst).immediate != immediate_)) {
     inst = intern(words);
   }
@@ -232,13 +234,19 @@ const char* CtaDecoder::address_deltas(const char* p) {
 
 const char* CtaDecoder::trailing_immediate(const char* p) {
   p = skip_blanks(p);
-  has_immediate_ = *p != '\n';
   immediate_ = 0;
-  if (!has_immediate_) return p;
+  if (*p == '\n') return p;
   const char* const end = scan_signed(p, immediate_);
   if (end == nullptr || !ends_token(*end)) expected("an immediate in decimal or the end of the line", p);
-  p = skip_blanks(end);
-  if (*p != '\n') expected("the end of the line after the immediate", p);
+  return skip_blanks(end);
+}
+
+/// What some tracers print there: the values that a store writes. Only their addresses matter in timing.
+const char* CtaDecoder::behind_immediate(const char* p, bool with_addresses) {
+  constexpr std::string_view kStoreData = "STORE_DATA";
+  if (!with_addresses || !starts_with(p, kStoreData) || !ends_token(p[kStoreData.size()]))
+    expected("the end of the line after the immediate", p);
+  while (*p != '\n') ++p;
   return p;
 }
 

@@ -52,7 +52,7 @@ bool names_trace_file(std::string_view line) {
   for (const std::string_view end : {".xz", ".gz", ".zst"}) {
     if (line.ends_with(end)) line.remove_suffix(end.size());
   }
-  return line.ends_with(".traceg") || line.ends_with(".trace");
+  return line.ends_with(".traceg") || line.ends_with(".trace") || line.ends_with(".tracez");
 }
 
 class ListParser {
@@ -120,12 +120,14 @@ class ListParser {
     return true;
   }
 
-  /// "MemcpyHtoD,ADDRESS,BYTES", with ",STREAM" behind it when it is known
+  /// "MemcpyHtoD,ADDRESS,BYTES", with ",STREAM" behind it when it is known. A tracer that keeps the data
+  /// names its file there, "memcpy_htod_0_...", which says nothing of the stream.
   [[nodiscard]] Command copy(std::string_view line, bool to_device) const {
-    const auto commas = std::count(line.begin(), line.end(), ',');
+    auto commas = std::count(line.begin(), line.end(), ',');
     std::string_view rest = line;
     cut_field(rest);
     const std::string_view at = cut_field(rest), bytes = cut_field(rest), in = cut_field(rest);
+    if (commas == 3 && in.starts_with("memcpy_")) commas = 2;
     Command command;
     command.kind = to_device ? Command::Kind::kCopyToDevice : Command::Kind::kCopyToHost;
     if (commas == 3)
@@ -133,10 +135,10 @@ class ListParser {
     if ((commas != 2 && commas != 3) || at.find(':') != std::string_view::npos ||
         !address(at, command.address) || !is_decimal(bytes, command.bytes) ||
         (commas == 3 && !is_decimal(in, command.stream))) {
-      stream_.fail(
-          fmt::format("found {}; expected 'MemcpyHtoD,ADDRESS,BYTES' with a hexadecimal address and a "
-                      "decimal count, and after them ',STREAM' or nothing",
-                      shown(line)));
+      stream_.fail(fmt::format(
+          "found {}; expected 'MemcpyHtoD,ADDRESS,BYTES' with a hexadecimal address and a "
+          "decimal count, and after them ',STREAM', the ',memcpy_...' file of its data or nothing",
+          shown(line)));
     }
     return command;
   }

@@ -77,7 +77,23 @@ TEST_CASE("A list with streams, events and waits; what is wrong in it is said wi
   CHECK_THROWS_WITH(open("EventRecord\n"), Catch::Matchers::Contains("expected 'EventRecord,STREAM'"));
   CHECK_THROWS_WITH(open("EventRecord,0\nStreamWait,0,0,1\n"),
                     Catch::Matchers::Contains("expected 'StreamWait,"));
-  CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,x\n"), Catch::Matchers::Contains("',STREAM' or nothing"));
+  CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,x\n"), Catch::Matchers::Contains("',STREAM', the"));
+}
+
+TEST_CASE("A copy that names the file of its data is one without a stream") {
+  const TempDir dir;
+  dir.write("kernel-1.traceg", named("one"));
+  const auto open = [&](const std::string& text) { return open_trace(dir.write("kernelslist", text)); };
+  const auto set = open(
+      "MemcpyHtoD,0x7f0000000000,800000,memcpy_htod_0_0x7f0000000000_800000.bin\nkernel-1.traceg\n"
+      "MemcpyDtoH,0x20,9,memcpy_dtoh_1\n");
+  using Kind = Command::Kind;
+  const auto& c = set->commands();
+  REQUIRE(c.size() == 3);
+  CHECK((c[0].kind == Kind::kCopyToDevice && c[0].address == 0x7f0000000000 && c[0].bytes == 800000));
+  CHECK((c[2].kind == Kind::kCopyToHost && c[2].address == 0x20 && c[2].bytes == 9));
+  CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,data.bin\n"), Contains("kernelslist:1: found"));
+  CHECK_THROWS_WITH(open("MemcpyHtoD,0x10,8,memcpy_a,1\n"), Contains("kernelslist:1: found"));
 }
 
 TEST_CASE("A list names devices, and a compact trace keeps them; what is wrong in it is said with its line") {

@@ -264,3 +264,16 @@ TEST_CASE("Functions that are called get code ranges of their own") {
   CHECK(split[3] == split[1] + 0x10);
   CHECK(split[4] == 0x30);
 }
+
+TEST_CASE("Behind a store's immediate may stand its data, which change nothing") {
+  const std::string store = "0000 00000003 0 STG.E 2 R2 R4 4 1 0x7f0000000000 4 0";
+  const auto plain = read_text(small_trace({store, "0010 ffffffff 0 EXIT 0 0 0"}));
+  REQUIRE(plain.size() == 2);
+  CHECK(plain[0].addresses.at(1) == 0x7f0000000004);
+  for (const char* data :
+       {" STORE_DATA", " STORE_DATA 1 2 3f800000 40000000", "\tSTORE_DATA INT32 0x1 0x2 \r"})
+    CHECK(read_text(small_trace({store + data, "0010 ffffffff 0 EXIT 0 0 0"})) == plain);
+  CHECK_THAT(error_of(small_trace({store + " STORE_DATAX"})),
+             Contains("found 'STORE_DATAX'; expected the end of the line after the immediate"));
+  CHECK_THAT(error_of(small_trace({"0000 ffffffff 1 R1 MOV 0 0 0 STORE_DATA 1"})), Contains("'STORE_DATA'"));
+}
