@@ -80,7 +80,6 @@ class ConstantUnit {
   void serve(Cycle at, Address address, std::uint8_t kernel, Waiting& load);
   void await(Address address, Waiting& load) const;
   void fill(const Fill& fill, Waiting& load);
-  void finish(Cycle now, const Waiting& load);
 
   LsuPort* port_;
   LsuResults* results_;
