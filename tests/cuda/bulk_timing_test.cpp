@@ -106,7 +106,8 @@ constexpr std::uint64_t kCtas = 114, kRead = kCtas * 131072, kWritten = kCtas * 
 
 }  // namespace
 
-TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and recordings change nothing") {
+TEST_CASE("bulk copies move their bytes at the DRAM's pace; threads, windows and recordings change nothing",
+          "[matrix]") {
   const Folder folder;
   std::ofstream(folder / "stream.ptx") << kPtx;
   // Sums: 32 tiles of 8 x 4 words a lane, all of them 3.

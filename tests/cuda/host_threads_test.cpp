@@ -34,7 +34,8 @@ class Load {
 
 }  // namespace
 
-TEST_CASE("one host thread for each GPU: recording and report are the same in every run, under load, too") {
+TEST_CASE("one host thread for each GPU: recording and report are the same in every run, under load, too",
+          "[matrix]") {
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/program/multi_gpu.ptx";
   const Folder folder;
   const Load load;

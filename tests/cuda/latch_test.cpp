@@ -49,7 +49,8 @@ TEST_CASE("a thread that writes and ends in the same moment has written") {
   CHECK(done.err.empty());
 }
 
-TEST_CASE("a kernel that waits for the host: one report for every thread count, and that of its recording") {
+TEST_CASE("a kernel that waits for the host: one report for every thread count, and that of its recording",
+          "[matrix]") {
   for (const auto& [which, expected] : kExpected) {
     INFO(which);
     const Folder folder;

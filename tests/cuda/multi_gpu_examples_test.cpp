@@ -37,7 +37,7 @@ TEST_CASE("examples of several GPUs: results are right for every number of GPUs"
     }
 }
 
-TEST_CASE("examples of several GPUs: simulated, one report for every number of threads") {
+TEST_CASE("examples of several GPUs: simulated, one report for every number of threads", "[matrix]") {
   const Folder folder;
   for (const auto& [which, file] : kExamples) {
     if (which == "all_to_all_copy") continue;  // it has no kernel, which a recording needs

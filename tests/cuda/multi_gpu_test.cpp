@@ -90,7 +90,8 @@ TEST_CASE("several GPUs: how many there are is checked") {
   }
 }
 
-TEST_CASE("several GPUs: simulated beside the program, results and report are those of its recording") {
+TEST_CASE("several GPUs: simulated beside the program, results and report are those of its recording",
+          "[matrix]") {
   const Folder folder;
   // "state" and "advice": managed memory that both devices and the host write.
   for (const char* which : {"copies", "barrier", "order", "corners", "graphs", "state", "advice"}) {

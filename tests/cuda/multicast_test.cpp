@@ -122,7 +122,8 @@ TEST_CASE("multicast objects: simulated beside the program, results and report a
   CHECK(plain.err.find("multicast = true") != std::string::npos);
 }
 
-TEST_CASE("multicast objects: an all-reduce by the switch is as fast as its fullest wire allows") {
+TEST_CASE("multicast objects: an all-reduce by the switch is as fast as its fullest wire allows",
+          "[matrix]") {
   const Nvls nvls;
   const auto example =
       std::string(LOCKSTEP_DRIVER_EXAMPLE).substr(0, std::string(LOCKSTEP_DRIVER_EXAMPLE).rfind('/')) +

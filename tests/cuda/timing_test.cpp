@@ -84,7 +84,7 @@ TEST_CASE("a fill and a copy within the device take their bytes over what STREAM
   CHECK(static_cast<double>(found[3]) == Approx(copy).margin(150));
 }
 
-TEST_CASE("the report of a live run is that of its recording, whatever threads and windows") {
+TEST_CASE("the report of a live run is that of its recording, whatever threads and windows", "[matrix]") {
   for (const std::string which : {"streams", "copies", "many", "queries", "clocks", "fills"}) {
     INFO(which);
     const Folder folder;
@@ -146,7 +146,8 @@ TEST_CASE("a program hears of managed memory in simulated time: faults, a prefet
   CHECK(report.at("managed").at("faults") == 1 + 32);
 }
 
-TEST_CASE("a live run with managed memory is that of its recording, whatever threads and windows") {
+TEST_CASE("a live run with managed memory is that of its recording, whatever threads and windows",
+          "[matrix]") {
   const Folder folder;
   for (const std::vector<std::string>& memory :
        {std::vector<std::string>{}, std::vector<std::string>{"--gpu-memory", "64KiB"},

@@ -86,7 +86,7 @@ std::vector<trace::Command> with_work_beside(const trace::TraceSet& trace) {
   return commands;
 }
 
-TEST_CASE("What is under way beside the kernels goes on, too") {
+TEST_CASE("What is under way beside the kernels goes on, too", "[matrix]") {
   const Program program(1);
   const auto commands = with_work_beside(*program);
   gpu::RunOptions options;

@@ -123,7 +123,7 @@ TEST_CASE("less memory than data: pages leave, and the run ends") {
   }
 }
 
-TEST_CASE("identity with managed memory") {
+TEST_CASE("identity with managed memory", "[matrix]") {
   struct Case {
     SmallTrace trace;
     const char *managed, *memory;

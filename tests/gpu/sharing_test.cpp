@@ -310,7 +310,8 @@ std::unique_ptr<Listed> crowd(std::uint16_t devices) {
   return made;
 }
 
-TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of shared pages") {
+TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of shared pages",
+          "[matrix]") {
   const auto devices = static_cast<std::uint16_t>(GENERATE(2, 4, 8));
   const bool tight = devices == 4;  // memory is short
   const config::SystemConfig system = small_machine(devices);

@@ -152,7 +152,8 @@ void check_identity(int devices) {
   }
 }
 
-TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of two devices") {
+TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of two devices",
+          "[matrix]") {
   check_identity(2);
 }
 TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of four devices",
