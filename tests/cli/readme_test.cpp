@@ -42,7 +42,7 @@ std::string complaints(const std::string& err) {
   return found;
 }
 
-TEST_CASE("README's commands work as they are printed") {
+TEST_CASE("README's commands work as they are printed", "[long]") {
   namespace fs = std::filesystem;
   const Folder folder;
   const fs::path source = LOCKSTEP_SOURCE_DIR, examples = fs::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path();

@@ -235,7 +235,7 @@ TEST_CASE("programs and launch scripts are workloads, too") {
   CHECK(rows[1]["gpu"] == "a100");
 }
 
-TEST_CASE("the study that ships runs") {
+TEST_CASE("the study that ships runs", "[long]") {
   const Folder folder;
   const Finished done =
       run({"sweep", LOCKSTEP_SOURCE_DIR "/studies/quick.toml", "-o", folder / "out", "--json"});

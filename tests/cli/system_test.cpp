@@ -40,7 +40,7 @@ std::vector<std::vector<double>> table_of(const std::string& text, const std::st
   return rows;
 }
 
-TEST_CASE("A program measures the links of the machine that it runs on; threads change no byte") {
+TEST_CASE("A program measures the links of the machine that it runs on; threads change no byte", "[matrix]") {
   const Folder folder;
   const auto measure = [&](const char* threads, const std::string& out) {
     return run({"exec", "-c", "dgx1_v100", "--gpus", "6", "-q", "-t", threads, "-o", folder / out, "--",
@@ -69,7 +69,8 @@ TEST_CASE("A program measures the links of the machine that it runs on; threads 
   CHECK(copies[5][0] == -1);
 }
 
-TEST_CASE("A recorded program of several GPUs runs again as it did, and results name the system") {
+TEST_CASE("A recorded program of several GPUs runs again as it did, and results name the system",
+          "[matrix]") {
   const Folder folder;
   const std::string trace = folder / "t.lst";
   REQUIRE(run({"exec", "-c", "dgx_a100", "--gpus", "2", "-q", "-o", folder / "live", "--record", trace, "--",
