@@ -48,7 +48,8 @@ TEST_CASE("README's commands work as they are printed", "[long]") {
   const fs::path source = LOCKSTEP_SOURCE_DIR, examples = fs::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path();
   fs::create_directories(folder / "build/release");
   fs::create_directory_symlink(examples, folder / "build/release/examples");
-  for (const char* name : {"traces", "examples"}) fs::create_directory_symlink(source / name, folder / name);
+  for (const char* name : {"traces", "examples", "studies"})
+    fs::create_directory_symlink(source / name, folder / name);
   const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
   unsigned ran = 0;
   for (const std::string& command : printed_commands()) {
@@ -101,6 +102,8 @@ TEST_CASE("the commands of docs/studies.md print what stands below them", "[long
     CHECK(done.code == (example.command.rfind("timeout ", 0) == 0 ? 124 : 0));
     for (const std::string& line : example.output) CHECK_THAT(done.out + done.err, Catch::Contains(line));
   }
+  CHECK(slurp(folder / "clocks/figures/speedup.svg") ==
+        slurp(LOCKSTEP_SOURCE_DIR "/docs/studies/quick-speedup.svg"));  // README's picture
 }
 
 }  // namespace lockstep::cli
