@@ -38,7 +38,7 @@ SYSTEM_GPUS = {"hgx_a100_4": 2, "dgx_a100": 2, "dgx1_v100": 4, "dgx_h100": 2, "g
 
 # System, GPUs, rings of the kernel form, rows of measurements as (name, {bytes: us}).
 NCCL_BASE_US = 6.6  # nccl_constants.csv: base latency of Ring with LL
-WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
+WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64), (131072, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
 COPIES = [32768, 131072, 262144]
 QUADS = {"hgx_a100_4": [(1050624, 432), (2101248, 432)]}  # likewise, of 16 bytes at once; as many CTAs as fit at 512 threads
 LARGEST = 1 << 30
