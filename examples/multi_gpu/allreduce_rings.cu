@@ -1,12 +1,15 @@
 // Ring all-reduce for speed, by one kernel on each GPU. Usage: allreduce_rings [elements of a chunk] [CTAs] [rings]; a GPU
 // has as many chunks as there are GPUs. CTAs share the work, and each belongs to one of up to 6 rings, which pass the GPUs
 // in different orders: between four GPUs 6 rings use every link. Chunks of at most kSmall elements go word by word,
-// each of which says by itself that it has come, so that nobody waits for a fence.
+// each of which says by itself that it has come, so that nobody waits for a fence. Further arguments: [all-reduces in a row]
+// (those that go word by word; one where it is not given) and [host threads], 1 or one for each GPU.
 #include <algorithm>
+#include <thread>
 
 #include "ring.hpp"
 
 constexpr int kMostRings = 6, kThreads = 512, kSmall = 1 << 20;
+constexpr int kMostCalls = 5;  // of eight GPUs: their sums are whole numbers in float still
 constexpr unsigned kEmpty = 0xffffffff;  // in an inbox: a word that has not come; as a float it is no number
 
 /// A GPU in a ring: its place there, and the next GPU's memory.
@@ -83,6 +86,8 @@ int main(int argc, char** argv) {
   const int first = argc > 1 ? std::atoi(argv[1]) : 0;
   const bool small = first > 0 && first <= kSmall;
   const int chunk = size_argument(argc, argv, 4096 * ctas, small ? 1 : 4 * ctas);
+  const int calls = size_argument(argc - 3, argv + 3, 1, 1), threads = size_argument(argc - 4, argv + 4, 1, 1);
+  if (calls > kMostCalls || (calls > 1 && !small)) return verdict(false);
   const int ranks = gpus_with_peer_access(), steps = 2 * (ranks - 1), n = ranks * chunk;
   const std::size_t room = (steps + 1) * static_cast<std::size_t>(chunk);  // a chunk for each step
   std::vector<float*> data, inbox;
@@ -92,8 +97,8 @@ int main(int argc, char** argv) {
   for (int rank = 0; rank < ranks; ++rank) {
     data.push_back(zeros_on<float>(rank, n));
     inbox.push_back(zeros_on<float>(rank, small ? 1 : room));
-    words.push_back(zeros_on<unsigned>(rank, small ? room : 1));
-    CHECK(cudaMemset(words[rank], 0xff, (small ? room : 1) * sizeof(unsigned)));
+    words.push_back(zeros_on<unsigned>(rank, small ? calls * room : 1));
+    CHECK(cudaMemset(words[rank], 0xff, (small ? calls * room : 1) * sizeof(unsigned)));
     flags.push_back(zeros_on<int>(rank, ctas));
     streams.push_back(stream_on(rank));
   }
@@ -107,19 +112,33 @@ int main(int argc, char** argv) {
       links[order[place]].ring[ring] = {place, reinterpret_cast<float4*>(inbox[next]), words[next], flags[next]};
     }
   }
-  const Stopwatch watch(streams);
-  for (int rank = 0; rank < ranks; ++rank) {
+  const auto launch = [&](int rank, int call) {
     CHECK(cudaSetDevice(rank));
     if (small) {
-      all_reduce_words<<<ctas, kThreads, 0, streams[rank]>>>(data[rank], words[rank], links[rank], rings, ranks, chunk);
+      Links shifted = links[rank];  // each all-reduce has words of its own
+      for (Link& link : shifted.ring) link.words += call * room;
+      all_reduce_words<<<ctas, kThreads, 0, streams[rank]>>>(data[rank], words[rank] + call * room, shifted, rings, ranks,
+                                                             chunk);
     } else {
       all_reduce<<<ctas, kThreads, 0, streams[rank]>>>(reinterpret_cast<float4*>(data[rank]),
                                                        reinterpret_cast<float4*>(inbox[rank]), flags[rank], links[rank],
                                                        rings, ranks, chunk / 4);
     }
     CHECK(cudaGetLastError());
+  };
+  const Stopwatch watch(streams);
+  if (threads == 1) {
+    for (int call = 0; call < calls; ++call)
+      for (int rank = 0; rank < ranks; ++rank) launch(rank, call);
+  } else {
+    std::vector<std::thread> hosts;
+    for (int rank = 0; rank < ranks; ++rank)
+      hosts.emplace_back([&, rank] {
+        for (int call = 0; call < calls; ++call) launch(rank, call);
+      });
+    for (std::thread& host : hosts) host.join();
   }
   watch.print(n * sizeof(float));
   synchronize(ranks);
-  return verdict(sum_is_right(data, n));
+  return verdict(sum_is_right(data, n, calls));
 }

@@ -41,7 +41,7 @@ std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& command
   using Kind = trace::Command::Kind;
   std::vector<NetworkInfo> devices;
   for (const trace::Command& c : commands) {
-    if (c.kind < Kind::kNetMemory) continue;
+    if (!trace::is_network(c.kind)) continue;
     if (devices.empty()) devices.resize(trace::devices_of(commands));
     NetworkInfo& device = devices[c.device];
     if (c.kind == Kind::kNetQueue) ++device.queues;

@@ -212,8 +212,11 @@ struct DramGroup {            // dram.*: timing in cycles of clock.dram_khz, the
   std::uint32_t latency_ns_x1000 =
       121000;  // dram.latency_ps: controller, PHY and return path beside the timing
 };
-struct LaunchGroup {                // launch.*
-  std::uint32_t latency_ns = 1240;  // launch floor of a kernel
+struct LaunchGroup {                  // launch.*
+  std::uint32_t latency_ns = 1240;    // launch floor of a kernel
+  std::uint32_t graph_node_ns = 715;  // likewise, started by the launch of a graph
+  // What a host thread's calls take, where the trace says who calls: a launch, and the end of a wait.
+  std::uint32_t call_ns = 1806, wait_ns = 2807;
   std::uint32_t dispatch_interval_milli =
       1042;  // core cycles between two CTA dispatches of the GPU, in 1/1000
   // Dispatcher -> SM and back: times, not core cycles, because the work distributor has a clock of its own.
@@ -229,6 +232,7 @@ struct HostGroup {                               // host.*
   std::uint32_t page_bytes = 4096;
   CopyMode copy_mode = CopyMode::kBlocking;
   bool warms_l2 = true;
+  std::uint32_t copy_start_ns = 0;  // from a copy's turn until it is sent
 };
 
 struct EnergyGroup {  // energy.*: what energy::Model multiplies counters by; see src/energy/model.hpp

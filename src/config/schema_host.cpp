@@ -25,6 +25,18 @@ Rows host_rows() {
   return {
       integer("launch.latency_ns", M::kNanoseconds, 0, 10000000,
               "launch floor of a kernel: launch_cycles of the statistics", launch<&L::latency_ns>()),
+      integer(
+          "launch.graph_node_ns", M::kNanoseconds, 0, 10000000,
+          "launch floor of a kernel that a graph's launch starts behind the graph's first node; never more "
+          "than launch.latency_ns",
+          launch<&L::graph_node_ns>()),
+      integer("launch.call_ns", M::kNanoseconds, 0, 10000000,
+              "what a call that launches a kernel or a graph takes its host thread: the kernel starts after "
+              "it, and so does the thread's next call; of programs (traces that say which thread calls)",
+              launch<&L::call_ns>()),
+      integer("launch.wait_ns", M::kNanoseconds, 0, 10000000,
+              "from the end of what a synchronising call waits for to the thread's next call; of programs",
+              launch<&L::wait_ns>()),
       integer("launch.dispatch_interval_milli", M::kMilliCoreCycles, 1, 1000000,
               "between two CTA dispatches of the GPU, in 1/1000 core cycle",
               launch<&L::dispatch_interval_milli>()),
@@ -50,6 +62,10 @@ Rows host_rows() {
                    host<&H::page_bytes>()),
       choice("host.copy_mode", kCopyModes, "whether kernels of other streams run during a copy",
              host<&H::copy_mode>()),
+      integer("host.copy_start_ns", M::kNanoseconds, 0, 10000000,
+              "fixed time of the runtime before a copy between host and device is sent; not modelled where "
+              "it is 0",
+              host<&H::copy_start_ns>()),
       flag("host.warms_l2", "a copy to the device leaves its last lines in the L2", host<&H::warms_l2>()),
   };
 }

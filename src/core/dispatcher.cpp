@@ -21,6 +21,9 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       done_latency_(config.done_latency()),
       launch_cycles_(
           sim::cycles_of_ps(std::uint64_t{config.launch.latency_ns} * 1000, config.clock.core_khz)),
+      node_cycles_(std::min(
+          launch_cycles_,
+          sim::cycles_of_ps(std::uint64_t{config.launch.graph_node_ns} * 1000, config.clock.core_khz))),
       copy_command_cycles_(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz)),
       fabric_(&fabric),
       table_(&table),
@@ -118,7 +121,8 @@ void Dispatcher::complete(Cycle now, std::uint8_t index) {
   Slot& slot = slots_[index];
   slot.state = SlotState::kFinished;
   slot.cut = now + done_latency_;
-  finished_.push_back({slot.kernel, slot.command, index, slot.first_dispatch, slot.end, slot.cut});
+  finished_.push_back(
+      {slot.kernel, slot.command, index, slot.first_dispatch, slot.end, slot.cut, slot.floor});
   active_.erase(std::find(active_.begin(), active_.end(), index));
   completions_.push_back({Completion::Kind::kKernel, slot.command, slot.first_dispatch, slot.end});
 }
@@ -155,15 +159,16 @@ int Dispatcher::free_slot(Cycle now) const {
   return -1;
 }
 
-void Dispatcher::launch(Cycle now, std::uint32_t command, std::uint32_t kernel, Cycle since) {
+void Dispatcher::launch(Cycle now, const Launch& launch) {
   const auto index = static_cast<std::uint8_t>(free_slot(now));
   Slot& slot = slots_[index];
   slot = Slot{};
   slot.state = SlotState::kActive;
-  slot.command = command;
-  slot.kernel = kernel;
-  slot.due = std::max(now, since + launch_cycles_);
-  const LaunchPlan& plan = plans_[kernel];
+  slot.command = launch.command;
+  slot.kernel = launch.kernel;
+  slot.floor = launch.graph_node ? node_cycles_ : launch_cycles_;
+  slot.due = std::max(now, launch.since + slot.floor);
+  const LaunchPlan& plan = plans_[launch.kernel];
   KernelSlot& entry = (*table_)[index];
   entry = KernelSlot{};  // the feed is opened at the next serial point, before the first CTA arrives
   entry.header = plan.header;
@@ -173,7 +178,7 @@ void Dispatcher::launch(Cycle now, std::uint32_t command, std::uint32_t kernel, 
   entry.shared_bytes = plan.occupancy.shared_bytes;
   entry.code_base = plan.code_base;
   if (plan.log_clocks) {
-    auto& log = clocks_[kernel];
+    auto& log = clocks_[launch.kernel];
     log = std::make_unique<ClockLog>(plan.ctas, plan.occupancy.warps_per_cta);
     entry.clocks = log.get();
   }

@@ -31,13 +31,14 @@ struct LaunchPlan {
 
 /// Part of the host's domain, which drives it; all times are core cycles of its device.
 ///
-/// A kernel's first CTA is sent launch.latency_ns after the kernel could start, the next ones
-/// launch.dispatch_interval_milli apart while SMs have room. Kernels are served in the order in which their
-/// first CTA was due; one with CTAs left holds up those behind it, as in the hardware's queue (Amert et al.,
-/// "GPU Scheduling on the NVIDIA TX2: Hidden Details Revealed", RTSS 2017). A kernel is complete when the
-/// dispatcher hears of its last drained CTA, at cycle t. Its counters are then collected at the cut
-/// t + launch.done_latency_ps, which is never less than a window ahead; only after that its slot is used
-/// again. With launch.cache_control = all a kernel is launched only after the cuts of all before it.
+/// A kernel's first CTA is sent launch.latency_ns after the kernel could start, or launch.graph_node_ns where
+/// the launch of a graph starts it and that is less; the next ones launch.dispatch_interval_milli apart while
+/// SMs have room. Kernels are served in the order in which their first CTA was due; one with CTAs left holds
+/// up those behind it, as in the hardware's queue (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden
+/// Details Revealed", RTSS 2017). A kernel is complete when the dispatcher hears of its last drained CTA, at
+/// cycle t. Its counters are then collected at the cut t + launch.done_latency_ps, which is never less than a
+/// window ahead; only after that its slot is used again. With launch.cache_control = all a kernel is launched
+/// only after the cuts of all before it.
 class Dispatcher {
  public:
   enum class SlotState : std::uint8_t { kFree, kActive, kFinished };
@@ -45,6 +46,7 @@ class Dispatcher {
     SlotState state = SlotState::kFree;
     std::uint32_t kernel = 0;   // launch plan
     std::uint32_t command = 0;  // the host's
+    Cycle floor = 0;            // from where it could start to its first CTA
     Cycle due = 0;              // first CTA not before
     Cycle first_dispatch = kNever;
     Cycle end = 0;       // largest CtaEvent::time so far
@@ -58,7 +60,12 @@ class Dispatcher {
   struct Finished {
     std::uint32_t kernel, command;
     std::uint8_t slot;
-    Cycle first_dispatch, end, cut;
+    Cycle first_dispatch, end, cut, floor;
+  };
+  struct Launch {
+    std::uint32_t command, kernel;
+    Cycle since;  // from where the launch floor counts
+    bool graph_node = false;
   };
   /// A cut that a run by samples asks for.
   struct Stop {
@@ -94,8 +101,8 @@ class Dispatcher {
   void send_order(Cycle now, const uvm::Order& order);
   /// The earliest cycle from `now` on at which a kernel may get a slot; kNever until a kernel is complete.
   [[nodiscard]] Cycle slot_free_from(Cycle now) const;
-  /// `since`: from where the launch floor counts. Precondition: slot_free_from(now) == now.
-  void launch(Cycle now, std::uint32_t command, std::uint32_t kernel, Cycle since);
+  /// Precondition: slot_free_from(now) == now.
+  void launch(Cycle now, const Launch& launch);
   /// Sends the CTAs that are due.
   void dispatch(Cycle now);
   [[nodiscard]] Cycle next_event() const;
@@ -116,7 +123,6 @@ class Dispatcher {
   [[nodiscard]] const std::vector<std::uint8_t>& active() const { return active_; }
   [[nodiscard]] const Slot& slot(std::uint8_t index) const { return slots_[index]; }
   [[nodiscard]] const LaunchPlan& plan(std::uint32_t kernel) const { return plans_[kernel]; }
-  [[nodiscard]] Cycle launch_cycles() const { return launch_cycles_; }
   /// Nothing is expected from SMs, copy engine and GMMU.
   [[nodiscard]] bool quiescent() const;
   /// No CTA is on an SM or on its way, and none of a kernel that is not complete has been.
@@ -125,10 +131,10 @@ class Dispatcher {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(launch_), a.given(cta_latency_), a.given(done_latency_), a.given(launch_cycles_),
-              a.given(copy_command_cycles_), a.given(fabric_), a.given(table_), a.given(plans_),
-              a.given(clocks_), placement_, events_in_, copies_in_, orders_in_, slots_, active_, queue_,
-              finished_, completions_, a.given(chooser_), estimated_ends_, stops_, launches_, events_,
-              port_free_milli_, blocked_);
+              a.given(node_cycles_), a.given(copy_command_cycles_), a.given(fabric_), a.given(table_),
+              a.given(plans_), a.given(clocks_), placement_, events_in_, copies_in_, orders_in_, slots_,
+              active_, queue_, finished_, completions_, a.given(chooser_), estimated_ends_, stops_, launches_,
+              events_, port_free_milli_, blocked_);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       KernelSlot& entry = (*table_)[i];
       a(entry.launch_sequence, entry.warps_per_cta, entry.registers_per_warp, entry.shared_bytes,
@@ -153,7 +159,7 @@ class Dispatcher {
   [[nodiscard]] int free_slot(Cycle now) const;
 
   config::LaunchGroup launch_;
-  Cycle cta_latency_, done_latency_, launch_cycles_, copy_command_cycles_;
+  Cycle cta_latency_, done_latency_, launch_cycles_, node_cycles_, copy_command_cycles_;
   icnt::Fabric* fabric_;
   KernelTable* table_;
   std::vector<LaunchPlan> plans_;                              // by kernel

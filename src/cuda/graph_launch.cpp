@@ -34,10 +34,14 @@ abi::Stream GraphLaunch::stream_of(unsigned device) {
   return found->second;
 }
 
+Issue GraphLaunch::issue() {
+  return {std::exchange(called_, true) ? Issue::As::kGraphBehind : Issue::As::kGraph};
+}
+
 void GraphLaunch::submit(unsigned device, Operation operation) {
   {
     const OnDevice on(device);
-    rt_.submit(stream_of(device), std::move(operation));
+    rt_.submit(stream_of(device), std::move(operation), issue());
   }
   check_choices();
 }
@@ -46,7 +50,7 @@ abi::Event GraphLaunch::mark(unsigned device) {
   const OnDevice on(device);
   const abi::Event event = rt_.streams.create_event(kEventDisableTiming);
   exec_.events.push_back(event);
-  rt_.submit(stream_of(device), RecordEvent{event});
+  rt_.submit(stream_of(device), RecordEvent{event}, issue());
   return event;
 }
 

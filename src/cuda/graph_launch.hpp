@@ -27,12 +27,15 @@ class GraphLaunch {
   [[nodiscard]] abi::Event mark(unsigned device);
   void wait(unsigned device, abi::Event event) { submit(device, WaitEvent{event}); }
   void check_choices() const;
+  /// Of the next work; the first is the launch's call.
+  [[nodiscard]] Issue issue();
 
   Runtime& rt_;
   GraphExec& exec_;
   abi::Stream stream_;
   unsigned device_;
   bool choices_;
+  bool called_ = false;  // some work was asked for
 };
 
 }  // namespace lockstep::cuda

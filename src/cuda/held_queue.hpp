@@ -41,7 +41,7 @@ class HeldQueue {
   HeldQueue(Performer& performer, const Surroundings& with) : performer_(performer), with_(with) {}
 
   /// Performs the operation now, or holds it where it waits or something that is held comes before it.
-  void submit(StreamState& stream, Operation operation);
+  void submit(StreamState& stream, Operation operation, Issue issue = {});
   /// Does what can be done, until nothing more can. Was there any?
   bool go_on();
   /// Before the trace says that the host waits, whatever it waits for: where several devices are recorded,

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "cuda/issue.hpp"
 #include "cuda/kernel_run.hpp"
 #include "cuda/operation.hpp"
 
@@ -18,6 +19,7 @@ struct StreamState;
 struct Work {
   StreamState* stream = nullptr;
   Operation operation;
+  Issue issue;
   std::unique_ptr<KernelRun> run;  // of a kernel that has been begun
   std::uint64_t number = 0;        // of held work, from 1 on
   std::uint64_t after = 0;         // a wait for an event: held work that records it

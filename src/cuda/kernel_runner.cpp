@@ -232,13 +232,13 @@ bool KernelRunner::execute_clocked(KernelRun& run, const StreamState& stream) {
   options.checker = nullptr;  // what it finds is found again here
   Recorder& recorder = *with_.recording.recorder();
   const auto make = [&] { return exec::Grid(run.launch, with_.memory, options); };
-  const auto rehearsal = recorder.rehearse(make, run.source, run.header);
+  const auto rehearsal = recorder.rehearse(make, run.source, run.header, run.recording);
   if (rehearsal == Recorder::Rehearsal::kWaits) return false;
   std::optional<ClockReads> reads;
   options = run.options;
   options.may_wait = false;
   if (rehearsal == Recorder::Rehearsal::kDone) {
-    with_.recording.wait_stream(stream);
+    with_.recording.wait_stream(stream, StreamLog::Waiter::kRuntime);
     auto cycles = recorder.ask_clocks();
     if (!cycles.empty()) {
       reads.emplace(std::move(cycles), run.header.warps_per_cta(), with_.settings.gpu.clock.core_khz);

@@ -42,6 +42,7 @@ bool Performer::perform(Work& work) {
                      std::holds_alternative<Copy>(work.operation) ||
                      std::holds_alternative<Fill>(work.operation);
   bool done = false;
+  if (!std::holds_alternative<KernelLaunch>(work.operation)) parts_.recording.begin(*work.stream, work.issue);
   if (!works || parts_.recording.recorder() == nullptr) {
     done = on_device(work);
   } else {
@@ -72,6 +73,7 @@ bool Performer::carry_out(Work& work) {
     bool operator()(const Nothing&) const { return true; }
     bool operator()(KernelLaunch& launch) const {
       if (!work.run) work.run = p.parts_.kernels.begin(std::move(launch), true);
+      work.run->recording.issue = work.issue;
       return p.parts_.kernels.run(*work.run, stream);
     }
     bool operator()(const Copy& c) const { return p.copy(c, stream), true; }

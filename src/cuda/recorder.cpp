@@ -79,16 +79,24 @@ const lower::Code& Recorder::code_of(const Kernel& kernel, unsigned arch) const 
   return kernel.code(arch, passes);
 }
 
-void Recorder::add_kernel(const trace::KernelHeader& header) {
+void Recorder::add_kernel(const trace::KernelHeader& header, const std::optional<Issue>& issue) {
   if (before_kernel_) before_kernel_(log_);
-  log_.add(static_cast<std::uint32_t>(header.stream), {Kind::kKernel, 0, 0, kernels_++});
+  const auto stream = static_cast<std::uint32_t>(header.stream);
+  trace::Command command{Kind::kKernel, 0, 0, kernels_++};
+  command.graph_node = issue && issue->as == Issue::As::kGraphBehind;
+  if (command.graph_node) {
+    log_.called_by(issue->thread);
+  } else if (issue) {
+    log_.launch_call(issue->thread, log_.device_of(stream));
+  }
+  log_.add(stream, command);
 }
 
 bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                       KernelRecording& recording) {
   if (!write_kernel(grid, launch, header, recording)) return false;
   note_listing(launch, header);
-  add_kernel(header);
+  add_kernel(header, recording.issue);
   return true;
 }
 

@@ -25,6 +25,7 @@ namespace lockstep::cuda {
 
 /// Of a kernel that is not complete.
 struct KernelRecording {
+  std::optional<Issue> issue;               // how the program asks for it; nothing: another kernel does
   std::optional<lower::Replayer> replayer;  // nothing: not begun
   std::uint64_t cta = 0;                    // the next
   trace::CompactFile::Unfinished file;
@@ -64,9 +65,10 @@ class Recorder {
   [[nodiscard]] bool kernel(exec::Grid& grid, const KernelLaunch& launch, const trace::KernelHeader& header,
                             KernelRecording& recording);
   enum class Rehearsal : std::uint8_t { kDone, kFailed, kWaits };
-  /// As kernel(), with the grid that `make` gives in a process forked for it: here nothing is executed.
+  /// As kernel(), with the grid that `make` gives in a process forked for it: here nothing is executed. Of
+  /// `recording` it reads how the kernel is asked for.
   [[nodiscard]] Rehearsal rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
-                                   const trace::KernelHeader& header);
+                                   const trace::KernelHeader& header, const KernelRecording& recording);
   [[nodiscard]] StreamLog& log() { return log_; }
   /// A simulation runs beside the program.
   [[nodiscard]] bool live() const { return wire_ != nullptr && wire_->is_open(); }
@@ -93,7 +95,7 @@ class Recorder {
   void open_wire();
   void note_listing(const KernelLaunch& launch, const trace::KernelHeader& header);
   void tell_listing(std::uint32_t kernel);
-  void add_kernel(const trace::KernelHeader& header);
+  void add_kernel(const trace::KernelHeader& header, const std::optional<Issue>& issue);
   [[nodiscard]] bool write_kernel(exec::Grid& grid, const KernelLaunch& launch,
                                   const trace::KernelHeader& header, KernelRecording& recording);
 

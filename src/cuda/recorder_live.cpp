@@ -45,7 +45,7 @@ trace::Bytes number(std::uint64_t value) {
 }  // namespace
 
 Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, const KernelLaunch& launch,
-                                       const trace::KernelHeader& header) {
+                                       const trace::KernelHeader& header, const KernelRecording& recording) {
   (void)code_of(*launch.kernel, header.binary_version);  // kept for the next launch
   int pipe[2];
   if (::pipe(pipe) != 0) throw UserError("cannot make a pipe");
@@ -55,8 +55,8 @@ Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, 
     bool waits = false;
     try {
       exec::Grid grid = make();
-      KernelRecording recording;
-      if (write_kernel(grid, launch, header, recording)) write_all(pipe[1], file_.last_kernel());
+      KernelRecording rehearsed;
+      if (write_kernel(grid, launch, header, rehearsed)) write_all(pipe[1], file_.last_kernel());
       waits = grid.waits();
     } catch (...) {  // happens again here, where it can be reported
     }
@@ -76,7 +76,7 @@ Recorder::Rehearsal Recorder::rehearse(const std::function<exec::Grid()>& make, 
   file_.adopt_kernel(last);
   clocked_.insert(kernels_);
   note_listing(launch, header);
-  add_kernel(header);
+  add_kernel(header, recording.issue);
   return Rehearsal::kDone;
 }
 
@@ -128,7 +128,9 @@ void Recorder::tell(bool ordered) {
   const trace::Command& last = commands.back();
   if (StreamLog::is_host_wait(last)) {
     wire_->send(Word::kRelease, number(static_cast<std::uint64_t>(Until::kTaken)));
-  } else if (ordered && last.stream == 0) {  // it comes after all before it, and all that follows after it
+  } else if (ordered && last.stream == 0 &&
+             last.kind != trace::Command::Kind::kHostCall) {  // it comes after all before it, and all that
+                                                              // follows after it
     wire_->send(Word::kRelease, number(static_cast<std::uint64_t>(Until::kComplete)));
   }
 }

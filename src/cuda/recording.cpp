@@ -22,6 +22,12 @@ void Recording::set_name(const std::string& name) {
   if (recorder_) recorder_->set_name(name);
 }
 
+void Recording::begin(const StreamState& stream, const Issue& issue) {
+  if (!recorder_) return;
+  if (issue.as == Issue::As::kGraph) return recorder_->log().launch_call(issue.thread, stream.device);
+  recorder_->log().called_by(issue.thread);
+}
+
 StreamLog* Recording::enter(const StreamState& stream) {
   if (!recorder_) return nullptr;
   recorder_->log().enter(stream);
@@ -34,18 +40,21 @@ void Recording::tell() {
 
 void Recording::wait_all(unsigned device) {
   if (!recorder_) return;
+  recorder_->log().called_by(calling_thread());
   recorder_->log().wait_all(device);
   tell();
 }
 
-void Recording::wait_stream(const StreamState& stream) {
+void Recording::wait_stream(const StreamState& stream, StreamLog::Waiter waiter) {
   if (!recorder_) return;
-  recorder_->log().wait_stream(stream.number, stream.blocks());
+  recorder_->log().called_by(calling_thread());
+  recorder_->log().wait_stream(stream.number, stream.blocks(), waiter);
   tell();
 }
 
 void Recording::wait_event(std::uint32_t record) {
   if (!recorder_) return;
+  recorder_->log().called_by(calling_thread());
   recorder_->log().wait_event(record);
   tell();
 }
@@ -62,7 +71,8 @@ bool Recording::is_pending(std::uint32_t record) {
 }
 
 void Recording::end_order() {
-  wait_all(current_device());
+  if (recorder_) recorder_->log().wait_all(current_device(), StreamLog::Waiter::kRuntime);
+  tell();
   ordered_ = false;
 }
 

@@ -25,13 +25,15 @@ class Recording {
   /// Of the trace, as Recorder::set_name().
   void set_name(const std::string& name);
 
+  /// Before work other than a kernel, which the recorder is told of, is recorded in `stream`.
+  void begin(const StreamState& stream, const Issue& issue);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
   /// Tells the simulation what is new.
   void tell();
   // The host waits: for all that the device has, for a stream, for an event's record.
   void wait_all(unsigned device);
-  void wait_stream(const StreamState& stream);
+  void wait_stream(const StreamState& stream, StreamLog::Waiter waiter = StreamLog::Waiter::kProgram);
   void wait_event(std::uint32_t record);
 
   /// Of a recorded event: Recorder::ask(). Only where a simulation runs beside the program.

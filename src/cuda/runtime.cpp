@@ -36,12 +36,12 @@ Runtime& Runtime::instance() {
   return *runtime;
 }
 
-void Runtime::submit(abi::Stream handle, Operation operation) {
+void Runtime::submit(abi::Stream handle, Operation operation, Issue issue) {
   make_context_current();
   if (handle == kBlocking) {
     pass_turn();
     std::get<Copy>(operation).blocking = true;
-    return submit(nullptr, std::move(operation));
+    return submit(nullptr, std::move(operation), issue);
   }
   StreamState& s = streams.stream(handle);
   if (std::holds_alternative<KernelLaunch>(operation) && s.device != current_device())
@@ -49,7 +49,7 @@ void Runtime::submit(abi::Stream handle, Operation operation) {
   if (const auto* record = std::get_if<RecordEvent>(&operation);
       record && streams.event(record->event).device != s.device)
     throw ApiError(Status::kErrorInvalidResourceHandle);
-  if (!capture(s, operation)) held.submit(s, std::move(operation));
+  if (!capture(s, operation)) held.submit(s, std::move(operation), issue);
 }
 
 bool Runtime::capture(StreamState& s, Operation& operation) {
@@ -100,7 +100,7 @@ void Runtime::wait_event(abi::Event handle) {
   if (e.recorded) recording.wait_event(e.record);
 }
 
-// The host's calls take no time, so who only asks again and again would never see the end: the second time it
+// Questions take no time, so who only asks again and again would never see the end: the second time it
 // waits.
 bool Runtime::is_complete(abi::Event handle) {
   pass_turn();

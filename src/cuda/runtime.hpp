@@ -68,7 +68,7 @@ class Runtime {
       {memory, memory_log, devices, streams, recording, lookout, processes, turns, kernels.agent(), mutex}};
 
   /// Performs `operation` or makes it a node of the graph that `stream` is captured into.
-  void submit(abi::Stream stream, Operation operation);
+  void submit(abi::Stream stream, Operation operation, Issue issue = {});
   [[nodiscard]] KernelLaunch prepare(const void* function, KernelLaunch launch, void** args);
   // The host waits, as HeldQueue's functions say, and the trace says so. Other host threads come first.
   void wait_all();  // that the calling thread's device has

@@ -1,5 +1,6 @@
 #include "cuda/stream_log.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::cuda {
@@ -8,6 +9,30 @@ using Kind = trace::Command::Kind;
 
 StreamLog::StreamLog(unsigned devices) : devices_(devices) {
   for (unsigned d = 0; d < devices; ++d) streams_[d].device = d;
+}
+
+std::uint32_t StreamLog::number_of(HostThread thread) {
+  const auto next = std::min<std::size_t>(threads_.size(), trace::Command::kMaxThreads - 1);
+  return threads_.try_emplace(thread, static_cast<std::uint32_t>(next)).first->second;
+}
+
+void StreamLog::call(trace::Command::Call call, unsigned device) {
+  trace::Command command;
+  command.kind = Kind::kHostCall;
+  command.thread = caller_;
+  command.call = call;
+  command.device = static_cast<std::uint16_t>(device);
+  commands_.push_back(command);
+}
+
+void StreamLog::called_by(HostThread thread) {
+  const std::uint32_t number = number_of(thread);
+  if (std::exchange(caller_, number) != number) call(trace::Command::Call::kNothing, 0);
+}
+
+void StreamLog::launch_call(HostThread thread, unsigned device) {
+  caller_ = number_of(thread);
+  call(trace::Command::Call::kLaunch, device);
 }
 
 void StreamLog::enter(std::uint32_t stream, bool blocking, unsigned device) {
@@ -78,32 +103,40 @@ void StreamLog::stream_wait(std::uint32_t stream, std::uint32_t event) {
   add(stream, command);
 }
 
-void StreamLog::wait_all(unsigned device) {
+void StreamLog::end_wait(const trace::Command& wait, Waiter waiter) {
+  commands_.push_back(wait);
+  if (waiter == Waiter::kProgram) call(trace::Command::Call::kReturn, wait.device);
+  last_wait_ = wait;
+  behind_last_wait_ = commands_.size();
+}
+
+void StreamLog::wait_all(unsigned device, Waiter waiter) {
   if (std::exchange(devices_[device].idle, true)) return;
   trace::Command command{Kind::kWait};
   command.device = static_cast<std::uint16_t>(device);
-  commands_.push_back(command);
+  end_wait(command, waiter);
   for (auto& [number, s] : streams_)
     if (s.device == device) s.waited = s.commands;
   devices_[device].unseen.clear();
 }
 
-void StreamLog::wait_stream(std::uint32_t stream, bool blocking) {
+void StreamLog::wait_stream(std::uint32_t stream, bool blocking, Waiter waiter) {
   Stream& s = streams_[stream];
   if (s.commands == s.waited && (!is_default(stream) || devices_[s.device].unseen.empty())) return;
   enter(stream, blocking, s.device);
   s.waited = s.commands;
-  wait_event(mark(stream));
+  wait_event(mark(stream), waiter);
 }
 
-void StreamLog::wait_event(std::uint32_t event) {
+void StreamLog::wait_event(std::uint32_t event, Waiter waiter) {
+  const bool again = behind_last_wait_ != 0 && behind_last_wait_ == commands_.size() &&
+                     last_wait_.kind == Kind::kEventWait && last_wait_.event == event;
+  if (again) return;
   trace::Command command;
   command.kind = Kind::kEventWait;
   command.event = event;
   command.device = static_cast<std::uint16_t>(events_[event]);
-  if (!commands_.empty() && commands_.back().kind == Kind::kEventWait && commands_.back().event == event)
-    return;
-  commands_.push_back(command);
+  end_wait(command, waiter);
 }
 
 }  // namespace lockstep::cuda

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "cuda/issue.hpp"
 #include "cuda/stream_state.hpp"
 #include "trace/kernel_trace.hpp"
 
@@ -15,15 +16,25 @@ namespace lockstep::cuda {
 /// and each blocking stream of a device wait for each other: what is put into one comes after all that the
 /// other has by then (CUDA Runtime API, "Stream synchronization behavior", legacy default stream). The
 /// default stream of device d has number d.
+///
+/// Host threads are numbered in the order in which they first call: 0 is the process's first, whenever that
+/// calls.
 class StreamLog {
  public:
   explicit StreamLog(unsigned devices = 1);
   [[nodiscard]] const std::vector<trace::Command>& commands() const { return commands_; }
 
+  /// What follows is asked for by this thread.
+  void called_by(HostThread thread);
+  /// That thread calls to launch something on the device, which follows.
+  void launch_call(HostThread thread, unsigned device);
+
   /// Before a command is put into `stream`: what it has to wait for. `blocking`: it was not made with
   /// cudaStreamNonBlocking. `device`: the stream's, the same in every call.
   void enter(std::uint32_t stream, bool blocking, unsigned device = 0);
   void enter(const StreamState& stream) { enter(stream.number, stream.blocks(), stream.device); }
+  /// After enter().
+  [[nodiscard]] unsigned device_of(std::uint32_t stream) const { return streams_.at(stream).device; }
   /// After enter(). A kernel, copy or event of the stream.
   void add(std::uint32_t stream, trace::Command command);
   /// What the host does itself: commands on managed memory.
@@ -41,14 +52,18 @@ class StreamLog {
   /// An event behind all that the stream has.
   std::uint32_t mark(std::uint32_t stream);
 
+  /// Whose wait it is: one of a call of the program's takes the caller time to return.
+  enum class Waiter : std::uint8_t { kProgram, kRuntime };
   // The host waits; where nothing was put in since it last did so, nothing is written.
-  void wait_all(unsigned device = 0);  // that the device has
-  void wait_stream(std::uint32_t stream, bool blocking);
-  void wait_event(std::uint32_t event);
+  void wait_all(unsigned device = 0, Waiter waiter = Waiter::kProgram);  // that the device has
+  void wait_stream(std::uint32_t stream, bool blocking, Waiter waiter = Waiter::kProgram);
+  void wait_event(std::uint32_t event, Waiter waiter = Waiter::kProgram);
 
   /// A command after which the host's time may be another.
   [[nodiscard]] static bool is_host_wait(const trace::Command& command) {
-    return command.kind == trace::Command::Kind::kWait || command.kind == trace::Command::Kind::kEventWait;
+    using Kind = trace::Command::Kind;
+    return command.kind == Kind::kWait || command.kind == Kind::kEventWait ||
+           (command.kind == Kind::kHostCall && command.call == trace::Command::Call::kReturn);
   }
 
  private:
@@ -67,7 +82,15 @@ class StreamLog {
   };
   [[nodiscard]] bool is_default(std::uint32_t stream) const { return stream < devices_.size(); }
 
+  [[nodiscard]] std::uint32_t number_of(HostThread thread);
+  void call(trace::Command::Call call, unsigned device);
+  void end_wait(const trace::Command& wait, Waiter waiter);
+
   std::vector<trace::Command> commands_;
+  std::map<HostThread, std::uint32_t> threads_{{0, 0}};  // their numbers
+  std::uint32_t caller_ = 0;
+  trace::Command last_wait_;          // of the host
+  std::size_t behind_last_wait_ = 0;  // index of what follows it; 0: there was none
   std::map<std::uint32_t, Stream> streams_;
   std::vector<Device> devices_;
   std::vector<unsigned> events_;  // by number: the device of the stream that recorded it

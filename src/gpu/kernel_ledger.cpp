@@ -68,7 +68,7 @@ void KernelLedger::collect_late(const std::vector<Finished>& due, stats::KernelC
 
 stats::KernelResult KernelLedger::close(const Finished& kernel) {
   collect(kernel.slot);
-  stats::KernelResult result = describe(kernel.kernel);
+  stats::KernelResult result = describe(kernel.kernel, kernel.floor);
   result.start_cycle = kernel.first_dispatch;
   result.cycles = kernel.end - kernel.first_dispatch;
   result.counters = std::exchange(of_slot_[kernel.slot], {});
@@ -80,7 +80,7 @@ stats::KernelResult KernelLedger::close(const Finished& kernel) {
   return result;
 }
 
-stats::KernelResult KernelLedger::describe(std::uint32_t kernel) const {
+stats::KernelResult KernelLedger::describe(std::uint32_t kernel, Cycle floor) const {
   const core::LaunchPlan& plan = dispatcher_->plan(kernel);
   const config::GpuConfig& config = device_->config();
   stats::KernelResult result;
@@ -89,7 +89,7 @@ stats::KernelResult KernelLedger::describe(std::uint32_t kernel) const {
   result.stream = plan.header->stream;
   result.grid = plan.header->grid;
   result.block = plan.header->block;
-  result.launch_cycles = dispatcher_->launch_cycles();
+  result.launch_cycles = floor;
   result.ctas_per_sm = plan.occupancy.ctas_per_sm;
   const bool grid_limits = plan.ctas < std::uint64_t{plan.occupancy.ctas_per_sm} * config.gpu.sms;
   result.occupancy_limiter = grid_limits ? "grid" : plan.occupancy.limiter;
@@ -134,7 +134,7 @@ void KernelLedger::add_partial(Cycle now, std::vector<stats::KernelResult>& resu
   const auto add_one = [&](std::uint8_t index) {
     const core::Dispatcher::Slot& slot = dispatcher_->slot(index);
     if (slot.first_dispatch >= now) return;  // launched, but no CTA yet
-    stats::KernelResult result = describe(slot.kernel);
+    stats::KernelResult result = describe(slot.kernel, slot.floor);
     result.start_cycle = slot.first_dispatch;
     result.cycles = now - slot.first_dispatch;
     result.partial = true;

@@ -60,7 +60,7 @@ class KernelLedger {
   void collect(std::uint8_t slot);
   void book(const stats::KernelCounters& part, stats::KernelCounters& unattributed);
   [[nodiscard]] bool is_taken(std::uint8_t slot, const std::vector<Finished>& due) const;
-  [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel) const;
+  [[nodiscard]] stats::KernelResult describe(std::uint32_t kernel, Cycle floor) const;
 
   Device* device_;
   energy::Model energy_;

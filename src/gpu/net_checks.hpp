@@ -10,11 +10,6 @@
 
 namespace lockstep::gpu {
 
-[[nodiscard]] inline bool is_network(trace::Command::Kind kind) {
-  using Kind = trace::Command::Kind;
-  return kind == Kind::kNetMemory || kind == Kind::kNetQueue || kind == Kind::kNetOperation;
-}
-
 /// Command by command, in the trace's order.
 class NetChecks {
  public:

@@ -100,6 +100,7 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kNetMemory:
     case From::kNetQueue:
     case From::kNetOperation:
+    case From::kHostCall:
       break;
   }
   return To::kOrder;
@@ -119,6 +120,15 @@ host::HostCommand order_command(const uvm::Order& order) {
   host::HostCommand command;
   command.kind = host::HostCommand::Kind::kOrder;
   command.order = order;
+  return command;
+}
+
+host::HostCommand call_command(const trace::Command& c, const config::LaunchGroup& times) {
+  host::HostCommand command;
+  command.kind = host::HostCommand::Kind::kCall;
+  command.thread = c.thread;
+  if (c.call == trace::Command::Call::kLaunch) command.busy_ns = times.call_ns;
+  if (c.call == trace::Command::Call::kReturn) command.busy_ns = times.wait_ns;
   return command;
 }
 
@@ -196,7 +206,11 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   check_device(c);
   if (c.kind == Kind::kMulticast) check_multicast(c);
   if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
-  if (is_network(c.kind)) {
+  if (c.kind == Kind::kHostCall) {
+    out.push_back(call_command(c, system_->devices[c.device].launch));
+    return true;
+  }
+  if (trace::is_network(c.kind)) {
     host::HostCommand& command = out.emplace_back();
     command.kind = host::HostCommand::Kind::kNetwork;
     command.device = c.device;
@@ -222,6 +236,7 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   if (c.kind == Kind::kKernel && !selected(header->id, selection_)) return false;
   host::HostCommand& command = out.emplace_back();
   command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}, c.device};
+  command.graph_node = c.graph_node;
   const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
   if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
     command.stream = dense(c.device, header != nullptr ? header->stream : c.stream);

@@ -16,8 +16,8 @@
 
 namespace lockstep::gpu {
 
-/// What the program may be told of simulated time. The host's calls take no time, so its time is the end of
-/// its last wait.
+/// What the program may be told of simulated time. Its calls may be ahead of what is simulated, so what it is
+/// told is of the end of its last wait.
 class HostClock {
  public:
   explicit HostClock(host::Host& host) : host_(&host) {}

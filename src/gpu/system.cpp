@@ -28,6 +28,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
       apertures_(plan.apertures) {
   const std::uint32_t lanes = config.linked() ? config.port_lanes : 0;
   const sim::DomainId host = engine.claim(1);
+  host_.set_time_base(base_khz_);
   engine.place(host, host_, sim::DomainKind::kOther);
   std::vector<sim::DomainId> first, ends;  // ends: of links
   std::vector<icnt::Numbering> numberings;
@@ -54,7 +55,8 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     devices_.push_back(links_ ? make_linked(d, first[d], host, device, plan, builder, skip)
                               : std::make_unique<Device>(first[d], host, device, plan, builder, skip));
     devices_.back()->attach(engine, clock);
-    host_.add_device(devices_.back()->dispatcher(), clock);
+    host_.add_device(devices_.back()->dispatcher(), clock,
+                     time_of_ps(std::uint64_t{device.host.copy_start_ns} * 1000, base_khz_));
   }
   if (config.nics > 0) {
     networking_ = std::make_unique<Networking>(config, *links_, devices_, ends, host, base_khz_);

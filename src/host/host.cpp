@@ -15,10 +15,16 @@ icnt::CopyCommand::Path path_of(HostCommand::Kind kind) {
   return kind == HostCommand::Kind::kDeviceCopy ? Path::kWithin : Path::kLink;
 }
 
+bool is_link_copy(HostCommand::Kind kind) {
+  using Kind = HostCommand::Kind;
+  return kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kStreamCopyToDevice ||
+         kind == Kind::kStreamCopyToHost;
+}
+
 }  // namespace
 
-void Host::add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock) {
-  devices_.push_back({&dispatcher, clock});
+void Host::add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock, Time copy_start) {
+  devices_.push_back({&dispatcher, clock, copy_start});
 }
 
 void Host::set_source(HostSource& source) {
@@ -39,8 +45,8 @@ Time Host::advance(Time from, Time to) {
 void Host::tick(Time now) {
   for (Device& device : devices_)  // 1. what the devices have completed
     if (device.at_edge(now)) receive(device, now);
-  if (changed_) proceed(now);  // 2. commands that may start
-  start_peer_copies(now);
+  if (changed_ || queue_.next_call() <= now) proceed(now);  // 2. commands that may start
+  start_prepared(now);
   for (std::uint16_t d = 0; d < devices_.size(); ++d)
     if (devices_[d].at_edge(now)) launch_and_dispatch(d, now);  // 3. kernels and their CTAs
 }
@@ -58,18 +64,21 @@ void Host::receive(Device& device, Time now) {
 
 void Host::proceed(Time now) {
   changed_ = false;
+  queue_.advance_to(now);
   const auto copy = [&](std::uint32_t command) {
-    if (peer_copy_start_ > 0 && queue_.command(command).kind == HostCommand::Kind::kPeerCopy) {
-      starting_.emplace(now + peer_copy_start_, command);
-    } else {
-      start_copy(now, command);
-    }
+    const Time takes = preparation(queue_.command(command));
+    takes > 0 ? (void)starting_.emplace(now + takes, command) : start_copy(now, command);
   };
   queue_.proceed(copy);
   while (source_ && queue_.at_end()) {
     source_->more(queue_);
     queue_.proceed(copy);
   }
+}
+
+Time Host::preparation(const HostCommand& command) const {
+  if (command.kind == HostCommand::Kind::kPeerCopy) return peer_copy_start_;
+  return is_link_copy(command.kind) ? devices_[command.device].copy_start : 0;
 }
 
 void Host::start_copy(Time now, std::uint32_t index) {
@@ -85,7 +94,7 @@ void Host::start_copy(Time now, std::uint32_t index) {
                                                    command.bytes, path_of(command.kind), command.source});
 }
 
-void Host::start_peer_copies(Time now) {
+void Host::start_prepared(Time now) {
   while (!starting_.empty() && starting_.begin()->first <= now) {
     start_copy(now, starting_.begin()->second);
     starting_.erase(starting_.begin());
@@ -97,8 +106,9 @@ void Host::launch_and_dispatch(std::uint16_t number, Time now) {
   const Cycle cycle = device.cycle(now);
   while (queue_.has_ready(number) && device.dispatcher->slot_free_from(cycle) == cycle) {
     const HostQueue::Ready ready = queue_.pop_ready(number);
-    device.dispatcher->launch(cycle, ready.command, queue_.command(ready.command).kernel,
-                              device.cycle(ready.since));
+    const HostCommand& command = queue_.command(ready.command);
+    device.dispatcher->launch(cycle,
+                              {ready.command, command.kernel, device.cycle(ready.since), command.graph_node});
   }
   device.dispatcher->dispatch(cycle);
 }
@@ -106,6 +116,7 @@ void Host::launch_and_dispatch(std::uint16_t number, Time now) {
 Time Host::next_event(Time now) const {
   if (changed_) return now;
   Time next = starting_.empty() ? kNever : std::max(now, starting_.begin()->first);
+  next = std::min(next, std::max(now, queue_.next_call()));
   for (std::uint16_t d = 0; d < devices_.size(); ++d) {
     const Device& device = devices_[d];
     Cycle due = device.dispatcher->next_event();

@@ -39,8 +39,11 @@ class Host final : public sim::Domain {
   Host(const std::vector<HostCommand>& commands, std::uint32_t streams, config::CopyMode mode)
       : queue_(commands, streams, mode) {}
 
-  /// Before the run; devices have the numbers 0, 1, ... in the order of adding. Not owned.
-  void add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock = {});
+  /// Before the run; devices have the numbers 0, 1, ... in the order of adding. Not owned. `copy_start`: what
+  /// a copy between host and device takes from its stream's turn until it is sent.
+  void add_device(core::Dispatcher& dispatcher, const sim::DomainClock& clock = {}, Time copy_start = 0);
+  /// Before the run: as HostQueue's.
+  void set_time_base(std::uint64_t khz) { queue_.set_time_base(khz); }
   /// Before the run: what a copy to another device takes from its stream's turn to its first line.
   void set_peer_copy_start(Time time) { peer_copy_start_ = time; }
   /// Before the run: who serves the network requests of kernels. Not owned.
@@ -73,6 +76,7 @@ class Host final : public sim::Domain {
   struct Device {
     core::Dispatcher* dispatcher;
     sim::DomainClock clock;
+    Time copy_start;
     /// The device's cycle at or after `now`, and whether its edge is there.
     [[nodiscard]] Cycle cycle(Time now) const { return clock.to_cycles.ceil(now); }
     [[nodiscard]] bool at_edge(Time now) const {
@@ -84,7 +88,9 @@ class Host final : public sim::Domain {
   void receive(Device& device, Time now);
   void proceed(Time now);
   void start_copy(Time now, std::uint32_t index);
-  void start_peer_copies(Time now);
+  void start_prepared(Time now);
+  /// From a copy's turn until it is sent.
+  [[nodiscard]] Time preparation(const HostCommand& command) const;
   void launch_and_dispatch(std::uint16_t number, Time now);
   [[nodiscard]] Time next_event(Time now) const;
 
@@ -93,7 +99,7 @@ class Host final : public sim::Domain {
   const net::NewsPost* agents_ = nullptr;
   std::vector<Device> devices_;
   std::vector<Copied> copied_;
-  std::set<std::pair<Time, std::uint32_t>> starting_;  // copies to other devices: when, which command
+  std::set<std::pair<Time, std::uint32_t>> starting_;  // copies that the host prepares: when, which
   Time peer_copy_start_ = 0;
   bool changed_ = true;  // since proceed() was called last
 };

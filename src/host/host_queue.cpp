@@ -47,11 +47,15 @@ bool HostQueue::take() {
     const Event& e = event(c.event);
     if (!e.complete) return false;
     host_time_ = std::max(host_time_, e.moment.heard);
+  } else if (c.kind == Kind::kCall) {
+    take_call(c);
   } else if (c.kind == Kind::kOrder) {
+    if (is_busy()) return false;
     gated_ = true;
     ++copies_out_;
     copies_.push_back(next_);
   } else if (c.kind == Kind::kNotice || c.kind == Kind::kNetwork) {
+    if (c.kind == Kind::kNotice && is_busy()) return false;
     copies_.push_back(next_);
   } else {
     enqueue(next_);
@@ -60,11 +64,30 @@ bool HostQueue::take() {
   return true;
 }
 
+void HostQueue::take_call(const HostCommand& call) {
+  if (call.thread >= threads_.size()) threads_.resize(call.thread + std::size_t{1}, threads_[0]);
+  caller_ = call.thread;
+  threads_[caller_] = call_time() + time_of_ns_.ceil(call.busy_ns);
+}
+
+bool HostQueue::is_busy() {
+  if (call_time() <= now_) return false;
+  held_until_ = call_time();
+  return true;
+}
+
+void HostQueue::advance_to(Time now) {
+  now_ = now;
+  for (; !calls_.empty() && calls_.begin()->first <= now; calls_.erase(calls_.begin()))
+    awake_.push_back(calls_.begin()->second);
+  run_streams();
+}
+
 bool HostQueue::take_plain_copy() {
   const bool overlapped = mode_ == config::CopyMode::kOverlapped;
   // Neighbouring copies do not wait for each other in overlapped mode; the link orders them.
   const bool neighbour = overlapped && copying_;
-  if ((copies_out_ > 0 && !neighbour) || (!overlapped && out_ > 0)) return false;
+  if ((copies_out_ > 0 && !neighbour) || (!overlapped && out_ > 0) || is_busy()) return false;
   gated_ = copying_ = true;
   ++copies_out_;
   copies_.push_back(next_++);
@@ -78,7 +101,7 @@ void HostQueue::enqueue(std::uint32_t index) {
   const Kind kind = commands_[index].kind;
   ++out_;
   if (kind == Kind::kKernel) ++kernels_out_;
-  links_[index] = {kNone, host_time_};
+  links_[index] = {kNone, call_time()};
   if (stream.tail == kNone) {
     stream.head = index;
     awake_.push_back(number);
@@ -102,6 +125,10 @@ void HostQueue::run_streams() {
 bool HostQueue::start_head(Stream& stream) {
   const std::uint32_t index = stream.head;
   const HostCommand& c = commands_[index];
+  if (links_[index].taken > now_) {
+    calls_.emplace(links_[index].taken, c.stream);
+    return false;
+  }
   stream.last.join({links_[index].taken, links_[index].taken});
   switch (c.kind) {
     case Kind::kKernel:
@@ -159,11 +186,13 @@ void HostQueue::complete(std::uint32_t number, const Moment& moment) {
 }
 
 void HostQueue::kernel_done(std::uint32_t command, Time end, Time now) {
+  now_ = std::max(now_, now);
   --kernels_out_;
   complete(commands_[command].stream, {end, now});
 }
 
 void HostQueue::copy_done(std::uint32_t command, Time end, Time now) {
+  now_ = std::max(now_, now);
   const Kind kind = commands_[command].kind;
   if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kOrder) {
     --copies_out_;

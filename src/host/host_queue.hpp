@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "config/gpu_config.hpp"
@@ -34,16 +36,20 @@ struct HostCommand {
     kDeviceCopy,
     kPeerCopy,
     kNetwork,  // for the agents that serve queues of kernels: nothing waits for it
+    kCall,     // a host thread is busy, and makes the calls that follow
   } kind = Kind::kKernel;
-  std::uint32_t stream = 0;  // dense number of the stream; not of plain copies, orders and the host's waits
-  std::uint32_t kernel = 0;  // kernels: index into the launch plans
-  Address address = 0;       // copies, fills
-  std::uint64_t bytes = 0;   // copies, fills
-  std::uint32_t event = 0;   // the event's record, counted from 0
-  uvm::Order order = {};     // kOrder, kStreamOrder, kNotice; index is not used
-  std::uint16_t device = 0;  // which carries it out; not of the host's waits
-  Address source = 0;        // kPeerCopy: what is read; the device's own
-  net::AgentNews news = {};  // kNetwork
+  std::uint32_t stream = 0;   // dense number of the stream; not of plain copies, orders and the host's waits
+  std::uint32_t kernel = 0;   // kernels: index into the launch plans
+  Address address = 0;        // copies, fills
+  std::uint64_t bytes = 0;    // copies, fills
+  std::uint32_t event = 0;    // the event's record, counted from 0
+  uvm::Order order = {};      // kOrder, kStreamOrder, kNotice; index is not used
+  std::uint16_t device = 0;   // which carries it out; not of the host's waits
+  Address source = 0;         // kPeerCopy: what is read; the device's own
+  net::AgentNews news = {};   // kNetwork
+  std::uint32_t thread = 0;   // kCall
+  std::uint32_t busy_ns = 0;  // kCall: how long
+  bool graph_node = false;    // kernels: as in trace::Command
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
   using Kind = HostCommand::Kind;
@@ -53,14 +59,18 @@ struct HostCommand {
   return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
 }
 
-/// The host takes its commands one after another, each in no time:
+/// The host takes its commands one after another. Each of its threads has a time: that until which its calls
+/// so far keep it busy, and never less than the end of the host's last wait, of whichever thread. A thread
+/// that has not called begins where thread 0 is. Only kCall takes time; where there is none, the host's calls
+/// take none:
 /// - a kernel, a stream copy, a fill, a copy within the device, a stream order, an event's record or a
-/// stream's wait goes to the end of its stream and starts
-///   when the stream's command before it is complete; a record is complete at once, a stream's wait when its
+/// stream's wait goes to the end of its stream and starts when the thread's time has come and
+///   the stream's command before it is complete; a record is complete at once, a stream's wait when its
 ///   event is;
 /// - a plain copy in blocking mode is taken when everything before it is complete;
 /// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
 /// - an order to managed memory is taken at once, beside all kernels before it;
+/// - both, and a plain copy, not before the thread's time;
 /// - a notice to managed memory, and what is for the agents of the network, is taken like an event's record,
 ///   and complete with that;
 /// - any other command is taken only when every plain copy and every order before it is complete;
@@ -92,9 +102,22 @@ class HostQueue {
     return open_ && next_ == commands_.size() && copies_out_ == 0 && (until_ == Until::kTaken || out_ == 0);
   }
 
+  /// Before the run: edges of the time base in a second, in thousands, for HostCommand::busy_ns. 1 GHz unless
+  /// told otherwise.
+  void set_time_base(std::uint64_t khz) { time_of_ns_ = sim::ClockRatio(kNanosecondsKhz, khz); }
+
+  /// From here on `now` is the time; never less than before.
+  void advance_to(Time now);
+  /// When a call of the host ends for which something waits that nothing else holds up; kNever.
+  [[nodiscard]] Time next_call() const {
+    const Time call = calls_.empty() ? kNever : calls_.begin()->first;
+    return call < held_until_ ? call : held_until_;
+  }
+
   /// Takes what may be taken now; calls copy(index) for each copy and order to start.
   template <class Copy>
   void proceed(Copy&& copy) {
+    held_until_ = kNever;
     while (next_ < commands_.size() && take()) {
     }
     for (std::size_t i = 0; i < copies_.size(); ++i) copy(copies_[i]);
@@ -113,7 +136,7 @@ class HostQueue {
 
   /// When all before the event's record was complete; nothing where that is heard after the host's time.
   [[nodiscard]] std::optional<Time> event_time(std::uint32_t event) const;
-  /// When the host's last wait ended: the time of its next command.
+  /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
 
   [[nodiscard]] bool done() const {
@@ -128,11 +151,13 @@ class HostQueue {
   void persist(A& a) {
     a.members(*this, a.given(commands_), links_, streams_, events_, awake_, copies_, a.given(event_of_),
               a.given(mode_), ready_, next_, records_, copies_out_, stream_copies_out_, kernels_out_, out_,
-              latest_, host_time_, gate_, open_, gated_, copying_, until_);
+              latest_, host_time_, gate_, open_, gated_, copying_, until_, a.given(time_of_ns_), now_,
+              threads_, caller_, calls_, held_until_);
   }
 
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr std::uint64_t kNanosecondsKhz = 1'000'000;
   /// An end: its time, and when it was heard of.
   struct Moment {
     Time at = 0, heard = 0;
@@ -143,7 +168,7 @@ class HostQueue {
   };
   struct Link {
     std::uint32_t next = kNone;  // in its stream
-    Time taken = 0;
+    Time taken = 0;              // when the call that asks for it has ended
   };
   struct Stream {
     std::uint32_t head = kNone, tail = kNone;  // commands that are not complete
@@ -161,6 +186,13 @@ class HostQueue {
   };
 
   [[nodiscard]] bool take();
+  void take_call(const HostCommand& call);
+  /// That of the calling thread.
+  [[nodiscard]] Time call_time() const {
+    return threads_[caller_] < host_time_ ? host_time_ : threads_[caller_];
+  }
+  /// Is the calling thread still busy? Then what it asks for is looked at again when it is not.
+  [[nodiscard]] bool is_busy();
   [[nodiscard]] bool take_plain_copy();
   void enqueue(std::uint32_t command);
   void run_streams();
@@ -189,6 +221,13 @@ class HostQueue {
   bool gated_ = false;    // a plain copy or an order has held up the host
   bool copying_ = false;  // the last command taken is a plain copy
   Until until_ = Until::kTaken;
+  sim::ClockRatio time_of_ns_;
+  Time now_ = 0;
+  std::vector<Time> threads_ = {0};                 // until when each is busy
+  std::uint32_t caller_ = 0;                        // whose calls are taken
+  std::set<std::pair<Time, std::uint32_t>> calls_;  // streams whose next command is asked for by a call that
+                                                    // has not ended: when it does
+  Time held_until_ = kNever;                        // the list goes on no earlier
 };
 
 }  // namespace lockstep::host

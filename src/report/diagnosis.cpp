@@ -54,10 +54,11 @@ using Rule = std::optional<Finding> (*)(const Facts&);
 std::optional<Finding> launch(const Facts& f) {
   const double all = f.usage.launch_cycles + f.usage.cycles;
   if (f.usage.launch_cycles < kHalf * all) return std::nullopt;
-  return Finding{"launch", "Launch overhead",
-                 fmt::format("{} of the launch's {:.0f} cycles pass before its first CTA starts.",
-                             percent(f.usage.launch_cycles / all), all),
-                 "Do more work in a launch: fuse kernels, or give each a larger problem."};
+  return Finding{
+      "launch", "Launch overhead",
+      fmt::format("{} of the launch's {:.0f} cycles pass before its first CTA starts.",
+                  percent(f.usage.launch_cycles / all), all),
+      "Do more work in a launch: fuse kernels, launch them as a graph, or give each a larger problem."};
 }
 
 /// Warps wait for memory, and pages come over the host link meanwhile.

@@ -222,7 +222,9 @@ constexpr std::array kKernelFields{
     FieldHelp{"grid", "CTAs", "x, y, z"},
     FieldHelp{"block", "threads", "x, y, z"},
     FieldHelp{"start_cycle", "core cycles", "dispatch of the first CTA, from the start of the run"},
-    FieldHelp{"launch_cycles", "core cycles", "the configured launch floor"},
+    FieldHelp{"launch_cycles", "core cycles",
+              "the launch floor: launch.latency_ns, of a kernel behind the first work of a graph "
+              "launch.graph_node_ns"},
     FieldHelp{"cycles", "core cycles", "from the first CTA's dispatch to the last one's completion"},
     FieldHelp{"time_ns", "ns", "cycles in time, exact to three decimals"},
     FieldHelp{"elapsed_ns", "ns",

@@ -77,7 +77,9 @@ void add_counters(Json& properties) {
 }
 
 void add_times(Json& properties) {
-  properties["launch_cycles"] = described(integer(), "core cycles", "the configured launch floor");
+  properties["launch_cycles"] = described(integer(), "core cycles",
+                                          "the launch floor: launch.latency_ns, of a kernel behind the first "
+                                          "work of a graph launch.graph_node_ns");
   properties["cycles"] = described(integer(), "core cycles", "first dispatch to last completion");
   properties["time_ns"] = described(number(), "ns", "cycles in time");
   properties["elapsed_ns"] = described(number(), "ns", "launch_cycles + cycles in time");

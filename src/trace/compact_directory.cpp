@@ -122,7 +122,7 @@ namespace {
 bool has_memory(Command::Kind kind) {
   using Kind = Command::Kind;
   return (kind <= Kind::kStreamCopyToHost && kind != Kind::kKernel) ||
-         (kind >= Kind::kDeviceAccess && kind != Kind::kNetOperation);
+         (kind >= Kind::kDeviceAccess && kind <= Kind::kNetQueue);
 }
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -145,9 +145,15 @@ bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
 }
 
+/// The kind of a kernel's command that is a graph's node; behind those that Command has.
+constexpr std::uint64_t kGraphNode = Command::kKinds, kFileKinds = kGraphNode + 1;
 /// Added to the kind of a command that is another device's than the first.
 constexpr std::uint64_t kOnDevice = 32;
-static_assert(Command::kKinds <= kOnDevice);
+static_assert(kFileKinds <= kOnDevice);
+
+std::uint64_t file_kind(const Command& command) {
+  return command.graph_node ? kGraphNode : static_cast<std::uint64_t>(command.kind);
+}
 
 /// A named place: 0 is device 0, 1 the host, then the other devices.
 std::uint64_t place_number(const Command& command) {
@@ -162,11 +168,12 @@ void decode_place(ByteReader& in, Command& command) {
 }
 
 void decode_kind(ByteReader& in, Command& command) {
-  const std::uint64_t kind = in.number(kOnDevice + Command::kKinds - 1, "the kind of a command");
-  if (kind % kOnDevice >= Command::kKinds)
+  const std::uint64_t kind = in.number(kOnDevice + kFileKinds - 1, "the kind of a command");
+  if (kind % kOnDevice >= kFileKinds)
     throw BrokenBlock("the kind of a command is " + std::to_string(kind) + "; expected one below " +
-                      std::to_string(Command::kKinds) + ", or " + std::to_string(kOnDevice) + " more");
-  command.kind = static_cast<Command::Kind>(kind % kOnDevice);
+                      std::to_string(kFileKinds) + ", or " + std::to_string(kOnDevice) + " more");
+  command.graph_node = kind % kOnDevice == kGraphNode;
+  command.kind = command.graph_node ? Command::Kind::kKernel : static_cast<Command::Kind>(kind % kOnDevice);
   if (kind >= kOnDevice)
     command.device =
         static_cast<std::uint16_t>(in.number(Command::kMaxDevices - 1u, "the device of a command"));
@@ -176,7 +183,7 @@ void decode_kind(ByteReader& in, Command& command) {
 
 void encode_command(const Command& command, Bytes& out) {
   using Kind = Command::Kind;
-  put_varint(out, static_cast<std::uint64_t>(command.kind) + (command.device != 0 ? kOnDevice : 0));
+  put_varint(out, file_kind(command) + (command.device != 0 ? kOnDevice : 0));
   if (command.device != 0) put_varint(out, command.device);
   if (command.kind == Kind::kKernel) put_varint(out, command.kernel);
   if (has_memory(command.kind)) {
@@ -190,6 +197,9 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_event(command.kind)) put_varint(out, command.event);
   if (has_source(command.kind)) put_varint(out, command.source);
   if (command.kind == Kind::kNetOperation) encode_net_operation(command.operation, out);
+  if (command.kind != Kind::kHostCall) return;
+  put_varint(out, command.thread);
+  put_varint(out, static_cast<std::uint64_t>(command.call));
 }
 
 Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t events) {
@@ -216,6 +226,10 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
   }
   if (has_source(command.kind)) command.source = in.varint();
   if (command.kind == Kind::kNetOperation) command.operation = decode_net_operation(in);
+  if (command.kind == Kind::kHostCall) {
+    command.thread = static_cast<std::uint32_t>(in.number(Command::kMaxThreads - 1, "a host thread"));
+    command.call = static_cast<Command::Call>(in.number(Command::kCalls - 1, "a call of a host thread"));
+  }
   return command;
 }
 
@@ -231,8 +245,10 @@ std::uint32_t version_of(const CompactDirectory& directory) {
     return c.device != 0 || c.place != 0 || c.kind >= Command::Kind::kPeerCopy;
   };
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
-  const auto says_network = [](const Command& c) { return c.kind >= Command::Kind::kNetMemory; };
+  const auto says_network = [](const Command& c) { return is_network(c.kind); };
+  const auto says_host = [](const Command& c) { return c.kind == Command::Kind::kHostCall || c.graph_node; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_host)) return kHostVersion;
   if (std::ranges::any_of(directory.commands, says_network)) return kNetworkVersion;
   if (std::ranges::any_of(directory.kernels, says_size)) return kSizeVersion;
   if (std::ranges::any_of(directory.commands, says_devices)) return kDeviceVersion;

@@ -42,6 +42,7 @@ constexpr Verb kVerbs[] = {
     {"NetQueue", "NetQueue,ADDRESS,READ_INDEX,BYTES", Command::Kind::kNetQueue, "afb"},
     {"NetOperation", "NetOperation,KIND,FLAGS,TARGET,QUEUE,READY,LOCAL,REMOTE,BYTES,SIGNAL",
      Command::Kind::kNetOperation, "kotqrlmng"},
+    {"HostCall", "HostCall,THREAD,CALL", Command::Kind::kHostCall, "hc"},
 };
 
 bool is_hexadecimal(std::string_view field, Address& value) {
@@ -68,25 +69,38 @@ class ListParser {
         std::find_if(std::begin(kVerbs), std::end(kVerbs), [&](const Verb& v) { return v.verb == verb; });
     if (verb == "MemcpyHtoD" || verb == "MemcpyDtoH") {
       add(copy(line, verb == "MemcpyHtoD"));
-    } else if (own_ && (verb == "Device" || verb == "Place")) {
+    } else if (own_ && (verb == "Device" || verb == "Place" || verb == "HostCall")) {
       stream_.fail(
           fmt::format("found {}; a device's own list (--device {}=...) has none", shown(line), *own_));
     } else if (verb == "Device") {
       list_.device = device(line);
     } else if (known != std::end(kVerbs)) {
       command(line, *known);
-    } else if (line.starts_with("kernel") || names_trace_file(line)) {
-      Command command;
-      command.kernel = static_cast<std::uint32_t>(list_.files.size());
-      add(command);
-      list_.files.emplace_back(line);
-      list_.lines.push_back(stream_.line_number());
+    } else if (verb == "GraphNode") {
+      std::string_view rest = line;
+      cut_field(rest);
+      if (!names_kernel(trim(rest)))
+        stream_.fail(fmt::format("found {}; expected 'GraphNode,FILE' with a kernel's file", shown(line)));
+      kernel(trim(rest), true);
+    } else if (names_kernel(line)) {
+      kernel(line, false);
     } else {
       remark(fmt::format("list command {} is not modelled", shown(verb)));
     }
   }
 
  private:
+  static bool names_kernel(std::string_view line) {
+    return line.starts_with("kernel") || names_trace_file(line);
+  }
+  void kernel(std::string_view file, bool graph_node) {
+    Command command;
+    command.kernel = static_cast<std::uint32_t>(list_.files.size());
+    command.graph_node = graph_node;
+    add(command);
+    list_.files.emplace_back(file);
+    list_.lines.push_back(stream_.line_number());
+  }
   void add(Command command) {
     command.device = list_.device;
     list_.commands.push_back(command);
@@ -164,6 +178,12 @@ class ListParser {
       case 'n':
       case 'g':
         return operation_field(kind, field, command.operation);
+      case 'h':
+        return is_decimal(field, event) && event < Command::kMaxThreads &&
+               (command.thread = static_cast<std::uint32_t>(event), true);
+      case 'c':
+        return is_decimal(field, event) && event < Command::kCalls &&
+               (command.call = static_cast<Command::Call>(event), true);
       default:
         return prefix(field, whose) && is_decimal(field, event) && event < kMaxEvents;
     }

@@ -205,8 +205,17 @@ struct Command {
     kNetQueue,   // a queue of the device: its entries, and at `source` the word in which the agent says how
                  // many entries it has dealt with, one write each
     kNetOperation,  // `operation`, which may be seen from here on
+    kHostCall,      // host thread `thread` spends the time of `call`; what follows is called by it
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 24;
+  static constexpr std::uint64_t kKinds = 25;
+  /// What takes a host thread time; how much is the machine's (launch.call_ns, launch.wait_ns).
+  enum class Call : std::uint8_t {
+    kNothing,  // only says who calls
+    kLaunch,   // a call that launches a kernel or a graph, whose work follows
+    kReturn,   // from the wait before it
+  };
+  static constexpr std::uint64_t kCalls = 3;
+  static constexpr std::uint32_t kMaxThreads = 1 << 16;
   static constexpr std::uint16_t kMaxDevices = 64;
   Address address = 0;          // copies, commands on managed memory: a range of memory
   std::uint64_t bytes = 0;      // of it
@@ -220,6 +229,9 @@ struct Command {
   std::uint16_t device = 0;     // who carries it out, and whose the stream is; below kMaxDevices
   std::uint16_t place = 0;      // kAdvise, prefetches: the device that is named, where it is not the host
   NetOperation operation = {};  // kNetOperation
+  std::uint32_t thread = 0;     // kHostCall: 0 the program's first thread; below kMaxThreads
+  Call call = Call::kNothing;   // kHostCall
+  bool graph_node = false;      // kernels: the launch of a graph starts it, after the graph's first work
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);
@@ -230,6 +242,10 @@ struct Command {
 }
 [[nodiscard]] inline bool is_copy_to_device(Command::Kind kind) {
   return kind == Command::Kind::kCopyToDevice || kind == Command::Kind::kStreamCopyToDevice;
+}
+[[nodiscard]] inline bool is_network(Command::Kind kind) {
+  using Kind = Command::Kind;
+  return kind == Kind::kNetMemory || kind == Kind::kNetQueue || kind == Kind::kNetOperation;
 }
 
 /// A trace: commands and kernels. Opening reads lists and headers only, checks that every file is there and

@@ -10,10 +10,12 @@ using Kind = trace::Command::Kind;
 
 namespace {
 
-/// One letter a command and its numbers: K stream, R stream, S stream:event, E event, W.
+/// One letter a command and its numbers: K stream, R stream, S stream:event, E event, W. Calls of host
+/// threads are left out.
 std::string text(const StreamLog& log) {
   std::string all;
   for (const trace::Command& c : log.commands()) {
+    if (c.kind == Kind::kHostCall) continue;
     if (!all.empty()) all += ' ';
     if (c.kind == Kind::kKernel) all += "K" + std::to_string(c.stream);
     if (c.kind == Kind::kEventRecord) all += "R" + std::to_string(c.stream);
@@ -100,7 +102,32 @@ TEST_CASE("several devices: each has a default stream with its number, and waits
   kernel_on(1, 1);  // the host has waited for stream 2
   log.wait_stream(3, true);
   CHECK(text(log) == "K0 K1 R1 S2:0 K2 R0 S3:1 K3 W K1 R3 E2");
-  const std::vector<unsigned> devices{0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 0, 0};
+  const std::vector<unsigned> devices{0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0};  // with the waits' returns
   REQUIRE(log.commands().size() == devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) CHECK(log.commands()[i].device == devices[i]);
+}
+
+TEST_CASE("who calls: threads by the order in which they come, the process's first is 0; waits return") {
+  using Call = trace::Command::Call;
+  StreamLog log;
+  log.launch_call(7, 0);
+  kernel(log, 0);
+  log.called_by(7);  // as before
+  log.launch_call(0, 0);
+  kernel(log, 0);
+  log.called_by(9);
+  log.wait_all();
+  log.wait_all();
+  log.called_by(7);
+  kernel(log, 0);
+  log.wait_stream(0, true, StreamLog::Waiter::kRuntime);
+  std::string all;
+  for (const trace::Command& c : log.commands()) {
+    const std::string thread = std::to_string(c.thread);
+    if (c.kind != Kind::kHostCall) all += '.';
+    if (c.kind == Kind::kHostCall && c.call == Call::kNothing) all += " by" + thread;
+    if (c.kind == Kind::kHostCall && c.call == Call::kLaunch) all += " launch" + thread;
+    if (c.kind == Kind::kHostCall && c.call == Call::kReturn) all += " return" + thread;
+  }
+  CHECK(all == " launch1. launch0. by2. return2 by1...");
 }

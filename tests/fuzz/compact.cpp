@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (data[0] % 3 == 0) decode_chunk(bytes);
     if (data[0] % 3 == 1) decode_instructions(bytes);
-    if (data[0] % 3 == 2) (void)decode_directory(bytes, data[0] < 128 ? kDeviceVersion : kNetworkVersion);
+    if (data[0] % 3 == 2) (void)decode_directory(bytes, data[0] < 128 ? kDeviceVersion : kHostVersion);
   } catch (const BrokenBlock&) {
   }
   return 0;

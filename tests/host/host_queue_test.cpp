@@ -2,6 +2,8 @@
 #include "host/host_queue.hpp"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 using namespace lockstep;
 using namespace lockstep::host;
@@ -150,4 +152,98 @@ TEST_CASE("a list that grows gives what the whole list gives") {
     queue.append({all[told++]}, wait ? HostQueue::Until::kTaken : HostQueue::Until::kComplete);
   });
   CHECK(found == expected);
+}
+
+namespace {
+
+HostCommand call(std::uint32_t thread, std::uint32_t busy_ns) {
+  HostCommand command;
+  command.kind = Kind::kCall;
+  command.thread = thread;
+  command.busy_ns = busy_ns;
+  return command;
+}
+
+/// Kernels that are ready when the queue has got to `now`, as "command@since".
+std::string ready_at(HostQueue& queue, Time now) {
+  Copies copies;
+  queue.advance_to(now);
+  queue.proceed(copies);
+  std::string all;
+  while (queue.has_ready()) {
+    const auto kernel = queue.pop_ready();
+    all += (all.empty() ? "" : " ") + std::to_string(kernel.command) + "@" + std::to_string(kernel.since);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a kernel starts when the call that launches it has ended, and so does its thread's next call") {
+  HostQueue queue({call(0, 30), in_stream(Kind::kKernel, 0), call(0, 30), in_stream(Kind::kKernel, 1),
+                   call(0, 30), in_stream(Kind::kKernel, 0)},
+                  2, config::CopyMode::kBlocking);
+  CHECK(ready_at(queue, 0).empty());
+  CHECK(queue.next_call() == 30);
+  CHECK(ready_at(queue, 29).empty());
+  CHECK(ready_at(queue, 30) == "1@30");
+  CHECK(queue.next_call() == 60);
+  CHECK(ready_at(queue, 60) == "3@60");
+  CHECK(queue.next_call() == kNever);  // the stream's own kernel holds up the third
+  queue.kernel_done(1, 70, 72);
+  CHECK(ready_at(queue, 72).empty());
+  CHECK(queue.next_call() == 90);
+  CHECK(ready_at(queue, 95) == "5@90");
+  queue.kernel_done(3, 100, 102);
+  queue.kernel_done(5, 110, 112);
+  CHECK(queue.done());
+}
+
+TEST_CASE("calls of two threads take their time side by side") {
+  HostQueue queue({call(1, 30), in_stream(Kind::kKernel, 0), call(1, 30), in_stream(Kind::kKernel, 1),
+                   call(2, 50), in_stream(Kind::kKernel, 2), call(1, 30), in_stream(Kind::kKernel, 3)},
+                  4, config::CopyMode::kBlocking);
+  CHECK(ready_at(queue, 30) == "1@30");
+  CHECK(ready_at(queue, 60) == "3@60 5@50");
+  CHECK(ready_at(queue, 90) == "7@90");
+}
+
+TEST_CASE("a thread that has not called begins where thread 0 is, and none before the end of a wait") {
+  HostQueue queue({call(0, 40), in_stream(Kind::kKernel, 0), call(1, 20), in_stream(Kind::kKernel, 1),
+                   in_stream(Kind::kWait, 0), call(0, 5), call(1, 20), in_stream(Kind::kKernel, 0),
+                   call(0, 40), in_stream(Kind::kKernel, 1)},
+                  2, config::CopyMode::kBlocking);
+  CHECK(ready_at(queue, 60) == "1@40 3@60");
+  queue.kernel_done(1, 100, 105);
+  queue.kernel_done(3, 200, 205);
+  CHECK(ready_at(queue, 250) == "7@225 9@250");  // 205 + 20; 205 + 5 + 40
+  CHECK(queue.host_time() == 205);
+}
+
+TEST_CASE("events, copies of streams and the host's plain copies come when their caller gets to them") {
+  HostQueue queue({call(0, 30), in_stream(Kind::kEventRecord, 0), in_stream(Kind::kStreamCopyToDevice, 1),
+                   call(0, 30), in_stream(Kind::kCopyToHost, 0), in_stream(Kind::kKernel, 0)},
+                  2, config::CopyMode::kOverlapped);
+  Copies copies;
+  const auto at = [&](Time now) {
+    queue.advance_to(now);
+    queue.proceed(copies);
+    return copies.started;
+  };
+  CHECK(at(29).empty());
+  CHECK(at(30) == std::vector<std::uint32_t>{2});
+  CHECK(queue.next_call() == 60);
+  CHECK(at(59).size() == 1);
+  CHECK(at(60) == std::vector<std::uint32_t>{2, 4});
+  queue.copy_done(4, 80, 82);
+  queue.copy_done(2, 80, 82);
+  CHECK(ready_at(queue, 82) == "5@82");
+  CHECK(queue.event_time(0) == 30u);
+  CHECK(queue.next_call() == kNever);
+}
+
+TEST_CASE("calls in nanoseconds last so many edges of the time base, rounded up") {
+  HostQueue queue({call(0, 1000), in_stream(Kind::kKernel, 0)}, 1, config::CopyMode::kBlocking);
+  queue.set_time_base(1'410'001);
+  CHECK(ready_at(queue, 1411) == "1@1411");
 }

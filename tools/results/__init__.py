@@ -4,5 +4,5 @@ To add a section: a module with TITLE (its heading), and write(context, page), w
 in SECTIONS, in the order of the page. `context` and `page` are those of common.py.
 """
 
-SECTIONS = ["real_traces", "ffma", "sm", "derived", "chase", "bandwidth", "stream", "small_kernels", "accelsim", "uvm", "uvm_public",
+SECTIONS = ["real_traces", "ffma", "sm", "derived", "chase", "bandwidth", "stream", "small_kernels", "launches", "accelsim", "uvm", "uvm_public",
             "polybench", "rodinia", "sst_runs", "links", "speed", "forms", "threads", "exec"]

@@ -38,7 +38,7 @@ SYSTEM_GPUS = {"hgx_a100_4": 2, "dgx_a100": 2, "dgx1_v100": 4, "dgx_h100": 2, "g
 
 # System, GPUs, rings of the kernel form, rows of measurements as (name, {bytes: us}).
 NCCL_BASE_US = 6.6  # nccl_constants.csv: base latency of Ring with LL
-WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
+WORDS = [(1, 1), (32, 1), (512, 1), (2048, 4), (8192, 16), (32768, 64), (131072, 64)]  # elements of a chunk, CTAs; times the GPUs * 4 bytes
 COPIES = [32768, 131072, 262144]
 QUADS = {"hgx_a100_4": [(1050624, 432), (2101248, 432)]}  # likewise, of 16 bytes at once; as many CTAs as fit at 512 threads
 LARGEST = 1 << 30
@@ -109,19 +109,32 @@ def measured_a100_4(context, gpus=4):
     return {r["bytes"]: [r["time_us"]] for r in rows if r["op"] == "allreduce" and r["width"] == gpus}
 
 
+IN_A_ROW = 3
+SMALL = [1, 32]  # elements of a chunk
+HOSTS = ("one thread", "a thread for each GPU")
+
+
+def in_a_row(context, system, gpus, threads, chunk, ctas=1, rings=1):
+    """Microseconds of one all-reduce among many that are launched in a row: what each further one adds."""
+    program = os.path.join(context.programs.folder, "allreduce_rings")
+    one, all_of_them = (time_of(printed(context, system, gpus, program, chunk, ctas, rings, calls, threads))
+                        for calls in (1, IN_A_ROW))
+    return (all_of_them - one) / (IN_A_ROW - 1)
+
+
 def simulated(context, system, gpus, rings):
     """{bytes: us} of the kernel that polls words, of the one that moves 16 bytes at once, and of copies between kernels."""
     words, quads, copies = {}, {}, {}
     program = os.path.join(context.programs.folder, "allreduce_rings")
     for chunk, ctas in WORDS:
         many = max(ctas // rings, 1) * rings if ctas > 1 else 1
-        text = printed(context, system, gpus, program, chunk, many, rings if many > 1 else 1)
+        text = printed(context, system, gpus, program, chunk, many, rings if many > 1 else 1, 1, gpus)
         words[chunk * gpus * 4] = time_of(text)
     for chunk, ctas in QUADS.get(system, []):
         quads[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk, ctas, rings))
     program = os.path.join(context.programs.folder, "allreduce_copy")
     for chunk in COPIES:
-        copies[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk))
+        copies[chunk * gpus * 4] = time_of(printed(context, system, gpus, program, chunk, 1))
     return words, quads, copies
 
 
@@ -161,6 +174,38 @@ def write_all_reduce(context, page, system, gpus, rings, measured, name):
     page.text(f"{system}, {gpus} GPUs, {rings} ring{'s' if rings > 1 else ''} of the kernel; the published times are of NCCL.")
     page.table(["bytes", "words us", "quads us", "copies us", "fastest one's bus GB/s", "published us", "published bus GB/s", "error",
                 f"error with {NCCL_BASE_US} us", "row"], rows)
+
+
+def measured_by_host(context):
+    """{host: {bytes: us}} of eight A100."""
+    with open(os.path.join(context.data, "nodes", "allreduce.csv")) as f:
+        rows = [r for r in csv.DictReader(f) if r["system"].startswith("A100")]
+    found = {host: {} for host in HOSTS}
+    for r in rows:
+        one = r["source"].startswith("idx:69473998636")  # all of the source's rows, though only the first says so
+        found["one thread" if one else "a thread for each GPU"][int(r["size_B"])] = float(r["time_us_oop"])
+    return found
+
+
+def write_small(context, page):
+    rows = []
+    published = {("dgx_a100", 8, host): times for host, times in measured_by_host(context).items()}
+    published.update({("hgx_a100_4", 4, host): {b: t[0] for b, t in measured_a100_4(context).items()} for host in HOSTS})
+    for (system, gpus, host), times in published.items():
+        for chunk in SMALL:
+            size = chunk * gpus * 4
+            known = size if chunk > 1 else 8  # the least that it can do stands for 8 bytes
+            us = in_a_row(context, system, gpus, gpus if host != "one thread" else 1, chunk)
+            there = times.get(known)
+            errors = [verdict(t, there, there, 0.25)[0] for t in (us, us + NCCL_BASE_US)] if there else ["-", "-"]
+            name = "A100-SXM4-80GB" if gpus == 8 else "A100-4x"
+            rows.append([system, host, f"{known:,}", f"{us:.1f}", f"{there:.1f}" if there else "-", *errors,
+                         ("check" if is_check(f"{name}+{gpus}+{known}") else "derive") if there else ""])
+    page.text("Small messages as nccl-tests measures them: one all-reduce among many that are launched in a row, here what each further",
+              "one adds (`allreduce_rings ELEMENTS 1 1 CALLS THREADS`). The host's calls are in it: `launch.call_ns` each, one after",
+              "the other for all GPUs of one thread, side by side for a thread each, which stands for a process each. Of eight GPUs one",
+              "source has one process, the other one for each GPU; that of four does not say.")
+    page.table(["system", "host", "bytes", "simulated us", "published us", "error", f"error with {NCCL_BASE_US} us", "row"], rows)
 
 
 # Memory by peer access and not by handles that are mapped several times; sockets for the set-up only.
@@ -213,8 +258,7 @@ def write_nccl(context, page):
         rows.append(["dgx_a100", gpus, "Ring, LL, one channel", "8", f"{us:.2f}", f"{published:.1f}",
                      verdict(us, published, published, 0.25)[0], "check" if is_check(f"nccl-tests#123+{gpus}") else "derive"])
     page.text("NCCL 2.27.7 itself, unmodified, built for sm_80 with PTX: the time of one all-reduce by events. Published times",
-              "are per call of many, by the host's clock; launches of a simulated host take no time, those of one process for all GPUs",
-              "some 4 us each.")
+              "are per call of many, by the host's clock; here one thread launches for all GPUs, `launch.call_ns` each.")
     page.table(["system", "GPUs", "algorithm", "bytes", "simulated us", "published us", "error", "row"], rows)
 
 
@@ -229,4 +273,5 @@ def write(context, page):
               "The assumed latency of a link gives a hop of words 0.6 to 0.7 us; 0.6 us in NCCL's model.")
     write_all_reduce(context, page, "dgx_a100", 8, 1, measured_a100_8(context), "A100-SXM4-80GB")
     write_all_reduce(context, page, "hgx_a100_4", 4, 6, measured_a100_4(context), "A100-4x")
+    write_small(context, page)
     write_nccl(context, page)
