@@ -75,6 +75,10 @@ class MemoryPipeline {
   void invalidate();
   /// Likewise, of the launch in this kernel slot.
   void begin_kernel(std::uint8_t kernel) { port_.begin_kernel(kernel); }
+  /// Translator::learn().
+  void learn(Address line) {
+    if (translator_) translator_->learn(line);
+  }
   [[nodiscard]] bool stored_to_peer(std::uint8_t kernel) const { return port_.stored_to_peer(kernel); }
   /// The SM is empty: shared memory gets l1.shared_carveouts_kib[index], L1 the rest. A change empties the
   /// L1.

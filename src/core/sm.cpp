@@ -189,6 +189,8 @@ bool Sm::quiescent() const {
          s.mio.quiescent() && s.mio.credits_missing() == 0 && s.front.quiescent();
 }
 
+void Sm::learn(Address line) { state_->mio.learn(line); }
+
 bool Sm::at_rest() const { return quiescent() && state_->at_rest(); }
 
 void Sm::persist(Archive& a) { a(*state_); }

@@ -39,6 +39,8 @@ class Sm final : public sim::Domain, public stats::CounterSource {
   /// Quiescent, and its state may be kept.
   [[nodiscard]] bool at_rest() const;
   void persist(Archive& a);
+  /// Translations that an access, which takes no time, leaves behind (Translator::learn). Between windows.
+  void learn(Address line);
 
   /// Sub-core cycles so far in which no warp was resident, summed over sub-cores: with the stalls of all
   /// kernels this makes the SM's cycles times its sub-cores.

@@ -46,6 +46,10 @@ class Translator {
   [[nodiscard]] bool knows(Address line) {
     return miss_latency_ == 0 || blocks_.has(KnownBlocks::block_of(line));
   }
+  /// It does from now on. Between windows.
+  void learn(Address line) {
+    if (miss_latency_ > 0) blocks_.add(KnownBlocks::block_of(line));
+  }
   /// Whether all memory is such.
   [[nodiscard]] bool manages_nothing() const { return managed_ == nullptr; }
   /// False: an address that the TLB does not know; to be parked.

@@ -85,6 +85,11 @@ void Device::touch_l2(const mem::Touch& touch) {
   }
 }
 
+void Device::learn(Address line) {
+  for (const Part& part : sms_)
+    if (part.learn) part.learn(line);
+}
+
 void Device::collect_copies(stats::KernelCounters& total) {
   for (const Part& part : partitions_) part.counters->take_counters(copy_slot_, total);
   copies_.take_counters(copy_slot_, total);

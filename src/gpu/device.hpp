@@ -34,6 +34,7 @@ struct Part {
   std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
   std::function<bool()> at_rest{};                                // Sm::at_rest(); of an SM
+  std::function<void(Address)> learn{};                           // Sm::learn(); of an SM
   std::function<void(Archive&)> persist{};
 };
 
@@ -105,6 +106,8 @@ class Device {
   void empty_caches();
   /// The L2 holds what it does after an access that takes no time (mem::Slice::touch).
   void touch_l2(const mem::Touch& touch);
+  /// All SMs know the line's translation. Between windows.
+  void learn(Address line);
   /// Likewise those of the copies.
   void collect_copies(stats::KernelCounters& total);
   /// Of managed memory, so far. Precondition: gmmu().

@@ -52,6 +52,12 @@ std::vector<FeedSet::Open>::iterator FeedSet::find(std::uint16_t device, std::ui
                       [&](const Open& x) { return x.device == device && x.slot == slot; });
 }
 
+void FeedSet::skip(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end) {
+  const auto o = find(device, slot);
+  o->feed->skip(begin, end);
+  o->instructions->extend(o->feed->instructions());
+}
+
 void FeedSet::pass(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end,
                    const Each& each) {
   constexpr std::uint64_t kCtasAtOnce = 64;

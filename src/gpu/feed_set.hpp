@@ -27,6 +27,8 @@ class FeedSet final : public sim::TaskSource {
   void run(std::size_t task) noexcept override;
   void settle() override;
 
+  /// Serial: CTAs [begin, end), the next to be dispatched, will not be.
+  void skip(std::uint16_t device, std::uint8_t slot, std::uint64_t begin, std::uint64_t end);
   /// Serial: hands CTAs [begin, end) of the kernel in that slot of the device, which no SM will take, to
   /// `each`, some at a time.
   using Each = std::function<void(const trace::CtaFeed& feed, const trace::CtaTrace& cta)>;

@@ -1,8 +1,10 @@
 #include "gpu/l2_warm_up.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
+#include "core/known_blocks.hpp"
 #include "trace/bulk_runs.hpp"
 #include "trace/moved_addresses.hpp"
 
@@ -18,7 +20,10 @@ bool writes(OpClass c) { return c == OpClass::kStore || c == OpClass::kAtomic ||
 /// Joins accesses to a line that follow one another.
 class Toucher {
  public:
-  Toucher(Device& device, std::uint32_t half) : device_(device) { touch_.half = half; }
+  Toucher(Device& device, std::uint32_t half, bool translations)
+      : device_(device), translations_(translations) {
+    touch_.half = half;
+  }
   void begin(bool store, bool evict_first) {
     touch_.store = store;
     touch_.evict_first = evict_first;
@@ -31,13 +36,24 @@ class Toucher {
     }
   }
   void flush() {
-    if (touch_.sectors != 0) device_.touch_l2(touch_);
+    if (touch_.sectors != 0) {
+      device_.touch_l2(touch_);
+      if (translations_) learn(core::KnownBlocks::block_of(touch_.line));
+    }
     touch_.sectors = 0;
   }
 
  private:
+  void learn(std::uint64_t block) {
+    std::uint64_t& recent = learnt_[block % learnt_.size()];
+    if (recent != block) device_.learn(touch_.line);
+    recent = block;
+  }
+
   Device& device_;
+  bool translations_;
   mem::Touch touch_;
+  std::array<std::uint64_t, 32> learnt_{};  // blocks that all SMs have learnt; block 0 is never memory's
 };
 
 void access(Toucher& toucher, const trace::StaticInst& inst, const trace::KernelHeader& kernel,
@@ -63,10 +79,10 @@ void access(Toucher& toucher, const trace::StaticInst& inst, const trace::Kernel
 
 }  // namespace
 
-std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel,
-                      const trace::StaticTable& instructions, const trace::CtaTrace& cta) {
-  Toucher toucher(device, device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0);
-  std::uint64_t count = 0;
+void warm_l2(Device& device, const trace::KernelHeader& kernel, const trace::StaticTable& instructions,
+             const trace::CtaTrace& cta, bool translations) {
+  Toucher toucher(device, device.config().l2.halves > 1 ? static_cast<std::uint32_t>(cta.index % 2) : 0,
+                  translations);
   for (const trace::WarpSpan& warp : cta.warps) {
     const std::uint64_t* words = cta.words.data() + warp.first_word;
     for (std::uint32_t i = 0; i < warp.record_count; ++i) {
@@ -74,9 +90,7 @@ std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel,
       access(toucher, instructions[record.inst()], kernel, record, words);
       words += trace::address_words(record.form(), record.mask);
     }
-    count += warp.record_count;
   }
-  return count;
 }
 
 void warm_l2(Device& device, const trace::TraceSet& trace, std::uint32_t kernel) {
@@ -87,7 +101,7 @@ void warm_l2(Device& device, const trace::TraceSet& trace, std::uint32_t kernel)
     feed->decode_now(end);
     for (; next < end; ++next) {
       trace::CtaTrace* const cta = feed->take(next);
-      (void)warm_l2(device, feed->header(), feed->instructions(), *cta);
+      warm_l2(device, feed->header(), feed->instructions(), *cta, false);
       feed->release(cta);
     }
   }

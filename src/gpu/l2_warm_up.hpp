@@ -10,12 +10,13 @@ namespace lockstep::gpu {
 
 /// The L2 holds what it would after the CTA's accesses to global memory, one warp after the other, each line
 /// of an instruction once, as if all of them reached it. Nothing is counted and no time passes. With two L2
-/// halves CTAs are taken to be on SMs of either half in turn. Returns the CTA's warp instructions. Between
-/// windows.
-std::uint64_t warm_l2(Device& device, const trace::KernelHeader& kernel,
-                      const trace::StaticTable& instructions, const trace::CtaTrace& cta);
+/// halves CTAs are taken to be on SMs of either half in turn. Between
+/// windows. With `translations` all SMs know those of its accesses, as SMs of one kernel come to a page at
+/// about the same time.
+void warm_l2(Device& device, const trace::KernelHeader& kernel, const trace::StaticTable& instructions,
+             const trace::CtaTrace& cta, bool translations);
 
-/// All CTAs of a kernel, read from the trace. Throws InputError.
+/// All CTAs of a kernel, read from the trace; the L2 alone. Throws InputError.
 void warm_l2(Device& device, const trace::TraceSet& trace, std::uint32_t kernel);
 
 }  // namespace lockstep::gpu

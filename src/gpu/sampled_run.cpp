@@ -38,6 +38,11 @@ void set_counters(stats::KernelResult& result, const sampling::Measures& measure
   empty = all > others ? all - others : 0;
 }
 
+double l2_bytes(const config::GpuConfig& config) {
+  return static_cast<double>(config.l2.partitions) * config.l2.slices_per_partition *
+         static_cast<double>(config.l2.slice_bytes);
+}
+
 bool overlap(const std::vector<stats::KernelResult>& kernels) {
   std::vector<std::pair<Cycle, Cycle>> spans;
   for (const stats::KernelResult& k : kernels) spans.emplace_back(k.start_cycle, k.start_cycle + k.cycles);
@@ -100,20 +105,22 @@ core::LaunchChoice SampledRun::choose(std::uint32_t command, std::uint8_t slot) 
 
 std::optional<sampling::CtaSampler> SampledRun::cta_sampler(std::uint32_t launch) const {
   const core::LaunchPlan& plan = device_->dispatcher().plan(kernel_of_[launch]);
-  const std::uint64_t wave = std::uint64_t{plan.occupancy.ctas_per_sm} * device_->config().gpu.sms;
+  const config::GpuConfig& config = device_->config();
+  const std::uint64_t wave = std::uint64_t{plan.occupancy.ctas_per_sm} * config.gpu.sms;
   if (plan.ctas < sampling::CtaSampler::kLeastWaves * wave) return std::nullopt;
-  // Kernels together may take half of the run's variance: shares * errors squared add up to error^2 / 2.
-  const double error = std::min(kLargestError, options_.error / std::sqrt(2 * launches_->share(launch)));
-  return std::optional<sampling::CtaSampler>(std::in_place, plan.ctas, wave, error, options_.confidence,
-                                             options_.seed, launch);
+  // Kernels together may take half of the run's variance: shares * errors squared add up to error^2 / 2. A
+  // kernel alone may take all.
+  const double share = launches_->share(launch);
+  const double error = std::min(kLargestError, options_.error / std::sqrt(share < 1 ? 2 * share : 1));
+  const sampling::LongKernel kernel{plan.ctas, wave, l2_bytes(config) / kSectorBytes, launch};
+  return std::optional<sampling::CtaSampler>(std::in_place, kernel, error, options_.confidence,
+                                             options_.seed);
 }
 
 /// Going back from the latest. What is older than four times the L2 is forgotten.
 std::vector<std::uint32_t> SampledRun::take_warm_ups(std::uint32_t launch) {
   const auto& config = device_->config();
   if (options_.warm_up == 0 || config.launch.cache_control != config::CacheControl::kNone) return {};
-  const double l2 = static_cast<double>(config.l2.partitions) * config.l2.slices_per_partition *
-                    static_cast<double>(config.l2.slice_bytes);
   std::vector<std::uint32_t> chosen;
   double bytes = 0, size = 0;
   const double most = options_.warm_up * launches_->size(launch);
@@ -123,15 +130,16 @@ std::vector<std::uint32_t> SampledRun::take_warm_ups(std::uint32_t launch) {
     chosen.push_back(next);
     size += launches_->size(next);
     bytes += launches_->predict(next)[kL2Sectors] * kSectorBytes;
-    if (bytes >= kReach * l2) passed_over_.clear();
+    if (bytes >= kReach * l2_bytes(config)) passed_over_.clear();
   }
   std::reverse(chosen.begin(), chosen.end());
   return chosen;
 }
 
 Cycle SampledRun::left_out_cycles(std::uint8_t slot) {
-  const sampling::CtaSampler& ctas = *timed_[slot].ctas;
-  return static_cast<Cycle>(std::llround(std::max(ctas.predict(0).value, 0.0)));
+  Timed& timed = timed_[slot];
+  timed.held = static_cast<Cycle>(std::llround(timed.ctas->predict(0, -1).value));
+  return timed.held;
 }
 
 Cycle SampledRun::next_cut() const {
@@ -158,19 +166,28 @@ void SampledRun::at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLe
   if (slot.dispatched == dispatcher.plan(slot.kernel).ctas) return;
   sampling::CtaSampler& ctas = *timed_[stop.slot].ctas;
   ledger.collect_active();
-  const std::uint64_t first = slot.dispatched;
-  const std::uint64_t count =
-      ctas.at_mark(sampling::measures_of(now - slot.first_dispatch, ledger.so_far(stop.slot)), first);
+  const sampling::Measures so_far =
+      sampling::measures_of(now - slot.first_dispatch, ledger.so_far(stop.slot));
+  const std::uint64_t first = slot.dispatched, count = ctas.at_mark(so_far, first);
   if (count > 0) {
-    std::uint64_t instructions = 0;
-    feeds_->pass(0, stop.slot, first, first + count,
+    const std::uint64_t pass = std::min(count, ctas_to_pass(ctas, so_far, first - slot.left_out));
+    feeds_->skip(0, stop.slot, first, first + count - pass);
+    feeds_->pass(0, stop.slot, first + count - pass, first + count,
                  [&](const trace::CtaFeed& feed, const trace::CtaTrace& cta) {
-                   instructions += warm_l2(*device_, feed.header(), feed.instructions(), cta);
+                   warm_l2(*device_, feed.header(), feed.instructions(), cta, true);
                  });
-    ctas.leave_out(instructions);
     dispatcher.leave_out(stop.slot, count);
   }
   dispatcher.set_mark(stop.slot, ctas.mark());
+}
+
+/// `timed`: CTAs that were dispatched so far.
+std::uint64_t SampledRun::ctas_to_pass(const sampling::CtaSampler& ctas, const sampling::Measures& so_far,
+                                       std::uint64_t timed) const {
+  const double bytes_of_cta = so_far[kL2Sectors] * kSectorBytes / static_cast<double>(timed);
+  return static_cast<std::uint64_t>(
+      std::min(options_.warm_up * static_cast<double>(ctas.wave()),
+               kReach * l2_bytes(device_->config()) / std::max(bytes_of_cta, 1.0)));
 }
 
 void SampledRun::close(const KernelLedger::Finished& kernel, stats::KernelResult& result, std::size_t index,
@@ -192,25 +209,30 @@ void SampledRun::close(const KernelLedger::Finished& kernel, stats::KernelResult
   ctas_timed_ += ctas - slot.left_out;
   sampling::Measures measures = sampling::measures_of(result.cycles, result.counters);
   sampling::LaunchSampler::Own own;
-  const auto& sampler = timed_[kernel.slot].ctas;
   if (slot.left_out > 0) {
     result.ctas_left_out = slot.left_out;
-    predict_rest(result, *sampler, measures, own);
+    predict_rest(result, timed_[kernel.slot], measures, own);
   }
   launches_->add(launch, measures, own);
 }
 
-/// Adds what is predicted of the CTAs that were left out; the cycles contain it already.
-void SampledRun::predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas,
-                              sampling::Measures& measures, sampling::LaunchSampler::Own& own) const {
+/// Adds what is predicted of the CTAs that were left out, now that it is known how much they would have
+/// executed, in the place of what the kernel was held for.
+void SampledRun::predict_rest(stats::KernelResult& result, const Timed& timed, sampling::Measures& measures,
+                              sampling::LaunchSampler::Own& own) {
+  const double instructions =
+      std::max(launches_->size(timed.launch) - measures[sampling::instructions_measure()], 0.0);
+  measures[0] -= static_cast<double>(timed.held);
   for (std::size_t i = 0; i < sampling::kMeasures; ++i) {
-    const sampling::Prediction rest = ctas.predict(i);
-    if (i > 0) measures[i] += rest.value;
-    own.predicted[i] = rest.value;
+    const sampling::Prediction rest = timed.ctas->predict(i, instructions);
+    measures[i] += rest.value;
     own.variance[i] = rest.variance;
+    if (i != sampling::instructions_measure()) own.bias[i] = sampling::kCtaBias * std::abs(measures[i]);
   }
-  own.freedom = static_cast<double>(ctas.freedom());
+  own.freedom = timed.ctas->freedom();
   set_counters(result, measures);
+  grown_ += measures[0] - static_cast<double>(result.cycles);
+  result.cycles = static_cast<Cycle>(std::llround(measures[0]));
   measures = sampling::measures_of(result.cycles, result.counters);
 }
 
@@ -238,7 +260,7 @@ void SampledRun::complete(stats::RunReport& report) const {
   sampling.ctas = ctas_;
   sampling.ctas_timed = ctas_timed_;
   sampling.overlap = overlap(report.kernels);
-  const double grown = correct_kernels(report);
+  const double grown = grown_ + correct_kernels(report);
   if (!sampling.overlap)
     report.total_cycles =
         static_cast<Cycle>(std::llround(std::max(static_cast<double>(report.total_cycles) + grown, 0.0)));

@@ -21,8 +21,9 @@ namespace lockstep::gpu {
 /// Of one device without managed memory. A launch that is not timed holds its stream as long as its group's
 /// prediction says and leaves no trace in the machine. Before a launch is timed, the latest launches that
 /// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its
-/// instructions, at least two, going back until they have asked the L2 for four times its size. CTAs of a
-/// long kernel that are left out pass over the tags when they are.
+/// instructions, at least two, going back until they have asked the L2 for four times its size. Likewise
+/// before CTAs of a long kernel are timed again, the latest of those that were left out: what lies further
+/// back is not even read.
 ///
 /// What is timed depends on what was measured up to the last cut; answers, stops and results are at cuts
 /// (Controller), so that neither threads nor windows change it.
@@ -52,6 +53,7 @@ class SampledRun final : public core::LaunchChooser {
     std::uint32_t launch = 0;
     std::optional<sampling::CtaSampler> ctas;  // of a long kernel
     std::vector<std::uint32_t> warm_ups;       // launches, oldest first
+    Cycle held = 0;                            // for CTAs that were left out
   };
   struct Untimed {
     std::uint32_t launch = 0;
@@ -61,8 +63,10 @@ class SampledRun final : public core::LaunchChooser {
   [[nodiscard]] std::optional<sampling::CtaSampler> cta_sampler(std::uint32_t launch) const;
   void warm_up(const Timed& timed);
   void at_mark(const core::Dispatcher::Stop& stop, Cycle now, KernelLedger& ledger);
-  void predict_rest(stats::KernelResult& result, const sampling::CtaSampler& ctas,
-                    sampling::Measures& measures, sampling::LaunchSampler::Own& own) const;
+  [[nodiscard]] std::uint64_t ctas_to_pass(const sampling::CtaSampler& ctas, const sampling::Measures& so_far,
+                                           std::uint64_t timed) const;
+  void predict_rest(stats::KernelResult& result, const Timed& timed, sampling::Measures& measures,
+                    sampling::LaunchSampler::Own& own);
   [[nodiscard]] double correct_kernels(stats::RunReport& report) const;
 
   sampling::Options options_;
@@ -76,6 +80,7 @@ class SampledRun final : public core::LaunchChooser {
   std::vector<std::uint32_t> passed_over_;  // launches that were not timed and may be warmed up with
   std::vector<Untimed> untimed_;
   std::size_t stops_done_ = 0;
+  double grown_ = 0;  // kernels' cycles, against those that they were held for
   std::uint64_t ctas_ = 0, ctas_timed_ = 0, launches_timed_ = 0, launches_done_ = 0;
 };
 

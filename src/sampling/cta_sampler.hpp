@@ -2,64 +2,87 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "sampling/fit.hpp"
 
 namespace lockstep::sampling {
 
-/// Works in waves: as many CTAs as the GPU holds at a time. CTAs are dispatched in order. The first two waves
-/// fill the GPU, the next three are measured; what is left is cut into so many parts of one length as the
-/// scatter of all measured waves asks for, at least five, anew after each part. In a part CTAs are left out
-/// but for two waves, at a place that the seed says: one that warms up, with the caches warmed functionally
-/// by those left out, and one that is measured. The last wave is always timed. The SMs are full throughout: a
-/// CTA that was left out has its successor dispatched in its place. A wave's measures are differences between
-/// two cuts, its size what was issued between them. CTAs that were left out are predicted by the fit of the
-/// parts' waves (Fit::Model::kRatio).
+/// What intervals allow for beside scatter, as a share of a kernel of which CTAs were left out: what warming
+/// up does not bring back, and what it disturbs. Source: measured, docs/studies/sampling.md, "Limits".
+inline constexpr double kCtaBias = 0.01;
+
+/// What is known of a kernel before it runs.
+struct LongKernel {
+  std::uint64_t ctas = 0;
+  std::uint64_t wave = 0;    // as many CTAs as the GPU holds at a time
+  double l2_sectors = 0;     // sectors of the GPU's L2
+  std::uint32_t launch = 0;  // makes the random choices its own
+};
+
+/// CTAs are dispatched in order. The beginning is timed: two waves, which fill the GPU, and on until the L2
+/// has missed half as many sectors again as it has, but no more than a twelfth of the kernel. What follows,
+/// but for the last wave, is cut into so many parts of one length as the scatter of the parts so far asks
+/// for, at least six, anew after each part. In a part CTAs are left out but for three waves in a row, at a
+/// place that the seed says: one that warms up, two that are measured together. The last wave is timed. The
+/// SMs are full throughout: a CTA that was left out has its successor dispatched in its place.
+///
+/// A part's measures are differences between two cuts. CTAs that were left out between two parts are taken to
+/// be like the mean of both, so that a steady drift cancels; those before the first and after the last are
+/// like these. Cycles of all of them: a ratio to warp instructions, whose number is known. The variance is
+/// that of independent parts about that ratio, from successive differences: what the rate drifts between two
+/// neighbours counts as scatter, what it drifts in the whole kernel does not (Wolter, "Introduction to
+/// Variance Estimation", 2nd edition, 2007, section 8.2, estimator v2; Cochran, "Sampling Techniques", 3rd
+/// edition, 1977, sections 5A.14 and 8.11).
 class CtaSampler {
  public:
-  /// Fewer waves are timed wholly: with five parts sixteen are timed.
-  static constexpr std::uint64_t kLeastWaves = 32;
+  /// Fewer waves are timed wholly: of 64 about two in five are timed.
+  static constexpr std::uint64_t kLeastWaves = 64;
 
-  /// `error`: half-width that is aimed at, as a share of the kernel's cycles. `which` makes the random
-  /// choices those of this launch.
-  CtaSampler(std::uint64_t ctas, std::uint64_t wave, double error, double confidence, std::uint64_t seed,
-             std::uint64_t which);
+  /// `error`: half-width that is aimed at, as a share of the kernel's cycles.
+  CtaSampler(const LongKernel& kernel, double error, double confidence, std::uint64_t seed);
 
   /// When so many CTAs have been dispatched, a cut is to come and at_mark() to be called; kNever: no more.
   [[nodiscard]] std::uint64_t mark() const { return mark_; }
   /// At that cut: the kernel's cycles and counters so far, and CTAs dispatched by now. Returns how many are
   /// to be left out now; mark() has changed.
   [[nodiscard]] std::uint64_t at_mark(const Measures& so_far, std::uint64_t dispatched);
-  /// What was left out has so many warp instructions.
-  void leave_out(std::uint64_t instructions);
-
-  [[nodiscard]] bool any_left_out() const { return left_out_.size > 0; }
-  [[nodiscard]] Prediction predict(std::size_t measure) const {
-    return fit().predict(Fit::Model::kRatio, measure, left_out_);
-  }
-  [[nodiscard]] std::size_t freedom() const { return fit().freedom(Fit::Model::kRatio); }
+  [[nodiscard]] std::uint64_t wave() const { return kernel_.wave; }
+  /// Of all CTAs that were left out, which have so many warp instructions; a negative number: as many as the
+  /// parts' CTAs say. Precondition: some were.
+  [[nodiscard]] Prediction predict(std::size_t measure, double instructions) const;
+  /// Degrees of freedom of the variance.
+  [[nodiscard]] double freedom() const;
 
  private:
-  /// The first waves find the L2 without changed lines: they say how much is to be timed, and nothing of the
-  /// others.
-  [[nodiscard]] const Fit& fit() const { return parts_.count() > 1 ? parts_ : all_; }
-  [[nodiscard]] std::uint64_t leave_out_from(std::uint64_t dispatched);
-  [[nodiscard]] std::uint64_t parts_left() const;
-  void measure(const Measures& so_far);
+  struct Part {
+    double left_out = 0;  // CTAs between the part before and this one
+    Measures of_cta{};    // a CTA's share of what was measured
+  };
+  struct Ratio {
+    double sum = 0, instructions = 0;  // of all that was left out, as the parts' CTAs say
+    double squares = 0;                // of the parts' weights
+    double scatter = 0;                // variance of a part
+  };
+  [[nodiscard]] Ratio ratio(std::size_t measure) const;
+  [[nodiscard]] double weight(std::size_t part) const;
+  [[nodiscard]] bool begun(const Measures& so_far, std::uint64_t dispatched) const;
+  [[nodiscard]] std::uint64_t parts_left(std::uint64_t ctas_left) const;
+  [[nodiscard]] std::uint64_t next_part(std::uint64_t dispatched);
+  [[nodiscard]] Measures of_cta(const Measures& so_far, std::uint64_t dispatched) const;
 
-  std::uint64_t ctas_, wave_, seed_, which_;
+  LongKernel kernel_;
   double error_, confidence_;
-  enum class State : std::uint8_t {
-    kFilling,
-    kFirstWaves,
-    kWarming,
-    kMeasuring,
-    kDone
-  } state_ = State::kFilling;
+  std::uint64_t seed_;
+  enum class State : std::uint8_t { kBeginning, kWarming, kMeasuring, kDone } state_ = State::kBeginning;
   std::uint64_t mark_ = 0;
-  Measures before_{};
-  Fit all_, parts_;  // measured waves; those of the parts
-  Unseen left_out_;
+  std::uint64_t begin_ = 0;     // first CTA of the parts
+  std::uint64_t part_end_ = 0;  // of the current one
+  double gap_ = 0;              // CTAs left out since the last measured part
+  Measures before_{};           // when measuring began
+  std::uint64_t first_ = 0;     // CTAs dispatched then
+  Measures beginning_{};        // a CTA's share of it
+  std::vector<Part> parts_;
 };
 
 }  // namespace lockstep::sampling

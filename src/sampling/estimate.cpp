@@ -7,9 +7,9 @@
 
 namespace lockstep::sampling {
 
-void EstimatedSum::add(const Prediction& part, double freedom, double predicted) {
+void EstimatedSum::add(const Prediction& part, double freedom, double bias) {
   value_ += part.value;
-  bias_ += kBias * std::abs(predicted);
+  bias_ += bias;
   if (part.variance <= 0) return;
   variance_ += part.variance;
   squares_ += part.variance * part.variance / std::max(freedom, 1.0);

@@ -17,13 +17,13 @@ struct Estimate {
 inline constexpr double kBias = 0.005;
 
 /// Sum of parts, each with its variance and that variance's degrees of freedom. The interval's are those of
-/// Satterthwaite (Biometrics Bulletin 2, 1946): (sum V)^2 / sum(V^2 / f); to its half-width kBias of what is
-/// predicted is added.
+/// Satterthwaite (Biometrics Bulletin 2, 1946): (sum V)^2 / sum(V^2 / f); to its half-width the parts'
+/// allowances for bias are added.
 class EstimatedSum {
  public:
   void add(const EstimatedSum& other);
-  /// `predicted`: how much of the part's value is; 0 where it is known exactly.
-  void add(const Prediction& part, double freedom, double predicted);
+  /// `bias`: allowed for, in the value's unit.
+  void add(const Prediction& part, double freedom, double bias);
   [[nodiscard]] Estimate estimate(double confidence) const;
 
  private:

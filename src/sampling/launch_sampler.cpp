@@ -15,8 +15,10 @@ constexpr double kPriorScatter = 0.05;  // of a launch, relative, before it is m
 constexpr double kPriorFreedom = 2;     // what the prior weighs against what was measured; assumed
 constexpr double kPlannedFreedom = 30;  // of the interval that the allocation aims at; assumed
 
-/// How much of a value is not known, of this measure.
-double predicted(std::size_t measure, double value) { return measure == instructions_measure() ? 0 : value; }
+/// Allowed for where so much is predicted of this measure: none where it is known.
+double bias(std::size_t measure, double value) {
+  return measure == instructions_measure() ? 0 : kBias * std::abs(value);
+}
 
 }  // namespace
 
@@ -108,7 +110,7 @@ std::uint64_t LaunchSampler::wanted(std::uint32_t number) const {
 void LaunchSampler::add(std::uint32_t launch, const Measures& measures, const Own& own) {
   Group& group = groups_[group_of_[launch]];
   for (std::size_t i = 0; i < kMeasures; ++i)
-    group.timed[i].add({measures[i], own.variance[i]}, own.freedom, predicted(i, own.predicted[i]));
+    group.timed[i].add({measures[i], own.variance[i]}, own.freedom, own.bias[i]);
   if (launch != group.first) group.fit.add(size(launch), measures);
   if (random_[launch]) group.random.add(size(launch), measures);
 }
@@ -128,7 +130,7 @@ void LaunchSampler::finish(const Group& group, std::size_t measure, EstimatedSum
   const Fit& fit = fit_of(group);
   const Fit::Model model = fit.model();
   const Prediction rest = fit.predict(model, measure, group.unseen);
-  sum.add(rest, static_cast<double>(fit.freedom(model)), predicted(measure, rest.value));
+  sum.add(rest, static_cast<double>(fit.freedom(model)), bias(measure, rest.value));
 }
 
 std::vector<LaunchSampler::GroupResult> LaunchSampler::groups() const {

@@ -32,7 +32,7 @@ class LaunchSampler {
   [[nodiscard]] Choice choose(std::uint32_t launch);
   /// What was predicted of a launch itself, because some of its CTAs were left out.
   struct Own {
-    Measures predicted{}, variance{};
+    Measures variance{}, bias{};  // bias: allowed for, in the measure's unit
     double freedom = 0;
   };
   /// Measured, each launch that was chosen, when it is complete.

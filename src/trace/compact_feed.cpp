@@ -72,6 +72,7 @@ class CompactFeed final : public CtaFeed {
   [[nodiscard]] std::size_t plan() override;
   void run(std::size_t task) noexcept override;
   void settle() override;
+  void skip(std::uint64_t begin, std::uint64_t end) override;
   [[nodiscard]] CtaTrace* take(std::uint64_t index) override {
     assert(index < first_cta_[published_] && at(index) != nullptr);
     return std::exchange(at(index), nullptr);
@@ -91,6 +92,7 @@ class CompactFeed final : public CtaFeed {
   void collect_released();
   CompactCta* new_cta();
   void reserve_ring(std::uint64_t end);
+  void drop(std::uint64_t begin, std::uint64_t end);
   void decode(std::size_t chunk, Scratch& scratch);
   void count_unknown(const CtaTrace& cta);
   void take_notes();
@@ -106,13 +108,14 @@ class CompactFeed final : public CtaFeed {
   // CTAs [0, wanted_) are due at the next settle(). Chunks [0, published_) are there, those up to planned_
   // with tasks.
   std::uint64_t wanted_ = 0, noted_ = 0, oldest_ = 0;
+  std::uint64_t skipped_ = 0;  // CTAs before it that are not decoded yet will not be taken
   std::size_t planned_ = 0, published_ = 0, first_task_ = 0;
   std::map<std::size_t, std::exception_ptr> errors_;  // by chunk; guarded by mutex_
   std::vector<CompactCta*> ring_;                     // by CTA index; null once taken
   std::vector<std::unique_ptr<CompactCta>> pool_;
   CompactCta* free_ = nullptr;
   std::atomic<CompactCta*> released_{nullptr};
-  std::uint64_t decoded_bytes_ = 0;
+  std::uint64_t decoded_bytes_ = 0, decoded_ctas_ = 0;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Scratch>> scratch_;  // guarded by mutex_
 
@@ -142,8 +145,8 @@ void CompactFeed::read_table(bool strict) {
 }
 
 std::uint64_t CompactFeed::read_ahead() const {
-  if (published_ == 0) return 0;
-  const std::uint64_t each = decoded_bytes_ / first_cta_[published_] + 1;
+  if (decoded_ctas_ == 0) return 0;
+  const std::uint64_t each = decoded_bytes_ / decoded_ctas_ + 1;
   return std::max<std::uint64_t>(kAheadBytes / each, 1);
 }
 
@@ -228,12 +231,34 @@ void CompactFeed::settle() {
       break;
     }
     for (std::uint64_t i = first_cta_[published_]; i < first_cta_[published_ + 1]; ++i) {
+      if (at(i) == nullptr) continue;
       const CompactCta& cta = *at(i);
       decoded_bytes_ += sizeof cta + cta.warps.size() * sizeof(WarpSpan) +
                         cta.records.size() * sizeof(Record) + cta.words.size() * sizeof(std::uint64_t);
+      ++decoded_ctas_;
     }
+    drop(first_cta_[published_], std::min(first_cta_[published_ + 1], skipped_));
   }
   take_notes();
+}
+
+/// CTAs [begin, end) that are there will not be taken.
+void CompactFeed::drop(std::uint64_t begin, std::uint64_t end) {
+  for (; begin < end; ++begin)
+    if (CompactCta* const cta = std::exchange(at(begin), nullptr); cta != nullptr) release(cta);
+}
+
+/// Of chunks within the range nothing is read; of those that reach into it the rest.
+void CompactFeed::skip(std::uint64_t begin, std::uint64_t end) {
+  decode_now(begin);
+  drop(begin, std::min(end, first_cta_[planned_]));
+  std::size_t next = published_;
+  while (next < kernel_.chunks.size() && first_cta_[next + 1] <= end) ++next;
+  reserve_ring(first_cta_[std::max(next, planned_)]);
+  errors_.erase(errors_.begin(), errors_.lower_bound(next));
+  published_ = next;
+  planned_ = std::max(next, planned_);
+  skipped_ = noted_ = end;
 }
 
 void CompactFeed::count_unknown(const CtaTrace& cta) {

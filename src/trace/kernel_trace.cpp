@@ -1,5 +1,6 @@
 #include "trace/kernel_trace.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -99,6 +100,15 @@ AddressForm pack_addresses(LaneMask mask, const Address addresses[kWarpSize],
   if (push_offsets(mask, addresses, words)) return AddressForm::kDelta;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) words.push_back(addresses[std::countr_zero(rest)]);
   return AddressForm::kList;
+}
+
+void CtaFeed::skip(std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t kCtasAtOnce = 64;
+  while (begin < end) {
+    const std::uint64_t stop = std::min(end, begin + kCtasAtOnce);
+    decode_now(stop);
+    for (; begin < stop; ++begin) release(take(begin));
+  }
 }
 
 std::uint32_t StaticTable::push(const StaticInst& inst) {

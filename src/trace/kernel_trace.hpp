@@ -165,6 +165,10 @@ class CtaFeed {
   /// Any thread: the SM is done with it. Its memory is used again after the next serial point.
   virtual void release(CtaTrace* cta) noexcept = 0;
 
+  /// Serial. CTAs before `begin` are wanted; those of [begin, end) were not and will not be taken, and need
+  /// not be decoded. Reads them where the trace has no index of CTAs. Throws InputError.
+  virtual void skip(std::uint64_t begin, std::uint64_t end);
+
   /// Serial. What was odd in the CTAs published so far.
   [[nodiscard]] virtual const TraceNotes& notes() const = 0;
 

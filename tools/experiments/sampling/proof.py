@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs by samples against full runs: the table of docs/studies/sampling.md.
 
-FOLDER has the programs `loops` and `long_kernels` (nvcc -arch=compute_75 --cudart shared of the files beside this one). Each of their
-programs, and each further TRACE, is simulated once wholly and once for each seed by samples, on one thread. FOLDER keeps traces and
-results (results.csv): what is there is not run again. Times are CPU seconds.
+FOLDER has the program `loops`, or with --long `long_kernels` (nvcc -arch=compute_75 --cudart shared of the files beside this one). Each
+of its programs, and each further TRACE, is simulated once wholly and then once for each seed by samples, on one thread: on a V100, long
+kernels on a tenth of one. FOLDER keeps traces and results (results.csv, long.csv): what is there is not run again. Times are CPU seconds.
 """
 import csv
 import json
+import math
 import os
 import sys
 import tempfile
@@ -15,7 +16,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from command_line import Parser, file, folder, output_of, program, run, whole  # noqa: E402
 
-COLUMNS = ["program", "seed", "launches", "timed", "ctas", "ctas_timed", "cycles", "estimate", "half_width", "seconds", "sampled_seconds"]
+V100 = ["-c", "v100"]
+# 10 of 80 SMs with 4 of 32 partitions and so 768 KiB of L2: a wave is 40 CTAs of 512 threads, or 80 of 256.
+TENTH = [*V100, "--set", "gpu.sms=10", "--set", "gpu.gpcs=4", "--set", "l2.partitions=4"]
+TENTH_THREADS = 10 * 2048
+
+COLUMNS = ["program", "seed", "launches", "timed", "ctas", "ctas_timed", "cycles", "estimate", "half_width", "seconds", "sampled_seconds", "waves"]
 
 
 def simulate(lockstep, trace, options):
@@ -34,11 +40,10 @@ def record(lockstep, binary, name, path):
 
 def traces(arguments):
     """Pairs of name and trace, recorded when they are asked for."""
-    for binary in ("loops", "long_kernels"):
-        path = os.path.join(arguments.folder, binary)
-        for name in output_of([path]).split():
-            if not arguments.only or name in arguments.only:
-                yield name, record(arguments.lockstep, path, name, os.path.join(arguments.folder, name + ".lst"))
+    path = os.path.join(arguments.folder, "long_kernels" if arguments.long else "loops")
+    for name in output_of([path]).split():
+        if not arguments.only or name in arguments.only:
+            yield name, record(arguments.lockstep, path, name, os.path.join(arguments.folder, name + ".lst"))
     for path in arguments.trace:
         yield os.path.splitext(os.path.basename(path))[0], path
 
@@ -48,25 +53,32 @@ def measure(arguments, name, trace, known):
     missing = [seed for seed in range(1, arguments.seeds + 1) if (name, str(seed)) not in known]
     if not missing:
         return
-    full, seconds = simulate(arguments.lockstep, trace, [])
+    gpu = TENTH if arguments.long else V100
+    full, seconds = simulate(arguments.lockstep, trace, gpu)
     cycles = sum(kernel["cycles"] for kernel in full["kernels"])
     for seed in missing:
         options = ["--sample", f"error={arguments.error},seed={seed},warm-up={arguments.warm_up}"]
-        stats, sampled_seconds = simulate(arguments.lockstep, trace, options)
+        stats, sampled_seconds = simulate(arguments.lockstep, trace, gpu + options)
         sampling = stats["sampling"]
         estimate, half_width = sampling["estimates"]["cycles"]
         yield [name, seed, sampling["launches"], sampling["launches_timed"], sampling["ctas"], sampling["ctas_timed"], cycles, estimate,
-               half_width, f"{seconds:.2f}", f"{sampled_seconds:.2f}"]
+               half_width, f"{seconds:.2f}", f"{sampled_seconds:.2f}", waves_of(full["kernels"][0])]
+
+
+def waves_of(kernel):
+    """Of CTAs that nothing but their threads limits, on the tenth of a V100."""
+    return round(math.prod(kernel["grid"]) * math.prod(kernel["block"]) / TENTH_THREADS)
 
 
 def percent(part, whole_):
     return 100 * part / whole_
 
 
-def table(rows):
+def table(rows, long):
     """A row a program, over its seeds."""
-    print("| program | launches | timed | CTAs timed, % | seconds | times less | error, % | half-width, % | inside |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    first = ["waves"] if long else ["launches", "timed"]
+    print("| program |", " | ".join(first), "| CTAs timed, % | seconds | times less | error, % | half-width, % | inside |")
+    print("|---" * (len(first) + 7) + "|")
     by_program = {}
     for row in rows:
         by_program.setdefault(row["program"], []).append({k: float(v) for k, v in row.items() if k != "program"})
@@ -75,7 +87,7 @@ def table(rows):
         off = [percent(r["estimate"] - r["cycles"], r["cycles"]) for r in runs]
         held = [abs(r["estimate"] - r["cycles"]) <= r["half_width"] + 1 for r in runs]
         mean = lambda key: sum(r[key] for r in runs) / len(runs)  # noqa: E731
-        print(f"| {name} | {mean('launches'):.0f} | {mean('timed'):.0f} | {percent(mean('ctas_timed'), mean('ctas')):.1f} | "
+        print(f"| {name} | {' | '.join(f'{mean(column):.0f}' for column in first)} | {percent(mean('ctas_timed'), mean('ctas')):.1f} | "
               f"{mean('seconds'):.1f} | {mean('seconds') / mean('sampled_seconds'):.1f} | {max(off, key=abs):+.2f} | "
               f"{max(percent(r['half_width'], r['estimate']) for r in runs):.2f} | {sum(held)} of {len(held)} |")
         inside, count, errors = inside + sum(held), count + len(held), errors + sum(map(abs, off))
@@ -85,7 +97,7 @@ def table(rows):
 
 
 def main(arguments):
-    path = os.path.join(arguments.folder, "results.csv")
+    path = os.path.join(arguments.folder, "long.csv" if arguments.long else "results.csv")
     rows = []
     if os.path.exists(path):
         with open(path, newline="") as f:
@@ -100,7 +112,7 @@ def main(arguments):
                 out.writerow(row)
                 f.flush()
                 rows.append(dict(zip(COLUMNS, map(str, row))))
-    table(rows)
+    table(rows, arguments.long)
 
 
 def parse(argv):
@@ -111,7 +123,8 @@ def parse(argv):
     parser.add_argument("--seeds", type=whole(1), default=3)
     parser.add_argument("--error", default="2%")
     parser.add_argument("--warm-up", type=whole(0), default=4, dest="warm_up")
-    parser.add_argument("--only", action="append", help="one program of the two binaries; repeatable")
+    parser.add_argument("--long", action="store_true", help="programs of one long kernel")
+    parser.add_argument("--only", action="append", help="one of the programs; repeatable")
     return parser.parse_args(argv)
 
 
