@@ -13,6 +13,9 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12 on std::string (its bugs 105329, 105651, 105562).
   target_compile_options(lockstep_flags INTERFACE -Wno-restrict -Wno-maybe-uninitialized)
+  if(LOCKSTEP_PCH)  # the same in what comes from a precompiled header, which counts as no system header
+    target_compile_options(lockstep_flags INTERFACE -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
+  endif()
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(lockstep_flags INTERFACE -march=x86-64-v2)  # popcnt; every server since 2009
