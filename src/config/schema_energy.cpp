@@ -51,7 +51,9 @@ Rows sm_rows() {
       energy<&E::sfu_lane>("energy.sfu_lane", "of a special-function instruction"),
       energy<&E::tensor_lane>("energy.tensor_lane", "of a matrix instruction"),
       energy<&E::texture_lane>("energy.texture_lane", "of a texture or surface instruction"),
-      energy<&E::constant_load>("energy.constant_load", "a pass over the constant cache: one for each address that a warp's load has"),
+      energy<&E::constant_load>(
+          "energy.constant_load",
+          "a pass over the constant cache: one for each address that a warp's load has"),
       energy<&E::shared_wavefront>("energy.shared_wavefront", "a pass over the banks of shared memory"),
   };
 }
