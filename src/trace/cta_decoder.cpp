@@ -41,6 +41,15 @@ CtaDecoder::CtaDecoder(const DecodeContext& context, DecodeHints& hints, Decoded
 }
 
 void CtaDecoder::fail(const std::string& message) const {
+  if (!piece_->marks.empty()) {
+    const auto after =
+        std::upper_bound(piece_->marks.begin() + 1, piece_->marks.end(), line_,
+                         [](std::uint64_t line, const TextPiece::Mark& m) { return line < m.line; });
+    const TextPiece::Mark& mark = *std::prev(after);
+    throw InputError(context_.file, 0,
+                     fmt::format("byte {}, line {} of what stands there: {}", mark.offset,
+                                 line_ - mark.line + 1, message));
+  }
   const std::uint64_t offset =
       piece_->lines.empty() ? line_ : std::min<std::uint64_t>(line_, piece_->lines.size() - 1);
   throw InputError(context_.file, piece_->line(offset), message);

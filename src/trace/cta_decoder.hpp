@@ -55,6 +55,7 @@ class CtaDecoder {
   struct Operands {
     const char* end = nullptr;  // behind the width
     std::uint64_t width = 0;
+    bool bulk = false;  // the fields of bulk_copy() follow
   };
 
   [[noreturn]] void fail(const std::string& message) const;
@@ -83,6 +84,8 @@ class CtaDecoder {
   const char* address_stride(const char* p);
   const char* address_deltas(const char* p);
   const char* trailing_immediate(const char* p);
+  const char* bulk_copy(const char* p);
+  const char* tracer6_end(const char* p);
   const char* behind_immediate(const char* p, bool with_addresses);
   void note_call(const InternedInstruction& e);
 

@@ -21,6 +21,15 @@ CallKind call_kind(std::string_view opcode) {
   return base == "RET" ? CallKind::kReturn : CallKind::kNone;
 }
 
+/// Fields that the tracer of Accel-Sim 2.0 prints.
+bool has_bulk_fields(std::string_view opcode, const KernelHeader& header) {
+  return header.tracer_version >= 6 && (opcode.starts_with("UTMA") || opcode.starts_with("UBLK")) &&
+         !opcode.starts_with("UTMACMDFLUSH") && !opcode.starts_with("UTMACCTL");
+}
+bool has_group_field(std::string_view opcode, const KernelHeader& header) {
+  return header.tracer_version >= 6 && opcode.find("GMMA") != std::string_view::npos;
+}
+
 }  // namespace
 
 const InternedInstruction& CtaDecoder::entry(std::uint32_t i) const {
@@ -37,18 +46,24 @@ const char* CtaDecoder::instruction(const char* p) {
   function_ = calls_.function(pc_, mask_);
   const char* const text = p;
   std::uint32_t inst = guess(p);
-  bool with_addresses;
+  bool with_addresses, bulk;
   if (inst != InternTable::kNone) {
     p += entry(inst).text_length;
     with_addresses = entry(inst).has_addresses;
+    bulk = entry(inst).bulk_fields;
   } else {
     const Operands operands = measure_operands(p);
     p = operands.end;
     with_addresses = operands.width != 0;
+    bulk = operands.bulk;
   }
   const std::string_view words(text, static_cast<std::size_t>(p - text));
   form_ = AddressForm::kNone;
-  if (with_addresses) p = addresses(skip_blanks(p));
+  if (bulk) [[unlikely]] {
+    p = bulk_copy(p);
+  } else if (with_addresses) {
+    p = addresses(skip_blanks(p));
+  }
   p = trailing_immediate(p);
   if (*p != '\n') [[unlikely]]
     p = behind_immediate(p, with_addresses);
@@ -130,9 +145,16 @@ CtaDecoder::Operands CtaDecoder::measure_operands(const char* p) const {
   };
   skip_registers("the number of destination registers");
   if (*p == '\n') expected("an opcode", p);
+  const std::string_view opcode(p, static_cast<std::size_t>(skip_token(p) - p));
   p = skip_blanks(skip_token(p));
   skip_registers("the number of source registers");
   Operands operands;
+  operands.bulk = has_bulk_fields(opcode, context_.header);
+  if (has_group_field(opcode, context_.header)) {
+    const char* const end = scan_decimal(p, operands.width);
+    if (end == nullptr || !ends_token(*end)) expected("whether a group of products ends, 0 or 1", p);
+    p = skip_blanks(end);
+  }
   operands.end = scan_decimal(p, operands.width);
   if (operands.end == nullptr || !ends_token(*operands.end) || operands.width > kMaxWidth) {
     expected("the memory width", p);
@@ -164,6 +186,7 @@ std::uint32_t CtaDecoder::add_instruction(InstructionKey key) {
   InternedInstruction entry;
   entry.uses_immediate = uses_immediate(inst.op_class);
   entry.has_addresses = inst.has_addresses;
+  entry.bulk_fields = has_bulk_fields(opcode, context_.header);
   entry.known = inst.known;
   entry.call = call_kind(opcode);
   entry.source_line = source_line_;
@@ -244,6 +267,8 @@ const char* CtaDecoder::trailing_immediate(const char* p) {
 /// What some tracers print there: the values that a store writes. Only their addresses matter in timing.
 const char* CtaDecoder::behind_immediate(const char* p, bool with_addresses) {
   constexpr std::string_view kStoreData = "STORE_DATA";
+  if (context_.header.tracer_version >= 6) p = tracer6_end(p);
+  if (*p == '\n') return p;
   if (!with_addresses || !starts_with(p, kStoreData) || !ends_token(p[kStoreData.size()]))
     expected("the end of the line after the immediate", p);
   while (*p != '\n') ++p;

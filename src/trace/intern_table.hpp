@@ -27,6 +27,7 @@ struct InternedInstruction {
   std::uint32_t source_line = 0;  // of its first record
   bool uses_immediate = false;    // another immediate makes another instruction
   bool has_addresses = false;
+  bool bulk_fields = false;  // of CtaDecoder::bulk_copy()
   bool known = true;
   CallKind call = CallKind::kNone;
 };

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMaxGridX = (std::uint64_t{1} << 31) - 1, kMaxGridYz = 6
 constexpr std::uint64_t kMaxThreadsZ = 64;
 constexpr std::uint64_t kMaxShared = 1 << 24, kMaxRegisters = 1024;
 constexpr std::uint64_t kOldestBinary = 35, kNewestBinary = 130;
-constexpr std::uint64_t kNewestTracer = 5;
+constexpr std::uint64_t kNewestTracer = 6;
 
 /// Parses the lines of one header; errors name the line that `stream` gave last.
 class HeaderParser {

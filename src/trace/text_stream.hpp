@@ -32,9 +32,15 @@ class TextBuffer {
 
 /// Whole lines that belong to one CTA.
 struct TextPiece {
+  /// Where text of a binary file comes from: from this line of the piece on it stands compressed at the
+  /// offset.
+  struct Mark {
+    std::uint64_t line, offset;
+  };
   TextBuffer text;
   std::uint64_t first_line = 1;      // in the file
   std::vector<std::uint64_t> lines;  // line number of each text line, where they are not consecutive
+  std::vector<Mark> marks;           // of a binary file: they take the place of line numbers; from line 0 on
   bool last = true;                  // the CTA ends here
   bool end_of_file = false;          // nothing but blank lines and comments was left
   [[nodiscard]] std::uint64_t line(std::uint64_t offset) const {

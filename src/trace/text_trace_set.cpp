@@ -12,6 +12,7 @@
 #include "trace/moved_addresses.hpp"
 #include "trace/text_feed.hpp"
 #include "trace/text_scan.hpp"
+#include "trace/tracez.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::trace {
@@ -80,7 +81,7 @@ TextTraceSet::TextTraceSet(const std::string& path, const OpenOptions& options, 
   std::error_code error;
   file = fs::is_directory(file, error) ? list_in(file) : existing_twin(file);
   require_readable_file(file.string());
-  if (is_kernel_file(file.string())) {
+  if (is_tracez(file.string()) || is_kernel_file(file.string())) {
     commands_.push_back({});
     commands_.back().device = list.device.value_or(0);
     files_.push_back(file.string());
@@ -88,8 +89,13 @@ TextTraceSet::TextTraceSet(const std::string& path, const OpenOptions& options, 
     open_list(file.string(), list);
   }
   for (const std::string& kernel : files_) {
-    TextStream stream(open_text(kernel), kernel);
-    kernels_.push_back(read_header(stream).header);
+    tracez_.push_back(is_tracez(kernel));
+    if (tracez_.back()) {
+      kernels_.push_back(read_tracez_header(kernel).header);
+    } else {
+      TextStream stream(open_text(kernel), kernel);
+      kernels_.push_back(read_header(stream).header);
+    }
   }
 }
 
@@ -98,7 +104,9 @@ std::unique_ptr<CtaFeed> TextTraceSet::open(std::uint32_t index) const {
   FeedOptions options;
   options.strict = options_.strict;
   options.region = region_;
-  return open_kernel_text(open_text(file), file, options, index == 0 ? remarks_ : std::vector<std::string>{});
+  const std::vector<std::string> remarks = index == 0 ? remarks_ : std::vector<std::string>{};
+  if (tracez_[index]) return open_tracez(file, options, remarks);
+  return open_kernel_text(open_text(file), file, options, remarks);
 }
 
 std::uint64_t TextTraceSet::content_hash() const {

@@ -37,6 +37,7 @@ class TextTraceSet final : public TraceSet {
   Address region_ = 0;  // 0: addresses stay
   std::string list_;
   std::vector<std::string> files_;
+  std::vector<bool> tracez_;  // of each file: whether it is one
   std::vector<Command> commands_;
   std::vector<KernelHeader> kernels_;
   std::vector<std::string> remarks_;

@@ -70,7 +70,7 @@ const char* remark_for(const StaticInst& inst) {
   switch (inst.op_class) {
     case OpClass::kBulkCopy:
       if (inst.bulk != BulkCopy::kNone) return nullptr;
-      return "not faithful here because the trace has no addresses for bulk (TMA) copies";
+      return "not faithful here because bulk (TMA) copies of a trace are timed without their addresses";
     case OpClass::kMbarrier:
       if (inst.barrier != BarrierOp::kNone || !tests(inst)) return nullptr;
       return "not faithful here because the trace does not say which mbarrier SYNCS waits for, and its spin "
@@ -105,6 +105,9 @@ StaticInst decode_traced(const TracedInstruction& traced, std::uint32_t binary_v
                                             shown(fields.opcode), results, kMaxDestinations));
   }
   fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
+  // Of tracer 6, what was read says whether a group of products ends.
+  if (fields.opcode.find("GMMA") != std::string_view::npos && !trim(text).empty())
+    fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
   if (!trim(text).empty()) expected("nothing after the memory width", trim(text));
   fields.pc = traced.pc;
   fields.destinations = {destinations.data(), results};

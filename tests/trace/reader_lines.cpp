@@ -277,3 +277,33 @@ TEST_CASE("Behind a store's immediate may stand its data, which change nothing")
              Contains("found 'STORE_DATAX'; expected the end of the line after the immediate"));
   CHECK_THAT(error_of(small_trace({"0000 ffffffff 1 R1 MOV 0 0 0 STORE_DATA 1"})), Contains("'STORE_DATA'"));
 }
+
+TEST_CASE("Tracer 6: group flags, fields of bulk copies, second immediates and register values") {
+  HeaderText six;
+  six.tracer = "6";
+  six.binary = "90";
+  const std::string exit = "0040 ffffffff 0 EXIT 0 0 0";
+  const auto read = [&](const std::string& line) { return read_text(small_trace({line, line, exit}, six)); };
+  const auto error = [&](const std::string& line) { return error_of(small_trace({line, exit}, six)); };
+  const std::string mma = "0000 ffffffff 1 R24 HGMMA.64x64x16.F32 2 R4 UR8 1 0 0 7 NoVal";
+  CHECK(read(mma).size() == 3);
+  CHECK(read("0000 00000003 1 R2 LDG.E 1 R4 4 1 0x700000 4 0 0 Val 1 ff 32 0 1").at(0).addresses.at(1) ==
+        0x700004);
+  CHECK(read("0010 ffffffff 0 BAR.SYNC 0 0 1 128").size() == 3);
+  for (const char* copy :
+       {"0 0 UTMALDG.2D 2 UR4 UR8 16 0x400 0 4096 0 3 2 0x7f0000000000 0x7f0000000400 0 0 NoVal",
+        "0 0 UTMALDG.2D.MULTICAST 2 UR4 UR8 16 0x400 1 000f 4096 128 4 0x7f0000000000 3 1024 -1024 0 0 NoVal",
+        "0 0 UBLKCP.S.G 2 UR4 UR8 0 0x400 0 64 0 4 0x7f0000000000 0 0"}) {
+    INFO(copy);
+    const auto seen = read("0020 00000001 " + std::string(copy).substr(2));
+    REQUIRE(seen.size() == 3);
+    CHECK(seen[0].addresses.empty());
+  }
+  CHECK_THAT(error("0020 1 0 UTMALDG.2D 0 16 0x400 0 4096 0 2 1 0x7f00"),
+             Contains("found '2'; expected the encoding"));
+  CHECK_THAT(error("0020 1 0 UTMALDG.2D 0 16 0x400 0 4096 0 3 99999 0"), Contains("at most 65536 transfers"));
+  CHECK_THAT(error("0020 1 0 UTMALDG.2D 0 16 0x400 0 4096 0 4 0x7f00 3 8"),
+             Contains("a delta for each transfer"));
+  CHECK_THAT(error("0000 ffffffff 1 R1 MOV 0 0 0 0 Val x"), Contains("a register's value"));
+  CHECK_THAT(error("0000 ffffffff 1 R1 MOV 0 0 0 0 Value"), Contains("found 'Value'"));
+}
