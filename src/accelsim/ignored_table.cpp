@@ -20,6 +20,9 @@ constexpr std::string_view kArch = "follows from gpu.arch";
 constexpr std::string_view kPrefer = "carve-outs are chosen for each kernel from l1.shared_carveouts_kib";
 constexpr std::string_view kIssue = "a sub-core issues one instruction a cycle";
 
+constexpr std::string_view kHalves = "the base's L2 halves and the way between them stay, icnt.far_latency";
+constexpr std::string_view kCoalescer = "SMs' requests for one line meet in the L2, not before it";
+
 constexpr IgnoredOption kOptions[] = {
     {"-save_embedded_ptx", "", kPtx},
     {"-keep", "", kPtx},
@@ -118,6 +121,13 @@ constexpr IgnoredOption kOptions[] = {
     {"-gpgpu_num_mem_units", "1", "one memory pipeline an SM"},
     {"-gpgpu_inst_fetch_throughput", "", "each sub-core fetches an instruction a cycle"},
     {"-gpgpu_simple_dram_model", "0", "DRAM is modelled with its timing rules"},
+    {"-gpgpu_simple_dram_clock_multiplier", "", "DRAM is modelled with its timing rules"},
+    {"-gpgpu_n_chiplet_partition", "1", kHalves},
+    {"-gpgpu_chiplet_interleave", "", kHalves},
+    {"-inter_chiplet_queue_size", "", kHalves},
+    {"-gpgpu_lrc_enabled", "0", kCoalescer},
+    {"-gpgpu_lrc_max_entries", "", kCoalescer},
+    {"-gpgpu_lrc_max_merged", "", kCoalescer},
     {"-gpgpu_dram_scheduler", "1", "FR-FCFS"},
     {"-l2_ideal", "0", "the L2 is modelled"},
     {"-gpgpu_cache:dl2_texture_only", "0", "the L2 holds all data"},

@@ -65,14 +65,16 @@ void registers(Context& c) {
   constexpr std::string_view kBanks = "-gpgpu_num_reg_banks", kPorts = "-gpgpu_reg_file_port_throughput",
                              kSchedulers = "-gpgpu_num_sched_per_core";
   if (!c.has(kBanks) && !c.has(kPorts)) return;
-  constexpr std::uint64_t kMostBanks = 2, kMost = 1'000'000;
+  // A sub-core issues one instruction of at most 4 register operands a cycle: 8 reads of each bank never
+  // bind.
+  constexpr std::uint64_t kMostBanks = 2, kMostPorts = 8, kMost = 1'000'000;
   const std::uint64_t schedulers = std::max<std::uint64_t>(1, c.number(kSchedulers));
   const std::uint64_t own = std::max<std::uint64_t>(1, c.number(kBanks) / schedulers);
   const std::uint64_t banks = std::min(own, kMostBanks);
   if (own > kMost || c.number(kPorts) > kMost)
     c.fail(kBanks, "more register banks or ports than an SM can have");
   c.set("rf.banks", banks, {kBanks, kSchedulers});
-  c.set("rf.read_ports", own * c.number(kPorts) / banks, {kPorts, kBanks, kSchedulers});
+  c.set("rf.read_ports", std::min(own * c.number(kPorts) / banks, kMostPorts), {kPorts, kBanks, kSchedulers});
 }
 
 void instruction_cache(Context& c) {
@@ -143,7 +145,8 @@ std::vector<Rule> machine_rules() {
         {"-gpgpu_reg_file_port_throughput", "1"},
         {"-gpgpu_num_sched_per_core", "1"}},
        "rf.banks, rf.read_ports",
-       "banks of the SM / schedulers, at most 2; a sub-core keeps its reads a cycle: banks * throughput",
+       "banks of the SM / schedulers, at most 2; a sub-core keeps its reads a cycle, banks * throughput, but "
+       "at most 8 of a bank",
        registers},
       {{{"-gpgpu_cache:il1", "4:256:4,L:R:f:N,A:2:32,4"}, {"-gpgpu_perfect_inst_const_cache", "0"}},
        "frontend.l1i_bytes, frontend.l1i_ways, frontend.line_bytes, frontend.l1i_mshrs",

@@ -6,6 +6,7 @@
 
 #include "accelsim/translate.hpp"
 #include "cli/accelsim.hpp"
+#include "cli/assumed.hpp"
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
@@ -82,12 +83,16 @@ Syntax config_syntax(bool with_product) {
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
+  add("assumed", "the values that nobody has measured or published, with what is said of them");
+  add("influence", po::value<std::vector<std::string>>()->multitoken()->composing(),
+      "with --assumed: a TRACE, may be repeated; the cycles of its whole run with half and double of each "
+      "value");
   add("json", "as JSON; of --explain, the parameters that it names");
   add("markdown", "docs/config.md");
   add("accelsim-markdown", "docs/accelsim.md");
   add("strict", "an Accel-Sim option that is not known is an error");
   add_accelsim_option(syntax.options);
-  syntax.notes = "Without PRODUCT, --set and --explain refer to v100.";
+  syntax.notes = "Without PRODUCT, --set, --explain and --assumed refer to v100.";
   return syntax;
 }
 
@@ -111,14 +116,33 @@ void check_combination(const po::variables_map& values) {
                                 values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
   for (const char* page : {"markdown", "accelsim-markdown"}) {
     if (!values.count(page)) continue;
-    refuse_idle(values, "config",
-                {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json"},
-                fmt::format("with --{}, a page on all GPUs", page));
+    refuse_idle(
+        values, "config",
+        {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json", "assumed", "influence"},
+        fmt::format("with --{}, a page on all GPUs", page));
   }
   if (values.count("markdown"))
     refuse_idle(values, "config", {"accelsim-markdown"}, "with --markdown: expected one of them");
+  if (!values.count("assumed")) refuse_idle(values, "config", {"influence"}, "without --assumed");
+  if (values.count("assumed"))
+    refuse_idle(values, "config", {"explain", "accelsim-config"}, "with --assumed: expected one of them");
   if (!values.count("accelsim-config"))
     refuse_idle(values, "config", {"strict"}, "without --accelsim-config");
+}
+
+void print_assumptions(const po::variables_map& values, const std::string& product,
+                       const std::vector<std::string>& overrides) {
+  const std::string base = product.empty() ? "v100" : product;
+  AssumedRequest request;
+  request.resolved = config::resolve_with_origins(base, {}, overrides);
+  request.with = [&](const std::string& assignment) {
+    std::vector<std::string> all = overrides;
+    all.push_back(assignment);
+    return config::resolve(base, all);
+  };
+  if (values.count("influence")) request.traces = values["influence"].as<std::vector<std::string>>();
+  request.json = values.count("json") > 0;
+  print_assumed(request);
 }
 
 void print_one(const po::variables_map& values) {
@@ -126,10 +150,11 @@ void print_one(const po::variables_map& values) {
   if (values.count("set")) overrides = values["set"].as<std::vector<std::string>>();
   const std::string product = product_of(values);
   if (config::means_system(product)) {
-    refuse_idle(values, "config", {"explain", "accelsim-config", "json"},
+    refuse_idle(values, "config", {"explain", "accelsim-config", "json", "assumed"},
                 "with a system: expected one of its devices");
     return print_out("{}", config::to_ini(config::resolve_system(product, 0, overrides)));
   }
+  if (values.count("assumed")) return print_assumptions(values, product, overrides);
   const auto accelsim = accelsim_config(values, product, overrides, values.count("strict") > 0);
   const config::Resolved resolved =
       accelsim ? accelsim->resolved
@@ -157,7 +182,8 @@ int run_config(int argc, char** argv) {
   if (!values) return kDone;
   check_combination(*values);
   const bool about_one = with_product || values->count("config") || values->count("set") ||
-                         values->count("explain") || values->count("accelsim-config");
+                         values->count("explain") || values->count("accelsim-config") ||
+                         values->count("assumed");
   if (values->count("markdown")) {
     print_out("{}", config::markdown());
   } else if (values->count("accelsim-markdown")) {

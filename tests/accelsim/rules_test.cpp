@@ -260,3 +260,21 @@ TEST_CASE("the base follows the compute capability") {
       86);
   CHECK(config::resolve(base("-gpgpu_compute_capability_major 9")).gpu.arch == 90);
 }
+
+TEST_CASE("what the H100 and H200 files of Accel-Sim 2.0 add to those before") {
+  // gpgpu-sim_distribution @01f6fc4d, configs/tested-cfgs/SM90_H100: 64 banks of 2 reads for 4 schedulers.
+  CHECK(set_by("-gpgpu_num_reg_banks 64 -gpgpu_reg_file_port_throughput 2 -gpgpu_num_sched_per_core 4",
+               "h100_pcie") == "sm.subcores=4 rf.banks=2 rf.read_ports=8");
+  CHECK(set_by(
+            "-gpgpu_adaptive_cache_config 1 -gpgpu_shmem_option 0,8,16,32,64,228 -gpgpu_unified_l1d_size 256",
+            "h100_pcie")
+            .find("l1.shared_carveouts_kib=0,8,16,32,64,228") != std::string::npos);
+  const Translation t = translated(
+      "-gpgpu_n_chiplet_partition 2 -inter_chiplet_queue_size 256 -gpgpu_chiplet_interleave 0 "
+      "-gpgpu_lrc_enabled 1 "
+      "-gpgpu_lrc_max_entries 1024 -gpgpu_lrc_max_merged 4 -gpgpu_simple_dram_model 1 "
+      "-gpgpu_simple_dram_clock_multiplier 1");
+  CHECK(t.unknown.empty());
+  CHECK(t.ignored.size() == 8);
+  CHECK(std::count_if(t.ignored.begin(), t.ignored.end(), [](const Ignored& i) { return i.differs; }) == 3);
+}

@@ -118,6 +118,7 @@ TEST_CASE("every command says that standard output is lost, and ends with code 4
     CHECK(with_full_output({option}).err == kFull);
   }
   CHECK(with_full_output({"run", kPtx, "--launch", kScript}).code == 4);
+  CHECK(with_full_output({"config", "--assumed"}).code == 4);
 }
 
 TEST_CASE("an error keeps its own exit code where standard output is lost, too") {
