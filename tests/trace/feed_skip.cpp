@@ -27,7 +27,8 @@ struct Traces {
 
 TEST_CASE("Feeds: after CTAs that were skipped the next ones are as ever") {
   const Traces traces;
-  const std::string& path = GENERATE_REF(traces.text_path, traces.compact_path);
+  const bool compact = GENERATE(false, true);
+  const std::string& path = compact ? traces.compact_path : traces.text_path;
   const std::uint64_t total = traces.all.size();
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     Random random(seed);
@@ -39,7 +40,7 @@ TEST_CASE("Feeds: after CTAs that were skipped the next ones are as ever") {
         CtaTrace* const cta = feed->take(i);
         INFO("seed " << seed << ", CTA " << i);
         REQUIRE(cta->index == i);
-        if (path == traces.compact_path) REQUIRE((warps_of(*cta) == traces.all[i]));
+        if (compact) REQUIRE((warps_of(*cta) == traces.all[i]));
         feed->release(cta);
       }
       there.clear();
