@@ -48,27 +48,40 @@ def sections_of(path):
     return {title: "\n".join(lines).strip() for title, lines in found.items()}
 
 
+def with_others(sections, old):
+    """`sections` and what the old page has beside them, which is written by hand: each behind what it stood behind."""
+    order, before = list(sections), None
+    for title in old:
+        if title not in order:
+            order.insert(order.index(before) + 1 if before else 0, title)
+        before = title
+    return [(title, sections.get(title, old.get(title))) for title in order]
+
+
 def main():
     arguments = options()
     context = Context(arguments.program, arguments.data, arguments.work)
     context.programs = Programs(context, arguments.programs) if arguments.programs else None
     version = command_line.output_of([context.program, "--version"]).strip()
     old = sections_of(arguments.out)
-    out = ["# Results", "",
-           f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
+    sections = {}
     for name in SECTIONS:
         section = importlib.import_module("results." + name)
         missing = getattr(section, "NEEDS_PROGRAMS", False) and context.programs is None
         if missing or (arguments.only and name not in arguments.only):
             if section.TITLE in old:
-                out += [f"## {section.TITLE}", "", old[section.TITLE], ""]
+                sections[section.TITLE] = old[section.TITLE]
             continue
         print(f"results: {name}", file=sys.stderr)
         page = Page()
         section.write(context, page)
         programs = " --programs FOLDER" if getattr(section, "NEEDS_PROGRAMS", False) else ""
-        out += [f"## {section.TITLE}", "", "\n".join(page.lines).strip(), "",
-                f"Command: `tools/results.py build/release/lockstep DATA --only {name}{programs}`", ""]
+        sections[section.TITLE] = "\n".join(
+            page.lines).strip() + f"\n\nCommand: `tools/results.py build/release/lockstep DATA --only {name}{programs}`"
+    out = ["# Results", "",
+           f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
+    for title, text in with_others(sections, old):
+        out += [f"## {title}", "", text, ""]
     with open(arguments.out, "w") as f:
         f.write("\n".join(out).rstrip() + "\n")
 

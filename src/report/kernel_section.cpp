@@ -86,7 +86,7 @@ std::string stall_table(const Judged& j) {
 /// By the sub-core's number in its SM: shares of the kernel's time on all SMs.
 std::string subcore_table(const Run& run, const Judged& j) {
   const LaunchProfile* launch = run.profile_of(*j.kernel);
-  if (!launch || launch->counts.subcores.empty()) return "";
+  if (!launch) return "";
   const auto& subcores = launch->counts.subcores;
   const double all = j.usage.cycles * run.machine.gpu.sms;
   std::vector<Column> columns{{"reason", "as in stats.json", false}};

@@ -75,11 +75,8 @@ stats::InstructionCounters row_of(const std::string& file, const Json& json, std
   return row;
 }
 
-/// Files of earlier versions have none.
 std::vector<stats::StallCycles> subcores_of(const std::string& file, const Json& launch) {
   std::vector<stats::StallCycles> subcores;
-  const auto found = launch.find("subcores");
-  if (found == launch.end()) return subcores;
   const std::size_t columns = stats::subcore_columns().size();
   for (const Json& row : need(file, launch, "subcores", Json::value_t::array)) {
     if (!row.is_array() || row.size() != columns)
@@ -123,8 +120,7 @@ Profile parse_profile(const std::string& text, const std::string& file) {
   if (const Json& schema = need(file, root, "schema", Json::value_t::number_unsigned); schema != 1u)
     throw InputError(file, 0, fmt::format("found schema {}, this program reads schema 1", schema.dump()));
   check_columns(file, root, "columns", stats::profile_columns());
-  if (root.contains("subcore_columns"))
-    check_columns(file, root, "subcore_columns", stats::subcore_columns());
+  check_columns(file, root, "subcore_columns", stats::subcore_columns());
   Profile profile;
   profile.config_hash = need(file, root, "config_hash", Json::value_t::string).get<std::string>();
   profile.trace_hash = text_if_any(need(file, root, "trace", Json::value_t::object), "hash");

@@ -34,7 +34,7 @@ struct Judged {
 [[nodiscard]] std::string source_section(const Run& run, const Judged& kernel);
 [[nodiscard]] std::string energy_section(const Judged& kernel);
 
-/// IPC, bandwidths and stalls over time.
+/// IPC, bandwidths, stalls and, where energies are known, power over time.
 [[nodiscard]] std::string time_section(const Run& run);
 /// Copies, managed memory, links, remarks.
 [[nodiscard]] std::string system_section(const Run& run);

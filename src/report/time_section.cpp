@@ -52,11 +52,18 @@ plot::Axis cycles_axis(const Samples& s) {
   return {.title = "core cycle", .unit = "", .from = {}, .to = s.rows.back()[0], .zero = true};
 }
 
+/// Where intervals are few each has a point, whose value shows when the pointer rests on it; one alone is no
+/// line.
+plot::Mark mark_of(const Samples& s) {
+  constexpr std::size_t kFew = 60;
+  return s.rows.size() <= kFew ? plot::Mark::kLineAndPoints : plot::Mark::kLine;
+}
+
 std::string ipc_chart(const Samples& s) {
   plot::Chart chart{.title = "Warp instructions a cycle",
                     .x = cycles_axis(s),
                     .y = {.title = "IPC", .unit = "", .from = {}, .to = {}, .zero = true},
-                    .series = {{.name = "", .points = {}, .colour = 0u}},
+                    .series = {{.name = "", .points = {}, .mark = mark_of(s), .colour = 0u}},
                     .size = {620, 260}};
   for (std::size_t i = 0; i < s.rows.size(); ++i)
     chart.series[0].points.push_back({s.at[i], s.value(i, "warp_instructions") / s.cycles[i], ""});
@@ -68,9 +75,9 @@ std::string bandwidth_chart(const Samples& s, const Run& run) {
   plot::Chart chart{.title = "Bandwidth",
                     .x = cycles_axis(s),
                     .y = {.title = "bandwidth", .unit = "GB/s", .from = {}, .to = {}, .zero = true},
-                    .series = {{.name = "L1", .points = {}, .colour = 2u},
-                               {.name = "L2", .points = {}, .colour = 0u},
-                               {.name = "DRAM", .points = {}, .colour = 1u}},
+                    .series = {{.name = "L1", .points = {}, .mark = mark_of(s), .colour = 2u},
+                               {.name = "L2", .points = {}, .mark = mark_of(s), .colour = 0u},
+                               {.name = "DRAM", .points = {}, .mark = mark_of(s), .colour = 1u}},
                     .size = {620, 260}};
   for (std::size_t i = 0; i < s.rows.size(); ++i) {
     const auto add = [&](std::size_t series, double bytes) {
@@ -80,6 +87,21 @@ std::string bandwidth_chart(const Samples& s, const Run& run) {
     add(1, s.value(i, "l2.accesses") * kSectorBytes);
     add(2, s.value(i, "dram.bytes"));
   }
+  return plot::svg(chart, plot::Place::kPage);
+}
+
+/// "" where the GPU's energies are not known.
+std::string power_chart(const Samples& s, const Run& run) {
+  constexpr std::string_view kEnergy = "energy.total_pj";
+  if (std::ranges::find(s.intervals->columns, kEnergy) == s.intervals->columns.end()) return "";
+  const double hz = peaks_of(run.machine).core_hz;
+  plot::Chart chart{.title = "Power",
+                    .x = cycles_axis(s),
+                    .y = {.title = "power", .unit = "W", .from = {}, .to = {}, .zero = true},
+                    .series = {{.name = "", .points = {}, .mark = mark_of(s), .colour = 3u}},
+                    .size = {900, 220}};
+  for (std::size_t i = 0; i < s.rows.size(); ++i)
+    chart.series[0].points.push_back({s.at[i], s.value(i, kEnergy) * 1e-12 * hz / s.cycles[i], ""});
   return plot::svg(chart, plot::Place::kPage);
 }
 
@@ -110,7 +132,8 @@ std::string time_section(const Run& run) {
   if (run.intervals.rows.empty()) return "";
   const Samples samples = samples_of(run.intervals);
   return heading(2, "Over time") + "<div class=\"two\"><div>" + ipc_chart(samples) + "</div><div>" +
-         bandwidth_chart(samples, run) + "</div></div>\n" + stall_chart(samples, run);
+         bandwidth_chart(samples, run) + "</div></div>\n" + stall_chart(samples, run) +
+         power_chart(samples, run);
 }
 
 }  // namespace lockstep::report

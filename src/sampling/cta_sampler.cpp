@@ -143,13 +143,12 @@ CtaSampler::Ratio CtaSampler::ratio(std::size_t measure) const {
 }
 
 Prediction CtaSampler::predict(std::size_t measure, double instructions) const {
-  if (parts_.empty()) {  // the last CTA was dispatched before the cut came: nothing is known of the scatter
-    const double all = gap_ * beginning_[measure];
-    return {all, all * all};
-  }
+  // The last CTA was dispatched before a cut came: of less than two parts nothing is known of the scatter.
+  const auto unsure = [](double value) { return Prediction{value, value * value}; };
+  if (parts_.empty()) return unsure(gap_ * beginning_[measure]);
   const Ratio r = ratio(measure);
-  if (instructions < 0 || r.instructions <= 0) return {r.sum, r.scatter * r.squares};
-  const double scale = instructions / r.instructions;
+  const double scale = instructions < 0 || r.instructions <= 0 ? 1 : instructions / r.instructions;
+  if (parts_.size() == 1) return unsure(r.sum * scale);
   return {r.sum * scale, r.scatter * r.squares * scale * scale};
 }
 

@@ -188,6 +188,10 @@ Dim3 cluster_of(const std::string& path, std::uint32_t warps_per_cta) {
 
 bool is_tracez(const std::string& path) {
   if (path.ends_with(".tracez")) return true;
+  for (const char* ending : {".tracez.xz", ".tracez.gz", ".tracez.zst"})
+    if (path.ends_with(ending))
+      throw InputError(path, 0,
+                       "a .tracez file is compressed inside; expected it without a second compression");
   try {
     std::string head(1 << 16, ' ');
     head.resize(open_stored(path)->read(head.data(), head.size()));

@@ -13,6 +13,7 @@
 namespace lockstep::trace {
 
 /// Whether `path` is one: by its ending, or because a NUL ends its header. False where it cannot be read.
+/// Throws InputError where the ending says that one has been compressed once more.
 [[nodiscard]] bool is_tracez(const std::string& path);
 
 /// Its header; nothing of the index is read. Throws InputError, which names the offset in the file where it

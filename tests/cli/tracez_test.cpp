@@ -7,22 +7,11 @@
 
 #include "tests/cli/program.hpp"
 #include "tests/trace/tracez_writer.hpp"
-#include "trace/byte_source.hpp"
 
 namespace lockstep::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of(const fs::path& file) {
-  const auto source = trace::open_text(file.string());
-  std::string text, block(1 << 20, '\0');
-  for (std::size_t got = 1; got > 0;) {
-    got = source->read(block.data(), block.size());
-    text.append(block, 0, got);
-  }
-  return text;
-}
 
 /// The bundled trace in `folder`, each kernel as .tracez.
 void write_tracez(const std::string& name, const fs::path& folder) {
@@ -38,7 +27,7 @@ void write_tracez(const std::string& name, const fs::path& folder) {
     const std::string kernel = line.substr(0, end);
     out << kernel << ".tracez\n";
     std::ofstream(folder / (kernel + ".tracez"), std::ios::binary) << trace::test::tracez_of(
-        text_of(LOCKSTEP_SOURCE_DIR "/traces/" + name + "/" + kernel + ".traceg.xz"));
+        trace::test::text_of(LOCKSTEP_SOURCE_DIR "/traces/" + name + "/" + kernel + ".traceg.xz"));
   }
 }
 

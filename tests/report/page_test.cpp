@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "plot/ticks.hpp"
 #include "report/sections.hpp"
 #include "stats/text.hpp"
 #include "tests/report/folder.hpp"
@@ -65,9 +66,9 @@ std::string unbalanced(const std::string& html) {
 TEST_CASE("a page has every part, and needs no other file") {
   const ResultFolder folder("sgemm", {{"tiles-x", "2"}, {"tiles-y", "2"}}, with_intervals());
   const std::string html = page_of(folder.path());
-  for (const char* part :
-       {"Where the time goes", "Roofline", "What sub-cores did in each cycle", "Over time", "Occupancy",
-        "Instruction mix", "Bandwidth", "Instructions", "LDS", "FFMA", "Copies and fills"})
+  for (const char* part : {"Where the time goes", "Roofline", "What sub-cores did in each cycle", "Over time",
+                           "Occupancy", "By sub-core", "sub-core 3", "Instruction mix", "Bandwidth",
+                           ">Power<", "Instructions", "LDS", "FFMA", "Copies and fills"})
     CHECK(has(html, part));
   for (const char* remote : {"http://", "https://", "src=", "@import", "url("}) {
     std::string rest = html;
@@ -76,6 +77,24 @@ TEST_CASE("a page has every part, and needs no other file") {
     CHECK_FALSE(has(rest, remote));
   }
   CHECK(unbalanced(html) == "");
+}
+
+TEST_CASE("power over time is the energy of each interval over its time") {
+  gpu::RunOptions options = with_intervals();
+  options.interval = 1'000'000;  // one, of the whole run
+  const ResultFolder folder("sgemm", {{"tiles-x", "2"}, {"tiles-y", "2"}}, options);
+  const Run run = load(folder.path());
+  REQUIRE(run.intervals.rows.size() == 1);
+  const auto& row = run.intervals.rows[0];
+  // As the statistics have it for the interval, whose middle is at half of its cycles.
+  const double watts = row[run.intervals.column("energy.average_mw")] / 1000;
+  REQUIRE(watts > 1);
+  CHECK(has(page_of(folder.path()),
+            fmt::format("<title>{}, {:.4g} W</title>", plot::number(row[0] / 2), watts)));
+  // A GPU without coefficients has no such chart.
+  options.config.energy.source = "none";
+  const ResultFolder without("sgemm", {{"tiles-x", "2"}, {"tiles-y", "2"}}, options);
+  CHECK_FALSE(has(page_of(without.path()), ">Power<"));
 }
 
 TEST_CASE("equal runs give equal pages") {

@@ -62,15 +62,6 @@ TEST_CASE("each column of the file is in the description") {
   CHECK(json["kernels"][0]["subcores"][0].size() == json["subcore_columns"].size());
 }
 
-TEST_CASE("a profile of a version that did not count sub-cores is read") {
-  auto json = nlohmann::json::parse(stats::profile_json(sample()));
-  json.erase("subcore_columns");
-  json["kernels"][0].erase("subcores");
-  const Profile profile = parse_profile(json.dump(), "profile.json");
-  CHECK(profile.kernels[0].counts.subcores.empty());
-  CHECK(profile.kernels[0].counts.instructions == sample().kernels[1].profile.instructions);
-}
-
 TEST_CASE("a broken profile is one error that names the file") {
   const std::string good = stats::profile_json(sample());
   std::mt19937 random(5);

@@ -289,6 +289,25 @@ TEST_CASE("CTAs: the variance is that of successive differences") {
   CHECK(sampler.freedom() == Approx(50.0 / 14));
 }
 
+TEST_CASE("CTAs: one part alone says nothing of the scatter") {
+  CtaSampler sampler({640, 10, 0, 1}, 0.1, 0.95, 3);
+  Measures so_far{};
+  so_far[0] = 1000;
+  so_far[instructions_measure()] = 100;
+  std::uint64_t next = sampler.mark();
+  const std::uint64_t first = sampler.at_mark(so_far, next);
+  REQUIRE(first > 0);
+  CHECK(sampler.predict(0, -1).variance > 0);  // no part at all
+  next = sampler.mark();
+  CHECK(sampler.at_mark(so_far, next) == 0);
+  so_far[0] += 20 * 10;
+  so_far[instructions_measure()] += 20;
+  const std::uint64_t second = sampler.at_mark(so_far, sampler.mark());
+  const Prediction rest = sampler.predict(0, -1);  // 10 cycles for each CTA that was left out
+  CHECK(rest.value == Approx(10.0 * static_cast<double>(first + second)));
+  CHECK(rest.variance == Approx(rest.value * rest.value));
+}
+
 TEST_CASE("CTAs: the beginning ends when the L2 has been filled, or with a twelfth of the kernel") {
   const std::size_t misses =
       1 + (offsetof(stats::KernelCounters, mem) + offsetof(stats::PartitionCounters, l2) +

@@ -13,16 +13,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string text_of(const fs::path& file) {
-  const auto source = open_text(file.string());
-  std::string text, block(1 << 20, '\0');
-  for (std::size_t got = 1; got > 0;) {
-    got = source->read(block.data(), block.size());
-    text.append(block, 0, got);
-  }
-  return text;
-}
-
 std::string error_in(const TempDir& dir, const std::string& bytes) {
   const std::string path = dir.write("bad.tracez", bytes);
   try {

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "trace/byte_source.hpp"
+
 namespace lockstep::trace::test {
 
 struct TracezOptions {
@@ -145,6 +147,17 @@ class TracezWriter {
 
 inline std::string tracez_of(const std::string& text, const TracezOptions& options = {}) {
   return TracezWriter(options).write(text);
+}
+
+/// What a text trace holds, compressed or not.
+inline std::string text_of(const std::string& file) {
+  const auto source = open_text(file);
+  std::string text, block(1 << 20, '\0');
+  for (std::size_t got = 1; got > 0;) {
+    got = source->read(block.data(), block.size());
+    text.append(block, 0, got);
+  }
+  return text;
 }
 
 }  // namespace lockstep::trace::test

@@ -49,7 +49,7 @@ def write(context, page):
                 for (benchmark, block), line in sorted(table.items())])
     page.text(f"Calibration rows: something may have been derived from them. {error_summary(context.program, pairs[False])}")
     page.text(f"Rows kept as a check (FNV-1a of the row's name odd). {error_summary(context.program, pairs[True])}")
-    everything = pairs[False] + pairs[True]
-    page.text(f"All: {error_summary(context.program, everything)} Mean with sign:",
-              f"{percent(errors_of(context.program, everything)['mean'])}.")
+    both = pairs[False] + pairs[True]
+    page.text(f"All: {error_summary(context.program, both)} Mean with sign:",
+              f"{percent(errors_of(context.program, both)['mean'])}.")
     page.text(f"{left_out} rows of larger sizes are left out: their simulation takes minutes in all.")

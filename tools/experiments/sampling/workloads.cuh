@@ -68,3 +68,23 @@ int run_program(const Program (&table)[N], int argc, char** argv) {
   }
   return argc < 2 ? 0 : 1;
 }
+
+/// Of a product of matrices with n columns: this thread's element, by CTAs of 16 x 16 threads.
+__device__ inline int place_in_product(int n) {
+  return (blockIdx.y * 16 + threadIdx.y) * n + blockIdx.x * 16 + threadIdx.x;
+}
+
+/// Its value: the sum over k, in tiles of 16 x 16 that pass through shared memory.
+__device__ inline float element_of_product(const float* a, const float* b, int n, int k) {
+  __shared__ float ta[16][16], tb[16][16];
+  const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0;
+  for (int t = 0; t < k; t += 16) {
+    ta[threadIdx.y][threadIdx.x] = a[y * k + t + threadIdx.x];
+    tb[threadIdx.y][threadIdx.x] = b[(t + threadIdx.y) * n + x];
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) sum += ta[threadIdx.y][i] * tb[i][threadIdx.x];
+    __syncthreads();
+  }
+  return sum;
+}
