@@ -1,8 +1,10 @@
 // How fast GPUs reach each other's memory, through CUDA's driver API: a host program that needs no CUDA
 // compiler. Usage: p2p_bandwidth [MiB]. For each two GPUs prints the bandwidth of a copy, of copies both ways
 // at once, and of a kernel that stores to the other GPU's memory, then how long a small one of each takes: of
-// many in a row, 16 bytes each, as NVIDIA's p2pBandwidthLatencyTest measures it. Copies within a GPU stand on
-// the diagonal. Prints PASS or FAIL: what the kernel has stored.
+// many in a row, 16 bytes each, as NVIDIA's p2pBandwidthLatencyTest measures it; at last how long a load
+// takes that the other GPU's L2 answers, from a chase of pointers, as nvbandwidth's
+// device_to_device_latency_sm does. What a GPU does within its own memory stands on the diagonal. Prints PASS
+// or FAIL: what the kernels have stored.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +16,8 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-// Each thread stores its number, 16 bytes at once.
+// store: each thread stores its number, 16 bytes at once. chase: `loads` loads, each from where the one
+// before says; the last pointer is stored.
 constexpr const char* kPtx = R"(
 .version 7.0
 .target sm_70
@@ -34,13 +37,31 @@ constexpr const char* kPtx = R"(
   st.global.v4.u32 [%rd3], {%r4, %r4, %r4, %r4};
   ret;
 }
+.visible .entry chase(.param .u64 from, .param .u32 loads, .param .u64 last)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u32 %r1, [loads];
+  ld.param.u64 %rd2, [last];
+next:
+  ld.volatile.global.u64 %rd1, [%rd1];
+  sub.s32 %r1, %r1, 1;
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 bra next;
+  st.global.u64 [%rd2], %rd1;
+  ret;
+}
 )";
 
 constexpr unsigned kInARow = 20;  // small copies and kernels; more change nothing where time is simulated
+constexpr std::size_t kChased = 64, kStride = 256;  // pointers of the chase, and bytes from one to the next
+constexpr unsigned kLoads = 512;                    // a multiple of kChased: the chase ends where it began
 
 struct Gpu {
-  void *context = nullptr, *store = nullptr, *begin = nullptr, *end = nullptr, *side = nullptr,
-       *done = nullptr;
+  void *context = nullptr, *store = nullptr, *chase = nullptr, *begin = nullptr, *end = nullptr,
+       *side = nullptr, *done = nullptr;
   CUdeviceptr data = 0, target = 0;
 };
 
@@ -52,6 +73,7 @@ Gpu open(int number, std::size_t bytes) {
   check(cuCtxCreate_v2(&gpu.context, 0, device));
   check(cuModuleLoadData(&module, kPtx));
   check(cuModuleGetFunction(&gpu.store, module, "store"));
+  check(cuModuleGetFunction(&gpu.chase, module, "chase"));
   check(cuEventCreate(&gpu.begin, 0));
   check(cuEventCreate(&gpu.end, 0));
   check(cuEventCreate(&gpu.done, 0));
@@ -126,6 +148,28 @@ double each(const Gpu& gpu, Put&& put) {
   return milliseconds * 1e3 / kInARow;
 }
 
+double chase(const Gpu& from, const Gpu& at, unsigned loads) {
+  CUdeviceptr first = at.data, last = from.target;
+  void* parameters[] = {&first, &loads, &last};
+  return time(from,
+              [&] { check(cuLaunchKernel(from.chase, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr)); });
+}
+
+/// Nanoseconds of a load by `from` of what is in the L2 of `at`.
+double load(const Gpu& from, const Gpu& at) {
+  std::vector<CUdeviceptr> ring(kChased * kStride / sizeof(CUdeviceptr));
+  for (std::size_t i = 0; i < kChased; ++i)
+    ring[i * kStride / sizeof(CUdeviceptr)] = at.data + (i + 1) % kChased * kStride;
+  check(cuCtxSetCurrent(at.context));
+  check(cuMemcpyHtoD_v2(at.data, ring.data(), kChased * kStride));
+  chase(from, at, kChased);  // brings them into the L2
+  const double milliseconds = chase(from, at, 2 * kLoads) - chase(from, at, kLoads);
+  CUdeviceptr last = 0;
+  check(cuMemcpyDtoH_v2(&last, from.target, sizeof(last)));
+  if (last != at.data) fail("the chase of pointers did not end where it began");
+  return milliseconds * 1e6 / kLoads;
+}
+
 template <class Measure>
 void table(const char* title, const std::vector<Gpu>& gpus, Measure&& measure) {
   std::printf("%s; from the GPU of the row to that of the column\n     ", title);
@@ -174,5 +218,6 @@ int main(int argc, char** argv) {
         [](const Gpu& from, const Gpu& to) { return each(from, [&] { put_copy(from, to, 16, nullptr); }); });
   table("a kernel that stores 16 bytes, us", gpus,
         [](const Gpu& from, const Gpu& to) { return each(from, [&] { put_store(from, to, 1, 1); }); });
+  table("a load from the L2, ns", gpus, load);
   std::puts("PASS");
 }

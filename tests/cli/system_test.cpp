@@ -67,6 +67,11 @@ TEST_CASE("A program measures the links of the machine that it runs on; threads 
   CHECK(both[0][1] < 2 * copies[0][1]);
   CHECK(copies[0][5] == -1);
   CHECK(copies[5][0] == -1);
+  // The request and the reply, 300 ns each, and at most 100 ns for the ports at both ends.
+  const auto load = table_of(one.out, "a load from the L2");
+  CHECK(load[0][1] > load[0][0] + 600);
+  CHECK(load[0][1] < load[0][0] + 700);
+  CHECK(load[0][5] == -1);
 }
 
 TEST_CASE("A recorded program of several GPUs runs again as it did, and results name the system",
