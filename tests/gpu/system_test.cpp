@@ -160,6 +160,10 @@ TEST_CASE("Threads, windows, schedule, skipping and the order of domains change 
           "[long]") {
   check_identity(4);
 }
+TEST_CASE("Threads, windows, schedule, skipping and the order of domains change no byte of eight devices",
+          "[long]") {
+  check_identity(8);
+}
 
 TEST_CASE("A run of devices that use each other's memory goes on from its state") {
   const ListedTrace trace(entangled(2) + entangled(2));
