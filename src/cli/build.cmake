@@ -1,6 +1,4 @@
 get_target_property(kind lockstep_cli TYPE)
 if(NOT kind STREQUAL "INTERFACE_LIBRARY")
   target_link_libraries(lockstep_cli PRIVATE Boost::program_options nlohmann_json::nlohmann_json)
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/cli/cli.cpp PROPERTIES
-    COMPILE_DEFINITIONS LOCKSTEP_VERSION="${PROJECT_VERSION}")
 endif()

@@ -14,6 +14,7 @@
 #include "util/archive.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
+#include "util/version.hpp"
 
 namespace lockstep::cli {
 namespace po = boost::program_options;

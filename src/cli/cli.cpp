@@ -16,6 +16,7 @@
 #include "cli/options.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
+#include "util/version.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -121,8 +122,6 @@ int run_command(int argc, char** argv) {
 }
 
 }  // namespace
-
-const char* version() { return LOCKSTEP_VERSION; }
 
 int main(int argc, char** argv) {
   open_console();

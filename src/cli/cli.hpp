@@ -15,7 +15,4 @@ inline constexpr int kDone = 0, kDifferent = 1, kBadInput = 2, kDeadlock = 3, kO
 
 [[nodiscard]] int main(int argc, char** argv);
 
-/// The program's version, as in stats.json.
-[[nodiscard]] const char* version();
-
 }  // namespace lockstep::cli

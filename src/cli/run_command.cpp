@@ -28,6 +28,7 @@
 #include "util/console.hpp"
 #include "util/error.hpp"
 #include "util/output_file.hpp"
+#include "util/version.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -60,23 +61,6 @@ std::vector<std::uint64_t> ctas_before(const trace::TraceSet& trace, const Range
     if (selected(header.id, ranges)) sums.push_back(sums.back() + header.grid.count());
   }
   return sums;
-}
-
-/// What only this level knows: the program's version, and whether the trace is of another architecture.
-void complete(stats::RunReport& report, const trace::TraceSet& trace, const RunArguments& arguments) {
-  report.version = version();
-  const auto& gpu = arguments.options.config.gpu;
-  for (const auto& kernel : trace.kernels()) {
-    if (kernel.binary_version == 0 || kernel.binary_version == gpu.arch) continue;
-    if (!selected(kernel.id, arguments.options.kernels)) continue;
-    std::string remark =
-        fmt::format("code of sm_{} runs on {}, which is sm_{}: its instructions are timed as there",
-                    kernel.binary_version, gpu.name, gpu.arch);
-    if (std::find(report.remarks.begin(), report.remarks.end(), remark) == report.remarks.end()) {
-      report.remarks.push_back(std::move(remark));
-    }
-  }
-  std::sort(report.remarks.begin(), report.remarks.end());
 }
 
 int exit_code(gpu::Outcome outcome) {
@@ -274,7 +258,7 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
   if (arguments.accelsim_stats) blocks.emplace(options.config);
   const auto finish = [&](stats::RunReport& report, stats::HostReport& host) {
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-    complete(report, trace, arguments);
+    report.version = version();
     host.threads = options.threads;
     host.schedule = options.schedule == gpu::Schedule::kStatic ? "static" : "dynamic";
     describe_host(host, argc, argv, wall.count());

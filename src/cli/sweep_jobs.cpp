@@ -18,6 +18,7 @@
 #include "stats/text.hpp"
 #include "trace/content_hash.hpp"
 #include "util/error.hpp"
+#include "util/version.hpp"
 
 namespace lockstep::cli {
 namespace {

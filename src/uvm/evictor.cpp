@@ -1,8 +1,9 @@
 #include "uvm/evictor.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
+
+#include "uvm/registry.hpp"
 
 namespace lockstep::uvm {
 namespace {
@@ -12,18 +13,16 @@ constexpr const EvictionPolicy* kPolicies[] = {
     &kLruPage, &kRandomPage, &kSequentialLeaf, &kTreeEvict, &kLruTree, &kLfuTree, &kDriverChunk,
 };
 
+Registry<EvictionPolicy>& registry() {
+  static Registry<EvictionPolicy> all(kPolicies);
+  return all;
+}
+
 }  // namespace
 
-std::span<const EvictionPolicy* const> evictors() { return kPolicies; }
-
-std::span<const std::string_view> evictor_names() {
-  static const auto names = [] {
-    std::array<std::string_view, std::size(kPolicies)> all;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = kPolicies[i]->name;
-    return all;
-  }();
-  return names;
-}
+std::span<const EvictionPolicy* const> evictors() { return registry().policies(); }
+std::span<const std::string_view> evictor_names() { return registry().names(); }
+void add_evictor(const EvictionPolicy& policy) { registry().add(policy); }
 
 void EvictionList::touch_leaf(TreeIndex tree, unsigned leaf) {
   if (tree >= leaf_times_.size()) leaf_times_.resize(tree + 1);

@@ -104,6 +104,8 @@ struct EvictionPolicy {
 /// All of them; a new one is a file evict_*.cpp and a line in evictor.cpp.
 [[nodiscard]] std::span<const EvictionPolicy* const> evictors();
 [[nodiscard]] std::span<const std::string_view> evictor_names();
+/// One more, of a program that links the library; not owned. Throws UserError (registry.hpp).
+void add_evictor(const EvictionPolicy& policy);
 
 extern const EvictionPolicy kLruPage, kRandomPage, kSequentialLeaf, kTreeEvict, kLruTree, kLfuTree,
     kDriverChunk;

@@ -1,8 +1,8 @@
 #include "uvm/prefetcher.hpp"
 
-#include <array>
-#include <iterator>
 #include <numeric>
+
+#include "uvm/registry.hpp"
 
 namespace lockstep::uvm {
 namespace {
@@ -13,18 +13,16 @@ constexpr const PrefetchPolicy* kPolicies[] = {
     &kLocalityPrefetch, &kTreePrefetch,   &kDriverPrefetch,
 };
 
+Registry<PrefetchPolicy>& registry() {
+  static Registry<PrefetchPolicy> all(kPolicies);
+  return all;
+}
+
 }  // namespace
 
-std::span<const PrefetchPolicy* const> prefetchers() { return kPolicies; }
-
-std::span<const std::string_view> prefetcher_names() {
-  static const auto names = [] {
-    std::array<std::string_view, std::size(kPolicies)> all;
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = kPolicies[i]->name;
-    return all;
-  }();
-  return names;
-}
+std::span<const PrefetchPolicy* const> prefetchers() { return registry().policies(); }
+std::span<const std::string_view> prefetcher_names() { return registry().names(); }
+void add_prefetcher(const PrefetchPolicy& policy) { registry().add(policy); }
 
 void stage_faults(const PrefetchPolicy& policy, PageTable& table, TreeIndex index, const PageSet& faults,
                   CutRule rule, PrefetchContext& context, std::vector<Transfer>& transfers) {

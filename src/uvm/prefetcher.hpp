@@ -37,6 +37,8 @@ struct PrefetchPolicy {
 /// prefetcher.cpp.
 [[nodiscard]] std::span<const PrefetchPolicy* const> prefetchers();
 [[nodiscard]] std::span<const std::string_view> prefetcher_names();
+/// One more, of a program that links the library; not owned. Throws UserError (registry.hpp).
+void add_prefetcher(const PrefetchPolicy& policy);
 
 extern const PrefetchPolicy kNoPrefetch, kRandomPrefetch, kSequentialPrefetch, kLocalityPrefetch,
     kTreePrefetch, kDriverPrefetch;

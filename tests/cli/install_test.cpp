@@ -55,6 +55,35 @@ TEST_CASE("an installation runs traces and programs, moved or linked to as well"
   check_works(moved + "/bin/lockstep", temporary + "/moved/lib/lockstep", folder);
   fs::create_symlink(moved + "/bin/lockstep", folder / "link");
   check_works(folder / "link", temporary + "/moved/lib/lockstep", folder);
+  CHECK_THAT(slurp(moved + "/share/man/man1/lockstep-run.1"), Catch::Contains("\\-\\-max\\-cycles"));
+}
+
+TEST_CASE("A program is built around the installed library, and simulates what `lockstep run` does",
+          "[long]") {
+  const Folder folder;
+  const auto cmake = [&](std::vector<std::string> arguments) {
+    const Finished done =
+        run(Launch{.arguments = std::move(arguments), .folder = folder.path(), .program = LOCKSTEP_CMAKE});
+    INFO(done.out << done.err);
+    REQUIRE(done.code == 0);
+  };
+  const std::string prefix = folder / "prefix", build = folder / "build";
+  cmake({"--install", LOCKSTEP_BUILD_DIR, "--prefix", prefix});
+  cmake({"-S", LOCKSTEP_SOURCE_DIR "/examples/library", "-B", build, "-DCMAKE_PREFIX_PATH=" + prefix});
+  cmake({"--build", build});
+  const std::string trace = LOCKSTEP_SOURCE_DIR "/traces/sgemm";
+  const Finished study = installed(build + "/study", {trace, "v100"}, folder.path());
+  INFO(study.out << study.err);
+  REQUIRE(study.code == 0);
+  CHECK_THAT(study.out, Catch::Contains("uvm.prefetcher=next"));
+  REQUIRE(installed(prefix + "/bin/lockstep", {"run", trace, "-c", "v100", "-q", "-o", "run"}, folder.path())
+              .code == 0);
+  for (const char* file : {"stats.json", "stats.csv", "config.ini"}) {
+    INFO(file);
+    CHECK((slurp(folder / "study-results" + ("/" + std::string(file))) ==
+           slurp(folder / "run" + ("/" + std::string(file)))));
+  }
+  CHECK(installed(build + "/study", {"nowhere"}, folder.path()).code == 2);
 }
 
 }  // namespace lockstep::cli

@@ -1,0 +1,1 @@
+target_include_directories(lockstep_api PUBLIC ${PROJECT_SOURCE_DIR}/include)

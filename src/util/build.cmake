@@ -1,0 +1,2 @@
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/util/version.cpp PROPERTIES
+  COMPILE_DEFINITIONS LOCKSTEP_VERSION="${PROJECT_VERSION}")
