@@ -6,25 +6,31 @@
 
 namespace lockstep::cuda {
 
+Array& make_array(Runtime& rt, const abi::ChannelFormatDesc& format, abi::Extent size, unsigned flags) {
+  require(size.width > 0 && flags <= kArrayLastFlag);
+  if ((flags & (kArraySparse | kArrayDeferred)) != 0)
+    throw ApiError(Status::kErrorNotSupported, "arrays without memory of their own are not supported");
+  auto array = std::make_unique<Array>();
+  array->format = format;
+  array->width = size.width;
+  array->height = size.height;
+  array->depth = size.depth;
+  array->flags = flags;
+  array->texel_bytes = texel_format(format).bytes();
+  array->pitch = size.width * array->texel_bytes;
+  const auto address = rt.memory.allocate(array->reserved(), exec::MemoryKind::kDevice,
+                                          exec::DeviceMemory::kAlignment, current_device());
+  require(address.has_value(), Status::kErrorMemoryAllocation);
+  array->address = *address;
+  return rt.arrays.add(std::move(array));
+}
+
 namespace {
 
 int make(void** handle, const abi::ChannelFormatDesc* format, abi::Extent size, unsigned flags) {
   return api([&](Runtime& rt) {
-    require(handle != nullptr && format != nullptr && size.width > 0);
-    auto array = std::make_unique<Array>();
-    array->format = *format;
-    array->width = size.width;
-    array->height = size.height;
-    array->depth = size.depth;
-    array->flags = flags;
-    array->texel_bytes = texel_format(*format).bytes();
-    array->pitch = size.width * array->texel_bytes;
-    const auto address = rt.memory.allocate(array->reserved(), exec::MemoryKind::kDevice,
-                                            exec::DeviceMemory::kAlignment, current_device());
-    require(address.has_value(), Status::kErrorMemoryAllocation);
-    array->address = *address;
-    *handle = array.get();
-    rt.arrays.add(std::move(array));
+    require(handle != nullptr && format != nullptr);
+    *handle = &make_array(rt, *format, size, flags);
   });
 }
 

@@ -1,5 +1,6 @@
 // Executable graphs: instantiation, launch, changes.
 #include "cuda/api.hpp"
+#include "cuda/graph_change.hpp"
 #include "cuda/graph_functions.hpp"
 #include "cuda/graph_launch.hpp"
 #include "cuda/graph_params.hpp"
@@ -17,21 +18,6 @@ constexpr unsigned long long kAutoFreeOnLaunch = 1;
 bool can_be_disabled(const GraphNode& node) {
   const NodeType type = type_of(node);
   return type == kKernelNode || type == kMemcpyNode || type == kMemsetNode;
-}
-
-/// Parameters of a node change, its type does not.
-void set_operation(GraphNode& node, Operation operation) {
-  require(node.operation.index() == operation.index() && !node.child && !node.choice);
-  node.operation = std::move(operation);
-}
-int set_in_exec(void* exec, Node node, const auto& operation) {
-  return api([&](Runtime& rt) { set_operation(twin_of(*rt.graphs.exec(exec).graph, node), operation(rt)); });
-}
-int set_in_graph(Node node, const auto& operation) {
-  return api([&](Runtime& rt) {
-    (void)rt.graphs.owner(node);
-    set_operation(*node, operation(rt));
-  });
 }
 
 int instantiate(void** exec, void* graph, unsigned long long flags) {

@@ -1,6 +1,4 @@
 // Nodes of any type by one function, memory nodes, conditional nodes.
-#include <fmt/format.h>
-
 #include "cuda/api.hpp"
 #include "cuda/graph_params.hpp"
 
@@ -9,50 +7,6 @@ namespace lockstep::cuda {
 namespace {
 
 using Node = GraphNode*;
-
-Node add_conditional(Runtime& rt, Graph& graph, std::vector<Node> after, ConditionalNodeParams& p) {
-  require(p.type >= GraphChoice::kIf && p.type <= GraphChoice::kSwitch && p.size > 0);
-  require(p.size == 1 || p.type == GraphChoice::kSwitch || (p.type == GraphChoice::kIf && p.size == 2));
-  auto choice = std::make_shared<GraphChoice>();
-  choice->type = static_cast<GraphChoice::Type>(p.type);
-  choice->condition = rt.graphs.condition(p.handle);
-  for (unsigned i = 0; i < p.size; ++i) {
-    choice->bodies.push_back(std::make_shared<Graph>());
-    choice->handles.push_back(choice->bodies.back().get());
-  }
-  p.phGraph_out = choice->handles.data();
-  Node node = graph.add(Nothing{}, std::move(after));
-  node->choice = std::move(choice);
-  return node;
-}
-
-Operation operation_of(Runtime& rt, NodeParams& p) {
-  switch (p.type) {
-    case kKernelNode:
-      return kernel_operation(rt, p.kernel);
-    case kMemcpyNode:
-      return rt.arrays.copy_3d(p.memcpy.copyParams);
-    case kMemsetNode:
-      return fill_operation(p.memset);
-    case kHostNode:
-      return host_operation(p.host);
-    case kEmptyNode:
-      return Nothing{};
-    case kWaitEventNode:
-      (void)rt.streams.event(p.event.event);
-      return WaitEvent{p.event.event};
-    case kEventRecordNode:
-      (void)rt.streams.event(p.event.event);
-      return RecordEvent{p.event.event};
-    case kMemAllocNode:
-      return allocate_operation(rt, p.alloc);
-    case kMemFreeNode:
-      return FreeMemory{p.free.dptr};
-    default:
-      throw ApiError(Status::kErrorNotSupported,
-                     fmt::format("graph nodes of type {} are not supported", p.type));
-  }
-}
 
 /// enum cudaGraphMemAttributeType.
 enum MemoryAttribute { kUsed, kUsedHigh, kReserved, kReservedHigh };
@@ -65,15 +19,7 @@ LOCKSTEP_CUDA_API cudaGraphAddNode(Node* node, void* graph, const Node* deps, vo
   NodeParams* const p = is_cuda_12() ? reinterpret_cast<NodeParams*>(fifth) : sixth;
   return api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    Graph& target = rt.graphs.at(graph);
-    auto after = nodes_of(deps, count);
-    if (p->type == kGraphNode)
-      *node = add_child_node(rt, target, std::move(after), p->graph.graph);
-    else if (p->type == kConditionalNode)
-      *node = add_conditional(rt, target, std::move(after), p->conditional);
-    else
-      *node = target.add(operation_of(rt, *p), std::move(after));
-    place(rt, **node);
+    *node = add_node(rt, rt.graphs.at(graph), nodes_of(deps, count), *p);
   });
 }
 

@@ -186,6 +186,25 @@ LOCKSTEP_CUDA_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* n,
   return max_active(n, f, threads, shared);
 }
 
+/// ctas_per_sm() falls with shared memory: halving finds the last byte.
+LOCKSTEP_CUDA_API cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* f, int ctas,
+                                                            int threads) {
+  return api([&](Runtime& rt) {
+    require(bytes != nullptr && ctas > 0 && threads > 0 &&
+            static_cast<unsigned>(threads) <= kMaxThreadsPerCta);
+    const Kernel& kernel = rt.modules.kernel(f);
+    KernelLaunch launch;
+    launch.block.x = static_cast<unsigned>(threads);
+    const auto fits = [&](std::uint64_t dynamic) {
+      launch.dynamic_shared = dynamic;
+      return ctas_per_sm(kernel, launch, rt.settings.gpu) >= static_cast<unsigned>(ctas);
+    };
+    require(fits(0));
+    std::uint64_t most = 0, above = shared_limits(rt.settings.gpu).opt_in - static_shared_bytes(kernel) + 1;
+    while (most + 1 < above) (fits((most + above) / 2) ? most : above) = (most + above) / 2;
+    *bytes = most;
+  });
+}
 LOCKSTEP_CUDA_API cudaOccupancyMaxActiveClusters(int* clusters, const void* f, const abi::LaunchConfig* c) {
   return api([&](Runtime& rt) {
     require(clusters != nullptr);

@@ -49,6 +49,7 @@ LOCKSTEP_CUDA_API cudaMallocManaged(void** pointer, std::size_t bytes, unsigned 
   return api([&](Runtime& rt) {
     require(bytes > 0 && (flags == 1 || flags == 2));  // attach to all streams, or to the host
     allocate(rt, pointer, bytes, MemoryKind::kManaged);
+    rt.advice.forget(reinterpret_cast<Address>(*pointer), bytes);
   });
 }
 

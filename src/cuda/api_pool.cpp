@@ -1,4 +1,4 @@
-// Stream-ordered allocation and its pools, and hints for managed memory.
+// Stream-ordered allocation and its pools.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -6,9 +6,6 @@
 #include <string_view>
 
 #include "cuda/api.hpp"
-
-extern "C" int cudaMemPrefetchAsync(const void*, std::size_t, lockstep::cuda::abi::MemLocation,
-                                    std::uintptr_t, lockstep::cuda::abi::Stream);
 
 namespace lockstep::cuda {
 
@@ -40,45 +37,6 @@ int malloc_from(void** pointer, std::size_t bytes, void* pool, abi::Stream strea
 int free_async(void* pointer, abi::Stream stream) {
   return api([&](Runtime& rt) {
     if (pointer != nullptr) rt.submit(stream, FreeMemory{pointer});
-  });
-}
-/// CUDA 12 gives a device's number, -1 for the host, in the register that has cudaMemLocation's type in CUDA
-/// 13 (from 1 on: device, host, NUMA nodes of the host). Which is meant, the name of this library says.
-bool is_cuda_12(abi::MemLocation place) { return cuda::is_cuda_12() || place.type <= 0; }
-struct NamedPlace {
-  bool host = false;
-  std::uint16_t device = 0;  // else
-};
-
-/// Throws ApiError(InvalidDevice).
-NamedPlace named(Runtime& rt, abi::MemLocation place) {
-  constexpr int kDevice = 1, kLastHost = 4;
-  const auto device = [&](int number) {
-    return NamedPlace{false, static_cast<std::uint16_t>(rt.devices.at(number).number())};
-  };
-  if (is_cuda_12(place)) return place.type == -1 ? NamedPlace{true} : device(place.type);
-  require(place.type <= kLastHost, Status::kErrorInvalidDevice);
-  if (place.type == kDevice) return device(place.id);
-  return {place.type > kDevice};
-}
-
-/// Managed memory lies where host and device both reach it: only the recorded trace knows of the place.
-void check_managed(Runtime& rt, const void* pointer, std::size_t bytes) {
-  const auto address = reinterpret_cast<Address>(pointer);
-  const auto found = rt.memory.find(address);
-  require(found && found->kind == exec::MemoryKind::kManaged && bytes > 0 &&
-          bytes <= found->bytes - (address - found->begin));
-}
-
-/// CUDA 13: place, flags, stream. CUDA 12: device, stream.
-int prefetch(const void* pointer, std::size_t bytes, abi::MemLocation place, std::uintptr_t fourth,
-             abi::Stream fifth) {
-  return api([&](Runtime& rt) {
-    check_managed(rt, pointer, bytes);
-    const NamedPlace to = named(rt, place);
-    require(is_cuda_12(place) || static_cast<unsigned>(fourth) == 0);  // flags: none are defined
-    rt.submit(is_cuda_12(place) ? reinterpret_cast<abi::Stream>(fourth) : fifth,
-              PrefetchMemory{reinterpret_cast<Address>(pointer), bytes, to.host, to.device});
   });
 }
 
@@ -187,32 +145,6 @@ LOCKSTEP_CUDA_API cudaMemPoolGetAccess(int* flags, void* handle, const abi::MemL
 }
 LOCKSTEP_CUDA_API cudaMemPoolTrimTo(void* pool, std::size_t bytes) {
   return api([&](Runtime& rt) { rt.pools.at(pool).trim(bytes); });
-}
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync(const void* p, std::size_t n, abi::MemLocation place,
-                                       std::uintptr_t fourth, abi::Stream fifth) {
-  return prefetch(p, n, place, fourth, fifth);
-}
-LOCKSTEP_CUDA_API cudaMemPrefetchAsync_ptsz(const void* p, std::size_t n, abi::MemLocation place,
-                                            std::uintptr_t fourth, abi::Stream fifth) {
-  return prefetch(p, n, place, fourth, fifth);
-}
-LOCKSTEP_CUDA_API cudaMemAdvise(const void* p, std::size_t n, int advice, abi::MemLocation place) {
-  return api([&](Runtime& rt) {
-    require(advice >= 1 && advice <= 6);
-    check_managed(rt, p, n);
-    const NamedPlace what = named(rt, place);
-    rt.memory_log.advise(reinterpret_cast<Address>(p), n, advice, what.host, what.device);
-  });
-}
-/// On hardware with concurrent managed access it has no effect but on visibility.
-LOCKSTEP_CUDA_API cudaStreamAttachMemAsync(abi::Stream s, void* p, std::size_t n, unsigned) {
-  return api([&](Runtime& rt) {
-    (void)rt.streams.stream(s);
-    check_managed(rt, p, std::max<std::size_t>(n, 1));
-  });
-}
-LOCKSTEP_CUDA_API cudaStreamAttachMemAsync_ptsz(abi::Stream s, void* p, std::size_t n, unsigned flags) {
-  return cudaStreamAttachMemAsync(s, p, n, flags);
 }
 
 }  // namespace lockstep::cuda

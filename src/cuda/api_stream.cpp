@@ -1,6 +1,4 @@
 // Streams and events.
-#include <fmt/format.h>
-
 #include "cuda/api.hpp"
 
 namespace lockstep::cuda {
@@ -75,14 +73,6 @@ int add_callback(abi::Stream stream, abi::StreamCallback call, void* data, unsig
   });
 }
 
-int set_attribute(abi::Stream stream, int attribute, const void* value) {
-  return api([&](Runtime& rt) {
-    require(value != nullptr);
-    (void)rt.streams.stream(stream);
-    rt.warnings.once(fmt::format("stream attribute {} has no effect", attribute));
-  });
-}
-
 }  // namespace
 
 LOCKSTEP_CUDA_API cudaStreamCreate(abi::Stream* s) { return create_stream(s, 0, 0); }
@@ -116,12 +106,6 @@ LOCKSTEP_CUDA_API cudaStreamGetDevice(abi::Stream s, int* device) {
     require(device != nullptr);
     *device = static_cast<int>(rt.streams.stream(s).device);
   });
-}
-LOCKSTEP_CUDA_API cudaStreamSetAttribute(abi::Stream s, int attribute, const void* value) {
-  return set_attribute(s, attribute, value);
-}
-LOCKSTEP_CUDA_API cudaStreamSetAttribute_ptsz(abi::Stream s, int attribute, const void* value) {
-  return set_attribute(s, attribute, value);
 }
 LOCKSTEP_CUDA_API cudaStreamAddCallback(abi::Stream s, abi::StreamCallback call, void* data, unsigned flags) {
   return add_callback(s, call, data, flags);

@@ -1,5 +1,7 @@
 // Texture and surface objects.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "cuda/api.hpp"
 #include "cuda/array.hpp"
@@ -30,15 +32,22 @@ exec::Image image_of(Runtime& rt, const abi::ResourceDesc& r) {
       image.slice_pitch = image.row_pitch * image.height;
       break;
     default:
-      throw ApiError(Status::kErrorNotSupported, "textures of mipmapped arrays are not supported");
+      throw ApiError(Status::kErrorInvalidValue);
   }
   require(rt.memory.accessible(image.data, std::max<std::uint64_t>(image.slice_pitch, 1)));
   return image;
 }
 
-exec::Texture texture_of(const exec::Image& image, const abi::TextureDesc& d) {
+std::vector<exec::Image> levels_of(Runtime& rt, const abi::ResourceDesc& r) {
+  if (r.resType != kMipmappedArray) return {image_of(rt, r)};
+  std::vector<exec::Image> levels;
+  for (const Array* level : rt.arrays.mipmapped(r.res.array.array).levels) levels.push_back(level->image());
+  return levels;
+}
+
+exec::Texture texture_of(std::vector<exec::Image> levels, const abi::TextureDesc& d) {
   exec::Texture t;
-  t.levels = {image};
+  t.levels = std::move(levels);
   for (std::size_t i = 0; i < t.address.size(); ++i) {
     require(d.addressMode[i] >= 0 && d.addressMode[i] <= 3);
     t.address[i] = std::array{exec::AddressMode::kWrap, exec::AddressMode::kClamp, exec::AddressMode::kMirror,
@@ -64,20 +73,63 @@ LOCKSTEP_CUDA_API cudaCreateTextureObject(unsigned long long* handle, const abi:
     require(handle != nullptr && resource != nullptr && description != nullptr);
     if (view != nullptr)
       throw ApiError(Status::kErrorNotSupported, "resource views of textures are not supported");
-    *handle = rt.textures.add(texture_of(image_of(rt, *resource), *description));
+    *handle = rt.textures.add(texture_of(levels_of(rt, *resource), *description));
+    rt.texture_objects.textures[*handle] = {*resource, *description};
   });
 }
 LOCKSTEP_CUDA_API cudaDestroyTextureObject(unsigned long long handle) {
-  return api([&](Runtime& rt) { require(handle == 0 || rt.textures.remove(handle)); });
+  return api([&](Runtime& rt) {
+    require(handle == 0 || rt.textures.remove(handle));
+    rt.texture_objects.textures.erase(handle);
+  });
 }
 LOCKSTEP_CUDA_API cudaCreateSurfaceObject(unsigned long long* handle, const abi::ResourceDesc* resource) {
   return api([&](Runtime& rt) {
     require(handle != nullptr && resource != nullptr && resource->resType == kArray);
     *handle = rt.textures.add_surface(rt.arrays.at(resource->res.array.array).image());
+    rt.texture_objects.surfaces[*handle] = *resource;
   });
 }
 LOCKSTEP_CUDA_API cudaDestroySurfaceObject(unsigned long long handle) {
-  return api([&](Runtime& rt) { require(handle == 0 || rt.textures.remove(handle)); });
+  return api([&](Runtime& rt) {
+    require(handle == 0 || rt.textures.remove(handle));
+    rt.texture_objects.surfaces.erase(handle);
+  });
+}
+
+namespace {
+const TextureObjects::Texture& object_of(Runtime& rt, unsigned long long handle) {
+  const auto found = rt.texture_objects.textures.find(handle);
+  require(found != rt.texture_objects.textures.end());
+  return found->second;
+}
+}  // namespace
+
+LOCKSTEP_CUDA_API cudaGetTextureObjectResourceDesc(abi::ResourceDesc* out, unsigned long long handle) {
+  return api([&](Runtime& rt) {
+    require(out != nullptr);
+    *out = object_of(rt, handle).resource;
+  });
+}
+LOCKSTEP_CUDA_API cudaGetTextureObjectTextureDesc(abi::TextureDesc* out, unsigned long long handle) {
+  return api([&](Runtime& rt) {
+    require(out != nullptr);
+    *out = object_of(rt, handle).description;
+  });
+}
+/// No texture object has a view, which is an error when one is asked for (CUDA Runtime API).
+LOCKSTEP_CUDA_API cudaGetTextureObjectResourceViewDesc(void*, unsigned long long handle) {
+  return api([&](Runtime& rt) {
+    (void)object_of(rt, handle);
+    throw ApiError(Status::kErrorInvalidValue);
+  });
+}
+LOCKSTEP_CUDA_API cudaGetSurfaceObjectResourceDesc(abi::ResourceDesc* out, unsigned long long handle) {
+  return api([&](Runtime& rt) {
+    const auto found = rt.texture_objects.surfaces.find(handle);
+    require(out != nullptr && found != rt.texture_objects.surfaces.end());
+    *out = found->second;
+  });
 }
 
 }  // namespace lockstep::cuda

@@ -52,6 +52,11 @@ CopyEnd Array::part(std::size_t x, std::size_t y, std::size_t z) const {
   return {reinterpret_cast<std::byte*>(address) + z * slice + y * pitch + x, pitch, slice};
 }
 
+abi::Pos Array::position(const std::byte* inside) const {
+  const std::size_t offset = reinterpret_cast<Address>(inside) - address, slice = pitch * rows();
+  return {offset % pitch / texel_bytes, offset % slice / pitch, offset / slice};
+}
+
 CopyEnd linear(const void* pointer, std::size_t pitch, std::size_t slice) {
   if (pointer == nullptr) throw ApiError(Status::kErrorInvalidValue);
   return {static_cast<std::byte*>(const_cast<void*>(pointer)), pitch, slice};
@@ -68,7 +73,19 @@ Array& Arrays::at(const void* handle) const {
   return *found->second;
 }
 
+MipmappedArray& Arrays::add(std::unique_ptr<MipmappedArray> mipmapped) {
+  const MipmappedArray* const handle = mipmapped.get();
+  return *(mipmapped_[handle] = std::move(mipmapped));
+}
+
+MipmappedArray& Arrays::mipmapped(const void* handle) const {
+  const auto found = mipmapped_.find(static_cast<const MipmappedArray*>(handle));
+  if (found == mipmapped_.end()) throw ApiError(Status::kErrorInvalidResourceHandle);
+  return *found->second;
+}
+
 void Arrays::remove_if(const std::function<bool(const Array&)>& is_gone) {
+  std::erase_if(mipmapped_, [&](const auto& entry) { return is_gone(*entry.second->levels.front()); });
   std::erase_if(arrays_, [&](const auto& entry) { return is_gone(*entry.second); });
 }
 
@@ -99,6 +116,32 @@ Copy Arrays::copy_3d(const abi::Memcpy3DParms& p) const {
   copy.from = end(p.srcArray, p.srcPos, p.srcPtr);
   copy.kind = p.kind;
   return copy;
+}
+
+const Array* Arrays::find(const std::byte* address) const {
+  const auto number = reinterpret_cast<Address>(address);
+  for (const auto& [handle, array] : arrays_)
+    if (number >= array->address && number - array->address < array->bytes()) return handle;
+  return nullptr;
+}
+
+abi::Memcpy3DParms Arrays::parameters_of(const Copy& c) const {
+  abi::Memcpy3DParms p{};
+  const auto end = [&](const CopyEnd& side, void*& array, abi::Pos& from, abi::PitchedPtr& pointer) {
+    const Array* const inside = find(side.address);
+    array = const_cast<Array*>(inside);
+    if (inside != nullptr)
+      from = inside->position(side.address);
+    else
+      pointer = {side.address, side.pitch, c.width, side.pitch > 0 ? side.slice / side.pitch : c.height};
+    return inside;
+  };
+  const Array* const from = end(c.from, p.srcArray, p.srcPos, p.srcPtr);
+  const Array* const to = end(c.to, p.dstArray, p.dstPos, p.dstPtr);
+  const Array* const any = from != nullptr ? from : to;
+  p.extent = {c.width / (any != nullptr ? any->texel_bytes : 1), c.height, c.depth};
+  p.kind = c.kind;
+  return p;
 }
 
 }  // namespace lockstep::cuda

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "cuda/abi.hpp"
 #include "cuda/operation.hpp"
@@ -13,7 +14,8 @@
 namespace lockstep::cuda {
 
 /// Flags of cudaMalloc3DArray, as in the runtime's headers.
-inline constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCubemap = 4;
+inline constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCubemap = 4, kArraySparse = 0x40,
+                          kArrayDeferred = 0x80, kArrayLastFlag = 0xff;
 
 /// Throws ApiError(InvalidChannelDescriptor) unless it has 1, 2 or 4 channels of 8, 16 or 32 bits each.
 [[nodiscard]] exec::TexelFormat texel_format(const abi::ChannelFormatDesc& format);
@@ -35,6 +37,19 @@ struct Array {
   /// As one side of a copy: from byte `x` of row `y` of slice `z` on. Throws ApiError(InvalidValue) where
   /// that is outside.
   [[nodiscard]] CopyEnd part(std::size_t x, std::size_t y, std::size_t z = 0) const;
+  /// Where the byte is that a copy begins with: texel, row, slice.
+  [[nodiscard]] abi::Pos position(const std::byte* inside) const;
+};
+
+class Runtime;
+
+/// In the memory of the calling thread's device. Throws ApiError.
+[[nodiscard]] Array& make_array(Runtime& rt, const abi::ChannelFormatDesc& format, abi::Extent size,
+                                unsigned flags);
+
+/// What a cudaMipmappedArray_t points to: each level half as large as the one before.
+struct MipmappedArray {
+  std::vector<Array*> levels;
 };
 
 /// Linear memory as one side of a copy. Throws ApiError(InvalidValue) for a null pointer.
@@ -47,13 +62,22 @@ class Arrays {
   /// Throws ApiError(InvalidResourceHandle).
   [[nodiscard]] Array& at(const void* handle) const;
   void remove(Array& array) { arrays_.erase(&array); }
+  MipmappedArray& add(std::unique_ptr<MipmappedArray> mipmapped);
+  /// Throws ApiError(InvalidResourceHandle).
+  [[nodiscard]] MipmappedArray& mipmapped(const void* handle) const;
+  void remove(MipmappedArray& mipmapped) { mipmapped_.erase(&mipmapped); }
   void remove_if(const std::function<bool(const Array&)>& is_gone);
   /// What cudaMemcpy3D copies. Throws ApiError(InvalidValue) for what lies outside an array or names no or
   /// two sides.
   [[nodiscard]] Copy copy_3d(const abi::Memcpy3DParms& p) const;
+  /// The inverse: parameters of an equal copy. Positions in linear memory are part of the pointers.
+  [[nodiscard]] abi::Memcpy3DParms parameters_of(const Copy& copy) const;
+  /// The array in whose memory this is; nullptr where there is none.
+  [[nodiscard]] const Array* find(const std::byte* address) const;
 
  private:
   std::map<const Array*, std::unique_ptr<Array>> arrays_;
+  std::map<const MipmappedArray*, std::unique_ptr<MipmappedArray>> mipmapped_;
 };
 
 }  // namespace lockstep::cuda

@@ -14,6 +14,7 @@ namespace {
 struct Created {
   std::mutex mutex;
   std::list<Context> contexts;
+  std::uint64_t made = 0;  // so far
 };
 
 Created& created() {
@@ -26,7 +27,7 @@ Created& created() {
 Context& primary_context(unsigned device) {
   static std::vector<Context> all = [] {
     std::vector<Context> made(exec::kMostDevices);
-    for (unsigned d = 0; d < exec::kMostDevices; ++d) made[d].device = d;
+    for (unsigned d = 0; d < exec::kMostDevices; ++d) made[d] = {d, 0, 0, d + 1U};
     return made;
   }();
   return all[device];
@@ -35,7 +36,7 @@ Context& primary_context(unsigned device) {
 Context& create_context(unsigned device, unsigned flags) {
   Created& all = created();
   const std::scoped_lock lock(all.mutex);
-  return all.contexts.emplace_back(Context{device, flags, 0});
+  return all.contexts.emplace_back(Context{device, flags, 0, exec::kMostDevices + ++all.made});
 }
 
 bool destroy_context(const void* context) {

@@ -1,6 +1,7 @@
 // Which device the calling thread uses: contexts are names for devices, of which each has one state.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace lockstep::cuda {
@@ -8,7 +9,8 @@ namespace lockstep::cuda {
 struct Context {
   unsigned device = 0;
   unsigned flags = 0;
-  unsigned users = 0;  // of a primary context
+  unsigned users = 0;    // of a primary context
+  std::uint64_t id = 0;  // no other context has or had it
 };
 
 /// The device's primary context; it is there from the start.

@@ -10,12 +10,13 @@ namespace lockstep::cuda {
 
 namespace {
 
-/// CUdevice_attribute: what only the driver tells. Stream memory operations, handles for other processes,
-/// compression: none of them is there.
+/// CUdevice_attribute: what only the driver tells. Handles for other processes, compression: none of
+/// them is there.
 constexpr int kTextureGather = 44, kVirtualMemory = 102, kTensorMaps = 127, kMulticast = 132,
               kFileDescriptors = 103;
-constexpr int kNotThere[] = {92,  93,  94,  96,  104, 105, 107, 110, 122,
-                             123, 124, 128, 129, 136, 137, 141, 145, 146};
+constexpr int kNotThere[] = {96, 104, 105, 107, 110, 124, 128, 129, 136, 137, 141, 145, 146};
+/// Operations of streams on values in memory: the first forms, with 64 bits, NOR; the present ones.
+constexpr int kValueOperations[] = {92, 93, 94, 122, 123};
 constexpr unsigned kTensorMapArch = 90;
 
 int create(void** context, unsigned flags, int device) {
@@ -130,7 +131,8 @@ LOCKSTEP_CUDA_API cuDeviceGetAttribute(int* value, int attribute, int device) {
       (void)rt.devices.at(device);
       *value = rt.settings.functional;
     });
-  const bool there = attribute == kTextureGather || attribute == kVirtualMemory || attribute == kTensorMaps;
+  const bool there = attribute == kTextureGather || attribute == kVirtualMemory || attribute == kTensorMaps ||
+                     std::ranges::find(kValueOperations, attribute) != std::end(kValueOperations);
   if (there || std::ranges::find(kNotThere, attribute) != std::end(kNotThere))
     return driver_api([&](Runtime& rt) {
       require(value != nullptr);

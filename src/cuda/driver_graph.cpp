@@ -1,6 +1,9 @@
 // Graphs of the driver API: the runtime's. Contexts that nodes name are not looked at: a node is carried out
 // on the device that is current when it is added.
+#include "cuda/driver_graph.hpp"
+
 #include "cuda/driver.hpp"
+#include "cuda/driver_copy.hpp"
 #include "cuda/graph_functions.hpp"
 #include "cuda/graph_params.hpp"
 
@@ -9,52 +12,6 @@ namespace lockstep::cuda {
 namespace {
 
 using Node = GraphNode*;
-
-/// CUDA_KERNEL_NODE_PARAMS_v2.
-struct DriverKernelNode {
-  void* function;
-  unsigned grid[3], block[3], shared;
-  void **arguments, **extra;
-  void *kernel, *context;  // the kernel is looked at where there is no function
-};
-static_assert(sizeof(DriverKernelNode) == 72 && offsetof(DriverKernelNode, arguments) == 40);
-
-/// CUDA_MEMCPY3D.
-struct Side3D {
-  std::size_t x, y, z, level;  // bytes, rows, slices
-  int type;                    // 1 host, 2 device, 3 array, 4 unified
-  const void* host;
-  DevicePointer device;
-  void *array, *reserved;
-  std::size_t pitch, height;
-};
-struct Copy3D {
-  Side3D from, to;
-  std::size_t width, height, depth;
-};
-static_assert(sizeof(Copy3D) == 200 && offsetof(Copy3D, width) == 176);
-
-CopyEnd end_of(Runtime& rt, const Side3D& side, const Copy3D& copy) {
-  enum { kHost = 1, kDevice, kArray, kUnified };
-  if (side.type == kArray) {
-    const Array& array = rt.arrays.at(side.array);
-    require(side.x + copy.width <= array.pitch && side.y + copy.height <= array.rows() &&
-            side.z + copy.depth <= array.slices());
-    return array.part(side.x, side.y, side.z);
-  }
-  require(side.type >= kHost && side.type <= kUnified);
-  const void* const begin = side.type == kHost ? side.host : reinterpret_cast<const void*>(side.device);
-  const std::size_t pitch = side.pitch != 0 ? side.pitch : copy.width;
-  const std::size_t height = side.height != 0 ? side.height : copy.height;
-  require(pitch >= copy.width && height >= copy.height);
-  CopyEnd end = linear(begin, pitch, pitch * height);
-  end.address += side.z * end.slice + side.y * end.pitch + side.x;
-  return end;
-}
-Operation copy_operation(Runtime& rt, const Copy3D* c) {
-  require(c != nullptr && c->width * c->height * c->depth > 0);
-  return Copy{end_of(rt, c->to, *c), end_of(rt, c->from, *c), c->width, c->height, c->depth, abi::kDefault};
-}
 
 /// Calls use(parameters) with those of the runtime.
 int with_kernel(const DriverKernelNode* p, const auto& use) {
@@ -106,7 +63,8 @@ LOCKSTEP_CUDA_API cuGraphAddMemcpyNode(Node* node, void* graph, const Node* deps
                                        const Copy3D* p, void*) {
   return driver_api([&](Runtime& rt) {
     require(node != nullptr);
-    *node = rt.graphs.at(graph).add(copy_operation(rt, p), nodes_of(deps, count));
+    require(p != nullptr);
+    *node = rt.graphs.at(graph).add(copy_of(rt, *p), nodes_of(deps, count));
   });
 }
 LOCKSTEP_CUDA_API cuGraphAddMemsetNode(Node* node, void* graph, const Node* deps, std::size_t count,
@@ -207,8 +165,8 @@ LOCKSTEP_CUDA_API cuGraphExecKernelNodeSetParams_v2(void* exec, Node node, const
 LOCKSTEP_CUDA_API cuGraphExecMemcpyNodeSetParams(void* exec, Node node, const Copy3D* p, void*) {
   return driver_api([&](Runtime& rt) {
     GraphNode& twin = twin_of(*rt.graphs.exec(exec).graph, node);
-    require(type_of(twin) == kMemcpyNode);
-    twin.operation = copy_operation(rt, p);
+    require(p != nullptr && type_of(twin) == kMemcpyNode);
+    twin.operation = copy_of(rt, *p);
   });
 }
 LOCKSTEP_CUDA_API cuGraphExecMemsetNodeSetParams(void* exec, Node node, const MemsetParams* p, void*) {

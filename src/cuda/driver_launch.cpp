@@ -132,6 +132,10 @@ LOCKSTEP_CUDA_API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* ctas
                                                                        std::size_t shared, unsigned) {
   return most_ctas(ctas, f, threads, shared);
 }
+LOCKSTEP_CUDA_API cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* f, int ctas,
+                                                          int threads) {
+  return driver([&] { return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, f, ctas, threads); });
+}
 LOCKSTEP_CUDA_API cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* f,
                                                    std::size_t (*dynamic)(int), std::size_t shared,
                                                    int limit) {

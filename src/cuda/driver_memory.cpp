@@ -195,5 +195,17 @@ LOCKSTEP_CUDA_API cuMemsetD2D32_v2(DevicePointer p, std::size_t pitch, unsigned 
                                    std::size_t h) {
   return fill(p, pitch, v, 4, w, h, nullptr);
 }
+LOCKSTEP_CUDA_API cuMemsetD2D8Async(DevicePointer p, std::size_t pitch, unsigned char v, std::size_t w,
+                                    std::size_t h, void* s) {
+  return fill(p, pitch, v, 1, w, h, s);
+}
+LOCKSTEP_CUDA_API cuMemsetD2D16Async(DevicePointer p, std::size_t pitch, unsigned short v, std::size_t w,
+                                     std::size_t h, void* s) {
+  return fill(p, pitch, v, 2, w, h, s);
+}
+LOCKSTEP_CUDA_API cuMemsetD2D32Async(DevicePointer p, std::size_t pitch, unsigned v, std::size_t w,
+                                     std::size_t h, void* s) {
+  return fill(p, pitch, v, 4, w, h, s);
+}
 
 }  // namespace lockstep::cuda

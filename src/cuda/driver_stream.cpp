@@ -4,6 +4,8 @@
 namespace lockstep::cuda {
 
 namespace {
+using Value = abi::LaunchAttribute::Value;
+
 abi::Stream stream(void* handle) { return static_cast<abi::Stream>(handle); }
 abi::Event event(void* handle) { return static_cast<abi::Event>(handle); }
 
@@ -65,6 +67,20 @@ LOCKSTEP_CUDA_API cuStreamAddCallback(void* s, abi::StreamCallback call, void* d
   return driver([&] { return cudaStreamAddCallback(stream(s), call, data, flags); });
 }
 
+LOCKSTEP_CUDA_API cuStreamAttachMemAsync(void* s, DevicePointer p, std::size_t bytes, unsigned flags) {
+  return driver(
+      [&] { return cudaStreamAttachMemAsync(stream(s), reinterpret_cast<void*>(p), bytes, flags); });
+}
+LOCKSTEP_CUDA_API cuStreamGetAttribute(void* s, int id, Value* value) {
+  return driver([&] { return cudaStreamGetAttribute(stream(s), id, value); });
+}
+LOCKSTEP_CUDA_API cuStreamSetAttribute(void* s, int id, const Value* value) {
+  return driver([&] { return cudaStreamSetAttribute(stream(s), id, value); });
+}
+LOCKSTEP_CUDA_API cuStreamCopyAttributes(void* to, void* from) {
+  return driver([&] { return cudaStreamCopyAttributes(stream(to), stream(from)); });
+}
+
 LOCKSTEP_CUDA_API cuEventCreate(abi::Event* e, unsigned flags) {
   return driver([&] { return cudaEventCreateWithFlags(e, flags); });
 }
@@ -73,6 +89,9 @@ LOCKSTEP_CUDA_API cuEventDestroy_v2(void* e) {
 }
 LOCKSTEP_CUDA_API cuEventRecord(void* e, void* s) {
   return driver([&] { return cudaEventRecord(event(e), stream(s)); });
+}
+LOCKSTEP_CUDA_API cuEventRecordWithFlags(void* e, void* s, unsigned flags) {
+  return driver([&] { return cudaEventRecordWithFlags(event(e), stream(s), flags); });
 }
 LOCKSTEP_CUDA_API cuEventSynchronize(void* e) {
   return driver([&] { return cudaEventSynchronize(event(e)); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "cuda/error.hpp"
 
@@ -48,24 +49,38 @@ bool Graph::contains(const GraphNode* node) const {
   return std::ranges::any_of(nodes, [node](const auto& n) { return n.get() == node; });
 }
 
-Graph* Graph::find(const void* handle) {
-  if (handle == this) return this;
+namespace {
+
+/// The first that `search(graph)` gives of the graphs inside nodes.
+template <class Search>
+auto search_inside(const std::vector<std::unique_ptr<GraphNode>>& nodes, const Search& search)
+    -> decltype(search(std::declval<Graph&>())) {
   for (const auto& node : nodes) {
+    if (node->child)
+      if (auto* found = search(*node->child)) return found;
     if (!node->choice) continue;
     for (const auto& body : node->choice->bodies)
-      if (Graph* found = body->find(handle)) return found;
+      if (auto* found = search(*body)) return found;
   }
   return nullptr;
 }
 
+}  // namespace
+
+Graph* Graph::find(const void* handle) {
+  if (handle == this) return this;
+  return search_inside(nodes, [&](Graph& inside) { return inside.find(handle); });
+}
+
 Graph* Graph::owner(const GraphNode* wanted) {
   if (contains(wanted)) return this;
-  for (const auto& node : nodes) {
-    if (!node->choice) continue;
-    for (const auto& body : node->choice->bodies)
-      if (Graph* found = body->owner(wanted)) return found;
-  }
-  return nullptr;
+  return search_inside(nodes, [&](Graph& inside) { return inside.owner(wanted); });
+}
+
+GraphNode* Graph::twin(const GraphNode* original) {
+  for (const auto& node : nodes)
+    if (node->original == original) return node.get();
+  return search_inside(nodes, [&](Graph& inside) { return inside.twin(original); });
 }
 
 bool Graph::has_choices() const {
@@ -77,10 +92,12 @@ bool Graph::has_choices() const {
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
   copy->conditions = conditions;
+  copy->objects = objects;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes) {
     auto twin = std::make_unique<GraphNode>(*node);
     twin->original = node.get();
+    if (node->child) twin->child = node->child->clone();
     if (node->choice) {
       twin->choice = std::make_shared<GraphChoice>(*node->choice);
       for (auto& body : twin->choice->bodies) body = body->clone();

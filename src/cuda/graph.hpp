@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "cuda/context.hpp"
 #include "cuda/operation.hpp"
+#include "cuda/stream_state.hpp"
+#include "cuda/user_objects.hpp"
 
 namespace lockstep::cuda {
 
@@ -49,12 +52,14 @@ struct GraphChoice {
 struct GraphNode {
   Operation operation;
   unsigned device = current_device();    // on which it is carried out
-  std::shared_ptr<const Graph> child;    // a child graph's node performs all of it, as it was when added
+  std::shared_ptr<Graph> child;          // a child graph's node performs all of it, as it was when added
   std::shared_ptr<GraphChoice> choice;   // a conditional node
   std::vector<GraphNode*> dependencies;  // each once, in the order given
   const GraphNode* original = nullptr;   // in a clone: the node it was copied from
   bool enabled = true;
   std::vector<void*> arguments;  // of a kernel, in its parameters: what cudaGraphKernelNodeGetParams gives
+  std::vector<BatchOperation> batch;               // of memory operations, as they were given
+  std::map<int, LaunchAttributeValue> attributes;  // of a kernel: hints that were set, by their number
 };
 
 /// Nodes have stable addresses: they are the program's handles.
@@ -62,6 +67,7 @@ struct Graph {
   unsigned device = current_device();  // that it is destroyed with
   std::vector<std::unique_ptr<GraphNode>> nodes;
   std::vector<std::shared_ptr<const GraphCondition>> conditions;
+  UserReferences objects;  // that live as long as it, its clones and instances
 
   GraphNode* add(Operation operation, const std::vector<GraphNode*>& dependencies);
   void remove(GraphNode* node);
@@ -69,10 +75,13 @@ struct Graph {
   void connect(GraphNode* from, GraphNode* to);
   void disconnect(GraphNode* from, GraphNode* to);
   [[nodiscard]] bool contains(const GraphNode* node) const;
-  /// This graph or a body of its conditional nodes, to any depth, by address; nullptr where there is none.
+  /// This graph, a child of its nodes or a body of its conditional ones, to any depth, by address; nullptr
+  /// where there is none.
   [[nodiscard]] Graph* find(const void* handle);
   /// The same for the one that has this node.
   [[nodiscard]] Graph* owner(const GraphNode* node);
+  /// The node that was made of this one by clone(), to any depth; nullptr where there is none.
+  [[nodiscard]] GraphNode* twin(const GraphNode* original);
   [[nodiscard]] bool has_choices() const;
   /// Calls visit(allocation) for the memory that its own nodes allocate.
   template <class Visit>

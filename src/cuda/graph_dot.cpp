@@ -33,6 +33,9 @@ struct Label {
   std::string operator()(const PrefetchMemory& p) const {
     return fmt::format("PREFETCH\\n{} bytes", p.bytes);
   }
+  std::string operator()(const ValueOperations& v) const {
+    return fmt::format("BATCH_MEM_OP\\n{} operations", v.list.size());
+  }
 };
 
 std::string label_of(const GraphNode& node) {

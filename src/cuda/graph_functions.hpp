@@ -51,6 +51,38 @@ int cudaGraphGetRootNodes(void*, lockstep::cuda::GraphNode**, std::size_t*);
 int cudaGraphNodeGetType(lockstep::cuda::GraphNode*, int*);
 int cudaGraphKernelNodeGetParams(lockstep::cuda::GraphNode*, lockstep::cuda::KernelNodeParams*);
 int cudaGraphKernelNodeSetParams(lockstep::cuda::GraphNode*, const lockstep::cuda::KernelNodeParams*);
+int cudaGraphNodeSetParams(lockstep::cuda::GraphNode*, lockstep::cuda::NodeParams*);
+int cudaGraphExecNodeSetParams(void*, lockstep::cuda::GraphNode*, lockstep::cuda::NodeParams*);
+int cudaGraphChildGraphNodeGetGraph(lockstep::cuda::GraphNode*, void**);
+int cudaGraphExecChildGraphNodeSetParams(void*, lockstep::cuda::GraphNode*, void*);
+int cudaGraphEventRecordNodeGetEvent(lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event*);
+int cudaGraphEventWaitNodeGetEvent(lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event*);
+int cudaGraphEventRecordNodeSetEvent(lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event);
+int cudaGraphEventWaitNodeSetEvent(lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event);
+int cudaGraphExecEventRecordNodeSetEvent(void*, lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event);
+int cudaGraphExecEventWaitNodeSetEvent(void*, lockstep::cuda::GraphNode*, lockstep::cuda::abi::Event);
+int cudaGraphMemcpyNodeGetParams(lockstep::cuda::GraphNode*, lockstep::cuda::abi::Memcpy3DParms*);
+int cudaGraphMemsetNodeSetParams(lockstep::cuda::GraphNode*, const lockstep::cuda::MemsetParams*);
+int cudaGraphHostNodeSetParams(lockstep::cuda::GraphNode*, const lockstep::cuda::HostNodeParams*);
+int cudaGraphMemAllocNodeGetParams(lockstep::cuda::GraphNode*, lockstep::cuda::MemAllocNodeParams*);
+int cudaGraphMemFreeNodeGetParams(lockstep::cuda::GraphNode*, void**);
+int cudaGraphAddMemAllocNode(lockstep::cuda::GraphNode**, void*, lockstep::cuda::GraphNode* const*,
+                             std::size_t, lockstep::cuda::MemAllocNodeParams*);
+int cudaGraphConditionalHandleCreate(unsigned long long*, void*, unsigned, unsigned);
+int cudaGraphKernelNodeGetAttribute(lockstep::cuda::GraphNode*, int,
+                                    lockstep::cuda::abi::LaunchAttribute::Value*);
+int cudaGraphKernelNodeSetAttribute(lockstep::cuda::GraphNode*, int,
+                                    const lockstep::cuda::abi::LaunchAttribute::Value*);
+int cudaGraphKernelNodeCopyAttributes(lockstep::cuda::GraphNode*, lockstep::cuda::GraphNode*);
+int cudaUserObjectCreate(lockstep::cuda::UserObject**, void*, lockstep::cuda::abi::HostFn, unsigned,
+                         unsigned);
+int cudaUserObjectRetain(lockstep::cuda::UserObject*, unsigned);
+int cudaUserObjectRelease(lockstep::cuda::UserObject*, unsigned);
+int cudaGraphRetainUserObject(void*, lockstep::cuda::UserObject*, unsigned, unsigned);
+int cudaGraphReleaseUserObject(void*, lockstep::cuda::UserObject*, unsigned);
+int cudaDeviceGetGraphMemAttribute(int, int, std::uint64_t*);
+int cudaDeviceSetGraphMemAttribute(int, int, const std::uint64_t*);
+int cudaDeviceGraphMemTrim(int);
 int cudaGraphMemsetNodeGetParams(lockstep::cuda::GraphNode*, lockstep::cuda::MemsetParams*);
 int cudaGraphHostNodeGetParams(lockstep::cuda::GraphNode*, lockstep::cuda::HostNodeParams*);
 int cudaGraphDebugDotPrint(void*, const char*, unsigned);

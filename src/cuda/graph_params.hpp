@@ -2,6 +2,7 @@
 // measured on CUDA 13.0.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cuda/abi.hpp"
@@ -32,12 +33,22 @@ struct HostNodeParams {
 };
 
 struct MemAllocNodeParams {
-  std::byte pool[88];
+  abi::MemPoolProps properties;
   const void* accessDescs;
   std::size_t accessDescCount, bytesize;
   void* dptr;  // out
 };
 static_assert(sizeof(MemAllocNodeParams) == 120 && offsetof(MemAllocNodeParams, bytesize) == 104);
+
+/// CUDA_BATCH_MEM_OP_NODE_PARAMS.
+struct BatchParams {
+  static constexpr unsigned kMost = 256;  // operations (cuStreamBatchMemOp)
+  void* context;
+  unsigned count;
+  const BatchOperation* operations;
+  unsigned flags;
+};
+static_assert(sizeof(BatchParams) == 32 && offsetof(BatchParams, operations) == 16);
 
 struct ConditionalNodeParams {
   unsigned long long handle;
@@ -71,6 +82,7 @@ struct NodeParams {
       void* dptr;
     } free;
     ConditionalNodeParams conditional;
+    BatchParams memOp;  // of the driver API only
   };
   long long reserved2;
 };
@@ -88,6 +100,7 @@ enum NodeType {
   kEventRecordNode,
   kMemAllocNode = 10,
   kMemFreeNode,
+  kBatchMemOpNode,
   kConditionalNode = 13
 };
 [[nodiscard]] NodeType type_of(const GraphNode& node);
@@ -113,6 +126,12 @@ enum NodeType {
 [[nodiscard]] Operation host_operation(const HostNodeParams& p);
 [[nodiscard]] Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p);
 
+[[nodiscard]] Operation batch_operation(const BatchParams& p);
+/// Nothing where it has no effect here.
+[[nodiscard]] std::optional<ValueOperation> value_operation(const BatchOperation& operation);
+/// Of any type but child graphs and conditional nodes, which ApiError(NotSupported) names.
+[[nodiscard]] Operation operation_of(Runtime& rt, NodeParams& p);
+
 /// `bytes` of the variable that `symbol` names, from `offset` on.
 [[nodiscard]] std::byte* inside_symbol(Runtime& rt, const void* symbol, std::size_t offset,
                                        std::size_t bytes);
@@ -122,5 +141,7 @@ void place(Runtime& rt, GraphNode& node);
 
 /// Adds a node that performs a copy of `child`.
 GraphNode* add_child_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> dependencies, void* child);
+/// Adds a node of any type.
+GraphNode* add_node(Runtime& rt, Graph& graph, std::vector<GraphNode*> after, NodeParams& p);
 
 }  // namespace lockstep::cuda

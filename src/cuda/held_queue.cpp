@@ -24,6 +24,18 @@ bool read_own(Address from, void* to, std::size_t bytes) {
   return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
+/// Not only for what comes before it.
+bool waits_itself(const Work& work) {
+  return work.run != nullptr || std::holds_alternative<ValueOperations>(work.operation);
+}
+std::string name_of(const Work& work) {
+  return work.run ? "kernel " + work.run->source.kernel->name : "a stream (cuStreamWaitValue)";
+}
+/// Where the warps of a kernel stand.
+std::string place_of(const Work& work) {
+  return work.run && work.run->grid ? "; its warps stand at\n" + work.run->grid->dump() : std::string();
+}
+
 std::size_t span_of(const Copy& c) {
   return c.from.slice * (c.depth - 1) + c.from.pitch * (c.height - 1) + c.width;
 }
@@ -104,7 +116,7 @@ bool HeldQueue::go_on() {
     for (auto at = all_.begin(); at != all_.end();) {
       const bool ready = !before.holds(*at) && (!at->run || may_go_on(*at->run));
       const bool done = ready && try_work(*at);
-      moved |= ready && (done || !at->run->awaited.empty());
+      moved |= done || (ready && at->run && !at->run->awaited.empty());
       any |= moved;
       if (!done) before.add(*at);
       at = done ? all_.erase(at) : std::next(at);
@@ -178,7 +190,7 @@ void HeldQueue::wait_event(const EventState& event) {
 }
 
 const Work* HeldQueue::waiting_kernel() const {
-  const auto found = std::ranges::find_if(all_, [](const Work& work) { return work.run != nullptr; });
+  const auto found = std::ranges::find_if(all_, waits_itself);
   return found == all_.end() ? nullptr : &*found;
 }
 
@@ -187,27 +199,28 @@ void HeldQueue::pause(unsigned round) {
   using namespace std::chrono_literals;
   constexpr unsigned kLong = 5000;  // rounds of at least a millisecond
   const Work* const work = waiting_kernel();
-  const std::string name = work ? work->run->source.kernel->name : "";
-  const auto where = [&] { return work && work->run->grid ? work->run->grid->dump() : std::string(); };
-  if (round == kLong)
-    print_err("lockstep: kernel {} waits for a write of the program's; its warps stand at\n{}", name,
-              where());
+  const std::string name = work ? name_of(*work) : "",
+                    kernel = work && work->run ? work->run->source.kernel->name : "(none)";
+  const auto where = [&] {
+    return work && work->run && work->run->grid ? work->run->grid->dump() : std::string();
+  };
+  if (round == kLong && work)
+    print_err("lockstep: {} waits for a write of the program's{}\n", name, place_of(*work));
   with_.turns.pass(with_.mutex);
   const KernelRuns runs;
   with_.mutex.unlock();
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(20us * (round + 1), 1ms));
   with_.mutex.lock();
-  if (interrupt_flag()->load()) end_interrupted(name, waiting_kernel() == work ? where() : std::string());
+  if (interrupt_flag()->load()) end_interrupted(kernel, waiting_kernel() == work ? where() : std::string());
 }
 
 void HeldQueue::give_up(const Work& work) {
   Status& sticky = with_.devices[work.stream->device].sticky;
   sticky = Status::kErrorLaunchTimeout;
-  throw ApiError(sticky,
-                 fmt::format("kernel {} waits for a write that nobody is left to make: the program's only "
-                             "thread waits for the kernel; its warps stand at\n{}{}",
-                             work.run->source.kernel->name,
-                             work.run->grid ? work.run->grid->dump() : std::string(), network_waits()));
+  throw ApiError(
+      sticky, fmt::format("{} waits for a write that nobody is left to make: the program's only thread waits "
+                          "for it{}{}",
+                          name_of(work), place_of(work), network_waits()));
 }
 
 /// Which words of the network's memory the kernels that are held have read.
@@ -236,12 +249,12 @@ void HeldQueue::drop(std::optional<unsigned> device) {
   }
   const auto dropped = [&](const Work& work) { return !device || work.stream->device == *device; };
   const auto kernel =
-      std::ranges::find_if(all_, [&](const Work& work) { return work.run != nullptr && dropped(work); });
+      std::ranges::find_if(all_, [&](const Work& work) { return waits_itself(work) && dropped(work); });
   if (kernel != all_.end())
     print_err(
-        "lockstep: warning: kernel {} still waited for a write of the program's; it and what was behind it, "
-        "{} operations in all, are left out\n",
-        kernel->run->source.kernel->name, std::ranges::count_if(all_, dropped));
+        "lockstep: warning: {} still waited for a write of the program's; it and what was behind it, {} "
+        "operations in all, are left out\n",
+        name_of(*kernel), std::ranges::count_if(all_, dropped));
   all_.remove_if(dropped);
   count_held();
   if (all_.empty()) end();

@@ -1,5 +1,5 @@
-// Kernels that wait for a write of the host, and the work behind them: held at its call, done when the host
-// waits or asks.
+// Kernels and streams that wait for a write of the host, and the work behind them: held at its call, done
+// when the host waits or asks.
 #pragma once
 
 #include <cstdint>

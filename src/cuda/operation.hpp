@@ -77,9 +77,32 @@ struct PrefetchMemory {
   bool to_host = false;
   std::uint16_t device = 0;  // else
 };
+/// One of cuStreamBatchMemOp: writes a value of 4 or 8 bytes, or waits until memory has one.
+struct ValueOperation {
+  enum class Kind : std::uint8_t { kWrite, kWaitGreaterOrEqual, kWaitEqual, kWaitAnd, kWaitNor };
+  Address address = 0;
+  std::uint64_t value = 0;
+  Kind kind = Kind::kWrite;
+  std::uint8_t bytes = 4;
+};
+/// CUstreamBatchMemOpParams: waits and writes; other operations have only the first field.
+struct BatchOperation {
+  int operation;
+  Address address;
+  std::uint64_t value;  // of 32 bits, the low ones
+  unsigned flags;
+  Address alias;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(BatchOperation) == 48 && offsetof(BatchOperation, flags) == 24);
+
+struct ValueOperations {
+  std::vector<ValueOperation> list;
+  std::size_t done = 0;  // of them, from the first on
+};
 struct Nothing {};
 
 using Operation = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent,
-                               AllocateMemory, FreeMemory, PrefetchMemory>;
+                               AllocateMemory, FreeMemory, PrefetchMemory, ValueOperations>;
 
 }  // namespace lockstep::cuda

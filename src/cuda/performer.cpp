@@ -25,6 +25,26 @@ void check_kind(const exec::DeviceMemory& memory, const Copy& c) {
     throw ApiError(Status::kErrorInvalidValue);
 }
 
+/// Is what is waited for there? Differences are cyclic (CUDA driver API, CUstreamWaitValue_flags).
+bool holds(const ValueOperation& wait, const std::byte* word) {
+  using Kind = ValueOperation::Kind;
+  std::uint64_t now = 0;
+  std::memcpy(&now, word, wait.bytes);
+  const std::uint64_t all = wait.bytes == 8 ? ~std::uint64_t{0} : 0xffffffff;
+  switch (wait.kind) {
+    case Kind::kWaitGreaterOrEqual:
+      return ((now - wait.value) & all & ~(all >> 1)) == 0;
+    case Kind::kWaitEqual:
+      return now == (wait.value & all);
+    case Kind::kWaitAnd:
+      return (now & wait.value & all) != 0;
+    case Kind::kWaitNor:
+      return (~(now | wait.value) & all) != 0;
+    default:
+      return true;
+  }
+}
+
 template <class T>
 void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
   const T element = static_cast<T>(value);
@@ -38,9 +58,9 @@ void fill_row(std::byte* row, std::uint32_t value, std::size_t elements) {
 bool Performer::perform(Work& work) {
   const OnDevice device(work.stream->device);
   work.stream->asked = false;
-  const bool works = std::holds_alternative<KernelLaunch>(work.operation) ||
-                     std::holds_alternative<Copy>(work.operation) ||
-                     std::holds_alternative<Fill>(work.operation);
+  const bool works =
+      std::holds_alternative<KernelLaunch>(work.operation) || std::holds_alternative<Copy>(work.operation) ||
+      std::holds_alternative<ValueOperations>(work.operation) || std::holds_alternative<Fill>(work.operation);
   bool done = false;
   if (!std::holds_alternative<KernelLaunch>(work.operation)) parts_.recording.begin(*work.stream, work.issue);
   if (!works || parts_.recording.recorder() == nullptr) {
@@ -86,6 +106,7 @@ bool Performer::carry_out(Work& work) {
       return p.parts_.devices.current().graph_memory.begin_use(a.memory), true;
     }
     bool operator()(const FreeMemory& f) const { return p.free(f), true; }
+    bool operator()(ValueOperations& v) const { return p.values(v, stream); }
   };
   return std::visit(Visitor{*this, work, *work.stream}, work.operation);
 }
@@ -119,6 +140,25 @@ void Performer::free(const FreeMemory& f) {
   const auto address = reinterpret_cast<Address>(f.address);
   if (!parts_.devices.end_graph_use(address) && !parts_.allocations.release(address))
     throw ApiError(Status::kErrorInvalidValue);
+}
+
+/// False where one waits still. Nothing is recorded of a wait: what is behind it may come before the write in
+/// simulated time.
+bool Performer::values(ValueOperations& operations, const StreamState& stream) {
+  for (; operations.done < operations.list.size(); ++operations.done) {
+    const ValueOperation& one = operations.list[operations.done];
+    if (!parts_.memory.accessible(one.address, one.bytes)) throw ApiError(Status::kErrorInvalidValue);
+    auto* const word = reinterpret_cast<std::byte*>(one.address);
+    if (one.kind == ValueOperation::Kind::kWrite) {
+      if (parts_.memory.in_arena(one.address))
+        parts_.memory_log.fill({word, one.bytes, one.bytes, 0, 1, one.bytes, 1, 1}, stream);
+      parts_.memory.wrote(one.address, one.bytes);
+      std::memcpy(word, &one.value, one.bytes);
+    } else if (!holds(one, word)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void Performer::copy(const Copy& c, const StreamState& stream) {

@@ -16,6 +16,7 @@
 #include "cuda/held_queue.hpp"
 #include "cuda/kernel_runner.hpp"
 #include "cuda/lookout.hpp"
+#include "cuda/managed_advice.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/modules.hpp"
 #include "cuda/multicast.hpp"
@@ -26,7 +27,9 @@
 #include "cuda/recording.hpp"
 #include "cuda/settings.hpp"
 #include "cuda/streams.hpp"
+#include "cuda/texture_objects.hpp"
 #include "cuda/turns.hpp"
+#include "cuda/user_objects.hpp"
 #include "cuda/virtual_memory.hpp"
 #include "cuda/warnings.hpp"
 #include "exec/device_memory.hpp"
@@ -53,12 +56,15 @@ class Runtime {
   MulticastObjects multicast{memory, virtual_memory, memory_log};
   Processes processes{memory};
   exec::TextureTable textures;
+  TextureObjects texture_objects;
   Modules modules;
   Pools pools;
   Allocations allocations{memory, memory_log, pools};
   Arrays arrays;
+  ManagedAdvice advice;
   Devices devices{settings.devices, memory};
   Streams streams{devices, recording};
+  UserObjects user_objects;
   Graphs graphs{streams};
   FindingsFile findings{settings, memory, warnings};
   KernelRunner kernels{{settings, memory, textures, modules, devices, recording, findings, warnings}};

@@ -1,13 +1,19 @@
 // What the runtime knows of a stream and of an event.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace lockstep::cuda {
 
 struct Graph;
 struct GraphNode;
+
+/// cudaLaunchAttributeValue.
+using LaunchAttributeValue = std::array<std::byte, 64>;
 
 /// Flags of cudaStreamCreateWithFlags and cudaEventCreateWithFlags, as in the runtime's headers.
 inline constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
@@ -22,7 +28,8 @@ struct StreamState {
   bool asked = false;        // since something was put in: cudaStreamQuery
   Graph* capture = nullptr;  // operations become nodes of it
   bool capture_origin = false;
-  std::vector<GraphNode*> capture_tail;  // what the next captured operation depends on
+  std::map<int, LaunchAttributeValue> attributes;  // that were set and have no effect, by their number
+  std::vector<GraphNode*> capture_tail;            // what the next captured operation depends on
 
   /// Its work and that of the device's default stream wait for each other, or it is that stream.
   [[nodiscard]] bool blocks() const { return (flags & kStreamNonBlocking) == 0; }

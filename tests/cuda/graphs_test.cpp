@@ -43,3 +43,25 @@ TEST_CASE("graphs of the driver API: recordings and reports are those of any num
   CHECK(one.find("\"scale\"") != std::string::npos);
   CHECK(report("2") == one);
 }
+
+TEST_CASE("graph nodes: parameters and attributes that are set and told, batches, children, objects") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const Finished done = run({"exec", "--functional", "--", LOCKSTEP_GRAPH_NODES_PROGRAM, ptx});
+  CHECK(done.out == "PASS\n");
+  CHECK(done.code == 0);
+  CHECK(done.err.find("not supported") == std::string::npos);
+}
+
+TEST_CASE("graph nodes: reports are those of any number of threads") {
+  const Folder folder;
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const auto report = [&](const char* threads) {
+    CHECK(run({"exec", "-q", "--threads", threads, "-o", folder / "out", "--", LOCKSTEP_GRAPH_NODES_PROGRAM,
+               ptx})
+              .out == "PASS\n");
+    return slurp(folder / "out/stats.json");
+  };
+  const std::string one = report("1");
+  CHECK(one.find("\"scale\"") != std::string::npos);
+  CHECK(report("2") == one);
+}

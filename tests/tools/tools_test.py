@@ -19,6 +19,8 @@ sys.path.insert(0, TOOLS)
 sys.path.insert(1, os.path.join(TOOLS, "experiments", "uvm"))
 
 import accelsim_compare  # noqa: E402
+import command_line  # noqa: E402
+import cuda_api  # noqa: E402
 import derive_energy  # noqa: E402
 import derive_memory  # noqa: E402
 import lab  # noqa: E402
@@ -200,7 +202,7 @@ class CommandLines(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""), script)
         self.assertIn("usage", done.stdout.lower(), script)
         self.check_refused(script, "--no-such-option")
-        if name != "make_ptx.sh":  # takes no arguments
+        if name not in ("make_ptx.sh", "cuda_api.py"):  # they need no arguments
             self.check_refused(script)
         if name not in ("make.sh", "public_inputs.py"):  # they make their folder
             self.check_refused(script, "/no/such/file")
@@ -237,6 +239,27 @@ class CommandLines(unittest.TestCase):
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--forms", "tape")
             self.check_refused(os.path.join(ROOT, "bench", "speed"), PROGRAM, "--only", "nothing")
             self.check_refused(os.path.join(ROOT, "bench", "guard"), folder)
+
+
+class CudaApi(unittest.TestCase):
+    def test_what_is_refused_is_what_the_library_has_no_body_for(self):
+        library = os.path.join(os.path.dirname(PROGRAM), "libcudart.so.13")
+        lines = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True, text=True).stdout
+        kinds = {name.split("@")[0]: kind for _, kind, name in (line.split() for line in lines.splitlines())}
+        runtime, driver, refused = cuda_api.states(cuda_api.ROOT / "src/cuda")
+        self.assertEqual({name for name in runtime | driver if kinds.get(name) == "W"}, set(refused))
+        self.assertEqual({name for name in runtime | driver if name not in kinds}, set())
+        self.assertTrue({"cuGreenCtxCreate", "cuMemAlloc"} <= set(refused))
+        self.assertTrue({"cudaGraphAddNode", "cuMemAlloc_v2", "cuLaunchKernel_ptsz"}.isdisjoint(refused))
+
+    def test_each_refusal_has_one_reason_and_each_reason_a_refusal(self):
+        rules = [{"match": "cuGreen.*", "why": "green"}, {"match": "cu.*", "why": "other"}]
+        self.assertEqual(cuda_api.reasons({"cuGreenCtxCreate", "cuLaunch"}, rules),
+                         {"cuGreenCtxCreate": "green", "cuLaunch": "other"})
+        with self.assertRaises(command_line.Failure):
+            cuda_api.reasons({"cudaGL"}, [{"match": "cuGreen.*", "why": "green"}])
+        with self.assertRaises(command_line.Failure):
+            cuda_api.reasons({"cuGreenCtxCreate"}, rules)
 
 
 class LockstepStats(unittest.TestCase):

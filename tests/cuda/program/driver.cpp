@@ -88,7 +88,7 @@ int cuOccupancyMaxPotentialBlockSize(int*, int*, void*, std::size_t (*)(int), st
 int cuFuncGetAttribute(int*, int, void*);
 int cuGetErrorName(int, const char**);
 int cuGetProcAddress_v2(const char*, void**, int, unsigned long long, int*);
-int cuStreamBatchMemOp_v2();  // one that is not there
+int cuGreenCtxCreate();  // one that is not there
 int cudaGetLastError();
 int cudaGraphCreate(void**, unsigned);
 int cudaGraphAddNode(void**, void*, void* const*, const void*, std::size_t, AnyNode*);
@@ -357,7 +357,7 @@ int main(int argc, char** argv) {
   check(cuGetProcAddress_v2("cuMemAlloc", &entry, 13000, 0, nullptr) == 0 &&
             entry == reinterpret_cast<void*>(&cuMemAlloc_v2),
         "entry point");
-  check(cuStreamBatchMemOp_v2() == 801, "what is not supported");
+  check(cuGreenCtxCreate() == 801, "what is not supported");
   launches(module);
   virtual_memory(module);
   many_registers();

@@ -44,7 +44,7 @@ int cudaEventRecord(void*, void*);
 int cudaEventSynchronize(void*);
 int cudaEventQuery(void*);
 int cudaEventElapsedTime(float*, void*, void*);
-int cudaGraphRetainUserObject();  // one that is not there
+int cudaGraphicsMapResources();  // one that is not there
 }
 
 inline std::vector<char> fatbin_of(const std::string& ptx) {

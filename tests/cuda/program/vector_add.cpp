@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
   cudaMemcpy(a, host.data(), bytes, 1);
   cudaMemcpy(b, host.data(), bytes, 1);
   if (fault == "null") a = nullptr;
-  if (fault == "unsupported") std::printf("%d\n", cudaGraphRetainUserObject());
+  if (fault == "unsupported") std::printf("%d\n", cudaGraphicsMapResources());
   void* args[] = {&a, &b, &c, &n};
   const int launched = launch(&stub, fault == "geometry" ? 0 : 40, 256, args);
   const int ended = cudaDeviceSynchronize();

@@ -1,0 +1,26 @@
+// Functions of both APIs that few programs call.
+#include <catch2/catch.hpp>
+
+#include "tests/cli/program.hpp"
+
+using namespace lockstep;
+using namespace lockstep::cli;
+
+TEST_CASE(
+    "entries: arrays, textures, managed memory, libraries, values in memory, contexts do as documented") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const Finished done = run({"exec", "--functional", "--", LOCKSTEP_ENTRIES_PROGRAM, ptx});
+  CHECK(done.out == "PASS\n");
+  CHECK(done.code == 0);
+  CHECK(
+      done.err.find("the program called functions that are not supported: cuGetExportTable cuGreenCtxCreate "
+                    "cuMemAlloc cudaGLSetGLDevice\n") != std::string::npos);
+}
+
+TEST_CASE("entries: a stream that waits for a value that nobody writes is an error that says so") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const Finished done = run({"exec", "--functional", "--", LOCKSTEP_ENTRIES_PROGRAM, ptx, "wait-for-ever"});
+  CHECK(done.out == "result 702\n");
+  CHECK(done.err.find("a stream (cuStreamWaitValue) waits for a write that nobody is left to make") !=
+        std::string::npos);
+}
