@@ -2,18 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
+
+#include "config/network_designs.hpp"
 
 namespace lockstep::config {
-
-/// Who serves the queues of a device's kernels (LeBeane et al., "ComP-Net", PACT 2018).
-enum class NetDesign : std::uint8_t {
-  kCompNet,  // the device's command processor; its commands to the NIC stand in device memory
-  kDgpu,     // threads of the host, which read the queues over PCIe; commands stand in host memory
-};
-/// By the enumeration's values.
-[[nodiscard]] std::span<const std::string_view> net_designs();
 
 /// The defaults are those of network_fields.cpp, which says the unit, meaning and source of each.
 struct NodeGroup {

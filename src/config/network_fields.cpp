@@ -158,11 +158,6 @@ std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / 
 
 }  // namespace
 
-std::span<const std::string_view> net_designs() {
-  static constexpr std::string_view kNames[] = {"compnet", "dgpu"};
-  return kNames;
-}
-
 const std::vector<NetworkField>& network_fields() {
   static const NetworkRows fields = [] {
     NetworkRows all;
@@ -183,7 +178,7 @@ void set_network_value(NetworkConfig& to, std::string_view section, const std::s
                        const std::string& value) {
   if (section == "node") {
     if (key != "design") unknown_key(key, {"design"});
-    to.node.design = static_cast<NetDesign>(index_of(net_designs(), value));
+    to.node.design = net_design(value);
     return;
   }
   std::vector<std::string_view> names;

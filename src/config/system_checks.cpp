@@ -2,11 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "config/network_fields.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::config {
 namespace {
+
+/// Whether a link leads from one node to the other.
+bool linked(const SystemConfig& system, std::uint32_t a, std::uint32_t b) {
+  return std::ranges::any_of(system.edges, [&](const LinkEdge& edge) {
+    return (edge.a == a && edge.b == b) || (edge.a == b && edge.b == a);
+  });
+}
 
 /// Messages of the network go from a device to its NIC, between NICs, and where threads of the host serve the
 /// queues, between host, device and NIC.
@@ -21,7 +30,12 @@ void check_ways(const SystemConfig& system) {
   };
   for (std::uint32_t d = 0; d < system.first_host(); ++d) {
     check(d, system.nic_of(d));
-    if (system.network.node.design != NetDesign::kDgpu) continue;
+    if (!system.served_by(NetDesignTraits::Server::kHostThreads)) continue;
+    if (traits(system.network.node.design).coherent && !linked(system, d, system.host_of(d)))
+      throw UserError(fmt::format(
+          "[node] has design = {}, in which device and host share coherent memory; expected a link "
+          "between {} and {} in [edges]",
+          traits(system.network.node.design).name, system.node_name(d), system.node_name(system.host_of(d))));
     check(d, system.host_of(d));
     check(system.host_of(d), system.nic_of(d));
   }
@@ -41,8 +55,9 @@ void check_nodes(const SystemConfig& system) {
     throw UserError(fmt::format(
         "[system] has {} devices, {} hosts and {} NICs; expected as many devices for each of them", devices,
         system.hosts, system.nics));
-  if (system.network.node.design == NetDesign::kDgpu && system.hosts == 0)
-    throw UserError("[node] has design = dgpu; expected 'hosts' in [system]");
+  if (system.served_by(NetDesignTraits::Server::kHostThreads) && system.hosts == 0)
+    throw UserError(fmt::format("[node] has design = {}; expected 'hosts' in [system]",
+                                traits(system.network.node.design).name));
   check_network(system.network);
   check_ways(system);
 }

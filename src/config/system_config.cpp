@@ -59,8 +59,7 @@ std::string devices_ini(const SystemConfig& system) {
 }
 
 std::string network_ini(const SystemConfig& system) {
-  std::string out = fmt::format("\n[node]\ndesign = {}\n",
-                                net_designs()[static_cast<std::size_t>(system.network.node.design)]);
+  std::string out = fmt::format("\n[node]\ndesign = {}\n", traits(system.network.node.design).name);
   std::string section;
   for (const NetworkField& field : network_fields()) {
     if (field.section != section) out += fmt::format("\n[{}]\n", section = field.section);

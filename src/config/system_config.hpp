@@ -76,9 +76,13 @@ struct SystemConfig {
   [[nodiscard]] std::uint32_t host_of(std::uint32_t device) const {
     return first_host() + device * hosts / first_host();
   }
+  /// Whether it is they who serve queues.
+  [[nodiscard]] bool served_by(NetDesignTraits::Server server) const {
+    return nics > 0 && traits(network.node.design).server == server;
+  }
   /// Of each device's command processor: 0 where nobody programs it.
   [[nodiscard]] std::uint32_t cores() const {
-    return nics > 0 && network.node.design == NetDesign::kCompNet ? network.command_processor.cores : 0;
+    return served_by(NetDesignTraits::Server::kCores) ? network.command_processor.cores : 0;
   }
   [[nodiscard]] std::string node_name(std::uint32_t node) const;
   /// Several devices, or a network: there are links, and reports say which device is meant.

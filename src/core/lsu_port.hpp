@@ -9,6 +9,7 @@
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "stats/counters.hpp"
+#include "trace/net_operation.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {
@@ -38,6 +39,7 @@ class LsuPort {
   /// Precondition: not full. The reply address is filled in here.
   void send(Cycle now, icnt::Request& request) {
     request.reply_to = reply_to_;
+    if (rings(request)) return put_out(now, map_->peer_port(request.line), request);
     push(now, map_->port(request.line, half_), request);
   }
   /// Of a managed page that is elsewhere, with its reply address: by its slice to the host, or to the peer
@@ -92,13 +94,22 @@ class LsuPort {
   }
 
  private:
+  /// A write of the status word, the first of its 64 bytes, of an entry of a NIC's own queue.
+  [[nodiscard]] bool rings(const icnt::Request& r) const {
+    static_assert(trace::kNetEntryBytes == 2 * kSectorBytes);
+    return r.signals && ((r.bytes[0] | r.bytes[2]) & 0xf) != 0 &&
+           map_->doorbell(r.line) != mem::Apertures::kNoDoorbell;
+  }
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
+    if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;
+    put_out(now, to, request);
+  }
+  void put_out(Cycle now, std::uint32_t to, const icnt::Request& request) {
     const auto data = icnt::carries_data(request.kind) ? bit_count(request.sectors) : 0u;
     const std::uint32_t flits = icnt::Fabric::flits(data, out_bytes_);
     ++counters_[request.kernel].requests;
     counters_[request.kernel].flits += flits;
     kernels_[(head_ + queued_++) & (kernels_.size() - 1)] = request.kernel;
-    if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;
     out_.push(now, to, flits, request);
   }
 

@@ -157,10 +157,21 @@ void PeerPort::accept(const icnt::Request& request) {
   if (icnt::is_remote(request.kind)) return accept_managed(request);
   const std::uint16_t owner = map_->owner(request.line);
   if (owner == mem::Apertures::kMulticast) return ask_all(request);
-  if (owner >= wiring_.devices && request.reply_to < fabric_->core_requester(0))
+  if (owner == wiring_.device) return ring(request);
+  if (owner >= wiring_.first_nic && request.reply_to < fabric_->core_requester(0))
     throw UserError(fmt::format("a kernel of device {} accesses {:#x}, where NICs have their doorbells",
                                 wiring_.device, request.line));
   ask(owner, {request, false, owner, 0}, request.line);
+}
+
+/// The store of a status word in a NIC's own queue.
+void PeerPort::ring(const icnt::Request& request) {
+  link::Message message;
+  message.access = request;
+  message.access.tag = 0;
+  send(map_->doorbell(request.line), kRequests, message);
+  lanes_[map_->lane(request.line)].to_answer.push(
+      {request.reply_to, {request.line, request.tag, request.kind, request.sectors, request.kernel}});
 }
 
 /// Multicast: what a load reads is the sum of what its devices have there.

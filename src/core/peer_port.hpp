@@ -28,6 +28,7 @@ struct PeerWiring {
   const link::Network* network = nullptr;
   std::uint16_t device = 0;            // its number: also its destination in the network
   std::uint32_t devices = 0;           // of the system
+  std::uint32_t first_nic = 0;         // behind the devices and hosts; as devices where there are none
   std::uint32_t cores = 0;             // of its command processor
   std::vector<link::Wire> wires;       // that it sends on, two queues each
   std::vector<link::Framing> framing;  // of each wire
@@ -54,6 +55,9 @@ struct PeerWiring {
 /// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
+///
+/// Queues on a host are its memory, and accessed as another device's. Of a NIC's own queue the status word's
+/// store is posted to the NIC: it is acknowledged when it has left the crossbar.
 ///
 /// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
 /// device has, as they would to the host, with the device that they were told (icnt::remote_tag).
@@ -125,6 +129,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void exchange_with_slices(Lane& lane, Cycle now);
   void accept(const icnt::Request& request);
   void ask_all(const icnt::Request& request);
+  void ring(const icnt::Request& request);
   [[nodiscard]] const PeerWiring::Multicast& multicast_switch(std::uint64_t devices, Address line) const;
   void answer(const Served& served, const icnt::Reply& reply);
   void accept_managed(const icnt::Request& request);

@@ -119,6 +119,7 @@ core::PeerWiring Links::wiring(std::uint16_t device) {
   wiring.network = network_.get();
   wiring.device = device;
   wiring.devices = static_cast<std::uint32_t>(system_.devices.size());
+  wiring.first_nic = system_.first_nic();
   wiring.cores = system_.cores();
   wiring.wires = wires(device, 2);
   wiring.framing = framing(device);

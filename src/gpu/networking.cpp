@@ -68,7 +68,8 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
       news_latency_(
           std::max<Time>(sim::cycles_of_ps(system.devices.front().host.command_latency_ps, base_khz), 1)),
       ends_(ends) {
-  const bool on_cores = system_.cores() > 0;
+  using Server = config::NetDesignTraits::Server;
+  const bool on_cores = system_.served_by(Server::kCores), on_hosts = system_.served_by(Server::kHostThreads);
   std::vector<sim::DomainId> agents;
   std::vector<std::vector<net::NewsPost::Agent>> agents_of(system_.devices.size());
   for (std::uint32_t d = 0; d < system_.devices.size(); ++d) {
@@ -80,14 +81,22 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
       agents.push_back(numbering.core(c));
       core_ids_.push_back(numbering.core(c));
     }
-    if (!on_cores) agents_of[d].push_back({system_.host_of(d) - system_.first_host(), to_first});
+    if (!on_cores)
+      agents_of[d].push_back(
+          {on_hosts ? system_.host_of(d) - system_.first_host() : system_.nic_of(d) - system_.first_nic(),
+           to_first});
   }
-  if (!on_cores) agents.assign(ends_.begin() + system_.first_host(), ends_.begin() + system_.first_nic());
+  if (on_hosts) agents.assign(ends_.begin() + system_.first_host(), ends_.begin() + system_.first_nic());
+  if (!on_cores && !on_hosts) agents.assign(ends_.begin() + system_.first_nic(), ends_.end());
   network_ =
       std::make_unique<net::AgentNetwork>("network requests", std::vector{host}, agents, news_latency_);
   post_ = std::make_unique<net::NewsPost>(*network_, news_latency_, std::move(agents_of));
+  const bool own_queues = system_.served_by(Server::kNic);
   for (std::uint32_t n = 0; n < system_.nics; ++n)
-    nics_.push_back(std::make_unique<net::Nic>(links.endpoint(system_.first_nic() + n), system_));
+    nics_.push_back(
+        std::make_unique<net::Nic>(links.endpoint(system_.first_nic() + n), system_,
+                                   net::Nic::News{own_queues ? network_.get() : nullptr, n,
+                                                  news_span(system_.devices.front().clock.core_khz)}));
   make_cores(devices);
   make_hosts(links);
 }
@@ -114,15 +123,16 @@ void Networking::make_cores(std::vector<std::unique_ptr<Device>>& devices) {
 
 void Networking::make_hosts(Links& links) {
   const std::uint64_t khz = system_.devices.front().clock.core_khz;
+  const bool serve = system_.served_by(config::NetDesignTraits::Server::kHostThreads);
   for (std::uint32_t h = 0; h < system_.hosts; ++h) {
     const std::uint32_t node = system_.first_host() + h;
     std::vector<net::QueuePair*> pairs;
     for (std::uint32_t d = 0; d < system_.devices.size(); ++d)
       for (std::uint32_t t = 0;
-           cores_.empty() && system_.host_of(d) == node && t < system_.network.host_threads.threads; ++t)
+           serve && system_.host_of(d) == node && t < system_.network.host_threads.threads; ++t)
         pairs.push_back(&make_pair(node, d));
     hosts_.push_back(std::make_unique<net::HostAgent>(
-        links.endpoint(node), system_, cores_.empty() ? network_.get() : nullptr, h, news_span(khz), pairs));
+        links.endpoint(node), system_, serve ? network_.get() : nullptr, h, news_span(khz), pairs));
   }
 }
 
@@ -171,7 +181,7 @@ std::uint64_t Networking::activity() const {
   for (const auto& core : cores_) add(core->thread());
   for (const auto& host : hosts_)
     for (std::size_t t = 0; t < host->threads(); ++t) add(host->thread(t));
-  for (const auto& nic : nics_) sum += nic->operations().accesses;
+  for (const auto& nic : nics_) sum += nic->operations().accesses + nic->own().records;
   return sum;
 }
 
@@ -195,7 +205,7 @@ void Networking::dump(std::string& out) const {
 
 stats::NetworkReport Networking::report() const {
   stats::NetworkReport all;
-  all.design = config::net_designs()[static_cast<std::size_t>(system_.network.node.design)];
+  all.design = config::traits(system_.network.node.design).name;
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
   for (std::size_t c = 0; c < cores_.size(); ++c) {
     const auto device = static_cast<std::uint32_t>(c / system_.cores());
@@ -214,6 +224,9 @@ stats::NetworkReport Networking::report() const {
       thread.node = system_.node_name(system_.first_host() + h);
       thread.number = t;
     }
+  for (std::uint32_t n = 0; system_.served_by(config::NetDesignTraits::Server::kNic) && n < nics_.size(); ++n)
+    all.threads.emplace_back(thread_report(nics_[n]->own(), {})).node =
+        system_.node_name(system_.first_nic() + n);
   for (std::uint32_t n = 0; n < nics_.size(); ++n)
     all.nics.push_back(nic_report(system_.node_name(system_.first_nic() + n), *nics_[n]));
   return all;

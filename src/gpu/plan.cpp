@@ -194,12 +194,6 @@ void Planner::check_multicast(const trace::Command& c) const {
                                 c.address, c.bytes, c.source, kLineBytes));
 }
 
-void place(const trace::Command& c, mem::Apertures& apertures) {
-  using Kind = trace::Command::Kind;
-  if (c.kind == Kind::kPlace) apertures.place(c.address, c.bytes, c.device);
-  if (c.kind == Kind::kMulticast) apertures.multicast(c.address, c.bytes, c.device, c.source);
-}
-
 bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
                   std::vector<host::HostCommand>& out) {
   using Kind = trace::Command::Kind;
@@ -360,7 +354,7 @@ Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
   std::set<std::string> remarks;
   for (const trace::Command& c : trace.commands()) {
     const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
-    place(c, plan.apertures);
+    place(c, system, plan.apertures);
     if (is_copy(c.kind) && managed.kind == ManagedOptions::Kind::kCopies &&
         !uvm::pages_in(plan.managed, c.address, c.bytes).empty()) {
       planner.add_host_access(c, plan.commands);
@@ -372,6 +366,9 @@ Plan make_plan(const trace::TraceSet& trace, const config::SystemConfig& system,
     if (planned.insert({c.device, c.kernel}).second)
       plan.kernels.push_back({c.device, c.kernel, planner.launch(trace.kernels()[c.kernel], c.device)});
   }
+  // Memory that the trace allocates where a queue was before must not take that away from its beginning on.
+  for (const trace::Command& c : trace.commands())
+    if (c.kind == trace::Command::Kind::kNetQueue) place(c, system, plan.apertures);
   plan.streams = planner.streams();
   remarks.insert(planner.remarks().begin(), planner.remarks().end());
   plan.remarks.assign(remarks.begin(), remarks.end());

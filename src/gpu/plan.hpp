@@ -41,8 +41,9 @@ struct Plan {
   std::vector<std::string> remarks;           // sorted: kernels of another architecture
 };
 
-/// Whose memory is where, where the command says it.
-void place(const trace::Command& command, mem::Apertures& apertures);
+/// Whose memory is where, where the command says it; and where the system's design has a device's network
+/// queues.
+void place(const trace::Command& command, const config::SystemConfig& system, mem::Apertures& apertures);
 
 /// Makes a plan command by command.
 class Planner {

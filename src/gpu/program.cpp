@@ -11,6 +11,7 @@ ProgramSource::ProgramSource(ProgramLog& program, const config::SystemConfig& sy
                              const RunOptions& options, Plan& plan, host::Host& host)
     : program_(&program),
       listens_(options.managed.kind == ManagedOptions::Kind::kTrace),
+      system_(&system),
       plan_(&plan),
       host_(&host),
       planner_(system, options.kernels, plan, options.managed) {}
@@ -33,7 +34,7 @@ void ProgramSource::more(host::HostQueue& queue) {
 void ProgramSource::add(const trace::Command& c, std::vector<host::HostCommand>& commands) {
   if (c.kind == trace::Command::Kind::kManage && listens_)
     manage(plan_->managed, c);  // the machine learns of it at the end of the window
-  place(c, plan_->apertures);
+  place(c, *system_, plan_->apertures);
   const bool is_kernel = c.kind == trace::Command::Kind::kKernel;
   const trace::KernelHeader* header = is_kernel ? &program_->program().header(c.kernel) : nullptr;
   const bool runs = planner_.add(c, header, commands);

@@ -86,6 +86,7 @@ class ProgramSource final : public host::HostSource {
 
   ProgramLog* program_;
   bool listens_;  // to what it has managed
+  const config::SystemConfig* system_;
   Plan* plan_;
   host::Host* host_;
   Planner planner_;

@@ -71,6 +71,7 @@ struct Request {
   bool evict_first = false;
   bool local = false;                    // local memory, for the counters
   bool signals = false;                  // a write for whose words others may wait
+  bool signals_twice = false;            // a store that counts for one before it, too, which came elsewhere
   bool again = false;                    // of a look: the word lacks signals
   bool missed = false;                   // of a read: not all was in the slice; set there
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit

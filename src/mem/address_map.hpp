@@ -43,6 +43,11 @@ class AddressMap {
   /// Of a line, by the device that asks; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
 
+  /// The NIC whose doorbell a store to the status word of an entry in this line rings (Apertures::ring()).
+  [[nodiscard]] std::uint16_t doorbell(Address line) const {
+    return apertures_ != nullptr ? apertures_->doorbell(line) : Apertures::kNoDoorbell;
+  }
+
   [[nodiscard]] const Apertures& apertures() const { return *apertures_; }
 
   /// Number of the line within its slice: dense, so that line <-> (home slice, local line) is one to one.

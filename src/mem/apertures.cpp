@@ -19,6 +19,18 @@ void Apertures::place(Address begin, std::uint64_t bytes, std::uint16_t device) 
   cut_out(begin, last);
   ranges_.erase(ranges_.lower_bound(begin), ranges_.upper_bound(last));
   ranges_[begin] = {last, device, {}};
+  silence(begin, last);
+}
+
+void Apertures::ring(Address begin, std::uint64_t bytes, std::uint16_t nic) {
+  if (bytes == 0) return;
+  silence(begin, last_of(begin, bytes));
+  doorbells_[begin] = {last_of(begin, bytes), nic};
+}
+
+/// A queue of which something has other use is none any more.
+void Apertures::silence(Address begin, Address last) {
+  std::erase_if(doorbells_, [&](const auto& d) { return d.first <= last && d.second.last >= begin; });
 }
 
 void Apertures::multicast(Address begin, std::uint64_t bytes, std::uint16_t device, Address memory) {

@@ -34,6 +34,17 @@ class Apertures {
   [[nodiscard]] std::uint64_t team(Address address) const;
   /// Of an address that is multicast: the place in the memory of a device of its team. Others: the address.
   [[nodiscard]] Address place_of(Address address, std::uint16_t device) const;
+
+  /// Signalling stores to status words of entries in [begin, begin + bytes), of a queue, ring the NIC's
+  /// doorbell instead, from now on.
+  void ring(Address begin, std::uint64_t bytes, std::uint16_t nic);
+  static constexpr std::uint16_t kNoDoorbell = 0xffff;
+  [[nodiscard]] std::uint16_t doorbell(Address address) const {
+    const auto next = doorbells_.upper_bound(address);
+    if (next == doorbells_.begin()) return kNoDoorbell;
+    const Doorbells& range = std::prev(next)->second;
+    return address <= range.last ? range.nic : kNoDoorbell;
+  }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
 
  private:
@@ -42,6 +53,10 @@ class Apertures {
     std::uint16_t device = 0;
     std::vector<std::pair<std::uint16_t, Address>> parts;  // multicast: devices, and their memory's distance
   };
+  struct Doorbells {
+    Address last = 0;
+    std::uint16_t nic = 0;
+  };
   [[nodiscard]] const Range* find(Address address) const {
     const auto next = ranges_.upper_bound(address);
     if (next == ranges_.begin()) return nullptr;
@@ -49,11 +64,13 @@ class Apertures {
     return address <= range.last ? &range : nullptr;
   }
   void cut(Address at);
+  void silence(Address begin, Address last);
   /// What lies beyond the end of the address space is left out.
   [[nodiscard]] static Address last_of(Address begin, std::uint64_t bytes);
   void cut_out(Address begin, Address last);
 
-  std::map<Address, Range> ranges_;  // by first address, disjoint
+  std::map<Address, Range> ranges_;         // by first address, disjoint
+  std::map<Address, Doorbells> doorbells_;  // likewise
 };
 
 }  // namespace lockstep::mem

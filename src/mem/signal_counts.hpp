@@ -16,12 +16,13 @@ namespace lockstep::mem {
 /// those that wait get here, so a map is fast enough.
 class SignalCounts {
  public:
-  /// A write that signals each 4-byte word that it touches, once.
+  /// A write that signals each 4-byte word that it touches, once, or as it says twice.
   void count(const icnt::Request& write) {
     Line& counts = lines_[write.line];
+    const std::uint32_t signals = write.signals_twice ? 2 : 1;
     for (unsigned s = 0; s < kSectorsPerLine; ++s)
       for (unsigned word = 0; word < kSectorBytes / 4; ++word)
-        if (write.bytes[s] >> 4 * word & 0xf) ++counts[s * kSectorBytes / 4 + word];
+        if (write.bytes[s] >> 4 * word & 0xf) counts[s * kSectorBytes / 4 + word] += signals;
   }
   /// Whether the word that `look` is about still lacks signals. Counts are modulo 2^32.
   [[nodiscard]] bool lacks(const icnt::Request& look) const {

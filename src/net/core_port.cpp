@@ -56,7 +56,7 @@ void CorePort::await(CoreAccess what, Address word, std::uint32_t signals) {
   ask(what, request);
 }
 
-unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signals) {
+unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signals, bool) {
   await(CoreAccess::kEntry, word, signals);
   return 1;
 }

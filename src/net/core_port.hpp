@@ -45,7 +45,7 @@ class CorePort {
   // ServiceThread's.
   [[nodiscard]] bool wants_to_move() const { return !given_.empty(); }
   void move(QueuePair& pair);
-  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient);
   unsigned read_entry(Cycle, std::uint16_t, Address) { return 0; }  // the look has brought all of it
   unsigned run_call(Cycle now);
   unsigned store(Cycle now, std::uint16_t device, Address word);

@@ -11,7 +11,8 @@ namespace lockstep::net {
 
 using icnt::AccessKind;
 
-unsigned HostPort::look(Cycle, std::uint16_t device, Address word, std::uint32_t signals) {
+unsigned HostPort::look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient) {
+  if (host_->has_queues_) return look_at_own(now, word, signals, patient);
   icnt::Request request = read_of(AccessKind::kAwait, word, host_->config_.uncached_read_bytes);
   request.set_awaited(word, signals);
   host_->ask(device, {thread_, HostAgent::Out::What::kLook, 0}, request);
@@ -19,7 +20,11 @@ unsigned HostPort::look(Cycle, std::uint16_t device, Address word, std::uint32_t
 }
 
 /// The whole entry, also what the look has read: a poll keeps nothing.
-unsigned HostPort::read_entry(Cycle, std::uint16_t device, Address entry) {
+unsigned HostPort::read_entry(Cycle now, std::uint16_t device, Address entry) {
+  if (host_->has_queues_) {
+    host_->own_reads_.push({now + host_->memory_cycles_, thread_});
+    return 1;
+  }
   device_ = device;
   at_ = entry;
   left_ = trace::kNetEntryBytes;
@@ -44,7 +49,11 @@ void HostPort::read_more(Cycle) {
 unsigned HostPort::store(Cycle, std::uint16_t device, Address word) {
   icnt::Request request = write_of(AccessKind::kStore, word, 4);
   request.signals = true;
-  host_->ask(device, {thread_, HostAgent::Out::What::kPosted, 0}, request);
+  if (host_->has_queues_) {
+    host_->signals_.count(request);
+  } else {
+    host_->ask(device, {thread_, HostAgent::Out::What::kPosted, 0}, request);
+  }
   return 0;
 }
 
@@ -55,11 +64,16 @@ unsigned HostPort::ring(Cycle, QueuePair& pair) {
 }
 
 unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient) {
-  const bool again = host_->lacks_record(pair, number);
+  return look_at_own(now, pair.record_address(number), pair.signals(number), patient);
+}
+
+unsigned HostPort::look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient) {
+  const bool again = host_->lacks(word, signals);
   if (again && patient) {
-    awaited_ = &pair;
-    awaited_number_ = number;
-    awaited_since_ = now;
+    waits_ = true;
+    word_ = word;
+    signals_ = signals;
+    since_ = now;
     return 1;
   }
   host_->threads_[thread_]->program.heard(again);
@@ -67,15 +81,15 @@ unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t numb
 }
 
 void HostPort::stop_waiting(Cycle now) {
-  if (!awaited_) return;
-  awaited_ = nullptr;
-  host_->threads_[thread_]->program.heard_late(now, awaited_since_, true);
+  if (!waits_) return;
+  waits_ = false;
+  host_->threads_[thread_]->program.heard_late(now, since_, true);
 }
 
-void HostPort::record_came(Cycle now) {
-  if (!awaited_ || host_->lacks_record(*awaited_, awaited_number_)) return;
-  awaited_ = nullptr;
-  host_->threads_[thread_]->program.heard_late(now, awaited_since_, false);
+void HostPort::signal_came(Cycle now) {
+  if (!waits_ || host_->lacks(word_, signals_)) return;
+  waits_ = false;
+  host_->threads_[thread_]->program.heard_late(now, since_, false);
 }
 
 HostAgent::Thread::Thread(HostAgent& host, std::uint32_t number, const config::NetworkConfig& config,
@@ -92,7 +106,8 @@ HostAgent::HostAgent(link::EndpointWiring wiring, const config::SystemConfig& sy
       agent_(agent),
       config_(system.network.host_threads),
       memory_cycles_(Clock(system.devices.front().clock.core_khz).cycles(config_.memory_ps, 1)),
-      news_(news_span) {
+      news_(news_span),
+      has_queues_(config::traits(system.network.node.design).queues_on_host) {
   const Clock clock(system.devices.front().clock.core_khz);
   for (std::uint32_t t = 0; !pairs.empty() && t < config_.threads; ++t)
     threads_.push_back(std::make_unique<Thread>(*this, t, system.network, clock));
@@ -122,6 +137,8 @@ void HostAgent::tick(Cycle now) {
   links_.drain(now, [&](const link::Message& message) { take(now, message); });
   for (; !answers_.empty() && answers_.front().due <= now; answers_.pop())
     links_.send(answers_.front().to, answers_.front().message);
+  for (; !own_reads_.empty() && own_reads_.front().due <= now; own_reads_.pop())
+    threads_[own_reads_.front().thread]->program.answered();
   for (const auto& thread : threads_) thread->program.tick(now);
   links_.tick(now);
 }
@@ -134,15 +151,16 @@ void HostAgent::hear(Cycle now, const AgentNews& news) {
   queue ? thread.add_queue(news) : thread.add_operation(now, news);
 }
 
-/// A NIC reads a command, or writes a record; or an answer.
+/// A NIC reads a command, or writes a record; a kernel accesses a queue; or an answer.
 void HostAgent::take(Cycle now, const link::Message& message) {
   if (message.answer) return take_answer(now, message);
   Answer answer{now + memory_cycles_, message.from, message};
   answer.message.answer = true;
+  if (message.access.kind == AccessKind::kAwait) answer.message.access.again = signals_.lacks(message.access);
   answers_.push(answer);
   if (!message.access.signals) return;
   signals_.count(message.access);
-  for (const auto& thread : threads_) thread->port.record_came(now);
+  for (const auto& thread : threads_) thread->port.signal_came(now);
 }
 
 void HostAgent::take_answer(Cycle now, const link::Message& answer) {
@@ -169,21 +187,23 @@ void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
   links_.send(to, message);
 }
 
-bool HostAgent::lacks_record(const QueuePair& pair, std::uint64_t number) const {
-  icnt::Request look = read_of(AccessKind::kAwait, pair.record_address(number), 4);
-  look.set_awaited(pair.record_address(number), pair.signals(number));
+/// Whether it has not had so many.
+bool HostAgent::lacks(Address word, std::uint32_t signals) const {
+  icnt::Request look = read_of(AccessKind::kAwait, word, 4);
+  look.set_awaited(word, signals);
   return signals_.lacks(look);
 }
 
 Cycle HostAgent::next_event(Cycle now) const {
   Cycle next = std::min(news_.next_arrival(), links_.next_event(now));
   if (!answers_.empty()) next = std::min(next, answers_.front().due);
+  if (!own_reads_.empty()) next = std::min(next, own_reads_.front().due);
   for (const auto& thread : threads_) next = std::min(next, thread->program.next_event(now));
   return std::max(next, now + 1);
 }
 
 bool HostAgent::quiescent() const {
-  return news_.size() == 0 && links_.idle() && answers_.empty() && out_.used() == 0 &&
+  return news_.size() == 0 && links_.idle() && answers_.empty() && own_reads_.empty() && out_.used() == 0 &&
          std::ranges::all_of(threads_, [](const auto& thread) { return thread->program.idle(); });
 }
 

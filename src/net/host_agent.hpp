@@ -21,14 +21,15 @@ namespace lockstep::net {
 class HostAgent;
 
 /// The ServiceThread's port of a thread of a host (see there). It reads device memory by uncached reads and
-/// writes it by posted stores; its own memory, where its pairs are, is in its cache.
+/// writes it by posted stores; its own memory, where its pairs are, and in some designs the queues, is in its
+/// cache. What a device has written to that since comes from memory once.
 class HostPort {
  public:
   HostPort(HostAgent& host, std::uint32_t thread) : host_(&host), thread_(thread) {}
 
   [[nodiscard]] static bool wants_to_move() { return false; }
   void move(QueuePair&) {}
-  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals);
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
   unsigned run_call(Cycle) { return 0; }
   unsigned store(Cycle now, std::uint16_t device, Address word);
@@ -39,20 +40,22 @@ class HostPort {
 
   /// One of the reads of an entry is answered.
   void read_more(Cycle now);
-  /// A completion record has come.
-  void record_came(Cycle now);
+  /// A signal of a word of the host's memory has come.
+  void signal_came(Cycle now);
 
  private:
   void read_next();
+  unsigned look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient);
 
   HostAgent* host_;
   std::uint32_t thread_;
-  std::uint16_t device_ = 0;            // of the entry that is read
-  Address at_ = 0;                      // what is read of it next
-  std::uint64_t left_ = 0;              // bytes
-  const QueuePair* awaited_ = nullptr;  // whose record is waited for patiently
-  std::uint64_t awaited_number_ = 0;
-  Cycle awaited_since_ = 0;
+  std::uint16_t device_ = 0;  // of the entry that is read
+  Address at_ = 0;            // what is read of it next
+  std::uint64_t left_ = 0;    // bytes
+  bool waits_ = false;        // patiently, for signals of a word
+  Address word_ = 0;
+  std::uint32_t signals_ = 0;
+  Cycle since_ = 0;
 };
 
 /// Domain and end of links, in the core clock of device 0. Queues go to its threads by their numbers, modulo
@@ -99,8 +102,7 @@ class HostAgent final : public sim::Domain {
   void take(Cycle now, const link::Message& message);
   void take_answer(Cycle now, const link::Message& answer);
   void ask(std::uint16_t to, Out out, const icnt::Request& request);
-  /// Whether completion record `number` has not come yet.
-  [[nodiscard]] bool lacks_record(const QueuePair& pair, std::uint64_t number) const;
+  [[nodiscard]] bool lacks(Address word, std::uint32_t signals) const;
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   link::Endpoint links_;
@@ -109,8 +111,14 @@ class HostAgent final : public sim::Domain {
   config::HostThreadsGroup config_;
   Cycle memory_cycles_;
   sim::Inbox<AgentNews> news_;
+  bool has_queues_;            // in its memory
   mem::SignalCounts signals_;  // of its own memory
   Ring<Answer> answers_;       // by their time
+  struct OwnRead {
+    Cycle due = 0;
+    std::uint32_t thread = 0;
+  };
+  Ring<OwnRead> own_reads_;  // likewise
   SlotTable<Out> out_;
   std::vector<std::unique_ptr<Thread>> threads_;
 };

@@ -6,18 +6,27 @@
 #include <vector>
 
 #include "config/system_config.hpp"
+#include "net/direct_queues.hpp"
 #include "net/operations.hpp"
 #include "net/target.hpp"
 #include "sim/domain.hpp"
+#include "sim/inbox.hpp"
 
 namespace lockstep::net {
 
 /// Domain and end of links, in the core clock of device 0. Service threads write a line of its own address
 /// range to ring a doorbell, and nobody else accesses that (core::PeerPort); Operations and Target do the
-/// rest.
+/// rest. A store that comes from a device is one of a kernel to the status word of an entry in a queue of the
+/// NIC's own.
 class Nic final : public sim::Domain {
  public:
-  Nic(link::EndpointWiring wiring, const config::SystemConfig& system);
+  /// How it hears of queues of its own.
+  struct News {
+    const AgentNetwork* network = nullptr;  // null: it has none
+    std::uint32_t agent = 0;                // its destination there
+    Cycle span = 64;                        // cycles that news may be ahead
+  };
+  Nic(link::EndpointWiring wiring, const config::SystemConfig& system, const News& news);
 
   /// Before the run: gives the pair a doorbell.
   void serve(QueuePair& pair);
@@ -26,7 +35,10 @@ class Nic final : public sim::Domain {
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
 
-  [[nodiscard]] bool quiescent() const { return port_.idle() && operations_.idle() && target_.idle(); }
+  [[nodiscard]] bool quiescent() const {
+    return port_.idle() && operations_.idle() && target_.idle() && own_.idle() && news_.size() == 0;
+  }
+  [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return port_.links().wires(); }
   [[nodiscard]] const Operations::Counters& operations() const { return operations_.counters(); }
   [[nodiscard]] const Target::Counters& target() const { return target_.counters(); }
@@ -46,6 +58,10 @@ class Nic final : public sim::Domain {
   Target target_;
   Operations operations_;
   std::vector<Door> doors_;
+  std::uint32_t devices_;
+  News from_;
+  sim::Inbox<AgentNews> news_;
+  DirectQueues own_;
 };
 
 }  // namespace lockstep::net

@@ -167,19 +167,49 @@ void Operations::write_signal(Cycle now, std::uint32_t number) {
 }
 
 void Operations::write_record(Cycle now, std::uint32_t number) {
-  Running& running = running_[number];
+  const Running& running = running_[number];
   QueuePair& pair = *running.pair;
+  const std::uint32_t place = running.place;
+  end(now, number);
+  if (pair.dealt != nullptr) {
+    pair.record[place] = 1;
+    return deal_in_order(now, pair);
+  }
   const std::uint64_t record = pair.records_written++;
-  pair.record[pair.place(record)] = running.place;
-  running.command().moment(Moment::kComplete) = clock_.ps(now);
+  pair.record[pair.place(record)] = place;
   ++counters_.records;
-  link::Message message;
-  message.access = write_of(AccessKind::kStore, pair.record_address(record), 4);
-  message.access.signals = true;
-  message.access.tag = accesses_.add({Step::kRecord, 0, 0, 0, {}}) << 1;
-  port_->send(pair.owner, message);
+  write_word(pair, pair.record_address(record), false);
+}
+
+void Operations::end(Cycle now, std::uint32_t number) {
+  running_[number].command().moment(Moment::kComplete) = clock_.ps(now);
   free_.push_back(number);
   --running_count_;
+}
+
+/// The status word lacks the signal of its kernel's store, which has rung the doorbell.
+void Operations::deal_in_order(Cycle now, QueuePair& pair) {
+  for (std::uint32_t place = pair.place(pair.records_written); pair.record[place] != 0;
+       place = pair.place(++pair.records_written)) {
+    pair.record[place] = 0;
+    ++counters_.records;
+    ++pair.dealt->records;
+    write_word(pair, pair.command_address(pair.records_written), true);
+    write_word(pair, pair.index, false);
+    Command& command = pair.command[place];
+    command.moment(Moment::kNoticed) = command.moment(Moment::kDealt) = clock_.ps(now);
+    const trace::NetOperation& what = command.operation;
+    pair.dealt->kinds[static_cast<std::size_t>(what.kind)].add(command.at, what.blocking);
+  }
+}
+
+void Operations::write_word(QueuePair& pair, Address word, bool twice) {
+  link::Message message;
+  message.access = write_of(AccessKind::kStore, word, 4);
+  message.access.signals = true;
+  message.access.signals_twice = twice;
+  message.access.tag = accesses_.add({Step::kRecord, 0, 0, 0, {}}) << 1;
+  port_->send(pair.owner, message);
 }
 
 void Operations::to_target(Cycle now, Running& running, link::Message message, std::uint32_t number) {

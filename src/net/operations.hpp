@@ -24,6 +24,8 @@ namespace lockstep::net {
 /// Pieces end where a line of their destination does. When all is acknowledged the completion record is
 /// written. At most nic.outstanding accesses are under way; each has its place from its first message to its
 /// acknowledgement.
+///
+/// Of a queue of its own it deals with entries in their order: all before one are complete, too.
 class Operations {
  public:
   struct Counters {
@@ -83,6 +85,9 @@ class Operations {
   void write_piece(Cycle now, std::uint32_t access);
   void write_signal(Cycle now, std::uint32_t number);
   void write_record(Cycle now, std::uint32_t number);
+  void end(Cycle now, std::uint32_t number);
+  void deal_in_order(Cycle now, QueuePair& pair);
+  void write_word(QueuePair& pair, Address word, bool twice);
   void piece_read(Cycle now, std::uint32_t access);
   void settle(std::uint32_t number);
   void to_target(Cycle now, Running& running, link::Message message, std::uint32_t number);

@@ -1,29 +1,14 @@
 // The memory that a service thread and a NIC share: commands one way, completion records the other.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "net/thread_counters.hpp"
 #include "trace/net_operation.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::net {
-
-/// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
-enum class Moment : std::uint8_t {
-  kSeen,      // the service thread has read that the entry is there
-  kIssued,    // it has run the code that makes the command
-  kRung,      // the doorbell has come to the NIC
-  kFetched,   // the NIC has the command
-  kSent,      // its first message to the other NIC leaves
-  kComplete,  // all is done and acknowledged; the completion record leaves
-  kNoticed,   // the service thread has read the record
-  kDealt,     // the entry's status is written
-};
-inline constexpr std::size_t kMoments = 8;
-/// In ps from the beginning of the simulation.
-using Moments = std::array<std::uint64_t, kMoments>;
 
 struct Command {
   trace::NetOperation operation;
@@ -63,6 +48,12 @@ struct QueuePair {
   std::uint16_t nic = 0;              // who carries them out
   Address doorbell = 0;               // of that NIC
   std::uint64_t records_written = 0;  // the NIC's own count
+
+  // Of a queue that is the NIC's own (net::DirectQueues): its entries are the commands, and their status
+  // words and the read index the records. `record` says by place whether a command is complete.
+  Address index = 0;
+  ThreadCounters* dealt =
+      nullptr;  // where the NIC counts it; null: a service thread deals with its operations
 };
 
 }  // namespace lockstep::net

@@ -47,13 +47,15 @@ class InstructionCosts {
 /// `Port` is the thread's way to memory. Its functions begin accesses and return how many of them will be
 /// answered with answered() or heard():
 ///   wants_to_move(), move(pair)                the pair gets other memory, while nothing is under way
-///   look(now, device, word, signals)           at an entry; heard(again) says whether the word lacks signals
+///   look(now, device, word, signals, patient)  at an entry; heard(again) says whether the word lacks
+///   signals;
+///                                              patient: may be heard late, when it does not any more or
+///                                              stop_waiting() is called
 ///   read_entry(now, device, entry)             the rest of one that is there
 ///   run_call(now)                              the lines that a call's code and data touch
 ///   store(now, device, word)                   4 bytes of device memory, a signal
 ///   write_command(now, pair, number), ring(now, pair)
-///   look_at_record(now, pair, number, patient) heard(again) likewise; patient: may be heard late, when it is
-///                                              there or stop_waiting() is called
+///   look_at_record(now, pair, number, patient) likewise
 template <class Port>
 class ServiceThread {
  public:
@@ -73,7 +75,7 @@ class ServiceThread {
       state_ = State::kNext;
       active_since_ = now;
       free_from_ = std::max(free_from_, now);
-    } else if (state_ == State::kRecordSeen) {
+    } else if (state_ == State::kRecordSeen || state_ == State::kSeen) {
       port_->stop_waiting(now);
     }
   }
@@ -90,12 +92,12 @@ class ServiceThread {
   // From the port.
   void answered() { --out_; }
   void heard(bool again) { again_ = again; }
-  /// A record that the port waited for since `since`, as by looks one after the other: the next of these,
-  /// none before `now`, finds it.
+  /// A word that the port waited for since `since`, as by looks one after the other: the next of these, none
+  /// before `now`, finds it.
   void heard_late(Cycle now, Cycle since, bool again) {
     const Cycle round = costs_.cycles(program_.poll_instructions);
     const Cycle looks = (now - since + round - 1) / round;
-    counters_.record_polls += looks;
+    (state_ == State::kSeen ? counters_.polls : counters_.record_polls) += looks;
     counters_.instructions += looks * program_.poll_instructions;
     free_from_ = since + looks * round;
     again_ = again;
@@ -144,9 +146,7 @@ class ServiceThread {
       case State::kNext:
         return choose(now);
       case State::kLook:
-        out_ = port_->look(now, queues_.device(at_), queues_.next_entry(at_), queues_.front(at_).ready);
-        state_ = State::kSeen;
-        return;
+        return look(now);
       case State::kSeen:
         return seen(now);
       case State::kCall:
@@ -198,6 +198,12 @@ class ServiceThread {
     at_ = next;
     run(now, program_.poll_instructions);
     state_ = State::kLook;
+  }
+
+  void look(Cycle now) {
+    const bool alone = in_flight_ == 0 && queues_.next_waiting(at_) == at_;
+    out_ = port_->look(now, queues_.device(at_), queues_.next_entry(at_), queues_.front(at_).ready, alone);
+    state_ = State::kSeen;
   }
 
   void move() {

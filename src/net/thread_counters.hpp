@@ -4,9 +4,24 @@
 #include <array>
 #include <cstdint>
 
-#include "net/queue_pair.hpp"
+#include "trace/net_operation.hpp"
 
 namespace lockstep::net {
+
+/// What happens to an operation, in this order; of one that is not blocking kDealt is not noted.
+enum class Moment : std::uint8_t {
+  kSeen,      // the service thread has read that the entry is there
+  kIssued,    // it has run the code that makes the command
+  kRung,      // the doorbell has come to the NIC
+  kFetched,   // the NIC has the command
+  kSent,      // its first message to the other NIC leaves
+  kComplete,  // all is done and acknowledged; the completion record leaves
+  kNoticed,   // the service thread has read the record
+  kDealt,     // the entry's status is written
+};
+inline constexpr std::size_t kMoments = 8;
+/// In ps from the beginning of the simulation.
+using Moments = std::array<std::uint64_t, kMoments>;
 
 /// Of one kind of operation. Times in ps, from one moment to the next (Moment), each booked to the later one;
 /// so they add up to the time from kSeen to the last, which is kDealt of a blocking operation and kNoticed of

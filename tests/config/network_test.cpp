@@ -125,7 +125,12 @@ TEST_CASE("What is wrong with nodes and their numbers is said") {
   fails(head("nics = 2\nswitches = bus * 2, net\n[node]\ndesign = dgpu\n") + kLink +
             "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nnics.net = wire\n",
         "[node] has design = dgpu; expected 'hosts' in [system]");
-  fails(head() + "[node]\ndesign = apu\n", "s.ini:7: found 'apu', expected one of compnet, dgpu");
+  fails(head() + "[node]\ndesign = gpu\n",
+        "s.ini:7: found 'gpu', expected one of compnet, dgpu, dgpu_host, apu, direct");
+  fails(head() + "[node]\ndesign = apu\n" + kLink + kEdges,
+        "[node] has design = apu, in which device and host share coherent memory; expected a link between "
+        "gpu0 and "
+        "host0 in [edges]");
   fails(head() + "[nic]\noperation = 3\n", "unknown key 'operation'; did you mean 'operations'?");
   fails(head() + "[nic]\noperations = 0\n", "s.ini:7: ");
   fails("[system]\ndevices = v100\n[nic]\noperations = 3\n", "says nothing of a system without NICs");

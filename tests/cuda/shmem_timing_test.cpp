@@ -1,4 +1,4 @@
-// Kernels that use the network, beside the machine that serves them: live, from their recording, in both
+// Kernels that use the network, beside the machine that serves them: live, from their recording, in all
 // designs.
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -10,10 +10,11 @@ using namespace lockstep::cli;
 
 namespace {
 
-/// Nodes of compnet_8, or the same system with its queues served by the host.
+/// Nodes of compnet_8 with another design.
 std::string system_file(const Folder& folder, const std::string& design) {
-  std::string text = run({"config", "compnet_8"}).out;
-  const std::string shipped = "design = compnet";
+  const bool apu = design == "apu";
+  std::string text = run({"config", apu ? "compnet_apu_8" : "compnet_8"}).out;
+  const std::string shipped = apu ? "design = apu" : "design = compnet";
   text.replace(text.find(shipped), shipped.size(), "design = " + design);
   std::ofstream(folder / (design + ".ini")) << text;
   return folder / (design + ".ini");
@@ -34,7 +35,7 @@ std::string statistics(const Folder& folder, std::vector<std::string> command) {
 }  // namespace
 
 TEST_CASE("network: a program and its recording give the same bytes, in every way to run them") {
-  for (const char* design : {"compnet", "dgpu"}) {
+  for (const char* design : {"compnet", "dgpu", "dgpu_host", "apu", "direct"}) {
     INFO(design);
     const Folder folder;
     const std::string system = system_file(folder, design), trace = folder / "kept.lst";

@@ -66,7 +66,7 @@ TEST_CASE("Data of an inlined put are not read; those of others are") {
 }
 
 TEST_CASE("A long operation moves as fast as the slowest link") {
-  for (const char* design : {"compnet", "dgpu"})
+  for (const char* design : kDesigns)
     for (const bool puts : {true, false}) {
       INFO(design << (puts ? ", put" : ", get"));
       const auto time = [&](std::uint64_t bytes) {

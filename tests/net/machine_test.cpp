@@ -40,7 +40,7 @@ NetScenario mixture(std::uint16_t devices) {
 }  // namespace
 
 TEST_CASE("An operation's stages add up to its time, of every kind and design") {
-  for (const char* design : {"compnet", "dgpu"})
+  for (const char* design : kDesigns)
     for (const auto& [operation, name] :
          {std::pair{some_put(4096), "put"},
           {get(1, NetScenario::data(0), NetScenario::data(1), 4096), "get"},
@@ -57,7 +57,7 @@ TEST_CASE("An operation's stages add up to its time, of every kind and design") 
 }
 
 TEST_CASE("Nothing is lost: links, doorbells, commands, records, bytes") {
-  for (const char* design : {"compnet", "dgpu"}) {
+  for (const char* design : kDesigns) {
     INFO(design);
     const gpu::RunResult result = mixture(4).run(nodes(4, design));
     REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -71,7 +71,9 @@ TEST_CASE("Nothing is lost: links, doorbells, commands, records, bytes") {
     std::uint64_t records = 0, threads_records = 0, found = 0, quiets = 0;
     for (const auto& nic : network(result).nics) {
       CHECK((nic.doorbells == nic.commands && nic.commands == nic.records));
-      CHECK(nic.records == nic.begun[0] + nic.begun[1] + nic.begun[2]);
+      // Where queues are the NIC's own a quiet is a command as any.
+      const std::uint64_t own_quiets = std::string(design) == "direct" ? 1 : 0;
+      CHECK(nic.records == nic.begun[0] + nic.begun[1] + nic.begun[2] + own_quiets);
       CHECK((nic.begun[0] == 2 && nic.begun[1] == 1 && nic.begun[2] == 1));
       CHECK((nic.bytes_put == 3000 + 8 + 8 && nic.bytes_got == 700));
       CHECK(nic.served_atomics == 1);
@@ -83,13 +85,13 @@ TEST_CASE("Nothing is lost: links, doorbells, commands, records, bytes") {
       quiets += thread.operations[3].count;
     }
     CHECK(records == threads_records);
-    CHECK(found == records + quiets);
+    CHECK(found == records + (std::string(design) == "direct" ? 0 : quiets));
     CHECK(quiets == 4);
   }
 }
 
 TEST_CASE("Statistics do not depend on threads, windows, skipping or the order of domains") {
-  for (const char* design : {"compnet", "dgpu"})
+  for (const char* design : kDesigns)
     for (const std::uint16_t devices : {std::uint16_t{2}, std::uint16_t{8}}) {
       const NetScenario scenario = mixture(devices);
       const config::SystemConfig system = nodes(devices, design);
@@ -177,7 +179,7 @@ TEST_CASE("A quiet is dealt with when all before it in its queue are complete, a
 }
 
 TEST_CASE("The smallest machines still serve: one entry, one command, one access, one operation at a time") {
-  for (const char* design : {"compnet", "dgpu"}) {
+  for (const char* design : kDesigns) {
     config::SystemConfig system = nodes(2, design);
     system.network.nic.outstanding = system.network.nic.operations = system.network.nic.queue_entries = 1;
     system.network.command_processor.outstanding = system.network.command_processor.cores = 1;

@@ -49,14 +49,17 @@ class NetScenario {
     next_phase();
     operations_.resize(devices);
     for (std::uint16_t d = 0; d < devices; ++d) {
-      trace::Command place;
-      place.kind = trace::Command::Kind::kPlace;
-      place.device = d;
-      place.address = base(d);
-      place.bytes = std::uint64_t{4} << 30;
-      phases_.back().push_back(place);
+      place(d);
       give_memory(d, 0);
     }
+  }
+  void place(std::uint16_t device) {
+    trace::Command place;
+    place.kind = trace::Command::Kind::kPlace;
+    place.device = device;
+    place.address = base(device);
+    place.bytes = std::uint64_t{4} << 30;
+    phases_.back().push_back(place);
   }
   /// What follows is for further kernels, when all before has ended.
   void next_phase() {
@@ -77,6 +80,7 @@ class NetScenario {
   void sleep(std::uint16_t device, int nanoseconds) {
     add(device, "ffffffff 0 NANOSLEEP 0 0 " + std::to_string(nanoseconds));
   }
+  void fence(std::uint16_t device) { add(device, "ffffffff 0 MEMBAR.SC.GPU 0 0"); }
   void signal(std::uint16_t device, Address at) {
     add(device, "00000001 0 ST.E.STRONG.SYS.SIGNALS 2 R2 R4 4 0 " + hex(at));
   }

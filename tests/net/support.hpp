@@ -11,10 +11,13 @@ namespace lockstep::test {
 
 using Stages = stats::NetworkReport::Operations;
 
+inline constexpr const char* kDesigns[] = {"compnet", "dgpu", "dgpu_host", "apu", "direct"};
+
 [[nodiscard]] inline config::SystemConfig nodes(std::uint32_t devices = 2,
                                                 const std::string& design = "compnet") {
-  config::SystemConfig system = config::resolve_system("compnet_8", devices);
-  if (design == "dgpu") system.network.node.design = config::NetDesign::kDgpu;
+  config::SystemConfig system =
+      config::resolve_system(design == "apu" ? "compnet_apu_8" : "compnet_8", devices);
+  system.network.node.design = config::net_design(design);
   return system;
 }
 
@@ -37,6 +40,14 @@ using Stages = stats::NetworkReport::Operations;
 }
 [[nodiscard]] inline double total(const Stages& stages) {
   return static_cast<double>(stages.total_ps) / 1000;
+}
+
+/// Of device 0's only kernel, in ns.
+[[nodiscard]] inline double kernel_time(const gpu::RunResult& result) {
+  REQUIRE(result.outcome == gpu::Outcome::kDone);
+  for (const stats::KernelResult& kernel : result.report.kernels)
+    if (kernel.device == 0) return static_cast<double>(kernel.cycles) / 1.5;
+  return 0;
 }
 
 /// From device 0.

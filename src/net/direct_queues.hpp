@@ -1,0 +1,48 @@
+// The queues of devices' kernels that are a NIC's own: no agent stands between the two.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/messages.hpp"
+#include "net/operations.hpp"
+#include "net/queue_pair.hpp"
+#include "util/ring.hpp"
+
+namespace lockstep::net {
+
+/// A kernel's store to the status word of an entry rings the doorbell; the entries, in device memory, are the
+/// NIC's commands. Doorbells of a queue come in the order of its entries. When an operation is complete, and
+/// those before it in its queue are, the NIC writes the entry's status word and the queue's read index,
+/// whether it blocks or not: a place is free again only then. So a quiet is an operation without data.
+class DirectQueues {
+ public:
+  DirectQueues(Operations& operations, const Clock& clock) : operations_(&operations), clock_(clock) {}
+
+  void hear(Cycle now, const AgentNews& news);
+  /// The store of a kernel on the device.
+  void ring(Cycle now, std::uint16_t device, const icnt::Request& store);
+
+  /// What it has heard of has been dealt with, as far as the doorbell has been rung.
+  [[nodiscard]] bool idle() const { return counters_.found == counters_.records; }
+  [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
+  void dump(std::string& out) const;
+
+ private:
+  struct Queue {
+    std::uint32_t number = 0;  // of the device
+    std::unique_ptr<QueuePair> pair;
+    Ring<trace::NetOperation> waiting{4};  // heard of
+    std::uint64_t rung = 0, begun = 0;
+  };
+  void begin(Cycle now, Queue& queue);
+
+  Operations* operations_;
+  Clock clock_;
+  std::vector<std::vector<std::unique_ptr<Queue>>> queues_;  // by device and number
+  ThreadCounters counters_;
+};
+
+}  // namespace lockstep::net
