@@ -109,6 +109,18 @@ int fail(int code, std::string_view kind, std::string message) {
 int run_command(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
+  } catch (...) {
+    return print_error(std::current_exception());
+  }
+}
+
+}  // namespace
+
+const char* version() { return LOCKSTEP_VERSION; }
+
+int print_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
   } catch (const OutputError& e) {
     return fail(kOutputLost, "error", e.what());
   } catch (const UserError& e) {
@@ -119,10 +131,6 @@ int run_command(int argc, char** argv) {
     return fail(kInternalError, "internal error", e.what());
   }
 }
-
-}  // namespace
-
-const char* version() { return LOCKSTEP_VERSION; }
 
 int main(int argc, char** argv) {
   open_console();
