@@ -22,7 +22,7 @@ install(DIRECTORY ${pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT p
 
 # The library: one archive of what a simulation needs.
 add_library(lockstep_archive STATIC)
-foreach(part util uvm trace synth config stats energy sim icnt link mem core net sampling host gpu api)
+foreach(part util uvm trace synth config stats energy sim icnt link mem core net sampling ranks host gpu api)
   get_target_property(kind lockstep_${part} TYPE)
   if(kind STREQUAL "STATIC_LIBRARY")
     target_sources(lockstep_archive PRIVATE $<TARGET_OBJECTS:lockstep_${part}>)
@@ -31,7 +31,7 @@ endforeach()
 set_target_properties(lockstep_archive PROPERTIES OUTPUT_NAME lockstep EXPORT_NAME lockstep LINKER_LANGUAGE CXX)
 target_compile_features(lockstep_archive INTERFACE cxx_std_20)
 target_include_directories(lockstep_archive INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-target_link_libraries(lockstep_archive INTERFACE fmt::fmt Boost::iostreams ZLIB::ZLIB zstd
+target_link_libraries(lockstep_archive INTERFACE fmt::fmt Boost::iostreams ZLIB::ZLIB zstd ${CMAKE_DL_LIBS}
                       $<$<BOOL:${OpenMP_CXX_FOUND}>:OpenMP::OpenMP_CXX>)
 target_link_options(lockstep_archive INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fno-lto>)  # its objects hold ordinary code too
 install(TARGETS lockstep_archive EXPORT lockstep ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)

@@ -110,6 +110,16 @@ int fail(int code, std::string_view kind, std::string message) {
 int run_command(int argc, char** argv) {
   try {
     return dispatch(argc, argv);
+  } catch (...) {
+    return print_error(std::current_exception());
+  }
+}
+
+}  // namespace
+
+int print_error(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
   } catch (const OutputError& e) {
     return fail(kOutputLost, "error", e.what());
   } catch (const UserError& e) {
@@ -120,8 +130,6 @@ int run_command(int argc, char** argv) {
     return fail(kInternalError, "internal error", e.what());
   }
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
   open_console();

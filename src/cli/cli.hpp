@@ -1,6 +1,8 @@
 // The command line: one file a subcommand, dispatched from the table in cli.cpp.
 #pragma once
 
+#include <exception>
+
 namespace lockstep::cli {
 
 /// Exit codes: 0 done; 1 `compare` found a difference, or a run of `sweep` is not complete; 2 bad usage or
@@ -14,5 +16,8 @@ inline constexpr int kDone = 0, kDifferent = 1, kBadInput = 2, kDeadlock = 3, kO
                      kNobodyReads = 141;
 
 [[nodiscard]] int main(int argc, char** argv);
+
+/// Prints the one error line of an exception that a command has thrown, and returns the exit code.
+int print_error(const std::exception_ptr& error);
 
 }  // namespace lockstep::cli

@@ -15,6 +15,7 @@
 #include "cli/live_program.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranked.hpp"
 #include "cli/run_options.hpp"
 #include "cli/temporary_folder.hpp"
 #include "config/config.hpp"
@@ -284,6 +285,8 @@ std::optional<RunArguments> parse_exec(int argc, char** argv) {
 }
 
 int run_exec(int argc, char** argv) {
+  if (refuse_ranks("exec", "expected one process, or `lockstep record` and then mpirun with `lockstep run`"))
+    return kBadInput;
   const Split parts = split(argc, argv);
   const auto values = parse(parts.options, argv, exec_syntax());
   if (!values) return kDone;

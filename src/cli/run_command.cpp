@@ -19,6 +19,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/live_program.hpp"
 #include "cli/progress.hpp"
+#include "cli/ranked.hpp"
 #include "cli/results.hpp"
 #include "cli/run_options.hpp"
 #include "cli/trace_argument.hpp"
@@ -187,17 +188,32 @@ void check_register_names(const trace::TraceSet& trace, const std::vector<std::s
   }
 }
 
-int run_run(int argc, char** argv) {
+namespace {
+
+int run_as(ranks::Group* group, int argc, char** argv) {
   auto arguments = parse_run(argc, argv);
   if (!arguments) return kDone;
+  if (group && !arguments->script.empty())
+    throw UserError(
+        "--launch: several processes (mpirun) simulate traces; expected the trace that `lockstep "
+        "record --launch` writes");
+  if (!group && arguments->ranks_map != "auto")
+    throw UserError("--ranks-map has no effect: expected several processes, started by mpirun or srun");
   if (!arguments->script.empty()) return run_launch_script(*arguments, arguments->script, argc, argv);
-  return simulate_trace(*arguments, argc, argv);
+  return simulate_trace(*arguments, argc, argv, group);
 }
 
-int simulate_trace(RunArguments& arguments, int argc, char** argv) {
+}  // namespace
+
+int run_run(int argc, char** argv) {
+  return as_rank([&](ranks::Group* group) { return run_as(group, argc, argv); });
+}
+
+int simulate_trace(RunArguments& arguments, int argc, char** argv, ranks::Group* group) {
   const auto trace = open(TraceArgument{arguments.trace, arguments.folders}, {.strict = arguments.strict});
   check_kernels(*trace, arguments.options.kernels);
   check_register_names(*trace, arguments.register_names);
+  if (group) prepare_rank(arguments, *trace, *group);
   std::optional<Checkpoints> checkpoints;
   if (arguments.checkpoints.any())
     checkpoints.emplace(arguments.checkpoints, *trace, arguments.options, arguments.quiet);

@@ -27,6 +27,9 @@ Syntax run_syntax() {
   syntax.options.add_options()("launch", po::value<std::string>(),
                                "TRACE is a PTX file, and this its launch script: see docs/launch-script.md");
   add_run_options(syntax.options);
+  syntax.options.add_options()("ranks-map", po::value<std::string>()->default_value("auto"),
+                               "started by mpirun or srun: which process simulates which device, auto or a "
+                               "FILE; see docs/many-machines.md");
   syntax.notes =
       "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
@@ -179,6 +182,7 @@ std::optional<RunArguments> parse_run(int argc, char** argv) {
   arguments.trace = std::move(trace.path);
   arguments.folders = std::move(trace.folders);
   check_folders(arguments, *values);
+  arguments.ranks_map = (*values)["ranks-map"].as<std::string>();
   if (values->count("launch")) arguments.script = (*values)["launch"].as<std::string>();
   if (arguments.script.empty() && arguments.trace.ends_with(".ptx"))
     throw UserError(fmt::format("{} is PTX; expected --launch SCRIPT with it", arguments.trace));

@@ -23,6 +23,7 @@ struct RunArguments {
   std::vector<trace::DeviceFolder> folders;  // --device: a trace for each device
   std::string script;                        // launch script; empty: `trace` is a trace, else a PTX file
   std::string out;                           // folder for results; empty = none
+  std::string ranks_map = "auto";            // of several processes: auto, or a file (gpu/rank_map.hpp)
   std::string work_log;                      // file for the engine's work log; empty = none
   bool strict = false;   // an opcode or Accel-Sim option that is not in the table is an error
   std::string timeline;  // file for the timeline; empty = none
@@ -66,7 +67,8 @@ void check_outputs(const RunArguments& arguments);
 
 /// Simulates arguments.trace, prints and writes what was asked for, and gives the exit code. `argc` and
 /// `argv` are for the record in host.json.
-[[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv);
+[[nodiscard]] int simulate_trace(RunArguments& arguments, int argc, char** argv,
+                                 ranks::Group* group = nullptr);
 
 /// `lockstep run PTX --launch SCRIPT`: arguments.trace is the PTX file.
 [[nodiscard]] int run_launch_script(RunArguments& arguments, const std::string& script, int argc,

@@ -123,6 +123,8 @@ class Dispatcher {
   [[nodiscard]] const std::vector<std::uint8_t>& active() const { return active_; }
   [[nodiscard]] const Slot& slot(std::uint8_t index) const { return slots_[index]; }
   [[nodiscard]] const LaunchPlan& plan(std::uint32_t kernel) const { return plans_[kernel]; }
+  /// A kernel has no CTA left to be sent, and may be complete any time.
+  [[nodiscard]] bool awaits_last_ctas() const { return active_.size() > queue_.size(); }
   /// Nothing is expected from SMs, copy engine and GMMU.
   [[nodiscard]] bool quiescent() const;
   /// No CTA is on an SM or on its way, and none of a kernel that is not complete has been.

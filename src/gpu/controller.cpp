@@ -58,7 +58,7 @@ Time Controller::boundary(Time now) {
   note_copies();
   const bool done = work_done();
   if (done) {
-    if (system_->quiescent()) finish(now, Outcome::kDone);
+    if (quiescent()) finish(now, Outcome::kDone);
   } else if (system_->at_edge(0, now)) {
     const Cycle cycle = system_->cycle(0, now);
     if (options_->interval && cycle > 0 && cycle % options_->interval == 0) sample(now);
@@ -66,10 +66,27 @@ Time Controller::boundary(Time now) {
     if (limit || cycle == grid_) watch(now);
     if (!stopped_ && limit) finish(now, Outcome::kMaxCycles);
   }
-  if (!stopped_ && options_->interrupted && options_->interrupted()) finish(now, Outcome::kInterrupted);
+  if (!stopped_ && interrupted()) finish(now, Outcome::kInterrupted);
   if (keeper_ && !stopped_) keep_state(now);
   report_progress(now);
   return next_cut(now);
+}
+
+bool Controller::quiescent() const { return ranks_ ? ranks_->quiescent() : system_->quiescent(); }
+
+bool Controller::interrupted() const {
+  if (ranks_) return ranks_->interrupted();
+  return options_->interrupted && options_->interrupted();
+}
+
+/// Nothing is due any more, in whichever rank.
+bool Controller::is_still() const {
+  const bool due = engine_->earliest() != kNever;
+  return ranks_ ? ranks_->sum(due) == 0 : !due;
+}
+
+void Controller::gather_ranks() {
+  if (rank_report_) rank_report_->gather(*system_, *feeds_, result_.report);
 }
 
 /// Everything that is due now is done, so that a run that goes on from the state does it no more.
@@ -167,6 +184,7 @@ void Controller::close_finished(Time now) {
     result_.report.kernels.push_back(std::move(kernel.result));
   }
   note_copies();
+  gather_ranks();
   refresh_notes();
   result_.report.total_cycles = system_->cycle(0, last_end_);
   if (options_->on_kernel_done) options_->on_kernel_done(result_.report);
@@ -205,6 +223,7 @@ stats::IntervalSample Controller::take_interval(Time now) {
   sum.end_cycle = system_->cycle(0, now);
   for (std::uint16_t d = 0; d < system_->devices(); ++d) {
     const stats::IntervalSample part = ledgers_[d].take_interval(system_->cycle(d, now));
+    if (!system_->is_here(d)) continue;
     stats::add(sum.counters, part.counters);
     stats::add(sum.energy, part.energy);
   }
@@ -233,9 +252,9 @@ void Controller::watch(Time now) {
   if (cycle == grid_) grid_ += kGrid;
   // A kernel that is complete has its cut still to come: exhausted() judges what is left behind that.
   const bool all_closed = std::ranges::all_of(ledgers_, &KernelLedger::all_closed);
-  if (all_closed && engine_->earliest() == kNever) return finish(now, Outcome::kDeadlock);
+  if (all_closed && is_still()) return finish(now, Outcome::kDeadlock);
   collect_active(now);
-  const std::uint64_t current = activity();
+  const std::uint64_t current = ranks_ ? ranks_->sum(activity()) : activity();
   // A copy may cross the link for long without touching anything else, a far fault may be handled for long;
   // their ends are certain.
   const bool faults =
@@ -269,9 +288,10 @@ void Controller::finish(Time now, Outcome outcome) {
     for (std::size_t i = whole; i < report.kernels.size(); ++i) report.kernels[i].device = d;
     ledgers_[d].collect_rest(report.unattributed);
   }
-  if (const auto rest = take_interval(report.partial ? now : last_end_);
-      options_->interval && any(rest.counters))
-    report.intervals.push_back(rest);
+  const stats::IntervalSample rest = take_interval(report.partial ? now : last_end_);
+  const bool counted = any(rest.counters);
+  if (options_->interval && (ranks_ ? ranks_->sum(counted) > 0 : counted)) report.intervals.push_back(rest);
+  gather_ranks();
   if (sampled_) complete_samples(report);
   refresh_notes();
   if (report.system) note_links();
@@ -291,6 +311,7 @@ void Controller::note_links() {
   const energy::Model model(system_->device(0).config());
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
+  if (rank_report_) rank_report_->gather_end(result_.report, result_.dump);
   if (system_->networking()) system.network = system_->networking()->report();
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }

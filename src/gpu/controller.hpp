@@ -4,12 +4,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "gpu/feed_set.hpp"
 #include "gpu/kernel_ledger.hpp"
 #include "gpu/plan.hpp"
+#include "gpu/rank_report.hpp"
+#include "gpu/ranked_run.hpp"
 #include "gpu/sampled_run.hpp"
 #include "gpu/simulation.hpp"
 #include "gpu/system.hpp"
@@ -32,6 +35,11 @@ class Controller final : public sim::Controller {
 
   /// Before the run, of a run by samples; not owned.
   void set_sampled(SampledRun& sampled) { sampled_ = &sampled; }
+  /// Before the run, where this is one of several ranks; not owned.
+  void set_ranks(RankedRun& ranks) {
+    ranks_ = &ranks;
+    rank_report_.emplace(ranks);
+  }
   [[nodiscard]] Time boundary(Time now) override;
   [[nodiscard]] bool stop() const override { return stopped_; }
   void exhausted(Time now) override;
@@ -53,16 +61,21 @@ class Controller final : public sim::Controller {
     a(report.total_cycles, report.kernels, report.codes, report.copies, report.intervals,
       report.unattributed);
     a.members(*this, a.given(options_), a.given(plan_), a.given(system_), a.given(feeds_), a.given(engine_),
-              a.given(host_), a.given(sampled_), a.given(gmmus_), a.given(result_), profiles_, ledgers_,
-              copies_noted_, last_end_, a.given(stopped_), a.given(keeper_), a.given(resumed_), residency_,
-              a.given(left_over_), events_, grid_, stuck_since_, last_activity_, a.given(next_progress_),
-              a.given(kernel_runs_), a.given(kernel_since_), a.given(kernel_time_));
+              a.given(host_), a.given(sampled_), a.given(ranks_), a.given(rank_report_), a.given(gmmus_),
+              a.given(result_), profiles_, ledgers_, copies_noted_, last_end_, a.given(stopped_),
+              a.given(keeper_), a.given(resumed_), residency_, a.given(left_over_), events_, grid_,
+              stuck_since_, last_activity_, a.given(next_progress_), a.given(kernel_runs_),
+              a.given(kernel_since_), a.given(kernel_time_));
     resumed_ = a.reading();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  [[nodiscard]] bool quiescent() const;
+  [[nodiscard]] bool interrupted() const;
+  [[nodiscard]] bool is_still() const;
+  void gather_ranks();
   void manage();
   void time_kernels();
   void close_finished(Time now);
@@ -94,7 +107,9 @@ class Controller final : public sim::Controller {
   const sim::Engine* engine_;
   const host::Host* host_;
   SampledRun* sampled_ = nullptr;
-  std::vector<core::GmmuDomain*> gmmus_;  // by device; empty without managed memory
+  RankedRun* ranks_ = nullptr;
+  std::optional<RankReport> rank_report_;  // with ranks
+  std::vector<core::GmmuDomain*> gmmus_;   // by device; empty without managed memory
 
   RunResult result_;
   ProfileBook profiles_{result_.report.codes};

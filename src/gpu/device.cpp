@@ -32,8 +32,24 @@ Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig&
   for (std::uint32_t i = 0; i < n.partitions; ++i) partitions_.push_back(builder.partition(parts, i));
 }
 
-void Device::attach(sim::Engine& engine, const sim::DomainClock& clock) {
+Device::Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+               std::uint32_t peer_lanes)
+    : config_(config),
+      managed_(plan.managed),
+      fabric_(config_, first, host, false, peer_lanes),
+      map_(config_),
+      copy_slot_(static_cast<std::uint8_t>(config_.launch.max_kernels)),
+      dispatcher_(config_, fabric_, kernels_),
+      copies_(config_, fabric_, map_, copy_slot_) {}
+
+void Device::attach(sim::Engine& engine, const sim::DomainClock& clock, sim::Domain& elsewhere) {
   const icnt::Numbering& n = fabric_.numbering();
+  fabric_.register_with(engine, is_here());
+  if (!is_here()) {
+    for (std::uint32_t i = 0; i < n.domains(); ++i)
+      engine.place(n.first + i, elsewhere, sim::DomainKind::kOther, clock);
+    return;
+  }
   for (std::uint32_t i = 0; i < n.sms; ++i)
     engine.place(n.sm(i), *sms_[i].domain, sim::DomainKind::kSm, clock);
   for (std::uint32_t i = 0; i < n.partitions; ++i)
@@ -41,7 +57,6 @@ void Device::attach(sim::Engine& engine, const sim::DomainClock& clock) {
   sim::Domain& copies = gmmu_ ? static_cast<sim::Domain&>(*gmmu_) : copies_;  // the GMMU's drives the copies
   engine.place(n.copy_engine(), copies, sim::DomainKind::kOther, clock);
   if (peer_port_) engine.place(n.peer_port(), *peer_port_, sim::DomainKind::kOther, clock);
-  fabric_.register_with(engine);
 }
 
 void Device::manage(const uvm::AddressSpace& space) {

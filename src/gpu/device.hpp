@@ -74,11 +74,16 @@ class Device {
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
          const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring,
          const core::DirectoryLink& directory);
+  /// One that another process simulates: nothing of it is here but its dispatcher, which is the host's.
+  Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
+         std::uint32_t peer_lanes);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Places the domains and adds the networks.
-  void attach(sim::Engine& engine, const sim::DomainClock& clock);
+  /// Places the domains and adds the networks. `elsewhere`: stands for what is not here.
+  void attach(sim::Engine& engine, const sim::DomainClock& clock, sim::Domain& elsewhere);
+  /// False: another process simulates it. All its counters are zero here.
+  [[nodiscard]] bool is_here() const { return !sms_.empty(); }
 
   [[nodiscard]] const config::GpuConfig& config() const { return config_; }
   [[nodiscard]] const icnt::Fabric& fabric() const { return fabric_; }

@@ -9,6 +9,7 @@ FeedSet::FeedSet(const trace::TraceSet& trace, System& system) : trace_(&trace),
 std::size_t FeedSet::plan() {
   for (std::uint16_t d = 0; d < system_->devices(); ++d) {
     Device& device = system_->device(d);
+    if (!device.is_here()) continue;
     for (const std::uint8_t slot : device.dispatcher().active())
       if (!device.kernels()[slot].feed && device.dispatcher().slot(slot).timed) open(d, slot);
   }
@@ -85,6 +86,11 @@ void FeedSet::close(std::uint16_t device, std::uint8_t slot) {
   entry.feed = nullptr;
   entry.instructions = nullptr;
   open_.erase(o);
+}
+
+void FeedSet::add_notes(const Notes& notes) {
+  for (const auto& [name, count] : notes.unknown) unknown_[name] += count;
+  remarks_.insert(notes.remarks.begin(), notes.remarks.end());
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> FeedSet::unknown_opcodes() const {

@@ -41,6 +41,16 @@ class FeedSet final : public sim::TaskSource {
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes() const;
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
+  /// What was odd in the traces of closed kernels.
+  struct Notes {
+    std::map<std::string, std::uint64_t> unknown;  // opcodes
+    std::set<std::string> remarks;
+  };
+  /// Those that have been added since the last call; they are no longer here.
+  [[nodiscard]] Notes take_notes() { return {std::exchange(unknown_, {}), std::exchange(remarks_, {})}; }
+  /// Of another rank.
+  void add_notes(const Notes& notes);
+
   /// Of the closed kernels; the others are opened again.
   template <class A>
   void persist(A& a) {

@@ -138,10 +138,13 @@ link::EndpointWiring Links::endpoint(std::uint32_t node) {
           span(node)};
 }
 
-void Links::attach(sim::Engine& engine) {
+void Links::attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhere) {
   const sim::DomainClock clock(base_khz_, clock_khz(0));
-  for (std::size_t s = 0; s < switches_.size(); ++s)
-    engine.place(nodes_[system_.endpoints() + s], *switches_[s], sim::DomainKind::kOther, clock);
+  for (std::uint32_t s = 0; s < switches_.size(); ++s) {
+    const std::uint32_t node = system_.endpoints() + s;
+    engine.place(nodes_[node], map.is_here(node) ? static_cast<sim::Domain&>(*switches_[s]) : elsewhere,
+                 sim::DomainKind::kOther, clock);
+  }
   engine.add(*network_);
 }
 
@@ -154,10 +157,9 @@ void Links::dump(std::string& out) const {
     if (!s->quiescent()) s->dump(out);
 }
 
-stats::LinkResult Links::result(const Way& way, const link::Wire& wire) const {
+stats::LinkResult Links::result(const Way& way, const link::Wire::Counters& c) const {
   const config::LinkEdge& edge = system_.edges[way.edge];
   const config::LinkKind& kind = system_.kinds[edge.kind];
-  const link::Wire::Counters& c = wire.counters();
   return {system_.node_name(way.from),
           system_.node_name(way.to),
           kind.name,

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "config/system_config.hpp"
 #include "core/peer_port.hpp"
+#include "gpu/rank_map.hpp"
 #include "link/endpoint.hpp"
 #include "link/switch.hpp"
 #include "sim/engine.hpp"
@@ -28,8 +30,11 @@ class Links {
   [[nodiscard]] core::PeerWiring wiring(std::uint16_t device);
   /// Likewise a host or NIC.
   [[nodiscard]] link::EndpointWiring endpoint(std::uint32_t node);
-  /// Places the switches and adds the network.
-  void attach(sim::Engine& engine);
+  /// Places the switches and adds the network. `elsewhere`: stands for switches of other ranks.
+  void attach(sim::Engine& engine, const RankMap& map, sim::Domain& elsewhere);
+  [[nodiscard]] std::span<const sim::DomainId> switch_ids() const {
+    return std::span(nodes_).subspan(system_.endpoints());
+  }
 
   [[nodiscard]] bool quiescent() const;
   template <class A>
@@ -38,14 +43,16 @@ class Links {
               network_, switches_);
   }
   void dump(std::string& out) const;
-  /// Both directions of each edge. `wires_of`: an endpoint's.
+  /// Both directions of each edge. `wires_of`: an endpoint's; null: another rank has it, and counts.
   template <class Wires>
   [[nodiscard]] std::vector<stats::LinkResult> results(Wires&& wires_of) const {
     std::vector<stats::LinkResult> all;
-    for (const Way& way : ways_)
-      all.push_back(result(way, way.from < system_.endpoints()
-                                    ? wires_of(way.from)[way.index]
-                                    : switches_[way.from - system_.endpoints()]->wires()[way.index]));
+    for (const Way& way : ways_) {
+      const bool is_end = way.from < system_.endpoints();
+      const std::vector<link::Wire>* wires =
+          is_end ? wires_of(way.from) : &switches_[way.from - system_.endpoints()]->wires();
+      all.push_back(result(way, wires ? (*wires)[way.index].counters() : link::Wire::Counters{}));
+    }
     return all;
   }
 
@@ -61,7 +68,7 @@ class Links {
   [[nodiscard]] std::vector<std::uint32_t> wire_to(std::uint32_t node) const;
   [[nodiscard]] std::vector<link::Framing> framing(std::uint32_t node) const;
   [[nodiscard]] std::vector<core::PeerWiring::Multicast> multicast(std::uint16_t device) const;
-  [[nodiscard]] stats::LinkResult result(const Way& way, const link::Wire& wire) const;
+  [[nodiscard]] stats::LinkResult result(const Way& way, const link::Wire::Counters& counters) const;
 
   config::SystemConfig system_;
   std::uint64_t base_khz_;

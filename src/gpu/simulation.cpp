@@ -12,9 +12,11 @@
 
 #include "config/config.hpp"
 #include "gpu/controller.hpp"
+#include "gpu/ranked_run.hpp"
 #include "gpu/run.hpp"
 #include "gpu/run_state.hpp"
 #include "gpu/sampled_run.hpp"
+#include "ranks/group.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::gpu {
@@ -176,6 +178,28 @@ void check_keepable(const Input& input, const RunOptions& options, const config:
                     system.name));
 }
 
+RankMap rank_map(const RunOptions& options) {
+  if (!options.group) return {};
+  return {options.group->rank(), options.group->size(), options.rank_map};
+}
+
+/// What ranks share beside links and the host's commands they cannot simulate yet.
+void check_ranks(const Input& input, const RunOptions& options, const Plan& plan) {
+  if (!options.group) return;
+  const char* refused = nullptr;
+  if (input.program) refused = "a program that runs meanwhile";
+  if (plan.manages) refused = "managed memory (expected --managed none)";
+  if (options.sample) refused = "--sample";
+  if (options.profile) refused = "--profile";
+  if (options.work_log) refused = "--work-log";
+  if (options.checkpoint.wish || !options.checkpoint.resume.empty()) refused = "--checkpoint and --resume";
+  if (refused)
+    throw UserError(
+        fmt::format("several processes (mpirun) cannot simulate this together: {}; expected one "
+                    "process",
+                    refused));
+}
+
 /// Nothing when the program turns out to have managed memory and `input` says otherwise.
 std::optional<RunResult> try_run(const Input& input, const RunOptions& options, const Builder& builder,
                                  const TestHooks& hooks) {
@@ -188,7 +212,9 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   check_keepable(input, options, machine);
   Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
-  System system(engine, machine, plan, builder, options.skip);
+  const RankMap map = rank_map(options);
+  check_ranks(input, options, plan);
+  System system(engine, machine, plan, builder, options.skip, map);
   SystemWindow longest = window_limit(system);
   if (hooks.late_copies) {
     system.device(0).dispatcher().allow_late_copies();
@@ -208,6 +234,12 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     sampled.emplace(*options.sample, input.trace, plan, system, feeds);
     controller.set_sampled(*sampled);
   }
+  std::optional<RankedRun> ranks;
+  if (options.group) {
+    ranks.emplace(*options.group, map, engine, system, options.interrupted);
+    engine.set_border(*ranks);
+    controller.set_ranks(*ranks);
+  }
   const RunState state{&engine, &system, &feeds, &controller};
   if (options.checkpoint.wish) controller.set_keeper([&state] { return keep(state); });
   if (!options.checkpoint.resume.empty()) restore(options.checkpoint.resume, state);
@@ -222,6 +254,16 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
   result.host.seconds_kernels = controller.kernel_seconds();
   result.host.wall_seconds = std::chrono::duration<double>(Clock::now() - wall_start).count();
   result.host.cpu_seconds = cpu_seconds() - cpu_start;
+  if (ranks) {
+    stats::HostReport::Rank own;
+    own.devices = static_cast<std::uint64_t>(
+        std::count(map.of_node.begin(), map.of_node.begin() + system.devices(), map.here));
+    own.threads = result.host.threads;
+    own.meetings = ranks->meetings();
+    own.cpu_seconds = result.host.cpu_seconds;
+    own.peak_rss_bytes = result.host.peak_rss_bytes;
+    result.host.ranks = gather_hosts(*options.group, std::move(own));
+  }
   return result;
 }
 

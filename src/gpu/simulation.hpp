@@ -16,6 +16,10 @@
 #include "stats/report.hpp"
 #include "trace/kernel_trace.hpp"
 
+namespace lockstep::ranks {
+class Group;
+}
+
 namespace lockstep::gpu {
 
 class Program;
@@ -47,7 +51,7 @@ struct CheckpointOptions {
   std::string_view resume;
 };
 
-/// None of threads, schedule, window, skip and shuffle changes a byte of the report.
+/// None of threads, schedule, window, skip, shuffle and ranks changes a byte of the report.
 struct RunOptions {
   config::GpuConfig config;                    // of the GPU; not looked at where there is a system
   std::optional<config::SystemConfig> system;  // of several devices
@@ -64,10 +68,12 @@ struct RunOptions {
   bool profile = false;                                          // count what each instruction does
   Cycle interval = 0;                                            // time series every so many cycles; 0 = none
   CheckpointOptions checkpoint;                                  // of a trace; not with `sample`
-  sim::WorkLog* work_log = nullptr;                              // to be filled; needs threads = 1
-  std::function<void(const Progress&)> on_progress;              // serial, at most ten times a second
-  std::function<void(const stats::RunReport&)> on_kernel_done;   // serial: the report so far, marked partial
-  std::function<bool()> interrupted;                             // serial: true = stop at this window's end
+  ranks::Group* group = nullptr;        // this process is one of several that simulate the system; not owned
+  std::vector<std::uint32_t> rank_map;  // with it: by node, its rank (gpu/rank_map.hpp)
+  sim::WorkLog* work_log = nullptr;     // to be filled; needs threads = 1
+  std::function<void(const Progress&)> on_progress;             // serial, at most ten times a second
+  std::function<void(const stats::RunReport&)> on_kernel_done;  // serial: the report so far, marked partial
+  std::function<bool()> interrupted;                            // serial: true = stop at this window's end
 };
 
 enum class Outcome : std::uint8_t { kDone, kMaxCycles, kInterrupted, kDeadlock };

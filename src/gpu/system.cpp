@@ -22,8 +22,9 @@ Time time_of_ps(std::uint64_t ps, std::uint64_t base_khz) {
 }  // namespace
 
 System::System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan,
-               const Builder& builder, bool skip)
+               const Builder& builder, bool skip, const RankMap& map)
     : base_khz_(time_base(config.devices)),
+      map_(map),
       host_(plan.commands, plan.streams, config.devices.front().host.copy_mode),
       apertures_(plan.apertures) {
   const std::uint32_t lanes = config.linked() ? config.port_lanes : 0;
@@ -42,7 +43,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     const sim::DomainId others = engine.claim(config.hosts + config.nics);
     for (std::uint32_t i = 0; i < config.hosts + config.nics; ++i) ends.push_back(others + i);
     links_ = std::make_unique<Links>(engine, config, ends, base_khz_);
-    links_->attach(engine);
+    links_->attach(engine, map_, elsewhere_);
     host_.set_peer_copy_start(time_of_ps(config.copy_start_ps, base_khz_));
     if (plan.manages && config.devices.size() > 1) {
       sharing_ = std::make_unique<Sharing>(engine, config, numberings, base_khz_);
@@ -52,9 +53,8 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   for (std::uint16_t d = 0; d < config.devices.size(); ++d) {
     const config::GpuConfig& device = config.devices[d];
     const sim::DomainClock& clock = clocks_.emplace_back(base_khz_, device.clock.core_khz);
-    devices_.push_back(links_ ? make_linked(d, first[d], host, device, plan, builder, skip)
-                              : std::make_unique<Device>(first[d], host, device, plan, builder, skip));
-    devices_.back()->attach(engine, clock);
+    devices_.push_back(make_device(d, first[d], host, config, plan, builder, skip));
+    devices_.back()->attach(engine, clock, elsewhere_);
     host_.add_device(devices_.back()->dispatcher(), clock,
                      time_of_ps(std::uint64_t{device.host.copy_start_ns} * 1000, base_khz_));
   }
@@ -66,6 +66,17 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
   }
   for (const KernelPlan& kernel : plan.kernels)
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);
+  node_ids_ = std::move(first);
+  if (links_) node_ids_.insert(node_ids_.end(), links_->switch_ids().begin(), links_->switch_ids().end());
+}
+
+std::unique_ptr<Device> System::make_device(std::uint16_t number, sim::DomainId first, sim::DomainId host,
+                                            const config::SystemConfig& config, const Plan& plan,
+                                            const Builder& builder, bool skip) {
+  const config::GpuConfig& device = config.devices[number];
+  if (!map_.is_here(number)) return std::make_unique<Device>(first, host, device, plan, config.port_lanes);
+  return links_ ? make_linked(number, first, host, device, plan, builder, skip)
+                : std::make_unique<Device>(first, host, device, plan, builder, skip);
 }
 
 std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId first, sim::DomainId host,
@@ -76,6 +87,38 @@ std::unique_ptr<Device> System::make_linked(std::uint16_t number, sim::DomainId 
   const core::DirectoryLink directory = sharing_ ? sharing_->gmmu_link(number) : core::DirectoryLink{};
   return std::make_unique<Device>(first, host, config, plan, builder, skip, &apertures_, std::move(wiring),
                                   directory);
+}
+
+std::vector<sim::Rank> System::places() const {
+  std::vector<sim::Rank> places{sim::kEverywhere};  // the host has the first id
+  for (std::size_t node = 0; node < node_ids_.size(); ++node) {
+    const std::uint32_t count =
+        node < devices_.size() ? devices_[node]->fabric().numbering().domains() : std::uint32_t{1};
+    places.resize(std::max<std::size_t>(places.size(), node_ids_[node] + count));
+    std::fill_n(places.begin() + node_ids_[node], count, map_.of_node.at(node));
+  }
+  return places;
+}
+
+std::vector<const sim::NetworkBase*> System::copy_ends() {
+  std::vector<const sim::NetworkBase*> networks;
+  for (const auto& device : devices_) networks.push_back(device->fabric().copy_done.get());
+  return networks;
+}
+
+/// A copy begins where its command comes; a kernel, which may be what the next copy waits for, ends no
+/// earlier than its last CTA has gone to an SM and the word of its end has come back.
+Time System::earliest_copy_end(Time now) {
+  const host::HostQueue& queue = host_.queue();
+  if (queue.copies_out() > 0 || host_.has_news()) return now;
+  Time begin = queue.next_call(), command = kNever;
+  for (const auto& device : devices_) {
+    const icnt::Fabric& fabric = device->fabric();
+    if (device->dispatcher().awaits_last_ctas()) return now;
+    begin = std::min(begin, now + fabric.launch->latency() + fabric.cta_event->latency());
+    command = std::min(command, fabric.copy_command->latency());
+  }
+  return std::max(now, begin) + command;
 }
 
 bool System::quiescent() const {
@@ -116,8 +159,9 @@ std::string System::dump() const {
 
 std::vector<stats::LinkResult> System::links() const {
   if (!links_) return {};
-  return links_->results([this](std::uint32_t node) -> const std::vector<link::Wire>& {
-    return node < devices_.size() ? devices_[node]->peer_port().wires() : networking_->wires(node);
+  return links_->results([this](std::uint32_t node) -> const std::vector<link::Wire>* {
+    if (!map_.is_here(node)) return nullptr;
+    return node < devices_.size() ? &devices_[node]->peer_port().wires() : &networking_->wires(node);
   });
 }
 

@@ -11,8 +11,10 @@
 #include "gpu/links.hpp"
 #include "gpu/networking.hpp"
 #include "gpu/plan.hpp"
+#include "gpu/rank_map.hpp"
 #include "gpu/sharing.hpp"
 #include "host/host.hpp"
+#include "sim/elsewhere.hpp"
 #include "sim/engine.hpp"
 
 namespace lockstep::gpu {
@@ -21,9 +23,10 @@ namespace lockstep::gpu {
 /// core clock, a Time is a core cycle.
 class System {
  public:
-  /// Claims ids from the engine, places all domains and adds all networks.
+  /// Claims ids from the engine, places all domains and adds all networks. `map`: nodes of other ranks are
+  /// not made here; neither managed memory nor NICs then.
   System(sim::Engine& engine, const config::SystemConfig& config, const Plan& plan, const Builder& builder,
-         bool skip);
+         bool skip, const RankMap& map = {});
   System(const System&) = delete;
   System& operator=(const System&) = delete;
 
@@ -44,6 +47,15 @@ class System {
     return clocks_[device].to_time.floor(cycle);
   }
 
+  // Of one that several ranks simulate.
+  [[nodiscard]] bool is_here(std::uint16_t device) const { return map_.is_here(device); }
+  /// By domain.
+  [[nodiscard]] std::vector<sim::Rank> places() const;
+  /// Networks that carry the ends of copies.
+  [[nodiscard]] std::vector<const sim::NetworkBase*> copy_ends();
+  /// Between windows: no copy ends before this time, as far as the host, which every rank has, can tell.
+  [[nodiscard]] Time earliest_copy_end(Time now);
+
   // Between windows.
   /// Whose memory is where has become known up to `apertures`.
   void place(const mem::Apertures& apertures) {
@@ -60,8 +72,8 @@ class System {
   [[nodiscard]] bool at_rest() const;
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(base_khz_), host_, a.given(clocks_), devices_, a.given(apertures_), links_,
-              sharing_,
+    a.members(*this, a.given(base_khz_), a.given(map_), a.given(node_ids_), a.given(elsewhere_), host_,
+              a.given(clocks_), devices_, a.given(apertures_), links_, sharing_,
               a.given(networking_));  // of a system without NICs: check_keepable()
   }
   /// Names of the domains with something left, with their device where there are several.
@@ -70,11 +82,17 @@ class System {
   [[nodiscard]] std::string dump() const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Device> make_device(std::uint16_t number, sim::DomainId first,
+                                                    sim::DomainId host, const config::SystemConfig& config,
+                                                    const Plan& plan, const Builder& builder, bool skip);
   [[nodiscard]] std::unique_ptr<Device> make_linked(std::uint16_t number, sim::DomainId first,
                                                     sim::DomainId host, const config::GpuConfig& config,
                                                     const Plan& plan, const Builder& builder, bool skip);
 
   std::uint64_t base_khz_;
+  RankMap map_;
+  std::vector<sim::DomainId> node_ids_;  // by node: of devices the first of their ids
+  sim::Elsewhere elsewhere_;
   host::Host host_;
   std::vector<sim::DomainClock> clocks_;          // by device
   std::vector<std::unique_ptr<Device>> devices_;  // by number

@@ -62,6 +62,8 @@ class Host final : public sim::Domain {
   /// Of a complete kernel with LaunchPlan::log_clocks, on whichever device it ran; once.
   [[nodiscard]] std::unique_ptr<core::ClockLog> take_clocks(std::uint32_t kernel);
   [[nodiscard]] core::Dispatcher& dispatcher(std::uint16_t device) { return *devices_[device].dispatcher; }
+  /// Something has become complete, and what waits for it has not begun.
+  [[nodiscard]] bool has_news() const { return changed_; }
   /// Every command is complete (not: every cut is past).
   [[nodiscard]] bool done() const { return queue_.done(); }
   [[nodiscard]] bool quiescent() const;

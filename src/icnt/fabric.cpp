@@ -85,13 +85,17 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
   order_done = network<OrderDone>("order done", gmmu, dispatcher, done);
 }
 
-void Fabric::register_with(sim::Engine& engine) {
+void Fabric::register_with(sim::Engine& engine, bool here) {
   for (sim::NetworkBase* n : std::initializer_list<sim::NetworkBase*>{
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
            copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(),
-           order.get(), order_done.get()})
-    if (n) engine.add(*n);
+           order.get(), order_done.get()}) {
+    if (!n) continue;
+    const bool with_host = n == launch.get() || n == cta_event.get() || n == copy_command.get() ||
+                           n == copy_done.get() || n == order.get() || n == order_done.get();
+    here || with_host ? engine.add(*n) : engine.add_elsewhere(*n);
+  }
 }
 
 Cycle Fabric::longest_window() const {

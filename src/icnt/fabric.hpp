@@ -136,7 +136,8 @@ class Fabric {
   /// host.
   Fabric(const config::GpuConfig& config, sim::DomainId first, sim::DomainId host, bool managed,
          std::uint32_t peer_lanes = 0, std::uint32_t cores = 0);
-  void register_with(sim::Engine& engine);
+  /// `here`: false: but for the host, all of its domains are those of another process.
+  void register_with(sim::Engine& engine, bool here = true);
 
   [[nodiscard]] const Numbering& numbering() const { return numbering_; }
   [[nodiscard]] std::uint16_t reply_to_sm(std::uint32_t sm) const { return static_cast<std::uint16_t>(sm); }

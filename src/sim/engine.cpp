@@ -57,7 +57,8 @@ void Engine::place(DomainId id, Domain& domain, DomainKind kind, const DomainClo
 }
 
 void Engine::advance_to(Time until, Controller& controller) {
-  until_ = until;
+  if (border_ && until != kNever) throw std::logic_error("a run with a border goes to its end");
+  until_ = border_ ? now_ : until;
   if (networks_of_.size() != domains_.size()) note_sources();
   finished_ = false;
   shares_ = std::vector<Share>(options_.threads);
@@ -169,7 +170,10 @@ Time Engine::earliest() const {
 
 bool Engine::begin_window(Controller& controller) {
   for (;;) {
-    if (now_ >= until_) return false;
+    if (now_ >= until_) {
+      if (!border_) return false;
+      until_ = border_->meet(now_, next_);
+    }
     const Time cut = std::min(controller.boundary(now_), until_);
     if (controller.stop()) return false;
     task_count_ = tasks_ ? tasks_->plan() : 0;
@@ -368,6 +372,7 @@ void Engine::end_window(unsigned team) {
   profile_.awake_domains += awake_.size();
   now_ = to_;
   for (NetworkBase* network : networks_) network->flip(now_, next_);
+  if (border_) border_->window_ended(next_);
   if (tasks_) tasks_->settle();
 }
 

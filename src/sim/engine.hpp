@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/border.hpp"
 #include "sim/clock.hpp"
 #include "sim/domain.hpp"
 #include "sim/gate.hpp"
@@ -83,7 +84,14 @@ class Engine {
     place(id, domain, kind, clock);
     return id;
   }
-  void add(NetworkBase& network) { networks_.push_back(&network); }
+  void add(NetworkBase& network) {
+    networks_.push_back(&network);
+    numbered_.push_back(&network);
+  }
+  /// Of domains of another process only: it has a number, as there, and carries nothing here.
+  void add_elsewhere(NetworkBase& network) { numbered_.push_back(&network); }
+  /// Before the run: some domains and networks are those of other processes. Not owned.
+  void set_border(Border& border) { border_ = &border; }
   void set_tasks(TaskSource& tasks) { tasks_ = &tasks; }
   /// Before the run: EngineOptions::window, for who must make the machine to know it.
   void set_window(Time window) { options_.window = window; }
@@ -111,6 +119,9 @@ class Engine {
   }
   [[nodiscard]] const EngineProfile& profile() const { return profile_; }
   [[nodiscard]] std::size_t domains() const { return domains_.size(); }
+  /// All of them, in the order of adding.
+  [[nodiscard]] const std::vector<NetworkBase*>& networks() const { return numbered_; }
+  [[nodiscard]] const DomainClock& clock(DomainId id) const { return domains_[id].clock; }
 
  private:
   /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
@@ -164,7 +175,8 @@ class Engine {
   EngineOptions options_;
   std::vector<Placed> domains_;
   std::vector<Time> next_;  // by domain: when it has something to do next, mail included
-  std::vector<NetworkBase*> networks_;
+  std::vector<NetworkBase*> networks_, numbered_;
+  Border* border_ = nullptr;
   std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
   std::vector<Time> reach_;  // by domain: the smallest latency of these that is told, else kNever
   TaskSource* tasks_ = nullptr;

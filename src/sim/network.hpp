@@ -7,9 +7,13 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -49,9 +53,18 @@ class NetworkBase {
     flip(now, next);
   }
 
+  // Between windows, for mail from and to domains of other processes (sim::Cut). Messages are plain data.
+  /// Of the window before, by source, then in the order of sending.
+  using MailWriter = std::function<void(std::uint32_t source, Cycle arrival, std::string_view message)>;
+  virtual void write_mail(std::uint32_t destination, const MailWriter& write) const = 0;
+  /// As if the source, which is in no window here, had sent it in the window before: its domain is due now.
+  virtual void put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival,
+                        std::string_view message, Time now, std::vector<Time>& next) = 0;
+
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] Time latency() const { return latency_; }
   [[nodiscard]] const std::vector<DomainId>& source_domains() const { return sources_; }
+  [[nodiscard]] const std::vector<DomainId>& destination_domains() const { return destinations_; }
   [[nodiscard]] std::size_t sources() const { return sources_.size(); }
   [[nodiscard]] std::size_t destinations() const { return destinations_.size(); }
 
@@ -72,17 +85,7 @@ class Network final : public NetworkBase {
   void send(std::uint32_t source, std::uint32_t destination, Cycle arrival, const T& message) {
     Outbox& box = outboxes_[source].side[parity_];
     if (box.window != window_) box.reset(window_);
-    const auto index = static_cast<std::uint32_t>(box.entries.size());
-    box.entries.push_back({arrival, kEnd, message});
-    std::uint64_t& word = box.mask[destination / 64];
-    const std::uint64_t bit = std::uint64_t{1} << destination % 64;
-    if (word & bit) {
-      box.entries[box.tail[destination]].next = index;
-    } else {
-      word |= bit;
-      box.head[destination] = index;
-    }
-    box.tail[destination] = index;
+    box.append(destination, arrival, message);
   }
 
   /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then
@@ -104,6 +107,9 @@ class Network final : public NetworkBase {
   void set_threads(unsigned threads) override;
   void note(DomainId domain, unsigned thread) override;
   void flip(Time now, std::vector<Time>& next) override;
+  void write_mail(std::uint32_t destination, const MailWriter& write) const override;
+  void put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival, std::string_view message,
+                Time now, std::vector<Time>& next) override;
 
   /// Between windows, after set_threads(): with the mail that is not taken yet.
   template <class A>
@@ -131,6 +137,19 @@ class Network final : public NetworkBase {
       window = w;
       for (auto& m : mask) m = 0;
       entries.clear();
+    }
+    void append(std::uint32_t destination, Cycle arrival, const T& message) {
+      const auto index = static_cast<std::uint32_t>(entries.size());
+      entries.push_back({arrival, kEnd, message});
+      std::uint64_t& word = mask[destination / 64];
+      const std::uint64_t bit = std::uint64_t{1} << destination % 64;
+      if (word & bit) {
+        entries[tail[destination]].next = index;
+      } else {
+        word |= bit;
+        head[destination] = index;
+      }
+      tail[destination] = index;
     }
     template <class A>
     void persist(A& a) {
@@ -239,6 +258,38 @@ void Network<T>::note(DomainId domain, unsigned thread) {
         row[1 + s / 64] |= std::uint64_t{1} << s % 64;
       }
     }
+  }
+}
+
+template <class T>
+void Network<T>::write_mail(std::uint32_t destination, const MailWriter& write) const {
+  collect(destination, [&](std::uint32_t source, Cycle arrival, const T& message) {
+    write(source, arrival, {reinterpret_cast<const char*>(&message), sizeof message});
+  });
+}
+
+template <class T>
+void Network<T>::put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival,
+                          std::string_view message, Time now, std::vector<Time>& next) {
+  if constexpr (!std::is_trivially_copyable_v<T>) {
+    throw std::logic_error("messages of '" + name_ + "' are no plain data");
+  } else {
+    if (message.size() != sizeof(T) || source >= sources_.size() || destination >= destinations_.size())
+      throw std::logic_error("not a message of '" + name_ + "'");
+    T copy;
+    std::memcpy(static_cast<void*>(&copy), message.data(), sizeof copy);
+    Outbox& box = outboxes_[source].side[parity_ ^ 1];
+    if (box.window != window_ - 1) box.reset(window_ - 1);
+    box.append(destination, arrival, copy);
+    std::uint64_t* row = &notes_.front().rows[parity_ ^ 1][row_of(destination)];
+    if (row[0] != window_ - 1) {
+      std::fill_n(row + 1, source_words_, 0);
+      row[0] = window_ - 1;
+    }
+    row[1 + source / 64] |= std::uint64_t{1} << source % 64;
+    mail_for_[destination / 64] |= std::uint64_t{1} << destination % 64;
+    any_mail_ = true;
+    next[destinations_[destination]] = now;
   }
 }
 

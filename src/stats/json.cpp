@@ -308,6 +308,21 @@ void put_intervals(Writer& out, const RunReport& report) {
 
 double per(double value, double base) { return base > 0 ? value / base : 0; }
 
+void put_ranks(Writer& out, const HostReport& host) {
+  if (host.ranks.empty()) return;
+  out.put("  \"ranks\":[");
+  for (std::size_t r = 0; r < host.ranks.size(); ++r) {
+    const HostReport::Rank& rank = host.ranks[r];
+    out.put("{}\n    {{\"rank\":{},\"host\":{},\"devices\":{},\"threads\":{},\"meetings\":{},",
+            r == 0 ? "" : ",", r, json_string(rank.host), rank.devices, rank.threads, rank.meetings);
+    out.put("\"letters\":{},\"letter_bytes\":{},\"seconds_work\":{:.6f},\"seconds_waiting\":{:.6f},",
+            rank.letters, rank.bytes, rank.seconds_work, rank.seconds_waiting);
+    out.put("\"seconds_sync\":{:.6f},\"cpu_seconds\":{:.6f},\"peak_rss_bytes\":{}}}", rank.seconds_sync,
+            rank.cpu_seconds, rank.peak_rss_bytes);
+  }
+  out.put("],\n");
+}
+
 }  // namespace
 
 std::string to_json(const RunReport& report) {
@@ -362,6 +377,7 @@ std::string to_json(const HostReport& host) {
   for (std::size_t t = 0; t < host.seconds_busy.size(); ++t)
     out.put("{}{:.6f}", t == 0 ? "" : ",", host.seconds_busy[t]);
   out.put("],\n");
+  put_ranks(out, host);
   out.put("  \"seconds_waiting\":{:.6f}\n}}\n", host.seconds_waiting);
   return out.take();
 }

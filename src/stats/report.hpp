@@ -168,6 +168,21 @@ struct HostReport {
   // the windows that are shared, the sums of the longest share and of the mean share: the imbalance.
   double seconds_serial = 0, seconds_alone = 0, seconds_longest_share = 0, seconds_mean_share = 0;
   std::vector<double> seconds_busy;  // of each thread, in windows
+  /// Of each process where several simulate one system; empty otherwise.
+  struct Rank {
+    std::string host;
+    std::uint64_t devices = 0, threads = 0, meetings = 0, letters = 0, bytes = 0;
+    // seconds_work: outside of exchanges; seconds_waiting: for the rank that took longest each time;
+    // seconds_sync: what exchanging takes when all have come.
+    double seconds_work = 0, seconds_waiting = 0, seconds_sync = 0, cpu_seconds = 0;
+    std::uint64_t peak_rss_bytes = 0;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, host, devices, threads, meetings, letters, bytes, seconds_work, seconds_waiting,
+                seconds_sync, cpu_seconds, peak_rss_bytes);
+    }
+  };
+  std::vector<Rank> ranks;
   std::string date, host, command;
 };
 

@@ -1,0 +1,105 @@
+#include "gpu/rank_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "util/error.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+constexpr sim::Rank kNobody = 0xffffffff;
+
+void check(const config::SystemConfig& system, sim::Rank ranks) {
+  if (system.nics > 0)
+    throw UserError(
+        fmt::format("{} has NICs, which several processes (mpirun) cannot share yet; expected a "
+                    "system without",
+                    system.name));
+  if (ranks > system.devices.size())
+    throw UserError(fmt::format(
+        "{} processes for the {} of {}; expected at most one for each device", ranks,
+        system.devices.size() == 1 ? "one device" : fmt::format("{} devices", system.devices.size()),
+        system.name.empty() ? system.devices.front().gpu.name : system.name));
+}
+
+/// Switches that have no rank are with the first node that has one and a link to them.
+void place_switches(const config::SystemConfig& system, std::vector<sim::Rank>& of_node) {
+  for (bool any = true; any;) {
+    any = false;
+    for (const config::LinkEdge& edge : system.edges)
+      for (const auto& [from, to] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
+        if (of_node[from] == kNobody || of_node[to] != kNobody) continue;
+        of_node[to] = of_node[from];
+        any = true;
+      }
+  }
+  std::ranges::replace(of_node, kNobody, sim::Rank{0});
+}
+
+std::uint32_t node_of(const std::string& name, const config::SystemConfig& system, const std::string& file,
+                      std::uint64_t line) {
+  for (std::uint32_t node = 0; node < system.nodes(); ++node)
+    if (system.node_name(node) == name) return node;
+  throw InputError(file, line,
+                   fmt::format("found '{}', expected a device (gpu0, ...) or switch of {}", name,
+                               system.name.empty() ? "the system" : system.name));
+}
+
+sim::Rank rank_of(const std::string& text, sim::Rank ranks, const std::string& file, std::uint64_t line) {
+  sim::Rank rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || rank >= ranks)
+    throw InputError(file, line, fmt::format("found '{}', expected a rank from 0 to {}", text, ranks - 1));
+  return rank;
+}
+
+void read_line(const std::string& text, const config::SystemConfig& system, sim::Rank ranks,
+               const std::string& file, std::uint64_t line, std::vector<sim::Rank>& of_node) {
+  std::istringstream words(text.substr(0, text.find('#')));
+  std::string name, rank, more;
+  if (!(words >> name)) return;
+  words >> rank;
+  if (words >> more) throw InputError(file, line, fmt::format("found '{}', expected NODE RANK", more));
+  const std::uint32_t node = node_of(name, system, file, line);
+  if (of_node[node] != kNobody) throw InputError(file, line, name + " has a rank already");
+  of_node[node] = rank_of(rank, ranks, file, line);
+}
+
+}  // namespace
+
+std::vector<sim::Rank> spread(const config::SystemConfig& system, sim::Rank ranks) {
+  check(system, ranks);
+  std::vector<sim::Rank> of_node(system.nodes(), kNobody);
+  const std::size_t devices = system.devices.size();
+  for (std::size_t d = 0; d < devices; ++d) of_node[d] = static_cast<sim::Rank>(d * ranks / devices);
+  place_switches(system, of_node);
+  return of_node;
+}
+
+std::vector<sim::Rank> read_rank_map(const std::string& file, const config::SystemConfig& system,
+                                     sim::Rank ranks) {
+  check(system, ranks);
+  std::ifstream in(file);
+  if (!in) throw UserError(file + ": cannot be read");
+  std::vector<sim::Rank> of_node(system.nodes(), kNobody);
+  std::string text;
+  for (std::uint64_t line = 1; std::getline(in, text); ++line)
+    read_line(text, system, ranks, file, line, of_node);
+  for (std::uint32_t d = 0; d < system.devices.size(); ++d)
+    if (of_node[d] == kNobody)
+      throw UserError(
+          fmt::format("{}: no rank for {}; expected a line for each device", file, system.node_name(d)));
+  for (sim::Rank r = 0; r < ranks; ++r)
+    if (std::find(of_node.begin(), of_node.begin() + static_cast<std::ptrdiff_t>(system.devices.size()), r) ==
+        of_node.begin() + static_cast<std::ptrdiff_t>(system.devices.size()))
+      throw UserError(fmt::format("{}: no device for rank {} of {}", file, r, ranks));
+  place_switches(system, of_node);
+  return of_node;
+}
+
+}  // namespace lockstep::gpu

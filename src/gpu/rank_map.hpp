@@ -1,0 +1,30 @@
+// Which process simulates which part of a system.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/system_config.hpp"
+#include "sim/cut.hpp"
+
+namespace lockstep::gpu {
+
+/// Ranks of the nodes of a system, devices and switches, by their numbers (config::SystemConfig). Whole
+/// devices: only links are cut, and the ways between host and devices.
+struct RankMap {
+  sim::Rank here = 0, ranks = 1;
+  std::vector<sim::Rank> of_node;  // empty: all is here
+  [[nodiscard]] bool is_here(std::uint32_t node) const { return of_node.empty() || of_node[node] == here; }
+  [[nodiscard]] bool is_whole() const { return of_node.empty(); }
+};
+
+/// Devices in as many rows as there are ranks, in their order; a switch is with the first device that has a
+/// link to it, or the first switch. Throws UserError where there are more ranks than devices, or NICs.
+[[nodiscard]] std::vector<sim::Rank> spread(const config::SystemConfig& system, sim::Rank ranks);
+/// As `file` says: a line NODE RANK for each device, and for switches that are not to be with the first
+/// device that has a link to them; # begins a comment. Throws InputError, UserError.
+[[nodiscard]] std::vector<sim::Rank> read_rank_map(const std::string& file,
+                                                   const config::SystemConfig& system, sim::Rank ranks);
+
+}  // namespace lockstep::gpu

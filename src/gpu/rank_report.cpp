@@ -1,0 +1,87 @@
+#include "gpu/rank_report.hpp"
+
+#include <stdexcept>
+
+#include "util/archive.hpp"
+
+namespace lockstep::gpu {
+namespace {
+
+void add(stats::IntervalSample& to, const stats::IntervalSample& from) {
+  if (to.end_cycle != from.end_cycle) throw std::logic_error("samples of ranks are of different times");
+  stats::add(to.counters, from.counters);
+  stats::add(to.energy, from.energy);
+}
+
+}  // namespace
+
+void RankReport::gather(const System& system, FeedSet& feeds, stats::RunReport& report) {
+  const std::vector<std::string> all =
+      ranks_->gather(ranks_->is_first() ? std::string() : news(system, feeds, report));
+  for (std::size_t r = 1; r < all.size(); ++r) take(all[r], feeds, intervals_, report);
+  kernels_ = report.kernels.size();
+  intervals_ = report.intervals.size();
+}
+
+std::string RankReport::news(const System& system, FeedSet& feeds, stats::RunReport& report) {
+  Archive archive;
+  FeedSet::Notes notes = feeds.take_notes();
+  archive(notes.unknown, notes.remarks, report.unattributed);
+  report.unattributed = {};
+  std::uint64_t count = 0;
+  for (std::size_t i = kernels_; i < report.kernels.size(); ++i)
+    if (system.is_here(report.kernels[i].device)) ++count;
+  archive(count);
+  for (std::uint64_t i = kernels_; i < report.kernels.size(); ++i)
+    if (system.is_here(report.kernels[i].device)) archive(i, report.kernels[i]);
+  std::vector<stats::IntervalSample> samples(
+      report.intervals.begin() + static_cast<std::ptrdiff_t>(intervals_), report.intervals.end());
+  archive(samples);
+  return archive.bytes();
+}
+
+void RankReport::take(const std::string& news, FeedSet& feeds, std::size_t first_interval,
+                      stats::RunReport& report) {
+  Archive archive{std::string_view(news)};
+  FeedSet::Notes notes;
+  stats::KernelCounters unattributed;
+  std::uint64_t count = 0;
+  archive(notes.unknown, notes.remarks, unattributed, count);
+  feeds.add_notes(notes);
+  stats::add(report.unattributed, unattributed);
+  for (; count > 0; --count) {
+    std::uint64_t place = 0;
+    stats::KernelResult kernel;
+    archive(place, kernel);
+    stats::KernelResult& known = report.kernels.at(place);
+    if (known.id != kernel.id || known.device != kernel.device || known.cycles != kernel.cycles)
+      throw std::logic_error("ranks disagree on kernel " + std::to_string(kernel.id));
+    known = std::move(kernel);
+  }
+  std::vector<stats::IntervalSample> samples;
+  archive(samples);
+  for (std::size_t i = 0; i < samples.size(); ++i) add(report.intervals.at(first_interval + i), samples[i]);
+}
+
+void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
+  Archive mine;
+  std::vector<stats::LinkResult>& links = report.system->links;
+  mine(dump);
+  for (stats::LinkResult& link : links) mine(link.messages, link.bytes, link.data_bytes);
+  const std::vector<std::string> all = ranks_->gather(mine.bytes());
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    Archive theirs{std::string_view(all[r])};
+    std::string text;
+    theirs(text);
+    if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
+    for (stats::LinkResult& link : links) {
+      std::uint64_t messages = 0, bytes = 0, data_bytes = 0;
+      theirs(messages, bytes, data_bytes);
+      link.messages += messages;
+      link.bytes += bytes;
+      link.data_bytes += data_bytes;
+    }
+  }
+}
+
+}  // namespace lockstep::gpu

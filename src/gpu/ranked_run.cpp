@@ -1,0 +1,94 @@
+#include "gpu/ranked_run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
+
+#include "util/archive.hpp"
+#include "util/error.hpp"
+
+namespace lockstep::gpu {
+
+RankedRun::RankedRun(ranks::Group& group, const RankMap& map, sim::Engine& engine, System& system,
+                     std::function<bool()> interrupted)
+    : group_(&group),
+      system_(&system),
+      asked_(std::move(interrupted)),
+      cut_(engine, system.places(), map.here, map.ranks, system.copy_ends()) {
+  join_distances();
+  group.begin_profile();
+}
+
+void RankedRun::join_distances() {
+  sim::Cut::Distances own = cut_.own();
+  Archive mine;
+  mine(own.all, own.calm);
+  const std::vector<std::string> letters(group_->size(), mine.bytes());
+  const ranks::Heard heard = group_->exchange({ranks::Topic::kDistances}, letters);
+  for (unsigned r = 0; r < group_->size(); ++r) {
+    if (r == group_->rank()) continue;
+    Archive theirs(heard.letters[r]);
+    sim::Cut::Distances distances;
+    theirs(distances.all, distances.calm);
+    cut_.join(distances);
+  }
+}
+
+Time RankedRun::meet(Time now, std::vector<Time>& next) {
+  ++meetings_;
+  ranks::Notice notice;
+  notice.time = cut_.promise(now, next, system_->earliest_copy_end(now));
+  const std::vector<std::string> parcels = cut_.hand_over();
+  const bool sends = std::ranges::any_of(parcels, [](const std::string& p) { return !p.empty(); });
+  if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;
+  if (asked_ && asked_()) notice.flags |= ranks::Flag::kStop;
+  const ranks::Heard heard = group_->exchange(notice, parcels);
+  for (const std::string& letter : heard.letters) cut_.take_in(letter, now, next);
+  Time until = kNever;
+  quiescent_ = true;
+  for (const ranks::Notice& n : heard.notices) {
+    until = std::min(until, n.time);
+    quiescent_ = quiescent_ && (n.flags & ranks::Flag::kQuiet) != 0;
+    stop_ = stop_ || (n.flags & ranks::Flag::kStop) != 0;
+  }
+  return until;
+}
+
+std::vector<stats::HostReport::Rank> gather_hosts(ranks::Group& group, stats::HostReport::Rank own) {
+  const ranks::GroupProfile& profile = group.profile();
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) == 0) own.host = name.data();
+  own.letters = profile.letters;
+  own.bytes = profile.bytes;
+  own.seconds_work = profile.work_seconds;
+  own.seconds_waiting = std::max(0.0, profile.longest_seconds - profile.work_seconds);
+  own.seconds_sync = std::max(0.0, profile.seconds - own.seconds_waiting);
+  Archive mine;
+  mine(own);
+  std::vector<stats::HostReport::Rank> all;
+  for (const std::string& bytes : group.gather(mine.bytes())) {
+    Archive theirs{std::string_view(bytes)};
+    theirs(all.emplace_back());
+  }
+  return all;
+}
+
+void check_same(ranks::Group& group, const std::string& what) {
+  const std::vector<std::string> letters(group.size(), what);
+  const ranks::Heard heard = group.exchange({ranks::Topic::kHello}, letters);
+  for (unsigned r = 0; r < group.size(); ++r) {
+    if (r == group.rank() || heard.letters[r] == what) continue;
+    std::istringstream mine(what), theirs(heard.letters[r]);
+    std::string own, other;
+    while (std::getline(mine, own) && std::getline(theirs, other) && own == other) continue;
+    throw UserError(fmt::format("ranks {} and {} do not simulate the same: \"{}\" and \"{}\"",
+                                std::min(r, group.rank()), std::max(r, group.rank()),
+                                r < group.rank() ? other : own, r < group.rank() ? own : other));
+  }
+}
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,116 @@
+#include "ranks/group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace lockstep::ranks {
+namespace {
+
+// Seconds from a signal until who waits gives up. mpirun kills a second after the signal.
+constexpr double kFirstPatience = 0.3, kPatience = 2;
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Group::begin_profile() {
+  profile_ = {};
+  last_end_ = seconds_now();
+}
+
+Heard Group::exchange(const Notice& notice, std::span<const std::string> letters) {
+  const double start = seconds_now(), work = last_end_ > 0 ? start - last_end_ : 0;
+  Notice own = notice;
+  own.work_ns = static_cast<std::uint64_t>(work * 1e9);
+  Heard heard;
+  heard.notices.resize(size());
+  heard.letters.resize(size());
+  try {
+    carry(own, letters, heard);
+  } catch (...) {
+    over_ = true;
+    throw;
+  }
+  last_end_ = seconds_now();
+  note(work, last_end_ - start, letters, heard);
+  for (unsigned r = 0; r < size(); ++r) {
+    const Notice& other = heard.notices[r];
+    if (other.topic == Topic::kFailed) {
+      over_ = true;
+      throw Failed("rank " + std::to_string(r) + " has failed", static_cast<int>(other.flags));
+    }
+  }
+  for (unsigned r = 0; r < size(); ++r)
+    if (heard.notices[r].topic != notice.topic)
+      throw std::logic_error("ranks " + std::to_string(rank()) + " and " + std::to_string(r) +
+                             " are out of step");
+  return heard;
+}
+
+void Group::note(double work, double exchange, std::span<const std::string> letters, const Heard& heard) {
+  profile_.seconds += exchange;
+  profile_.work_seconds += work;
+  std::uint64_t longest = 0;
+  for (const Notice& other : heard.notices) longest = std::max(longest, other.work_ns);
+  profile_.longest_seconds += static_cast<double>(longest) * 1e-9;
+  ++profile_.exchanges;
+  for (const std::string& letter : letters) {
+    profile_.letters += letter.empty() ? 0 : 1;
+    profile_.bytes += letter.size();
+  }
+}
+
+Heard Group::exchange(const Notice& notice) { return exchange(notice, std::vector<std::string>(size())); }
+
+std::vector<std::string> Group::gather(std::string mine) {
+  std::vector<std::string> letters(size());
+  if (rank() != 0) letters[0] = std::move(mine);
+  Heard heard = exchange({Topic::kReport}, letters);
+  if (rank() != 0) return {};
+  heard.letters[0] = std::move(mine);
+  return std::move(heard.letters);
+}
+
+std::uint64_t Group::sum(std::uint64_t mine) {
+  const Heard heard = exchange({Topic::kSum, mine});
+  std::uint64_t all = 0;
+  for (const Notice& notice : heard.notices) all += notice.time;
+  return all;
+}
+
+bool Group::fail(int code) noexcept {
+  if (std::exchange(over_, true)) return false;
+  try {
+    Heard heard;
+    heard.notices.resize(size());
+    heard.letters.resize(size());
+    const std::vector<std::string> none(size());
+    carry({Topic::kFailed, 0, static_cast<std::uint64_t>(code)}, none, heard);
+    for (unsigned r = 0; r < rank(); ++r)
+      if (heard.notices[r].topic == Topic::kFailed) return false;
+  } catch (...) {  // the others are gone: their own errors say why
+  }
+  return true;
+}
+
+void Group::part() noexcept {
+  try {
+    Heard heard;
+    heard.notices.resize(size());
+    heard.letters.resize(size());
+    carry({Topic::kEnd}, std::vector<std::string>(size()), heard);
+  } catch (...) {  // they are gone
+  }
+}
+
+bool Group::must_give_up() {
+  if (!interrupted_ || !interrupted_()) return false;
+  const double now = seconds_now();
+  if (interrupted_since_ == 0) interrupted_since_ = now;
+  return now - interrupted_since_ > (rank() == 0 ? kFirstPatience : kPatience);
+}
+
+}  // namespace lockstep::ranks

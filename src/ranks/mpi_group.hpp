@@ -1,0 +1,16 @@
+// Ranks that are processes which mpirun or srun has started.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ranks/group.hpp"
+
+namespace lockstep::ranks {
+
+/// Of the group of processes that this one was started with. Null where it was started alone, or as the only
+/// one of its group. Throws UserError where there are several and the program has no MPI. `folders`: where
+/// the module (mpi/module.hpp) may be. Once; a process that this one starts is not of the group.
+[[nodiscard]] std::unique_ptr<Group> join_mpi(const std::vector<std::string>& folders);
+
+}  // namespace lockstep::ranks
