@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/interrupt.hpp"
+#include "cli/static_program.hpp"
 #include "cuda/settings.hpp"
 #include "util/error.hpp"
 
@@ -104,6 +105,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 Child::Child(const Start& start) {
+  if (!start.own) refuse_static(start.command.front());
   const Claim claim;
   auto environment = child_environment(start, claim.descriptor(), execution_.descriptor());
   auto arguments = start.command;

@@ -24,3 +24,11 @@ TEST_CASE("entries: a stream that waits for a value that nobody writes is an err
   CHECK(done.err.find("a stream (cuStreamWaitValue) waits for a write that nobody is left to make") !=
         std::string::npos);
 }
+
+TEST_CASE("exec: a program that is linked statically as a whole is one clear error") {
+  const Finished done = run({"exec", "--functional", "--", LOCKSTEP_STATIC_PROGRAM});
+  CHECK(done.code == 2);
+  CHECK(done.out.empty());
+  CHECK(done.err.find("found a program that is linked statically as a whole, expected one that loads the C "
+                      "library") != std::string::npos);
+}

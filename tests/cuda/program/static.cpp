@@ -1,0 +1,2 @@
+// Loads no library at all.
+int main() { return 0; }
