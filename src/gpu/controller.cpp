@@ -291,7 +291,7 @@ void Controller::note_links() {
   const energy::Model model(system_->device(0).config());
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
-  if (system_->networking()) system.network = system_->networking()->report();
+  if (system_->networking()) system.network = system_->network_report();
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 
