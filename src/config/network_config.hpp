@@ -37,6 +37,7 @@ struct CommandProcessorGroup {
   std::uint32_t code_bytes = 16 * 1024, code_ways = 8;
   std::uint32_t hot_lines = 16, hot_bytes = 8 * 1024;
   std::uint32_t cold_lines = 8, cold_bytes = 64 * 1024;
+  std::uint32_t lock_lines = 1, call_updates = 0;
   std::uint32_t call_code_lines = 20, call_code_bytes = 24 * 1024;
 };
 

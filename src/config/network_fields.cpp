@@ -91,6 +91,16 @@ NetworkRows core_rows() {
       row<kGroup, &C::cold_lines>(kSection, "cold_lines", M::kNone, 0, 1024,
                                   "lines of 64 bytes of a large set that a call touches", kAssumed),
       row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMostBytes, "that set", kAssumed),
+      row<kGroup, &C::lock_lines>(
+          kSection, "lock_lines", M::kNone, 0, 1,
+          "1: stores to the status words of entries lock their lines in the L2 until a core "
+          "has accessed them",
+          "ComP-Net, section 4"),
+      row<kGroup, &C::call_updates>(
+          kSection, "call_updates", M::kNone, 0, 16,
+          "read-modify-writes of a line that the cores of a device share in a call, each "
+          "of which locks that line in the L2",
+          "assumed: what cores share is not on the way of a call"),
       row<kGroup, &C::call_code_lines>(kSection, "call_code_lines", M::kNone, 0, 1024,
                                        "lines of 64 bytes of its code that a call runs through", kAssumed),
       row<kGroup, &C::call_code_bytes>(kSection, "call_code_bytes", M::kBytes, 128, kMostBytes, "that code",

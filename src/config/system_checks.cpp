@@ -59,6 +59,13 @@ void check_nodes(const SystemConfig& system) {
     throw UserError(fmt::format("[node] has design = {}; expected 'hosts' in [system]",
                                 traits(system.network.node.design).name));
   check_network(system.network);
+  if (system.cores() > 0 && system.network.command_processor.call_updates > 0)
+    for (const GpuConfig& device : system.devices)
+      if (device.l2.halves > 1)
+        throw UserError(
+            "command_processor.call_updates is more than 0; expected l2.halves = 1, as a lock of a line is "
+            "in one "
+            "slice");
   check_ways(system);
 }
 

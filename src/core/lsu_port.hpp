@@ -39,7 +39,11 @@ class LsuPort {
   /// Precondition: not full. The reply address is filled in here.
   void send(Cycle now, icnt::Request& request) {
     request.reply_to = reply_to_;
-    if (rings(request)) return put_out(now, map_->peer_port(request.line), request);
+    if (writes_status(request)) {
+      const std::uint16_t doorbell = map_->doorbell(request.line);
+      if (doorbell < mem::Apertures::kLocks) return put_out(now, map_->peer_port(request.line), request);
+      if (doorbell == mem::Apertures::kLocks) request.lock = icnt::LineLock::kControl;
+    }
     push(now, map_->port(request.line, half_), request);
   }
   /// Of a managed page that is elsewhere, with its reply address: by its slice to the host, or to the peer
@@ -94,11 +98,10 @@ class LsuPort {
   }
 
  private:
-  /// A write of the status word, the first of its 64 bytes, of an entry of a NIC's own queue.
-  [[nodiscard]] bool rings(const icnt::Request& r) const {
+  /// Where the line has entries of a queue: a write of the status word, the first of the 64 bytes, of one.
+  [[nodiscard]] static bool writes_status(const icnt::Request& r) {
     static_assert(trace::kNetEntryBytes == 2 * kSectorBytes);
-    return r.signals && ((r.bytes[0] | r.bytes[2]) & 0xf) != 0 &&
-           map_->doorbell(r.line) != mem::Apertures::kNoDoorbell;
+    return r.signals && ((r.bytes[0] | r.bytes[2]) & 0xf) != 0;
   }
   void push(Cycle now, std::uint32_t to, const icnt::Request& request) {
     if (map_->is_peer_port(to) && !icnt::is_read(request.kind)) peer_stores_[request.kernel] = true;

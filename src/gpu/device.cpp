@@ -80,6 +80,13 @@ void Device::take_profile(std::uint8_t slot, stats::KernelProfile& total) {
   for (const Part& part : sms_) part.counters->take_profile(slot, total);
 }
 
+mem::LineLockCounters Device::line_locks() const {
+  mem::LineLockCounters all;
+  for (const Part& part : partitions_)
+    if (part.locks) all.add(part.locks());
+  return all;
+}
+
 void Device::empty_caches() {
   for (const Part& part : partitions_)
     if (part.empty_caches) part.empty_caches();

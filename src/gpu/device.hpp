@@ -16,6 +16,7 @@
 #include "gpu/plan.hpp"
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
+#include "mem/line_locks.hpp"
 #include "mem/touch.hpp"
 #include "sim/engine.hpp"
 #include "stats/counter_source.hpp"
@@ -33,6 +34,7 @@ struct Part {
   stats::CounterSource* counters = nullptr;                       // the same object
   std::function<void()> empty_caches{};                           // forgets all cached lines; of a partition
   std::function<void(std::uint32_t, const mem::Touch&)> touch{};  // Partition::touch(); of a partition
+  std::function<mem::LineLockCounters()> locks{};                 // Partition::locks(); of a partition
   std::function<bool()> at_rest{};                                // Sm::at_rest(); of an SM
   std::function<void(Address)> learn{};                           // Sm::learn(); of an SM
   std::function<void(Archive&)> persist{};
@@ -109,6 +111,7 @@ class Device {
   void take_profile(std::uint8_t slot, stats::KernelProfile& total);
   /// No line is in the L2 any more; what was changed is taken to be in DRAM. Between windows.
   void empty_caches();
+  [[nodiscard]] mem::LineLockCounters line_locks() const;
   /// The L2 holds what it does after an access that takes no time (mem::Slice::touch).
   void touch_l2(const mem::Touch& touch);
   /// All SMs know the line's translation. Between windows.

@@ -36,7 +36,8 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
 }
 
 void NetChecks::check_memory(const trace::Command& c) const {
-  const std::uint64_t needed = system_->cores() * config::core_memory_bytes(system_->network);
+  const std::uint64_t shared = system_->network.command_processor.call_updates > 0 ? kLineBytes : 0;
+  const std::uint64_t needed = system_->cores() * config::core_memory_bytes(system_->network) + shared;
   if (c.address % trace::kNetEntryBytes != 0 || c.bytes < needed)
     throw UserError(fmt::format(
         "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "

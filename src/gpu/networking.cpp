@@ -58,6 +58,19 @@ stats::NetworkReport::Nic nic_report(std::string node, const net::Nic& nic) {
           served.writes,   served.atomics};
 }
 
+stats::NetworkReport::Locks lock_report(std::string node, const Device& device) {
+  constexpr std::uint64_t kPsOfKhz = 1'000'000'000;
+  const mem::LineLockCounters c = device.line_locks();
+  const auto ps = [&](std::uint64_t cycles) {
+    return static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * kPsOfKhz /
+                                      device.config().clock.l2_khz);
+  };
+  std::vector<std::uint64_t> times(c.times.begin(), c.times.end());
+  while (!times.empty() && times.back() == 0) times.pop_back();
+  return {std::move(node), c.control,  c.degraded, c.updates,     c.held,
+          c.most,          c.unlocked, ps(c.time), ps(c.longest), std::move(times)};
+}
+
 }  // namespace
 
 Networking::Networking(const config::SystemConfig& system, Links& links,
@@ -114,7 +127,7 @@ void Networking::make_cores(std::vector<std::unique_ptr<Device>>& devices) {
     for (std::uint32_t c = 0; c < system_.cores(); ++c) {
       const config::GpuConfig& gpu = devices[d]->config();
       const net::CommandProcessorCore::Place place{c, static_cast<std::uint32_t>(cores_.size()),
-                                                   news_span(gpu.clock.core_khz)};
+                                                   news_span(gpu.clock.core_khz), system_.cores()};
       cores_.push_back(std::make_unique<net::CommandProcessorCore>(gpu, system_.network, devices[d]->fabric(),
                                                                    devices[d]->map(), devices[d]->copy_slot(),
                                                                    *network_, place, make_pair(d, d)));
@@ -203,10 +216,12 @@ void Networking::dump(std::string& out) const {
   each(system_.first_nic(), nics_);
 }
 
-stats::NetworkReport Networking::report() const {
+stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device>>& devices) const {
   stats::NetworkReport all;
   all.design = config::traits(system_.network.node.design).name;
   const config::ServiceEnergyGroup& e = system_.network.service_energy;
+  for (std::uint32_t d = 0; !cores_.empty() && d < devices.size(); ++d)
+    all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
   for (std::size_t c = 0; c < cores_.size(); ++c) {
     const auto device = static_cast<std::uint32_t>(c / system_.cores());
     stats::NetworkReport::Thread& thread = all.threads.emplace_back(

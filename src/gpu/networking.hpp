@@ -38,7 +38,7 @@ class Networking {
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
-  [[nodiscard]] stats::NetworkReport report() const;
+  [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices) const;
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);

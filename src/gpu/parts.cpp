@@ -22,6 +22,7 @@ Builder real_parts(bool profile) {
     part.touch = [&partition](std::uint32_t slice, const mem::Touch& touch) {
       partition.touch(slice, touch);
     };
+    part.locks = [&partition] { return partition.locks(); };
     part.persist = [&partition](Archive& a) { partition.persist(a); };
     return part;
   };

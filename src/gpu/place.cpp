@@ -14,6 +14,8 @@ void place_queue(const trace::Command& c, const config::SystemConfig& system, me
     apertures.place(line_of(c.source), kLineBytes, host);
   } else if (system.served_by(config::NetDesignTraits::Server::kNic)) {
     apertures.ring(first, bytes, static_cast<std::uint16_t>(system.nic_of(c.device)));
+  } else if (system.cores() > 0 && system.network.command_processor.lock_lines != 0) {
+    apertures.ring(first, bytes, mem::Apertures::kLocks);
   }
 }
 

@@ -67,6 +67,8 @@ class System {
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
   /// Null where there are no NICs.
   [[nodiscard]] const Networking* networking() const { return networking_.get(); }
+  /// Precondition: there are NICs.
+  [[nodiscard]] stats::NetworkReport network_report() const { return networking_->report(devices_); }
   [[nodiscard]] bool quiescent() const;
   /// No warp is resident: the state may be kept.
   [[nodiscard]] bool at_rest() const;

@@ -47,6 +47,15 @@ enum class AccessKind : std::uint8_t {
   return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;
 }
 
+/// What a request has to do with the lock of its line in the L2 (mem::LineLocks).
+enum class LineLock : std::uint8_t {
+  kNone,
+  kControl,  // a store that locks it until a core of the command processor accesses it
+  kCore,     // an access of such a core
+  kBegin,    // likewise, the read of a read-modify-write, which locks the line for its own write
+  kEnd,      // that write, which unlocks it
+};
+
 /// Tag of a line on its way to the host link: the SM, and the SM's own handle. On its way to another device:
 /// that device, and the handle.
 constexpr std::uint32_t kRemoteTokenBits = 20;
@@ -69,8 +78,9 @@ struct Request {
   std::uint8_t operations =
       0;  // atomics and reductions: 32-bit lane operations, 1..128; serialised by address
   bool evict_first = false;
-  bool local = false;                    // local memory, for the counters
-  bool signals = false;                  // a write for whose words others may wait
+  bool local = false;    // local memory, for the counters
+  bool signals = false;  // a write for whose words others may wait
+  LineLock lock = LineLock::kNone;
   bool signals_twice = false;            // a store that counts for one before it, too, which came elsewhere
   bool again = false;                    // of a look: the word lacks signals
   bool missed = false;                   // of a read: not all was in the slice; set there

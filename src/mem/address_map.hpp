@@ -43,7 +43,8 @@ class AddressMap {
   /// Of a line, by the device that asks; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
 
-  /// The NIC whose doorbell a store to the status word of an entry in this line rings (Apertures::ring()).
+  /// The NIC whose doorbell a store to the status word of an entry in this line rings (Apertures::ring()); or
+  /// kLocks, kNoDoorbell.
   [[nodiscard]] std::uint16_t doorbell(Address line) const {
     return apertures_ != nullptr ? apertures_->doorbell(line) : Apertures::kNoDoorbell;
   }

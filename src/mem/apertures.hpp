@@ -39,6 +39,8 @@ class Apertures {
   /// doorbell instead, from now on.
   void ring(Address begin, std::uint64_t bytes, std::uint16_t nic);
   static constexpr std::uint16_t kNoDoorbell = 0xffff;
+  /// As a NIC: none; such stores lock their line in the L2 (LineLocks).
+  static constexpr std::uint16_t kLocks = 0xfffe;
   [[nodiscard]] std::uint16_t doorbell(Address address) const {
     const auto next = doorbells_.upper_bound(address);
     if (next == doorbells_.begin()) return kNoDoorbell;

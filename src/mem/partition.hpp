@@ -43,6 +43,11 @@ class Partition final : public sim::Domain, public stats::CounterSource {
   void empty_l2() {
     for (Slice& slice : slices_) slice.empty();
   }
+  [[nodiscard]] LineLockCounters locks() const {
+    LineLockCounters all;
+    for (const Slice& slice : slices_) all.add(slice.locks());
+    return all;
+  }
   /// Between windows: as Slice::touch(), for a slice of this partition.
   void touch(std::uint32_t slice, const Touch& t) { slices_[slice % slices_.size()].touch(t); }
 

@@ -86,6 +86,7 @@ void Slice::accept_requests(Cycle now) {
 /// One request a cycle. The port whose turn it is comes first; when its request cannot go on, the other's
 /// may.
 void Slice::look_up(Cycle now) {
+  if (!held_.empty() && serve_held(now)) return;
   for (const std::uint8_t origin : {turn_, static_cast<std::uint8_t>(turn_ ^ 1)}) {
     Latch& latch = latches_[origin];
     if (!latch.full || !serve(latch, static_cast<Origin>(origin), now)) continue;
@@ -101,6 +102,10 @@ bool Slice::serve(Latch& latch, Origin origin, Cycle now) {
     latch.stall = Stall::kPipe;
     return false;
   }
+  return locks_matter(latch.request) ? serve_locking(latch, origin, now) : serve_any(latch, origin, now);
+}
+
+bool Slice::serve_any(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   if (r.kind >= AccessKind::kAwait) return serve_special(latch, origin, now);
   if (r.kind == AccessKind::kDiscard) return serve_discard(r, origin, now);
@@ -359,6 +364,7 @@ Cycle Slice::find_next(Cycle now) const {
   }
   next = std::min(next, out_.next_event(now));
   const Ring<Outgoing>& pipe = first_out();
+  if (!held_.empty() && any_held_may_go()) return now + 1;
   if (!pipe.empty() && can_leave(pipe.front()))
     next = std::min(next, std::max({pipe.front().ready, data_free_, now + 1}));
   return next;
@@ -368,7 +374,7 @@ bool Slice::quiescent() const {
   const auto home = [](const auto& port) {
     return port.empty() && port.credits_out() == port.credits_arriving();
   };
-  if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0) return false;
+  if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0 || !held_.empty()) return false;
   if (!pipe_.empty() || !atomic_pipe_.empty() || !passing_.empty() || in_.pending() > 0 || !home(out_))
     return false;
   return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&

@@ -11,6 +11,7 @@
 #include "icnt/fabric.hpp"
 #include "mem/address_map.hpp"
 #include "mem/controller.hpp"
+#include "mem/line_locks.hpp"
 #include "mem/mshr_file.hpp"
 #include "mem/signal_counts.hpp"
 #include "mem/tag_array.hpp"
@@ -55,6 +56,10 @@ struct CounterTable {
 /// published. What the other half asks for comes through a port and a register of its own, may use resources
 /// that requests to the other half never exhaust, and so never waits for them.
 ///
+/// A line that a store or a command processor has locked keeps its place, and with an update under way it is
+/// its core's alone: LineLocks. What must wait leaves its port and comes before what is there as soon as it
+/// may.
+///
 /// All times are edges of the L2 clock.
 class Slice {
  public:
@@ -76,6 +81,7 @@ class Slice {
   [[nodiscard]] bool quiescent() const;
   /// Between windows: forgets all lines that are not in flight.
   void empty() { tags_.clear(); }
+  [[nodiscard]] const LineLockCounters& locks() const { return locks_.counters(); }
   /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line
   /// whose home is the other half's becomes a copy; one of the home's own half makes a copy invalid, one
   /// of the other half goes through it. Device::touch_l2() says which slices hear of an access.
@@ -88,8 +94,8 @@ class Slice {
               a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
               a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(pipe_capacity_),
               a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_), a.given(code_resident_), in_,
-              out_, far_, latches_, turn_, tags_, signals_, mshrs_, far_in_flight_, pipe_, atomic_pipe_,
-              passing_, waiting_kernels_, data_free_, atomic_free_, next_);
+              out_, far_, latches_, turn_, tags_, signals_, mshrs_, locks_, a.given(held_), far_in_flight_,
+              pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_, next_);
   }
 
  private:
@@ -131,6 +137,17 @@ class Slice {
   void send_replies(Cycle now);
 
   [[nodiscard]] bool serve(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_any(Latch& latch, Origin origin, Cycle now);
+
+  // Locked lines (slice_locks.cpp).
+  [[nodiscard]] bool locks_matter(const icnt::Request& r) const {
+    return r.lock != icnt::LineLock::kNone || locks_.any() || !held_.empty();
+  }
+  [[nodiscard]] bool serve_locking(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_and_lock(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_held(Cycle now);
+  [[nodiscard]] bool any_held_may_go() const;
+  void dump_locks(std::string& out) const;
   [[nodiscard]] bool serve_special(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
@@ -185,6 +202,12 @@ class Slice {
   TagArray tags_;
   SignalCounts signals_;
   MshrFile mshrs_;
+  LineLocks locks_;
+  struct Held {
+    Latch latch;
+    Origin origin = kNear;
+  };
+  std::vector<Held> held_;                  // until their lines are unlocked, by their arrival
   std::uint32_t far_in_flight_ = 0;         // lines being fetched from the other half
   Ring<Outgoing> pipe_{128}, atomic_pipe_;  // by ascending readiness
   Ring<Outgoing> passing_;                  // likewise: data of the other half on its way through

@@ -26,6 +26,7 @@ void Slice::dump(std::string& out) const {
                    tags_[slot].address, tags_[slot].far ? " of the other half" : "", tags_[slot].pending,
                    waiters);
   });
+  dump_locks(out);
   if (!far_) return;
   fmt::format_to(to,
                  "    other half: {} requests at the port, {} lines and {} writes there, {} credits away\n",

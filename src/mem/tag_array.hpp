@@ -26,6 +26,7 @@ struct Line {
   SectorMask pending = 0;                              // being fetched
   SectorMask copied = 0;                               // the other half was sent a copy
   bool leaving = false;                                // goes when nothing of it is in flight any more
+  bool pinned = false;                                 // locked: keeps its place
   bool far = false;  // copy of a line whose home is the other half; never dirty
 
   [[nodiscard]] SectorMask dirty_sectors() const {
@@ -95,10 +96,10 @@ class TagArray {
     count_clean(slot);
     lines_[slot] = {};
   }
-  /// Removes all that are not in flight.
+  /// Removes all that are not in flight and not pinned.
   void clear() {
     for (Slot slot = 0; slot < lines_.size(); ++slot)
-      if (in_use(slot) && lines_[slot].mshr == kNoMshr) remove(slot);
+      if (in_use(slot) && !(recency_[slot] & kInFlight)) remove(slot);
   }
   void touch(Slot slot) {
     std::visit([&](auto& r) { r.touch(recency_, places_around(slot), slot); }, replacement_);
@@ -121,8 +122,19 @@ class TagArray {
   /// While a line is in flight it keeps its place.
   void set_mshr(Slot slot, std::uint16_t mshr) {
     lines_[slot].mshr = mshr;
-    recency_[slot] = mshr == kNoMshr ? recency_[slot] & ~kInFlight : recency_[slot] | kInFlight;
+    keep(slot);
   }
+  /// So does one that is pinned.
+  void pin(Slot slot, bool pinned) {
+    lines_[slot].pinned = pinned;
+    keep(slot);
+  }
+  [[nodiscard]] std::uint32_t pinned_in(std::uint32_t set) const {
+    std::uint32_t count = 0;
+    for (Slot s = set * ways_; s < (set + 1) * ways_; ++s) count += lines_[s].pinned;
+    return count;
+  }
+  [[nodiscard]] std::uint32_t ways() const { return ways_; }
 
   template <class A>
   void persist(A& a) {
@@ -132,6 +144,10 @@ class TagArray {
   }
 
  private:
+  void keep(Slot slot) {
+    const bool stays = lines_[slot].mshr != kNoMshr || lines_[slot].pinned;
+    recency_[slot] = stays ? recency_[slot] | kInFlight : recency_[slot] & ~kInFlight;
+  }
   static std::uint32_t key_of(Address line) {
     return static_cast<std::uint32_t>(line / kLineBytes * 0x9e3779b97f4a7c15 >> 32) | 1;  // 0: unused
   }

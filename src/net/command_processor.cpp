@@ -47,6 +47,7 @@ void CommandProcessorCore::tick(Cycle now) {
 void CommandProcessorCore::hear(Cycle now, const AgentNews& news) {
   switch (news.kind) {
     case AgentNews::Kind::kMemory:
+      port_.share(news.address + place_.cores * memory_bytes_);
       return port_.give_memory(news.address + place_.number * memory_bytes_);
     case AgentNews::Kind::kQueue:
       return thread_.add_queue(news);

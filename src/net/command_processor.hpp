@@ -19,6 +19,7 @@ class CommandProcessorCore final : public sim::Domain {
     std::uint32_t number = 0;  // of the core
     std::uint32_t agent = 0;   // destination in the network of news
     Cycle news_span = 64;      // cycles that these may be ahead
+    std::uint32_t cores = 1;   // of the device
   };
   CommandProcessorCore(const config::GpuConfig& gpu, const config::NetworkConfig& config,
                        icnt::Fabric& fabric, const mem::AddressMap& map, std::uint8_t kernel,

@@ -41,6 +41,7 @@ void CorePort::move(QueuePair& pair) {
 void CorePort::ask(CoreAccess what, icnt::Request request) {
   CoreCounters::Class& of = counters_.l2[static_cast<std::size_t>(what)];
   ++of.accesses;
+  if (request.lock == icnt::LineLock::kNone) request.lock = icnt::LineLock::kCore;
   request.tag = out_.add({what, request.sectors});
   request.reply_to = reply_to_;
   request.kernel = kernel_;
@@ -73,7 +74,17 @@ unsigned CorePort::run_call(Cycle) {
   touch(cold_, core_.cold_bytes, core_.cold_lines, false, cold_at_);
   const std::size_t missed = loads_.size() - before;
   begin_loads();
-  return static_cast<unsigned>(missed);
+  updates_left_ = core_.call_updates;
+  if (updates_left_ == 0) return static_cast<unsigned>(missed);
+  update(icnt::LineLock::kBegin);
+  return static_cast<unsigned>(missed) + 1;
+}
+
+void CorePort::update(icnt::LineLock half) {
+  icnt::Request request = half == icnt::LineLock::kBegin ? read_of(AccessKind::kLoad, shared_, 4)
+                                                         : write_of(AccessKind::kStore, shared_, 4);
+  request.lock = half;
+  ask(CoreAccess::kUpdate, request);
 }
 
 /// `lines` of 64 bytes, on from where the call before stopped, round and round.
@@ -122,6 +133,11 @@ bool CorePort::complete(const icnt::Reply& reply) {
   out.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? out.missing & ~reply.sectors : 0);
   if (out.missing != 0) return false;
   out_.free(reply.tag);
+  if (what == CoreAccess::kUpdate) {
+    const bool read = icnt::is_read(reply.kind);
+    if (read || --updates_left_ > 0) update(read ? icnt::LineLock::kEnd : icnt::LineLock::kBegin);
+    return !read && updates_left_ == 0;
+  }
   if (what == CoreAccess::kData || what == CoreAccess::kCode) {
     --loads_out_;
     begin_loads();

@@ -18,8 +18,8 @@
 namespace lockstep::net {
 
 /// What a core asks the L2 for.
-enum class CoreAccess : std::uint8_t { kEntry, kRecord, kStore, kCommand, kDoorbell, kData, kCode };
-inline constexpr std::size_t kCoreAccesses = 7;
+enum class CoreAccess : std::uint8_t { kEntry, kRecord, kStore, kCommand, kDoorbell, kData, kCode, kUpdate };
+inline constexpr std::size_t kCoreAccesses = 8;
 
 struct CoreCounters {
   struct Class {
@@ -31,7 +31,9 @@ struct CoreCounters {
 
 /// The ServiceThread's port of a core (see there). A look at an entry or a record acquires: it empties the
 /// data cache and goes to the line's home. Stores go to the L2 and are waited for, which is a release; the
-/// doorbell is posted. A call's lines are loaded through the caches, `outstanding` at a time.
+/// doorbell is posted. A call's lines are loaded through the caches, `outstanding` at a time; its
+/// read-modify-writes go past them, one after the other, each a read that locks the line and the write that
+/// unlocks it.
 class CorePort {
  public:
   CorePort(const config::GpuConfig& gpu, const config::CommandProcessorGroup& core, icnt::Fabric& fabric,
@@ -40,6 +42,8 @@ class CorePort {
   /// The core's own memory, from which its pair's rings are taken too, from when the thread next moves. At
   /// most kMostMoves times.
   void give_memory(Address begin) { given_.push(begin); }
+  /// What the cores of the device share: a word, from now on.
+  void share(Address word) { shared_ = word; }
   static constexpr std::uint32_t kMostMoves = trace::kNetEntryBytes / 4;
 
   // ServiceThread's.
@@ -91,6 +95,7 @@ class CorePort {
   void await(CoreAccess what, Address word, std::uint32_t signals);
   void touch(Address begin, std::uint64_t bytes, std::uint32_t lines, bool code, std::uint64_t& at);
   bool complete(const icnt::Reply& reply);
+  void update(icnt::LineLock half);
 
   config::CommandProcessorGroup core_;
   const mem::AddressMap* map_;
@@ -107,6 +112,8 @@ class CorePort {
   Ring<icnt::Request> to_send_;
   Ring<Load> loads_;  // of the call, not asked for
   std::uint32_t loads_out_ = 0;
+  Address shared_ = 0;
+  std::uint32_t updates_left_ = 0;  // of the call
   SlotTable<Out> out_;
   CoreCounters counters_;
 };

@@ -350,7 +350,7 @@ of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on wha
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
 `devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
 in a device's memory is in `unattributed`; `stats.csv` has a last column `device`. A system with NICs also has `system.network`: its `design`,
-`threads` and `nics`. A service thread has its looks at entries (`polls`, and how many `found` one) and at completion records (`record_polls`, `records`),
+`threads` and `nics`, and with command processors `locks` (lines of a device's L2 that were locked: networking-machine.md). A service thread has its looks at entries (`polls`, and how many `found` one) and at completion records (`record_polls`, `records`),
 its `instructions`, the time `active_ps` in which it had an operation to serve or under way, and its energy in that time (`leak_pj`, `base_pj`,
 `instruction_pj`, in all `energy_pj`); that of a command processor its accesses to the L2 and, of reads, those that missed (`l2`, by what they were for).
 Its `operations` by kind have their `count`, those that were `blocking`, and the time from when the thread had seen the entry: `total_ps`, the sum of stages, each

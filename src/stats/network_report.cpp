@@ -57,6 +57,17 @@ void put_nic(std::string& out, const NetworkReport::Nic& n) {
                  n.bytes_put, n.bytes_got, n.served_reads, n.served_writes, n.served_atomics);
 }
 
+void put_locks(std::string& out, const NetworkReport::Locks& l) {
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"node\":{},\"stores\":{},\"degraded\":{},\"updates\":{},\"held\":{},\"most\":{},"
+                 "\"unlocked\":{},\"total_ps\":{},\"longest_ps\":{},\"times\":[",
+                 json_string(l.node), l.stores, l.degraded, l.updates, l.held, l.most, l.unlocked, l.total_ps,
+                 l.longest_ps);
+  for (std::size_t b = 0; b < l.times.size(); ++b)
+    out.append(b == 0 ? "" : ",").append(std::to_string(l.times[b]));
+  out += "]}";
+}
+
 double mean_ns(std::uint64_t ps, std::uint64_t count) {
   return static_cast<double>(ps) / static_cast<double>(count) / 1000;
 }
@@ -80,7 +91,12 @@ Operations NetworkReport::all_of(std::size_t kind) const {
 }
 
 std::string network_json(const NetworkReport& network) {
-  std::string out = fmt::format("{{\"design\":{},\"threads\":[", json_string(network.design));
+  std::string out = fmt::format("{{\"design\":{},", json_string(network.design));
+  for (std::size_t i = 0; i < network.locks.size(); ++i) {
+    out += i == 0 ? "\"locks\":[" : ",";
+    put_locks(out, network.locks[i]);
+  }
+  out += network.locks.empty() ? "\"threads\":[" : "],\n    \"threads\":[";
   for (std::size_t i = 0; i < network.threads.size(); ++i) {
     out += i == 0 ? "\n     " : ",\n     ";
     put_thread(out, network.threads[i]);

@@ -15,8 +15,8 @@ inline constexpr std::array<std::string_view, 7> kNetworkStages = {"issued",   "
                                                                    "complete", "noticed", "dealt"};
 inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", "atomic", "quiet"};
 /// What a command processor's core asks the L2 for.
-inline constexpr std::array<std::string_view, 7> kCoreAccessNames = {
-    "entry", "record", "signal", "command", "doorbell", "data", "code"};
+inline constexpr std::array<std::string_view, 8> kCoreAccessNames = {
+    "entry", "record", "signal", "command", "doorbell", "data", "code", "update"};
 
 struct CoreAccesses {
   std::uint64_t accesses = 0, misses = 0;
@@ -43,7 +43,16 @@ struct NetworkReport {
     std::uint64_t doorbells = 0, commands = 0, records = 0, bytes_put = 0, bytes_got = 0;
     std::uint64_t served_reads = 0, served_writes = 0, served_atomics = 0;  // for other NICs, and itself
   };
+  /// Lines of a device's L2 that were locked (mem::LineLockCounters, whose order `times` has).
+  struct Locks {
+    std::string node;
+    std::uint64_t stores = 0, degraded = 0, updates = 0, held = 0, most = 0;
+    std::uint64_t unlocked = 0, total_ps = 0, longest_ps = 0;
+    std::vector<std::uint64_t>
+        times;  // b: from 2^b L2 cycles on, to less than twice that; to the last that is not 0
+  };
   std::string design;
+  std::vector<Locks> locks;  // of designs with command processors
   std::vector<Thread> threads;
   std::vector<Nic> nics;
 

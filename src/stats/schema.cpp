@@ -198,7 +198,15 @@ Json network() {
   for (const char* name : {"puts", "gets", "atomics", "doorbells", "commands", "records", "bytes_put",
                            "bytes_got", "served_reads", "served_writes", "served_atomics"})
     nic[name] = integer();
-  return object({{"design", text()}, {"threads", list(object(thread, {"l2"}))}, {"nics", list(object(nic))}});
+  Json locks = {{"node", text()}, {"times", list(integer())}};
+  for (const char* name :
+       {"stores", "degraded", "updates", "held", "most", "unlocked", "total_ps", "longest_ps"})
+    locks[name] = integer();
+  return object({{"design", text()},
+                 {"locks", list(object(locks))},
+                 {"threads", list(object(thread, {"l2"}))},
+                 {"nics", list(object(nic))}},
+                {"locks"});
 }
 
 Json system() {

@@ -64,7 +64,7 @@ Function simulator(const char* name) {
 
 /// The state of the library. One for the process.
 struct State {
-  static constexpr std::size_t kAlignment = 256, kAgentBytes = std::size_t{1} << 20;
+  static constexpr std::size_t kAlignment = 256, kAgentBytes = std::size_t{4} << 20;
   struct Block {  // of the symmetric heap
     std::size_t offset, bytes;
     bool used;

@@ -1,0 +1,122 @@
+// Which lines of an L2 slice are locked, and for whom (LeBeane et al., "ComP-Net", PACT 2018, section 4).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "icnt/messages.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// Counted by a slice. Times are in edges of its clock.
+struct LineLockCounters {
+  static constexpr std::size_t kBuckets = 24;
+  std::uint64_t control = 0;   // lines locked by stores
+  std::uint64_t degraded = 0;  // stores that would have locked one, but too many of its set were
+  std::uint64_t updates = 0;   // read-modify-writes of cores
+  std::uint64_t held = 0;      // accesses that waited for one
+  std::uint64_t most = 0;      // lines locked at a time
+  std::uint64_t unlocked = 0, time = 0, longest = 0;  // of those locked by stores, from store to core
+  std::array<std::uint64_t, kBuckets> times{};        // bucket b: from 2^b, or 0, to less than 2^(b + 1)
+
+  /// Of several slices; `most` is that of one of them.
+  void add(const LineLockCounters& c) {
+    control += c.control;
+    degraded += c.degraded;
+    updates += c.updates;
+    held += c.held;
+    unlocked += c.unlocked;
+    time += c.time;
+    most = std::max(most, c.most);
+    longest = std::max(longest, c.longest);
+    for (std::size_t b = 0; b < kBuckets; ++b) times[b] += c.times[b];
+  }
+};
+
+/// A line is unlocked, locked by a store of a kernel (control) or by the read of a core's read-modify-write
+/// (update). A line that is locked stays in the slice. Others' accesses to one with an update wait for its
+/// write; one that is locked by a store may be accessed by all, and is unlocked by the first access of a
+/// core. A store to a line that is locked, however, changes nothing.
+class LineLocks {
+ public:
+  enum class Change : std::uint8_t { kNone, kLocked, kUnlocked };
+
+  [[nodiscard]] bool any() const { return !lines_.empty(); }
+  [[nodiscard]] std::size_t size() const { return lines_.size(); }
+  [[nodiscard]] bool locked(Address line) const { return find(line) != lines_.end(); }
+  /// Whether it must wait. `requester`: of the request.
+  [[nodiscard]] bool blocks(const icnt::Request& r) const {
+    const auto lock = find(r.line);
+    return lock != lines_.end() && lock->update && lock->owner != r.reply_to;
+  }
+  /// The request has been served; precondition: not blocks(). Whether its line is now locked or unlocked,
+  /// which it was not before. `may_lock`: fewer than the most lines of its set are locked.
+  Change serve(const icnt::Request& r, Cycle now, bool may_lock) {
+    using Lock = icnt::LineLock;
+    const auto lock = find(r.line);
+    const bool there = lock != lines_.end();
+    if (r.lock == Lock::kControl) return there ? Change::kNone : lock_by_store(r, now, may_lock);
+    if (r.lock == Lock::kNone || (!there && r.lock != Lock::kBegin)) return Change::kNone;
+    if (there && !lock->update) end_control(*lock, now);
+    if (r.lock == Lock::kBegin) {
+      ++counters_.updates;
+      if (there) {
+        *lock = {r.line, now, r.reply_to, true};
+        return Change::kNone;
+      }
+      return add({r.line, now, r.reply_to, true});
+    }
+    if (lock->update && r.lock != Lock::kEnd) return Change::kNone;  // its owner's
+    lines_.erase(lock);
+    return Change::kUnlocked;
+  }
+  void count_held() { ++counters_.held; }
+
+  struct Line {
+    Address line = 0;
+    Cycle since = 0;
+    std::uint16_t owner = 0;
+    bool update = false;
+  };
+  [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  [[nodiscard]] const LineLockCounters& counters() const { return counters_; }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(lines_), a.given(counters_));  // of a system with NICs, whose state is not kept
+  }
+
+ private:
+  [[nodiscard]] std::vector<Line>::const_iterator find(Address line) const {
+    return std::ranges::find(lines_, line, &Line::line);
+  }
+  [[nodiscard]] std::vector<Line>::iterator find(Address line) {
+    return std::ranges::find(lines_, line, &Line::line);
+  }
+  Change add(const Line& line) {
+    lines_.push_back(line);
+    counters_.most = std::max<std::uint64_t>(counters_.most, lines_.size());
+    return Change::kLocked;
+  }
+  Change lock_by_store(const icnt::Request& r, Cycle now, bool may_lock) {
+    ++(may_lock ? counters_.control : counters_.degraded);
+    return may_lock ? add({r.line, now, 0, false}) : Change::kNone;
+  }
+  void end_control(const Line& line, Cycle now) {
+    const Cycle time = now - line.since;
+    ++counters_.unlocked;
+    counters_.time += time;
+    counters_.longest = std::max<std::uint64_t>(counters_.longest, time);
+    const auto bucket = static_cast<std::size_t>(std::bit_width(time | 1) - 1);
+    ++counters_.times[std::min(bucket, LineLockCounters::kBuckets - 1)];
+  }
+
+  std::vector<Line> lines_;  // few: those whose entry no core has seen yet
+  LineLockCounters counters_;
+};
+
+}  // namespace lockstep::mem
