@@ -138,11 +138,10 @@ Rules cache_rules() {
        [](const GpuConfig& c) {
          return product({c.gpu.sms, c.l1.mshrs + c.l1.pending_instructions}) <= 1u << 20;
        }},
-      {{"l2.partitions", "l2.slices_per_partition", "l2.mshrs", "l2.mshr_merges"},
-       "at most 4194304 merged L2 requests are supported",
+      {{"l2.partitions", "l2.slices_per_partition", "l2.mshrs"},
+       "at most 1048576 L2 MSHRs are supported",
        [](const GpuConfig& c) {
-         return product({c.l2.partitions, c.l2.slices_per_partition, c.l2.mshrs, c.l2.mshr_merges}) <=
-                1u << 22;
+         return product({c.l2.partitions, c.l2.slices_per_partition, c.l2.mshrs}) <= 1u << 20;
        }},
   };
 }

@@ -177,9 +177,10 @@ struct L2Group {                                     // l2.*
   std::uint32_t dirty_ways =
       12;  // lines of a set that may be dirty, or kNoDirtyLimit; source: v100_kernels.csv, srad
   L2Replacement replacement = L2Replacement::kLru;
-  std::uint32_t latency = 84;                  // L2 cycles from ejection to the hit's reply
-  std::uint32_t slice_bytes_per_cycle = 32;    // data bandwidth of a slice
-  std::uint32_t mshrs = 192, mshr_merges = 4;  // a slice
+  std::uint32_t latency = 84;                     // L2 cycles from ejection to the hit's reply
+  std::uint32_t slice_bytes_per_cycle = 32;       // data bandwidth of a slice
+  std::uint32_t mshrs = 192, mshr_merges = 1024;  // a slice; requests of a line
+  std::uint32_t far_merges = 4;                   // likewise, of a line that comes from the other half
   std::uint32_t atomic_interval = 1;  // L2 cycles a sector of 32-bit atomics occupies the atomic unit
   std::uint32_t halves = 1;           // 2: the near half caches lines whose home is the far half
   bool code_resident = true;          // instructions are in the L2 when they are first fetched

@@ -149,6 +149,8 @@ Rows l2_rows() {
       integer("l2.mshrs", M::kNone, 1, 4096, "lines in flight of a slice", l2<&G::mshrs>()),
       integer("l2.mshr_merges", M::kNone, 1, 1024, "requests that one line in flight can hold",
               l2<&G::mshr_merges>()),
+      integer("l2.far_merges", M::kNone, 1, 1024,
+              "likewise, where the line comes from the other half (l2.halves = 2)", l2<&G::far_merges>()),
       integer("l2.atomic_interval", M::kL2Cycles, 1, 1024,
               "that a sector of 32-bit atomics occupies the atomic unit", l2<&G::atomic_interval>()),
       integer("l2.halves", M::kNone, 1, 2, "2: the near half caches lines whose home is the far half",

@@ -265,7 +265,9 @@ void MemoryPipeline::global(Cycle now, const MioOperation& op, LsuUnit unit) {
   access.signals = op.signal == trace::SignalOp::kSignals;
   access.handle = op.handle;
   const unsigned passes = op.op_class == OpClass::kAsyncCopy ? 1 : bank_passes(addresses_);
-  const Cycle last_wavefront = now + std::max(cycles - 1, (passes - 1) * LsuLatencies::kPassTransfer);
+  // A load's passes reach the registers one after the other, those that bank conflicts make as well.
+  const unsigned transfers = op.op_class == OpClass::kLoad ? std::max(passes, wavefronts) : passes;
+  const Cycle last_wavefront = now + std::max(cycles - 1, (transfers - 1) * LsuLatencies::kPassTransfer);
   access.transfer =
       static_cast<std::uint16_t>((passes - 1) / tags_.lines().count * LsuLatencies::kPassTransfer);
   if (unit == LsuUnit::kTexture) {

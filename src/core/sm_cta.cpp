@@ -73,7 +73,9 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   update_fetch(w, local(current));
 }
 
-/// A slot of the sub-core with the fewest warps: hardware deals a CTA's warps out over the sub-cores.
+/// A slot of the sub-core with the fewest warps that have not ended: hardware deals a CTA's warps out over
+/// the sub-cores and frees a warp's slot and registers when it ends (G. Smith, NVIDIA, on Stack Overflow:
+/// streaming multiprocessors, blocks and threads).
 unsigned Sm::State::free_warp_slot() const {
   unsigned best = 0;
   int fewest = 17;
@@ -193,6 +195,9 @@ void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
   set_waiting(w, Stall::kEmpty);
   scoreboard.clear(w, warp.table->scoreboard_entries());
   Cta& cta = ctas[warp.cta];
+  warp.resident = false;
+  occupied &= ~warp_bit(w);
+  cta.warps &= ~warp_bit(w);
   if (--cta.busy_warps > 0) return;
   if (!mio.holds_exits()) return free_cta(cta, now);
   held_ctas.push_back(warp.cta);
@@ -204,12 +209,10 @@ void Sm::State::free_held_ctas(Cycle now) {
   held_ctas.clear();
 }
 
-/// All its warps are done: its warp slots are free.
+/// All its warps are done: the dispatcher may use what it had of the SM.
 void Sm::State::free_cta(Cta& cta, Cycle now) {
   count_residency(cta.kernel, now);
-  resident_warps[cta.kernel] -= bit_count(cta.warps);
-  for (const unsigned w : bits_of(cta.warps)) warps[w].resident = false;
-  occupied &= ~cta.warps;
+  resident_warps[cta.kernel] -= static_cast<std::uint32_t>(cta.trace->warps.size());
   cta.freed = true;
   report(cta, icnt::CtaEvent::Kind::kFreed, now);
   kernels[cta.kernel].feed->release(cta.trace);

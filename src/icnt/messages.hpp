@@ -15,7 +15,7 @@ enum class AccessKind : std::uint8_t {
   kReduction,    // done at L2, acknowledged like a store
   kInstruction,  // instruction fetch, answered like a load
   kConstant,     // constant cache fill, answered like a load
-  kCopy,         // write of the copy engine (whole sectors), acknowledged
+  kCopy,         // write of the copy engine (whole sectors), to DRAM as well; acknowledged by the L2
   kCopyRead,     // read of the copy engine, answered like a load
   kEvict,        // likewise, of a whole line that leaves the L2 with it: its page moves to the host
   kDiscard,      // a line leaves the L2, changed or not; acknowledged

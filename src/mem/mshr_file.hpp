@@ -1,6 +1,7 @@
 // Lines in flight of an L2 slice, and the requests that wait for them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -17,16 +18,20 @@ struct Waiter {
   bool from_far = false;   // came from the other half
 };
 
-/// Found without a search: a line in flight knows its entry.
+/// Found without a search: a line in flight knows its entry. `merges` requests may wait for a line of this
+/// half, `far_merges` for a copy of one of the other half.
 class MshrFile {
  public:
-  MshrFile(std::uint32_t entries, std::uint32_t merges) : merges_(merges), entries_(entries) {
+  MshrFile(std::uint32_t entries, std::uint32_t merges, std::uint32_t far_merges)
+      : merges_{merges, far_merges}, entries_(entries) {
     for (std::uint32_t i = 0; i < entries; ++i) free_.push_back(static_cast<std::uint16_t>(entries - 1 - i));
   }
 
   [[nodiscard]] bool full() const { return free_.empty(); }
   [[nodiscard]] std::size_t in_use() const { return entries_.size() - free_.size(); }
-  [[nodiscard]] bool room_to_merge(std::uint16_t mshr) const { return entries_[mshr].waiters < merges_; }
+  [[nodiscard]] bool room_to_merge(std::uint16_t mshr, bool far) const {
+    return entries_[mshr].waiters < merges_[far];
+  }
   [[nodiscard]] Slot slot(std::uint16_t mshr) const { return entries_[mshr].slot; }
 
   [[nodiscard]] std::uint16_t allocate(Slot slot) {
@@ -101,7 +106,7 @@ class MshrFile {
     std::uint32_t next = kEnd;
   };
 
-  std::uint32_t merges_;
+  std::array<std::uint32_t, 2> merges_;  // by whether the line is a copy of the other half's
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> free_;
   std::vector<Node> nodes_;  // a pool; free ones are linked

@@ -40,7 +40,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
       tags_(config.l2.slice_bytes, config.l2.ways, make_replacement(config.l2.replacement)),
-      mshrs_(config.l2.mshrs, config.l2.mshr_merges) {
+      mshrs_(config.l2.mshrs, config.l2.mshr_merges, config.l2.far_merges) {
   if (config.l2.halves > 1) far_.emplace(fabric, slice);
 }
 
@@ -113,6 +113,7 @@ bool Slice::serve_any(Latch& latch, Origin origin, Cycle now) {
   if (icnt::carries_data(r.kind)) {
     if (far) return forward(latch, now);
     if (r.signals) return serve_signal(latch, origin, now);
+    if (r.kind == AccessKind::kCopy) return serve_copy(latch, origin, now);
     if (icnt::is_store(r.kind)) return serve_store(latch, origin, now);
   }
   return serve_read(latch, origin, far, now);
@@ -161,7 +162,7 @@ bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& sl
   const icnt::Request& r = latch.request;
   const std::uint16_t mshr = slot ? tags_[*slot].mshr : kNoMshr;
   const bool none_left = mshrs_.full() || (far && far_in_flight_ >= far_mshrs_);
-  if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr)) {
+  if (mshr == kNoMshr ? none_left : !mshrs_.room_to_merge(mshr, far)) {
     latch.stall = Stall::kFill;
     return false;
   }
@@ -196,7 +197,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
   for (unsigned s = 0; s < kSectorsPerLine; ++s) {
     if (!(r.sectors >> s & 1)) continue;
-    tags_.mark_dirty(*slot, s, r.kind == AccessKind::kCopy ? kAllBytes : r.bytes[s]);
+    tags_.mark_dirty(*slot, s, r.bytes[s]);
     if (line.dirty[s] == kAllBytes) line.valid = static_cast<SectorMask>(line.valid | 1u << s);
   }
   count_lookup(counters_->mem[r.kernel], r, origin == kNear,

@@ -48,6 +48,9 @@ struct CounterTable {
 /// stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes from DRAM
 /// when the write queue is full may go beyond the limit, until the set's next write.
 ///
+/// What the copy engine writes goes to DRAM at once and stays readable here: its lines are clean. Source:
+/// kernels that stream more than the L2 behind a copy of it (docs/design.md, memory).
+///
 /// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
 /// the other half: it keeps copies of what it has read, asks the home for the rest, passes the data on as
 /// they come, and passes writes and atomics on. The home remembers which lines it has sent away and, when
@@ -156,6 +159,7 @@ class Slice {
   [[nodiscard]] bool serve_discard(const icnt::Request& r, Origin origin, Cycle now);
   void let_go(Slot slot, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
+  [[nodiscard]] bool serve_copy(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);
   [[nodiscard]] bool write_back(Slot slot, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now);

@@ -1,5 +1,6 @@
 // What leaves a slice: changed bytes that go to DRAM, and lines whose page leaves the device.
 
+#include "mem/lookup_count.hpp"
 #include "mem/slice.hpp"
 #include "util/bits.hpp"
 
@@ -16,13 +17,49 @@ bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
   return true;
 }
 
+/// A line that is not there takes a place as any other; what that one had changed is written first. Changes
+/// nothing that another try would change again, as two writes need room in the DRAM's queues, and one may be
+/// there alone.
+bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
+  const icnt::Request& r = latch.request;
+  const std::uint64_t local = map_->local_line(r.line);
+  const std::uint32_t set = tags_.set_of(local);
+  std::optional<Slot> slot = tags_.find(set, r.line);
+  const bool line_there = slot.has_value();
+  if (!line_there) slot = tags_.victim(set, false, far_ways_);
+  latch.stall = slot ? Stall::kWrite : Stall::kFill;
+  if (!slot) return false;
+  if (!line_there && tags_.in_use(*slot)) {
+    if (!write_back(*slot, r.kernel, now)) return false;
+    tags_.mark_clean(*slot, kAllSectors);
+  }
+  const DramPlace place = controller_->place(local, index_);
+  if (!controller_->write_room(place)) return false;
+  if (!line_there) {
+    tags_.insert(*slot, r.line, false, r.evict_first);
+  } else if (!r.evict_first) {
+    tags_.touch(*slot);
+  }
+  Line& line = tags_[*slot];
+  const auto there = static_cast<SectorMask>(r.sectors & (line.valid | line.pending | line.dirty_sectors()));
+  count_lookup(counters_->mem[r.kernel], r, origin == kNear,
+               {there, 0, static_cast<SectorMask>(r.sectors & ~there), line_there});
+  line.valid = static_cast<SectorMask>(line.valid | r.sectors);
+  tags_.mark_clean(*slot, r.sectors);
+  controller_->write(now, place, r.kernel, r.sectors);
+  counters_->mem[r.kernel].l2_writebacks += bit_count(r.sectors);
+  reply(r, r.sectors, origin, now);
+  if (origin == kNear) drop_copies(line, r.sectors, r.kernel, now);  // else written through on its way
+  return true;
+}
+
 /// So many of the set's dirty lines that one more may become dirty. False when a write queue has no room for
 /// the next of them.
 bool Slice::write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now) {
   if (dirty_ways_ == 0) return true;
   while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) {
     if (!write_back(*oldest, kernel, now)) return false;
-    tags_.mark_clean(*oldest);
+    tags_.mark_clean(*oldest, kAllSectors);
   }
   return true;
 }

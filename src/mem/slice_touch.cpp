@@ -40,7 +40,8 @@ void Slice::touch(const Touch& t) {
   if (map_->near_slice(t.line, t.half) == slice_)
     line.copied = static_cast<SectorMask>(line.copied & ~t.sectors);
   if (!tags_.is_dirty(*slot) && dirty_ways_ > 0)
-    while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) tags_.mark_clean(*oldest);
+    while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_))
+      tags_.mark_clean(*oldest, kAllSectors);
   for (unsigned s = 0; s < kSectorsPerLine; ++s)
     if (t.sectors >> s & 1) tags_.mark_dirty(*slot, s, kAllBytes);
 }

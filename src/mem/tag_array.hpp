@@ -17,6 +17,7 @@ namespace lockstep::mem {
 
 inline constexpr std::uint16_t kNoMshr = 0xffff;
 inline constexpr std::uint32_t kAllBytes = 0xffffffff;
+inline constexpr SectorMask kAllSectors = (1u << kSectorsPerLine) - 1;
 
 struct Line {
   Address address = 0;
@@ -113,10 +114,11 @@ class TagArray {
     dirty_[slot] = 1;
     ++dirty_lines_[slot / ways_];
   }
-  /// The line's changed bytes are in DRAM. Sectors of which all bytes are known stay readable.
-  void mark_clean(Slot slot) {
-    lines_[slot].dirty = {};
-    count_clean(slot);
+  /// The changed bytes of these sectors are in DRAM. Sectors of which all bytes are known stay readable.
+  void mark_clean(Slot slot, SectorMask sectors) {
+    for (unsigned s = 0; s < kSectorsPerLine; ++s)
+      if (sectors >> s & 1) lines_[slot].dirty[s] = 0;
+    if (!lines_[slot].dirty_sectors()) count_clean(slot);
   }
 
   /// While a line is in flight it keeps its place.

@@ -254,7 +254,7 @@ TEST_CASE("every rule between values is enforced and names its keys with places"
       {{"l2.slice_bytes=16 MiB", "l2.ways=16", "l2.partitions=64"}, "at most 1 GiB of L2"},
       {{"gpu.sms=512", "l1.bytes=4 MiB"}, "at most 1 GiB of L1"},
       {{"gpu.sms=512", "l1.mshrs=4096"}, "at most 1048576 L1 MSHRs"},
-      {{"l2.mshrs=4096", "l2.mshr_merges=1024"}, "at most 4194304 merged L2 requests"},
+      {{"l2.mshrs=4096", "l2.partitions=256"}, "at most 1048576 L2 MSHRs"},
       {{"icnt.sm_out_bytes=48"}, "every port must move whole flits"},
       {{"icnt.slice_out_bytes=16"}, "every port must move whole flits"},
       {{"gpu.sms=512", "l2.partitions=256", "icnt.reply_credits=1024"}, "at most 16777216 messages"},

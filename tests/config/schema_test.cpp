@@ -187,6 +187,7 @@ TEST_CASE("each integer key reaches the field of its name") {
       FIELD(l2, slice_bytes_per_cycle),
       FIELD(l2, mshrs),
       FIELD(l2, mshr_merges),
+      FIELD(l2, far_merges),
       FIELD(l2, atomic_interval),
       FIELD(l2, halves),
       FIELD(dram, capacity_bytes),

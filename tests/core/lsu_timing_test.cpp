@@ -94,6 +94,29 @@ TEST_CASE("LSU: data reach the registers at 512 bits a cycle") {
   CHECK(r.latency(6) == c.l1.hit_latency + miss_path(c) + 2);
 }
 
+TEST_CASE("LSU: a load of lines in one bank takes two cycles a line, as on an H100") {
+  // h100_pcie_kernels.csv, gesummv of 512 elements in CTAs of 16 and of 32 threads, both derived rows: 76,928
+  // and 95,670 ns at 1.755 GHz, of which each of 512 turns has two loads of one line a thread.
+  const double measured = (95670 - 76928) * 1.755 / 512 / 2 / (32 - 16);
+  CHECK(measured == Approx(LsuLatencies::kPassTransfer).epsilon(0.03));
+  const auto c = warm_config();
+  for (const unsigned lines : {1u, 8u, 16u, 32u}) {
+    LsuBench bench(c, kL2);
+    warm(bench, kData, 8192);
+    OpList list;
+    list.strided(bench.now() + 10, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 128,
+                 static_cast<LaneMask>((std::uint64_t{1} << lines) - 1));
+    const LsuRun r = bench.run(list);
+    CHECK(r.latency(0) == c.l1.hit_latency + LsuLatencies::kPassTransfer * (lines - 1));
+  }
+  // What needs no more passes takes no longer: 32 lanes on 17 lines and all banks.
+  LsuBench bench(c, kL2);
+  warm(bench, kData, 8192);
+  OpList list;
+  list.strided(bench.now() + 10, OpClass::kLoad, MemSpace::kGlobal, 4, kData, 68);
+  CHECK(bench.run(list).latency(0) == c.l1.hit_latency + 17 / c.l1.tags_per_cycle);
+}
+
 TEST_CASE("LSU: latencies below the residence are kept") {
   auto c = warm_config();
   c.mio.shuffle_latency = 1;

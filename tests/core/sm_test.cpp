@@ -84,6 +84,32 @@ TEST_CASE("warps of different sub-cores do not share pipes, warps of one do") {
   CHECK(warm_rate(16, fp32) == Approx(8).epsilon(0.02));
 }
 
+TEST_CASE("a warp that ends gives its place to one of a later CTA: the sub-cores balance") {
+  constexpr unsigned kLong = 512 * 8;
+  const auto cycles = [](unsigned ctas, unsigned ends_late) {
+    Program p(ctas);
+    for (unsigned w = 0; w < 4; ++w) {
+      if (w > 0) p.next_warp();
+      const unsigned count = w == 0 || ends_late > w ? kLong : 1;
+      for (unsigned i = 0; i < count; ++i) {
+        if (i % 512 == 0) p.pc = 0;
+        p.add(OpClass::kFp32, {8 + i % 16}, {2});
+      }
+    }
+    BenchOptions o;
+    o.rest_at = 2000;
+    const Result r = run(p, fast_fetch(), o);
+    REQUIRE(r.finished);
+    return static_cast<double>(r.cycles);
+  };
+  // Only the first warps are long, an instruction every two cycles each: side by side with that of the CTA
+  // before.
+  CHECK(cycles(2, 0) == Approx(cycles(1, 0) + 2000).epsilon(0.02));
+  CHECK(cycles(2, 0) < 2 * 2 * kLong);
+  // With all warps long each sub-core has two.
+  CHECK(cycles(2, 4) == Approx(2 * 2 * kLong).epsilon(0.03));
+}
+
 TEST_CASE("write after write waits, write after read of a fixed-latency pipe does not") {
   Program waw, war;
   waw.add(OpClass::kSfu, {1}, {2});

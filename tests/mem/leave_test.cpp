@@ -16,7 +16,7 @@ TEST_CASE("an evicted line is read, and then it is gone with its changed bytes")
   Bench bench(small_config());
   Requester& link = *bench.requesters.back();
   constexpr Address kChanged = 0x1000, kAbsent = 0x9000;
-  link.add(0, of_kind(AccessKind::kCopy, kChanged));
+  link.add(0, store(kChanged, 0xf, {~0u, ~0u, ~0u, ~0u}));
   link.add(2000, of_kind(AccessKind::kEvict, kChanged));  // all of it is in the L2
   link.add(2000, of_kind(AccessKind::kEvict, kAbsent));   // comes from DRAM
   bench.requesters[0]->add(4000, load(kChanged));
@@ -47,7 +47,7 @@ TEST_CASE("a discarded line is gone without being read") {
   Bench bench(small_config());
   Requester& link = *bench.requesters.back();
   constexpr Address kLine = 0x1000;
-  link.add(0, of_kind(AccessKind::kCopy, kLine));
+  link.add(0, store(kLine, 0xf, {~0u, ~0u, ~0u, ~0u}));
   link.add(2000, of_kind(AccessKind::kDiscard, kLine, 7));
   link.add(2000, of_kind(AccessKind::kDiscard, 0x5000, 8));  // not there
   bench.requesters[0]->add(4000, load(kLine));

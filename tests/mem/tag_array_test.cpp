@@ -53,7 +53,7 @@ TEST_CASE("the least recently used of too many dirty lines, also when the number
           tags.set_mshr(slot, tags[slot].mshr == kNoMshr ? 1 : kNoMshr);
           break;
         case 1:
-          tags.mark_clean(slot);
+          tags.mark_clean(slot, mem::kAllSectors);
           dirty.remove(line);
           break;
         default:

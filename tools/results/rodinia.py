@@ -137,6 +137,9 @@ def write(context, page):
               "No row can have less than the launch floor, so that this is the most it can be.")
     page.text("Sectors written are those that reach the DRAM before the kernel ends; the others stay in the L2, which keeps no more",
               "than half of its lines dirty (`l2.dirty_ways`, from the QV100's srad).")
+    page.text("Any number of requests join a line under way (`l2.mshr_merges`). With at most four, b+tree and backprop, whose CTAs read",
+              "the same lines, would be up to 9 % slower: nearer on the QV100, where nearly all is too fast, and further off on the other,",
+              "whose measured times are nearly the same; CTAs that all read one table would be 2.5 to 4 times too slow on a V100.")
     page.table(["GPU", "program", "kernel", "busy", "Lockstep", "error", "", "elapsed", "Lockstep", "bare", "with floor",
                 "DRAM sectors read", "Lockstep", "written", "Lockstep"],
                [[r.gpu, r.program, r.kernel, f"{r.busy:,.0f}", f"{r.our_busy:,.0f}", error_of(r.busy_pair()),

@@ -1,0 +1,76 @@
+// Many SMs read the same lines at once: closed forms of what the slices and the way between two halves then
+// take.
+#include <catch2/catch.hpp>
+
+#include "bench.hpp"
+
+namespace lockstep::mem_test {
+namespace {
+
+constexpr std::uint32_t kSms = 16, kLines = 512;
+
+config::GpuConfig wide() {
+  config::GpuConfig c = small_config();
+  c.gpu.sms = kSms;
+  c.l2.slice_bytes = 64 * 1024;
+  return c;
+}
+
+/// Cycles until every SM has read the same cold lines, in the same order.
+Cycle read_by_all(const config::GpuConfig& c, stats::KernelCounters& counted) {
+  Bench b(c);
+  for (std::uint32_t sm = 0; sm < kSms; ++sm)
+    for (std::uint32_t i = 0; i < kLines; ++i) b.requesters[sm]->add(0, load(Address{i} * 128, 0xf, i));
+  const Cycle end = b.run();
+  REQUIRE(b.quiescent());
+  counted = b.take();
+  return end;
+}
+
+TEST_CASE("lines that all SMs read at once take what the slices' data arrays need for the replies") {
+  config::GpuConfig c = wide();
+  c.l2.mshr_merges = config::GpuConfig{}.l2.mshr_merges;
+  stats::KernelCounters counted;
+  const Cycle end = read_by_all(c, counted);
+  // Four slices give a sector a cycle each; 16 SMs read 512 lines of four sectors.
+  const double data = kSms * kLines * 4 / 4.0;
+  CHECK(counted.mem.dram_reads == kLines * 4);  // each sector comes once
+  CHECK(static_cast<double>(end) >= data);
+  CHECK(static_cast<double>(end) <= 1.05 * data + 500);  // lines are spread by a hash; latency of the first
+  // A line that holds four requests is in the way of all that follow until it has come.
+  c.l2.mshr_merges = 4;
+  CHECK(static_cast<double>(read_by_all(c, counted)) > 1.5 * data);
+  CHECK(counted.mem.dram_reads == kLines * 4);
+}
+
+TEST_CASE("each half asks the other once for a line that all its SMs read") {
+  config::GpuConfig c = wide();
+  c.l2.halves = 2;
+  c.l2.mshr_merges = c.l2.far_merges = 1024;
+  stats::KernelCounters counted;
+  const Cycle unlimited = read_by_all(c, counted);
+  CHECK(counted.mem.dram_reads == kLines * 4);
+  CHECK(counted.mem.far_requests == kLines);  // every line is far from one of the halves
+  CHECK(counted.mem.l2.mshr_merges > 0);
+  c.l2.far_merges = 4;
+  CHECK(read_by_all(c, counted) > unlimited);
+  CHECK(counted.mem.far_requests == kLines);
+}
+
+TEST_CASE("both limits of merging hold a line's requests up, none loses any") {
+  for (const std::uint32_t merges : {1u, 2u, 7u, 1024u})
+    for (const std::uint32_t far : {1u, 3u, 1024u}) {
+      config::GpuConfig c = wide();
+      c.l2.halves = 2;
+      c.l2.mshr_merges = merges;
+      c.l2.far_merges = far;
+      stats::KernelCounters counted;
+      (void)read_by_all(c, counted);
+      CAPTURE(merges, far);
+      CHECK(counted.mem.l2.accesses == kSms * kLines * 4);
+      CHECK(counted.mem.dram_reads == kLines * 4);
+    }
+}
+
+}  // namespace
+}  // namespace lockstep::mem_test
