@@ -21,6 +21,7 @@
 #include "config/config.hpp"
 #include "cuda/lowering_choice.hpp"
 #include "cuda/register_choice.hpp"
+#include "cuda/settings.hpp"
 #include "exec/address_space.hpp"
 #include "lower/passes.hpp"
 #include "stats/files.hpp"
@@ -64,7 +65,10 @@ void add_code_options(Syntax& syntax) {
       "regs", po::value<std::vector<std::string>>()->composing(),
       "registers of one kernel, NAME=N with its mangled name; repeatable")(
       "without", po::value<std::vector<std::string>>()->composing(),
-      ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str());
+      ("leave out a step of lowering: " + lower::step_names() + "; repeatable").c_str())(
+      "interleave", po::value<std::string>(),
+      "warp instructions that a warp executes before the next warp of its CTA does, for programs that lack a "
+      "barrier; by default a warp runs to its next barrier");
 }
 
 /// Nothing is simulated: what asks for a simulation's results, or says how to simulate, would be ignored.
@@ -98,6 +102,12 @@ std::vector<std::string> pass_code_options(const po::variables_map& values) {
   const CodeOptions options(values);
   setenv(cuda::kRegistersVariable, cuda::to_text(options.registers).c_str(), 1);
   setenv(cuda::kWithoutVariable, cuda::to_text(options.without).c_str(), 1);
+  if (values.count("interleave"))
+    setenv(cuda::kInterleaveVariable,
+           std::to_string(parse_number("--interleave", values["interleave"].as<std::string>(), 1,
+                                       std::numeric_limits<std::uint32_t>::max()))
+               .c_str(),
+           1);
   std::vector<std::string> names;
   for (const auto& [name, number] : options.registers.kernels) names.push_back(name);
   return names;

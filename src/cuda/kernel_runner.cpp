@@ -156,6 +156,7 @@ std::unique_ptr<KernelRun> KernelRunner::begin(KernelLaunch source, bool may_wai
   options.shared_unit = settings.gpu.sm.shared_unit;
   options.sm_count = settings.gpu.gpu.sms;
   options.threads = settings.threads;
+  options.interleave = settings.interleave;
   options.access_sets = &access_sets_;
   options.checker = with_.findings.checker();
   options.children = &run->children;

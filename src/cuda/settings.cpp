@@ -124,6 +124,8 @@ Settings read_settings() {
                       " is not set: start the program with `lockstep exec --check`");
     settings.findings = folder;
   }
+  if (const char* operations = std::getenv(kInterleaveVariable))
+    settings.interleave = number<std::uint32_t>(kInterleaveVariable, operations);
   if (const char* instructions = std::getenv(kMaxInstructionsVariable))
     settings.max_instructions = number<std::uint64_t>(kMaxInstructionsVariable, instructions);
   if (const char* parent = std::getenv(kParentVariable)) end_with(number<pid_t>(kParentVariable, parent));

@@ -26,6 +26,7 @@ inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
 /// Warp instructions that the process may execute in all; not set: no limit.
+inline constexpr const char* kInterleaveVariable = "LOCKSTEP_CUDA_INTERLEAVE";
 inline constexpr const char* kMaxInstructionsVariable = "LOCKSTEP_CUDA_MAX_INSTRUCTIONS";
 
 /// File descriptor of an ExecutionPage (execution_page.hpp); not set: nobody looks.
@@ -84,6 +85,7 @@ struct Settings : Machine {
   bool listings = false;               // the simulation hears what PTX kernels are of
   std::uint64_t max_cycles = 0;        // 0: no limit
   std::uint64_t max_instructions = 0;  // 0: no limit
+  std::uint32_t interleave = 0;        // exec::RunOptions::interleave
   int execution = -1;                  // descriptor of an ExecutionPage; -1: none
   unsigned threads = 1;
   exec::Checks checks;

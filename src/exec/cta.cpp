@@ -63,7 +63,10 @@ bool Cta::finish_round() {
     const Turn turn = warp.run();
     round_.spinning |= turn == Turn::kSpinning;
     round_.tired |= turn == Turn::kTired;
-    round_.further |= turn != Turn::kSpinning && machine_->counts.warp_instructions != before;
+    round_.sliced |= turn == Turn::kSliced;
+    const bool executed = machine_->counts.warp_instructions != before;
+    round_.rested |= executed && (turn == Turn::kDone || turn == Turn::kBlocked);
+    round_.further |= turn != Turn::kSpinning && executed;
     round_.further |= state_.phases != phases;  // somebody who spins will get further
     if (machine_->observer_waits()) tell_observer();
     if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
@@ -106,14 +109,14 @@ Cta::State Cta::run() {
   const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;
-    const auto [further, spinning, tired] = round_;
+    const auto [further, spinning, tired, sliced, rested] = round_;
     bool left = false;
     for (const Warp& warp : warps_) left |= !warp.done();
     if (!left) return State::kDone;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
-    tired_rounds = tired ? tired_rounds + 1 : 0;
-    if (stands_still(still, before)) return State::kSpinning;
+    if (tired || !sliced || rested) tired_rounds = tired ? tired_rounds + 1 : 0;
+    if (!sliced && stands_still(still, before)) return State::kSpinning;
     if (further && tired_rounds < kTiredRounds) {
       stuck_ = false;
       continue;

@@ -72,6 +72,7 @@ class Cta {
   /// What the warps did in the round that is under way.
   struct Round {
     bool further = false, spinning = false, tired = false;
+    bool sliced = false, rested = false;  // one goes on next time; one has ended or come to a barrier
   };
   bool finish_round();
   void tell_observer() const;

@@ -1,6 +1,7 @@
 #include "exec/warp.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "exec/access_set.hpp"
 #include "exec/cta.hpp"
@@ -40,16 +41,24 @@ void Warp::start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* re
   start_frames(state_);
   fixed_.start(state_);
   groups_ = {};
+  sliced_ = false;
   paths_.start(state_.live, machine.kernel.functions().front().first);
 }
 
 Turn Warp::run() {
-  budget_ = kTurn;
+  if (!std::exchange(sliced_, false)) budget_ = kTurn;
+  slice_ = state_.machine->options.interleave;
   if (paths_.forget_spun()) print_.reset();
   while (paths_.pick(state_)) {
     print_.reset();
     paths_.enter(state_);
-    const Stop stop = state_.machine->check ? run_split<true>() : run_split<false>();
+    const Stop stop = run_split_as_asked();
+    if (stop == Stop::kSliced) {
+      state_.now.spun = state_.now.spins >= kSpinsLeft;  // it has spun, and sees the same still
+      paths_.put_back(state_.now);
+      sliced_ = true;
+      return any_goes_on() ? Turn::kSliced : Turn::kSpinning;
+    }
     if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {
       state_.now.spun = stop != Stop::kTired;
       state_.now.spins = kSpinsLeft;
@@ -69,6 +78,19 @@ Turn Warp::run() {
   return Turn::kBlocked;
 }
 
+/// Is there a split that is ready and does not spin?
+bool Warp::any_goes_on() const {
+  for (const Split& split : paths_.others())
+    if (split.state == Split::State::kReady && !split.spun) return true;
+  return false;
+}
+
+Warp::Stop Warp::run_split_as_asked() {
+  if (state_.machine->options.interleave > 0)
+    return state_.machine->check ? run_split<true, true>() : run_split<false, true>();
+  return state_.machine->check ? run_split<true, false>() : run_split<false, false>();
+}
+
 /// An operation on registers alone.
 inline void Warp::step_lane(const Operation& op, LaneMask active) {
   if (state_.record) {
@@ -78,10 +100,12 @@ inline void Warp::step_lane(const Operation& op, LaneMask active) {
   if (active != 0) state_.lane(op, active);
 }
 
-template <bool kChecked>
+template <bool kChecked, bool kSlices>
 Warp::Stop Warp::run_split() {
   memory_.forget();
   for (;;) {
+    if constexpr (kSlices)
+      if (slice_ == 0) return Stop::kSliced;
     if (state_.now.pc == paths_.meet()) {
       if (!paths_.arrive(state_)) return Stop::kGone;
       continue;
@@ -91,6 +115,7 @@ Warp::Stop Warp::run_split() {
     ++state_.machine->counts.warp_instructions;
     state_.machine->counts.thread_instructions += static_cast<unsigned>(std::popcount(active));
     --budget_;
+    if constexpr (kSlices) --slice_;
     if (op.reads_clock) fixed_.refresh_clocks(state_);
     if constexpr (kChecked) check_operation(state_, op, active);
     switch (op.handler) {

@@ -25,14 +25,15 @@ namespace lockstep::exec {
 
 inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at most before others do
 
-enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired };
+enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired, kSliced };
 
 class Cta;
 
 class Warp {
  public:
   void start(Machine& machine, Cta& cta, std::uint32_t index, WarpRecord* record);
-  /// Runs until every lane has exited, is blocked or spins, or for kTurn operations.
+  /// Runs until every lane has exited, is blocked or spins, or for kTurn operations, or for a slice of them
+  /// (RunOptions::interleave).
   Turn run();
 
   [[nodiscard]] bool done() const { return state_.live == 0; }
@@ -57,11 +58,20 @@ class Warp {
   void add_to(Fingerprint& print) const;
 
  private:
-  enum class Stop : std::uint8_t { kGone, kBlocked, kSpun, kTired, kWaits };  // kWaits: all of the warp
+  enum class Stop : std::uint8_t {
+    kGone,
+    kBlocked,
+    kSpun,
+    kTired,
+    kWaits,  // all of the warp
+    kSliced
+  };
 
-  /// `kChecked`: each operation is told to the launch's checks first.
-  template <bool kChecked>
+  /// `kChecked`: each operation is told to the launch's checks first. `kSlices`: for slice_ operations.
+  template <bool kChecked, bool kSlices>
   Stop run_split();
+  [[nodiscard]] Stop run_split_as_asked();
+  [[nodiscard]] bool any_goes_on() const;
   void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
   Stop step_async(const Operation& op, LaneMask active, bool& stop);
@@ -78,8 +88,10 @@ class Warp {
   LoadStore memory_;
   WarpGroups groups_;
   FixedRegisters fixed_;
-  trace::BulkRuns runs_;  // of the bulk copy at hand, where it is recorded
-  std::int64_t budget_ = 0;
+  trace::BulkRuns runs_;     // of the bulk copy at hand, where it is recorded
+  std::int64_t budget_ = 0;  // operations that are left of its turn, which slices are parts of
+  std::uint32_t slice_ = 0;  // operations
+  bool sliced_ = false;      // its turn goes on
   mutable std::optional<std::uint64_t> print_;  // of its state, where that is as at the last add_to()
 };
 

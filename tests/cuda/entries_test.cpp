@@ -25,6 +25,18 @@ TEST_CASE("entries: a stream that waits for a value that nobody writes is an err
         std::string::npos);
 }
 
+TEST_CASE("exec --interleave: a whole program whose warps advance together; bad numbers are errors") {
+  const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
+  const auto with = [&](const char* number) {
+    return run({"exec", "--functional", "--interleave", number, "--", LOCKSTEP_DRIVER_PROGRAM, ptx});
+  };
+  CHECK(with("1").out == "PASS\n");
+  for (const char* bad : {"0", "-1", "many"}) {
+    CHECK(with(bad).code == 2);
+    CHECK(with(bad).err.find("--interleave") != std::string::npos);
+  }
+}
+
 TEST_CASE("exec: a program that is linked statically as a whole is one clear error") {
   const Finished done = run({"exec", "--functional", "--", LOCKSTEP_STATIC_PROGRAM});
   CHECK(done.code == 2);
