@@ -110,6 +110,7 @@ std::vector<const sim::NetworkBase*> System::copy_ends() {
 /// earlier than its last CTA has gone to an SM and the word of its end has come back.
 Time System::earliest_copy_end(Time now) {
   const host::HostQueue& queue = host_.queue();
+  if (queue.copies_left() == 0) return kNever;
   if (queue.copies_out() > 0 || host_.has_news()) return now;
   Time begin = queue.next_call(), command = kNever;
   for (const auto& device : devices_) {

@@ -7,6 +7,16 @@ namespace lockstep::host {
 
 using Kind = HostCommand::Kind;
 
+namespace {
+
+bool is_copy(Kind kind) {
+  return kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kStreamCopyToDevice ||
+         kind == Kind::kStreamCopyToHost || kind == Kind::kFill || kind == Kind::kDeviceCopy ||
+         kind == Kind::kPeerCopy;
+}
+
+}  // namespace
+
 HostQueue::HostQueue(const std::vector<HostCommand>& commands, std::uint32_t streams, config::CopyMode mode)
     : streams_(streams), mode_(mode) {
   append(commands, Until::kTaken);
@@ -16,6 +26,7 @@ void HostQueue::append(const std::vector<HostCommand>& commands, Until until) {
   for (const HostCommand& c : commands) {
     event_of_.push_back(c.kind == Kind::kEventRecord ? records_++ : kNone);
     commands_.push_back(c);
+    copies_left_ += is_copy(c.kind) ? 1 : 0;
   }
   links_.resize(commands_.size());
   until_ = until;
@@ -194,6 +205,7 @@ void HostQueue::kernel_done(std::uint32_t command, Time end, Time now) {
 void HostQueue::copy_done(std::uint32_t command, Time end, Time now) {
   now_ = std::max(now_, now);
   const Kind kind = commands_[command].kind;
+  copies_left_ -= is_copy(kind) ? 1 : 0;
   if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kOrder) {
     --copies_out_;
     gate_ = now;

@@ -146,13 +146,15 @@ class HostQueue {
   /// Copies and orders that are not complete.
   [[nodiscard]] std::uint32_t copies_out() const { return copies_out_ + stream_copies_out_; }
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
+  /// Copies and fills of the list that are not complete, those that are not taken yet among them.
+  [[nodiscard]] std::size_t copies_left() const { return copies_left_; }
 
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(commands_), links_, streams_, events_, awake_, copies_, a.given(event_of_),
               a.given(mode_), ready_, next_, records_, copies_out_, stream_copies_out_, kernels_out_, out_,
               latest_, host_time_, gate_, open_, gated_, copying_, until_, a.given(time_of_ns_), now_,
-              threads_, caller_, calls_, held_until_);
+              threads_, caller_, calls_, held_until_, copies_left_);
   }
 
  private:
@@ -228,6 +230,7 @@ class HostQueue {
   std::set<std::pair<Time, std::uint32_t>> calls_;  // streams whose next command is asked for by a call that
                                                     // has not ended: when it does
   Time held_until_ = kNever;                        // the list goes on no earlier
+  std::size_t copies_left_ = 0;
 };
 
 }  // namespace lockstep::host
