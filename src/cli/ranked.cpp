@@ -14,6 +14,7 @@
 #include "ranks/mpi_group.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
+#include "util/version.hpp"
 
 namespace lockstep::cli {
 namespace fs = std::filesystem;
