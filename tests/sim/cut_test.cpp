@@ -64,7 +64,7 @@ TEST_CASE("Mail comes in with its source, arrival and order, and its domain is d
   Bench there, here;
   Cut out = there.cut(1), in = here.cut(0);
   std::vector<Time> next(4, kNever);
-  for (const std::uint64_t value : {1, 2, 3}) there.link.send(1, 0, 90 - value, {value});
+  for (const std::uint64_t value : {1u, 2u, 3u}) there.link.send(1, 0, 90 - value, {value});
   there.up.send(1, 0, 77, {9});
   for (Network<Word>* network : {&there.link, &there.up}) network->flip(std::vector<DomainId>{3}, 60, next);
   out.take_out(next);
