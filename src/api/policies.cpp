@@ -127,6 +127,10 @@ void add_prefetcher(const std::string& name, const std::string& help, Prefetcher
   ++prefetchers().count;
 }
 
+static_assert(static_cast<int>(EvictionUnit::kPage) == static_cast<int>(uvm::EvictUnit::kPage) &&
+              static_cast<int>(EvictionUnit::kLeaf) == static_cast<int>(uvm::EvictUnit::kLeaf) &&
+              static_cast<int>(EvictionUnit::kTree) == static_cast<int>(uvm::EvictUnit::kTree));
+
 void add_evictor(const std::string& name, const std::string& help, EvictionUnit unit, Evictor evictor) {
   const std::scoped_lock lock(evictors().adding);
   static constexpr auto kFunctions = evict_functions(std::make_index_sequence<kMostPolicies>());

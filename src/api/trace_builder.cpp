@@ -82,10 +82,13 @@ Dim3 dim(const std::array<std::uint32_t, 3>& size) { return {size[0], size[1], s
 }  // namespace
 
 struct TraceBuilder::Folder {
-  explicit Folder(unsigned architecture)
-      : files(std::make_shared<TemporaryFolder>()), folder(files->path(), {.binary_version = architecture}) {}
+  explicit Folder(unsigned sm)
+      : files(std::make_shared<TemporaryFolder>()),
+        folder(files->path(), {.binary_version = sm}),
+        architecture(sm) {}
   std::shared_ptr<TemporaryFolder> files;
   synth::TraceFolder folder;
+  unsigned architecture;
   std::uint64_t kernels = 0;
 };
 
@@ -134,7 +137,7 @@ Trace TraceBuilder::finish() {
     auto content = std::make_shared<Trace::Content>();
     content->files = folder_->files;
     content->trace = trace::open_trace(folder_->files->path());
-    folder_ = std::make_unique<Folder>(70);
+    folder_ = std::make_unique<Folder>(folder_->architecture);
     return Trace(std::move(content));
   });
 }

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "cli/interrupt.hpp"
+#include "cli/library_folders.hpp"
 #include "cli/static_program.hpp"
 #include "cuda/settings.hpp"
 #include "util/error.hpp"
@@ -28,16 +29,15 @@ namespace {
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr const char* kHook = "liblockstep_hook.so";
 
-/// Beside the program, as built, or in the lib folder of an installation.
 fs::path library_folder() {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {program, program / "../lib/lockstep"})
+  const auto folders = library_folders();
+  for (const fs::path& folder : folders)
     if (fs::exists(folder / kRuntime, error) && fs::exists(folder / kHook, error))
       return fs::weakly_canonical(folder);
   throw UserError(
       fmt::format("{} and {} are neither in {} nor in ../lib/lockstep beside it; build all targets", kRuntime,
-                  kHook, program.string()));
+                  kHook, folders[0].string()));
 }
 
 /// The environment with `name` set to `value`, or with `value` in front of what it has.

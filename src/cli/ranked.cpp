@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "cli/cli.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/library_folders.hpp"
 #include "config/config.hpp"
 #include "gpu/rank_map.hpp"
 #include "gpu/ranked_run.hpp"
@@ -17,15 +17,7 @@
 #include "util/version.hpp"
 
 namespace lockstep::cli {
-namespace fs = std::filesystem;
 namespace {
-
-/// Beside the program, as built, or in the lib folder of an installation.
-std::vector<std::string> module_folders() {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
-  return {program.string(), (program / "../lib/lockstep").string()};
-}
 
 int code_of(const std::exception_ptr& error) {
   try {
@@ -61,7 +53,7 @@ std::string description(const RunArguments& arguments, const trace::TraceSet& tr
 }  // namespace
 
 int as_rank(const std::function<int(ranks::Group*)>& command) {
-  const std::unique_ptr<ranks::Group> group = ranks::join_mpi(module_folders());
+  const std::unique_ptr<ranks::Group> group = ranks::join_mpi(library_folders());
   if (!group) return command(nullptr);
   group->set_interrupted([] { return interrupted(); });
   try {

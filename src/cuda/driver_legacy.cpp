@@ -1,10 +1,15 @@
 // First forms of functions of the driver API whose parameters have changed since. Forms that only had fewer
 // bytes of what they do not need are further names, see aliases.inc; those of CUDA 3 and before, with
 // addresses of 32 bits, are refused.
+#include <cstddef>
+#include <cstring>
+
 #include "cuda/driver.hpp"
+#include "cuda/driver_graph.hpp"
 #include "cuda/graph_functions.hpp"
 
 extern "C" {
+int cuGraphKernelNodeGetParams_v2(lockstep::cuda::GraphNode*, lockstep::cuda::DriverKernelNode*);
 int cuMemcpyBatchAsync_v2(void**, void**, std::size_t*, std::size_t, void*, std::size_t*, std::size_t, void*);
 int cuMemcpy3DBatchAsync_v2(std::size_t, const void*, unsigned long long, void*);
 }
@@ -15,31 +20,19 @@ namespace {
 
 using Node = GraphNode*;
 
-/// CUDA_KERNEL_NODE_PARAMS_v1.
-struct KernelNode {
-  void* function;
-  unsigned grid[3], block[3], shared;
-  void **arguments, **extra;
-};
-static_assert(sizeof(KernelNode) == 56);
+/// Of CUDA_KERNEL_NODE_PARAMS_v1, which is how that of today begins.
+constexpr std::size_t kKernelNodeBytes = 56;
+static_assert(offsetof(DriverKernelNode, extra) + sizeof(void*) == kKernelNodeBytes);
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
 }  // namespace
 
-LOCKSTEP_CUDA_API cuGraphKernelNodeGetParams(Node node, KernelNode* p) {
-  return driver([&] {
-    KernelNodeParams k{};
-    const int result = cudaGraphKernelNodeGetParams(node, p != nullptr ? &k : nullptr);
-    if (result == 0)
-      *p = {k.func,
-            {k.gridDim.x, k.gridDim.y, k.gridDim.z},
-            {k.blockDim.x, k.blockDim.y, k.blockDim.z},
-            k.sharedMemBytes,
-            k.kernelParams,
-            nullptr};
-    return result;
-  });
+LOCKSTEP_CUDA_API cuGraphKernelNodeGetParams(Node node, void* p) {
+  DriverKernelNode now{};
+  const int result = cuGraphKernelNodeGetParams_v2(node, p != nullptr ? &now : nullptr);
+  if (result == 0) std::memcpy(p, &now, kKernelNodeBytes);
+  return result;
 }
 LOCKSTEP_CUDA_API cuGraphExecUpdate(void* exec, void* graph, Node* error_node, int* outcome) {
   UpdateResult result{};

@@ -51,10 +51,10 @@ void forget_starter() {
   for (const std::string& name : names) unsetenv(name.c_str());
 }
 
-const LockstepMpi& load(const std::vector<std::string>& folders) {
+const LockstepMpi& load(std::span<const std::filesystem::path> folders) {
   std::string why = "it was built without MPI";
-  for (const std::string& folder : folders) {
-    const std::string file = folder + "/" + kMpiModule;
+  for (const std::filesystem::path& folder : folders) {
+    const std::string file = (folder / kMpiModule).string();
     void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) {
       if (const std::string text = dlerror(); text.find("No such file") == std::string::npos) why = text;
@@ -123,7 +123,7 @@ class MpiGroup final : public Group {
 
 }  // namespace
 
-std::unique_ptr<Group> join_mpi(const std::vector<std::string>& folders) {
+std::unique_ptr<Group> join_mpi(std::span<const std::filesystem::path> folders) {
   if (!is_started() || told_size() == 1) return nullptr;
   const LockstepMpi& mpi = load(folders);
   int rank = 0, size = 1;

@@ -30,7 +30,7 @@ const bool kAdded = [] {
   lockstep::add_prefetcher("leaf", "the 64 KiB of each page that faults",
                            [](const lockstep::PrefetchTree& tree, Pages& along) {
                              for (unsigned page = 0; page < tree.pages; ++page)
-                               if (tree.faults.test(page / 16 * 16 + page % 16))
+                               if (tree.faults.test(page))
                                  for (unsigned i = 0; i < 16; ++i) along.set(page / 16 * 16 + i);
                            });
   lockstep::add_evictor("oldest", "the tree that was not touched the longest", lockstep::EvictionUnit::kTree,
@@ -80,7 +80,7 @@ Options managed(const char* memory) {
   return options;
 }
 
-/// stats.json but for what names the configuration.
+/// Kernels with all that they count.
 std::string results_of(const lockstep::Result& result) {
   std::ostringstream text;
   for (const lockstep::Kernel& kernel : result.kernels()) {
@@ -206,6 +206,17 @@ TEST_CASE("Records that cannot be are refused") {
   CHECK_THROWS_WITH(
       TraceBuilder().kernel({.block = {2048, 1, 1}}, [](const Warp&, std::vector<Instruction>&) {}),
       Contains("1024 threads"));
+}
+
+TEST_CASE("A builder makes one trace after another, of the architecture that it was made for") {
+  TraceBuilder builder(80);
+  const auto remarks = [&] {
+    builder.kernel({},
+                   [](const Warp&, std::vector<Instruction>& code) { code.push_back({.opcode = "EXIT"}); });
+    return simulate(builder.finish(), Machine("v100")).json();
+  };
+  CHECK_THAT(remarks(), Contains("code of sm_80 runs on v100"));
+  CHECK_THAT(remarks(), Contains("code of sm_80 runs on v100"));
 }
 
 TEST_CASE("A run ends where it is interrupted or at its limit, and says so") {

@@ -1,11 +1,10 @@
 // Several devices and their links, from a trace that names devices.
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "config/system_config.hpp"
-#include "end_to_end.hpp"
+#include "listed_trace.hpp"
 #include "resume_support.hpp"
 #include "util/error.hpp"
 
@@ -13,26 +12,6 @@ namespace lockstep::test {
 namespace {
 
 using Catch::Matchers::Contains;
-
-// Inputs and output of the generated "streaming", and ranges that nothing else uses.
-constexpr const char* kFirstInput = "0x7f8000000000";
-constexpr const char* kOutput = "0x7f8020000000";
-
-/// A list of commands whose kernel-1.traceg is a small streaming kernel.
-class ListedTrace {
- public:
-  explicit ListedTrace(const std::string& commands, const std::string& ctas = "48") {
-    const auto path = folder_.path() / "t";
-    synth::synthesize("streaming", {{"ctas", ctas}}, path.string());
-    std::ofstream(path / "kernelslist.g") << commands;
-    trace_ = trace::open_trace(path.string());
-  }
-  [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
-
- private:
-  TemporaryFolder folder_;
-  std::unique_ptr<trace::TraceSet> trace_;
-};
 
 stats::RunReport simulate(const std::string& commands, const config::SystemConfig& system,
                           gpu::RunOptions options = {}) {

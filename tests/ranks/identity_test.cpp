@@ -6,36 +6,16 @@
 #include <thread>
 #include <vector>
 
-#include "../gpu/end_to_end.hpp"
 #include "config/system_config.hpp"
 #include "gpu/rank_map.hpp"
 #include "ranks/local_group.hpp"
+#include "tests/gpu/listed_trace.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
 namespace {
 
 using Catch::Matchers::Contains;
-
-// Inputs and output of the generated "streaming".
-constexpr const char* kFirstInput = "0x7f8000000000";
-constexpr const char* kOutput = "0x7f8020000000";
-
-/// A list of commands whose kernel-1.traceg is a small streaming kernel.
-class ListedTrace {
- public:
-  explicit ListedTrace(const std::string& commands, const std::string& ctas = "48") {
-    const auto path = folder_.path() / "t";
-    synth::synthesize("streaming", {{"ctas", ctas}}, path.string());
-    std::ofstream(path / "kernelslist.g") << commands;
-    trace_ = trace::open_trace(path.string());
-  }
-  [[nodiscard]] const trace::TraceSet& operator*() const { return *trace_; }
-
- private:
-  TemporaryFolder folder_;
-  std::unique_ptr<trace::TraceSet> trace_;
-};
 
 std::string on(int device) { return "Device," + std::to_string(device) + "\n"; }
 

@@ -166,7 +166,7 @@ class Draws(unittest.TestCase):
 def scripts():
     """All that a user can start."""
     folders = [os.path.join(ROOT, *parts) for parts in (
-        ["tools"], ["tools", "experiments", "uvm"], ["tools", "slurm"], ["bench"], ["examples"], ["examples", "uvm"])]
+        ["tools"], ["tools", "experiments", "uvm"], ["tools", "experiments", "compnet"], ["tools", "slurm"], ["bench"], ["examples"], ["examples", "uvm"])]
     for folder in folders:
         for name in sorted(os.listdir(folder)):
             path = os.path.join(folder, name)

@@ -15,13 +15,6 @@
 namespace {
 
 constexpr int kInvalid = 1, kNotFound = 500, kNotSupported = 801, kNotReady = 600, kToDevice = 1, kToHost = 2;
-int failures = 0;
-
-void check(bool fine, const char* what) {
-  if (fine) return;
-  std::printf("FAIL: %s\n", what);
-  ++failures;
-}
 
 Word words(std::size_t count) {
   Word at = 0;
@@ -45,12 +38,12 @@ void arrays() {
             told.width == 4 && told.height == 3 && told.depth == 2 && told.format == 3 && told.channels == 1,
         "an array of three dimensions");
   check(cuArrayGetPlane(&plane, cube, 0) == kInvalid, "an array without planes");
-  Copy3D copy;
+  DriverCopy copy;
   copy.from.type = 1, copy.from.host = host, copy.from.pitch = 16, copy.from.height = 3;
   copy.to.type = 3, copy.to.array = cube;
   copy.width = 16, copy.height = 3, copy.depth = 2;
   check(cuMemcpy3D_v2(&copy) == 0, "a copy of three dimensions");
-  Copy3D out;
+  DriverCopy out;
   out.from.type = 3, out.from.array = cube, out.from.x = 4, out.from.y = 1, out.from.z = 1;
   out.to.type = 1, out.to.host = back;
   out.width = 8, out.height = 2;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-using Word = unsigned long long;  // CUdeviceptr
+#include "driver_types.hpp"
 
 struct Extent {
   std::size_t width, height, depth;
@@ -16,18 +16,6 @@ struct Array3D {
   std::size_t width, height, depth;
   int format;
   unsigned channels, flags;
-};
-struct Side {
-  std::size_t x = 0, y = 0, z = 0, level = 0;
-  int type = 0;
-  const void* host = nullptr;
-  Word device = 0;
-  void *array = nullptr, *reserved = nullptr;
-  std::size_t pitch = 0, height = 0;
-};
-struct Copy3D {
-  Side from, to;
-  std::size_t width = 0, height = 1, depth = 1;
 };
 struct Operand {  // of a batch
   int type;
@@ -94,7 +82,7 @@ int cuMemAlloc(unsigned*, unsigned);
 int cuMemcpyDtoH_v2(void*, Word, std::size_t);
 int cuMemsetD32_v2(Word, unsigned, std::size_t);
 int cuMemsetD2D16Async(Word, std::size_t, unsigned short, std::size_t, std::size_t, void*);
-int cuMemcpy3D_v2(const Copy3D*);
+int cuMemcpy3D_v2(const DriverCopy*);
 int cuMemcpyHtoA_v2(void*, std::size_t, const void*, std::size_t);
 int cuMemcpyAtoD_v2(Word, void*, std::size_t, std::size_t);
 int cuMemcpyAtoA_v2(void*, std::size_t, void*, std::size_t, std::size_t);

@@ -14,13 +14,6 @@
 namespace {
 
 constexpr int kInvalid = 1, kWrite32 = 2, kWait32 = 1, kWrite64 = 5;
-int failures = 0;
-
-void check(bool fine, const char* what) {
-  if (fine) return;
-  std::printf("FAIL: %s\n", what);
-  ++failures;
-}
 
 struct Test {
   void *function = nullptr, *stream = nullptr;

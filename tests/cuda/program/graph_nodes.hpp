@@ -5,20 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-using Word = unsigned long long;  // CUdeviceptr
+#include "driver_types.hpp"
 
-struct Kernel {
-  void* function = nullptr;
-  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, shared = 0;
-  void **arguments = nullptr, **extra = nullptr;
-  void *kernel = nullptr, *context = nullptr;
-};
-struct Fill {
-  Word to;
-  std::size_t pitch;
-  unsigned value, element;
-  std::size_t width, height;
-};
 struct Pitched {
   void* pointer;
   std::size_t pitch, width, height;
@@ -32,22 +20,6 @@ struct Copy3D {  // cudaMemcpy3DParms
   Pitched to;
   std::size_t extent[3];
   int kind;
-};
-struct Side {
-  std::size_t x = 0, y = 0, z = 0, level = 0;
-  int type = 0;
-  const void* host = nullptr;
-  Word device = 0;
-  void *array = nullptr, *reserved = nullptr;
-  std::size_t pitch = 0, height = 0;
-};
-struct DriverCopy {
-  Side from, to;
-  std::size_t width = 0, height = 1, depth = 1;
-};
-struct HostNode {
-  void (*call)(void*);
-  void* data;
 };
 struct Value {  // CUstreamBatchMemOpParams
   int operation;

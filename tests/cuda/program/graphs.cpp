@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "driver_types.hpp"
+
 struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
@@ -17,34 +19,6 @@ struct RuntimeKernel {
   Dim3 grid, block;
   unsigned shared = 0;
   void **arguments = nullptr, **extra = nullptr;
-};
-struct Kernel {
-  void* function = nullptr;
-  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, shared = 0;
-  void **arguments = nullptr, **extra = nullptr;
-  void *kernel = nullptr, *context = nullptr;
-};
-struct Fill {
-  unsigned long long to;
-  std::size_t pitch;
-  unsigned value, element;
-  std::size_t width, height;
-};
-struct Side {
-  std::size_t x = 0, y = 0, z = 0, level = 0;
-  int type = 0;
-  const void* host = nullptr;
-  unsigned long long device = 0;
-  void *array = nullptr, *reserved = nullptr;
-  std::size_t pitch = 0, height = 0;
-};
-struct Copy {
-  Side from, to;
-  std::size_t width = 0, height = 1, depth = 1;
-};
-struct HostNode {
-  void (*call)(void*);
-  void* data;
 };
 struct InstantiateParams {
   unsigned long long flags;
@@ -80,7 +54,7 @@ int cuGraphNodeFindInClone(void**, void*, void*);
 int cuGraphDestroyNode(void*);
 int cuGraphDebugDotPrint(void*, const char*, unsigned);
 int cuGraphAddKernelNode_v2(void**, void*, void* const*, std::size_t, const Kernel*);
-int cuGraphAddMemcpyNode(void**, void*, void* const*, std::size_t, const Copy*, void*);
+int cuGraphAddMemcpyNode(void**, void*, void* const*, std::size_t, const DriverCopy*, void*);
 int cuGraphAddMemsetNode(void**, void*, void* const*, std::size_t, const Fill*, void*);
 int cuGraphAddHostNode(void**, void*, void* const*, std::size_t, const HostNode*);
 int cuGraphAddEmptyNode(void**, void*, void* const*, std::size_t);
@@ -111,7 +85,7 @@ int cuGraphExecUpdate_v2(void*, void*, UpdateResult*);
 int cuGraphNodeSetEnabled(void*, void*, unsigned);
 int cuGraphNodeGetEnabled(void*, void*, unsigned*);
 int cuGraphExecKernelNodeSetParams_v2(void*, void*, const Kernel*);
-int cuGraphExecMemcpyNodeSetParams(void*, void*, const Copy*, void*);
+int cuGraphExecMemcpyNodeSetParams(void*, void*, const DriverCopy*, void*);
 int cuGraphExecMemsetNodeSetParams(void*, void*, const Fill*, void*);
 int cuStreamBeginCapture_v2(void*, int);
 int cuStreamEndCapture(void*, void**);
@@ -129,14 +103,6 @@ int cudaGraphNodeGetType(void*, int*);
 namespace {
 
 constexpr int kInvalid = 1, kHost = 1, kDevice = 2;
-int failures = 0;
-
-void check(bool fine, const char* what) {
-  if (fine) return;
-  std::printf("FAIL: %s\n", what);
-  ++failures;
-}
-
 unsigned long long words(std::size_t count) {
   unsigned long long at = 0;
   check(cuMemAlloc_v2(&at, count * 4) == 0 && cuMemsetD32_v2(at, 0, count) == 0, "memory");
@@ -162,7 +128,7 @@ struct Chain {
   int calls = 0;
   void* arguments[2] = {&data, &factor};
   Kernel scale;
-  Copy back;
+  DriverCopy back;
 
   explicit Chain(void* function) {
     scale.function = function;
@@ -281,7 +247,7 @@ void launches(Chain& c, void* stream) {
   run(6, "6 as it is");
   check(cuGraphNodeSetEnabled(exec, c.kernel, 1) == 0, "a node that is carried out");
   unsigned elsewhere = 0;
-  Copy there = c.back;
+  DriverCopy there = c.back;
   there.to.host = &elsewhere;
   check(cuGraphExecMemcpyNodeSetParams(exec, c.copy, &there, nullptr) == 0, "a copy in an instance");
   run(6, "what another copy leaves");

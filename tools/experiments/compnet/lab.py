@@ -5,16 +5,15 @@ writes OUT/NAME.md (a table) and OUT/NAME.svg. Results of runs are kept in WORK 
 experiments share runs and an interrupted one goes on.
 """
 import collections
-import functools
 import hashlib
 import json
 import os
 import sys
 import tempfile
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from kept import ROOT, digest  # noqa: E402
 sys.path.append(os.path.join(ROOT, "tools"))
-sys.path.append(os.path.join(ROOT, "tools", "experiments", "uvm"))
 import command_line  # noqa: E402
 import plot  # noqa: E402
 
@@ -23,12 +22,6 @@ APART = ("apu",)  # designs whose nodes are another system: compnet_apu_8
 
 # us: the longest of the devices' last kernels. threads: of the statistics. energy: of all service threads, J.
 Result = collections.namedtuple("Result", "us threads energy")
-
-
-@functools.lru_cache(maxsize=None)
-def digest(path):
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()
 
 
 class Lab:

@@ -6,7 +6,6 @@ WORK, by everything that they depend on, so that experiments share runs and an i
 import collections
 import concurrent.futures
 import copy
-import functools
 import hashlib
 import json
 import math
@@ -14,7 +13,8 @@ import os
 import sys
 import tempfile
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from kept import ROOT, digest  # noqa: E402
 sys.path.append(os.path.join(ROOT, "tools"))
 import command_line  # noqa: E402
 from command_line import Failure  # noqa: E402
@@ -49,12 +49,6 @@ GRAPHS = [f"graph256k_{seed}.txt" for seed in range(9)]  # bfs: of the published
 
 # cycles: sum over kernels. us: that and the added handling of faults, in microseconds. uvm: counters.
 Result = collections.namedtuple("Result", "cycles us uvm")
-
-
-@functools.lru_cache(maxsize=None)
-def digest(path):
-    with open(path, "rb") as f:
-        return hashlib.sha256(f.read()).hexdigest()
 
 
 class Lab:
