@@ -67,13 +67,13 @@ int add(Node* node, void* graph, const Node* deps, std::size_t count, NodeParams
 int add_batch(Node* node, void* graph, const Node* deps, std::size_t count, const BatchParams* p) {
   return driver_api([&](Runtime& rt) {
     require(node != nullptr && p != nullptr);
-    *node = rt.graphs.at(graph).add(batch_operation(*p), nodes_of(deps, count));
+    *node = rt.graphs.at(graph).add(batch_operation(rt, *p), nodes_of(deps, count));
     (*node)->batch.assign(p->operations, p->operations + p->count);
   });
 }
-Operation batch_of(const BatchParams* p) {
+Operation batch_of(Runtime& rt, const BatchParams* p) {
   require(p != nullptr);
-  return batch_operation(*p);
+  return batch_operation(rt, *p);
 }
 
 }  // namespace
@@ -189,13 +189,13 @@ LOCKSTEP_CUDA_API cuGraphBatchMemOpNodeGetParams(Node node, BatchParams* p) {
 }
 LOCKSTEP_CUDA_API cuGraphBatchMemOpNodeSetParams(Node node, const BatchParams* p) {
   return driver([&] {
-    const int result = set_in_graph(node, [&](Runtime&) { return batch_of(p); });
+    const int result = set_in_graph(node, [&](Runtime& rt) { return batch_of(rt, p); });
     if (result == 0) node->batch.assign(p->operations, p->operations + p->count);
     return result;
   });
 }
 LOCKSTEP_CUDA_API cuGraphExecBatchMemOpNodeSetParams(void* exec, Node node, const BatchParams* p) {
-  return driver([&] { return set_in_exec(exec, node, [&](Runtime&) { return batch_of(p); }); });
+  return driver([&] { return set_in_exec(exec, node, [&](Runtime& rt) { return batch_of(rt, p); }); });
 }
 
 LOCKSTEP_CUDA_API cuUserObjectCreate(UserObject** object, void* data, abi::HostFn destructor, unsigned count,

@@ -11,11 +11,8 @@ enum Type { kWait32 = 1, kWrite32, kWait64 = 4, kWrite64 };
 
 int submit(void* stream, const BatchParams& batch) {
   return driver_api([&](Runtime& rt) {
-    Operation operation = batch_operation(batch);
+    Operation operation = batch_operation(rt, batch);
     if (std::get<ValueOperations>(operation).list.empty()) return;
-    if (!rt.settings.functional)
-      rt.warnings.once(
-          "waits of streams for values in memory order work as the program needs it, not its time");
     rt.submit(static_cast<abi::Stream>(stream), std::move(operation));
   });
 }

@@ -83,11 +83,14 @@ Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
   return AllocateMemory{std::move(memory)};
 }
 
-Operation batch_operation(const BatchParams& p) {
+/// Of their time the trace says nothing: it has no such command.
+Operation batch_operation(Runtime& rt, const BatchParams& p) {
   require(p.count > 0 && p.count <= BatchParams::kMost && p.operations != nullptr && p.flags == 0);
   ValueOperations all;
   for (unsigned i = 0; i < p.count; ++i)
     if (const auto one = value_operation(p.operations[i])) all.list.push_back(*one);
+  if (!all.list.empty() && !rt.settings.functional)
+    rt.warnings.once("waits for values in memory order work as the program needs it, not its time");
   return all;
 }
 
@@ -141,7 +144,7 @@ Operation operation_of(Runtime& rt, NodeParams& p) {
     case kMemFreeNode:
       return FreeMemory{p.free.dptr};
     case kBatchMemOpNode:
-      return batch_operation(p.memOp);
+      return batch_operation(rt, p.memOp);
     default:
       throw ApiError(Status::kErrorNotSupported,
                      fmt::format("graph nodes of type {} are not supported", p.type));

@@ -126,7 +126,7 @@ enum NodeType {
 [[nodiscard]] Operation host_operation(const HostNodeParams& p);
 [[nodiscard]] Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p);
 
-[[nodiscard]] Operation batch_operation(const BatchParams& p);
+[[nodiscard]] Operation batch_operation(Runtime& rt, const BatchParams& p);
 /// Nothing where it has no effect here.
 [[nodiscard]] std::optional<ValueOperation> value_operation(const BatchOperation& operation);
 /// Of any type but child graphs and conditional nodes, which ApiError(NotSupported) names.
