@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes docs/results.md: runs the program, and puts its figures beside those of the hardware and of Accel-Sim.
+"""Writes docs/results/*.md: runs the program, and puts its figures beside those of the hardware and of Accel-Sim.
 
-The page consists of sections, one module each in tools/results/. With --only, the named sections are written again and
-the others stay as they are.
+The pages consist of sections, one module each in tools/results/. With --only, the named sections are written again and
+the others stay as they are, as do sections that are written by hand. tools/accuracy.py then renews the summaries.
 
   tools/results.py build/release/lockstep DATA [--only SECTION]... [--programs FOLDER]
 
@@ -14,11 +14,11 @@ import os
 import sys
 
 import command_line
-from results import SECTIONS
+from results import PAGES, SECTIONS
 from results.common import Context, Page
 from results.programs import Programs
 
-DEFAULT_OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "results.md")
+DEFAULT_OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "results")
 
 
 def options():
@@ -30,7 +30,7 @@ def options():
     parser.add_argument("--programs", metavar="FOLDER", type=command_line.folder,
                         help="public CUDA programs as nvcc built them; without it their sections stay as they are")
     parser.add_argument("--work", metavar="DIR", help="keep the traces of the sections about speed here for the next time")
-    parser.add_argument("--out", metavar="FILE", default=DEFAULT_OUT, help="default docs/results.md")
+    parser.add_argument("--out", metavar="FOLDER", default=DEFAULT_OUT, help="of the pages; default docs/results")
     return parser.parse_args()
 
 
@@ -58,32 +58,42 @@ def with_others(sections, old):
     return [(title, sections.get(title, old.get(title))) for title in order]
 
 
+def section_text(context, name, section):
+    """The section's text, with the command that writes it again."""
+    print(f"results: {name}", file=sys.stderr)
+    page = Page()
+    section.write(context, page)
+    programs = " --programs FOLDER" if getattr(section, "NEEDS_PROGRAMS", False) else ""
+    return "\n".join(page.lines).strip() + f"\n\nCommand: `tools/results.py build/release/lockstep DATA --only {name}{programs}`"
+
+
+def write_page(context, page, only, path, version):
+    """Writes the page's sections that `only` names (all, where it is empty) into `path`; the others stay."""
+    old = sections_of(path)
+    sections = {}
+    for name in page.sections:
+        section = importlib.import_module("results." + name)
+        missing = getattr(section, "NEEDS_PROGRAMS", False) and context.programs is None
+        if not missing and (not only or name in only):
+            sections[section.TITLE] = section_text(context, name, section)
+        elif section.TITLE in old:
+            sections[section.TITLE] = old[section.TITLE]
+    out = [f"# {page.title}", "",
+           f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
+    for title, text in with_others(sections, old):
+        out += [f"## {title}", "", text, ""]
+    with open(path, "w") as f:
+        f.write("\n".join(out).rstrip() + "\n")
+
+
 def main():
     arguments = options()
     context = Context(arguments.program, arguments.data, arguments.work)
     context.programs = Programs(context, arguments.programs) if arguments.programs else None
     version = command_line.output_of([context.program, "--version"]).strip()
-    old = sections_of(arguments.out)
-    sections = {}
-    for name in SECTIONS:
-        section = importlib.import_module("results." + name)
-        missing = getattr(section, "NEEDS_PROGRAMS", False) and context.programs is None
-        if missing or (arguments.only and name not in arguments.only):
-            if section.TITLE in old:
-                sections[section.TITLE] = old[section.TITLE]
-            continue
-        print(f"results: {name}", file=sys.stderr)
-        page = Page()
-        section.write(context, page)
-        programs = " --programs FOLDER" if getattr(section, "NEEDS_PROGRAMS", False) else ""
-        sections[section.TITLE] = "\n".join(
-            page.lines).strip() + f"\n\nCommand: `tools/results.py build/release/lockstep DATA --only {name}{programs}`"
-    out = ["# Results", "",
-           f"Written by `tools/results.py build/release/lockstep DATA` with {version}; `--only SECTION` renews a section.", ""]
-    for title, text in with_others(sections, old):
-        out += [f"## {title}", "", text, ""]
-    with open(arguments.out, "w") as f:
-        f.write("\n".join(out).rstrip() + "\n")
+    for page in PAGES:
+        if not arguments.only or set(arguments.only) & set(page.sections):
+            write_page(context, page, arguments.only, os.path.join(arguments.out, page.file), version)
 
 
 if __name__ == "__main__":

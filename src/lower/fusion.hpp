@@ -28,7 +28,7 @@ struct Fused {
 /// combined, where nothing else reads what the first makes: what ptxas 13.0 made of each such pair of PTX
 /// instructions for sm_75, sm_80 and sm_90. A shift or a wide product may have several readers, if all take
 /// it in; one of 64 bits before sm_75 only (ptxas 13.0 makes the sum of its halves from there on; that a V100
-/// took it in shows in the pipe cycles of Rodinia's prepare, docs/results.md).
+/// took it in shows in the pipe cycles of Rodinia's prepare, docs/results/kernels.md).
 class Fusions {
  public:
   Fusions() = default;

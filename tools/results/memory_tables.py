@@ -6,7 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 PRODUCTS = ["v100", "a100", "h100_pcie"]
 HALVES = ("Half of the rows, drawn by a hash of their names, may be used to derive parameters; the other half checks\n"
-          "([add a GPU](add-a-gpu.md)).")
+          "([add a GPU](../add-a-gpu.md)).")
 
 
 def tables(context, product, group, every):

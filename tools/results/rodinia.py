@@ -155,7 +155,7 @@ def write(context, page):
     page.text("What lowering makes of a kernel, beside what the GPU executed: cycles of the arithmetic pipes of an SM, from the table's",
               "pipeline duty. Of srad and extract the GPU executed more: they divide, and lanes whose dividend is zero, as black",
               "or even parts of an image make it, call a subroutine. The image in use is not public, and the generated one has",
-              "noise everywhere ([lowering.md](lowering.md), slow paths).")
+              "noise everywhere ([lowering.md](../lowering.md), slow paths).")
     page.table(["GPU", "program", "kernel", "pipe cycles of an SM", "Lockstep", "difference"],
                [[r.gpu, r.program, r.kernel, f"{r.pipes:,.0f}", f"{r.our_pipes:,.0f}", percent(r.our_pipes / r.pipes - 1)] for r in rows])
     if left_out:

@@ -42,7 +42,7 @@ def run(context, page, name, heading, *options, made=None):
     picture = os.path.join(out, made + ".svg")
     if os.path.exists(picture):
         shutil.copy(picture, PICTURES)
-        page.text(f"![{heading}](uvm/{made}.svg)")
+        page.text(f"![{heading}](../uvm/{made}.svg)")
 
 
 def write(context, page):
@@ -51,7 +51,7 @@ def write(context, page):
               "in the order of their PTX, which UVMSmart simulates (`record` without the steps schedule, integers, setup, temporaries, slow_paths and left_out), on the machine that UVMSmart's",
               "configuration of a GTX 1080 Ti describes (`configs/uvmsmart_gtx1080ti.ini`) unless said otherwise; published: ISCA 2019",
               "and its logs. Memory is given as a share of the footprint. One script of `tools/experiments/uvm` for each table and plot.",
-              "Where a time is far from the published one, the end of the next section has the published program's beside it.")
+              "Where a time is far from the published one, the end of [the page on those](managed-programs.md) has the published program's beside it.")
     subprocess.run([os.path.join(ROOT, "examples", "uvm", "make.sh"), os.path.join(ROOT, "build", "uvm-programs")], check=True)
     for name, heading, benchmarks in SCRIPTS:
         run(context, page, name, heading, "--measured", os.path.dirname(context.measurements("x")),

@@ -1,0 +1,142 @@
+"""The documents against the repository: links, paths, quotations of files, generated tables and pictures."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+DOCS = os.path.join(ROOT, "docs")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path)) as f:
+        return f.read()
+
+
+def pages():
+    """All Markdown pages, relative to the root, without those of builds."""
+    found = []
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [f for f in folders if f != "build" and not f.startswith(".")]
+        found += [os.path.relpath(os.path.join(folder, f), ROOT) for f in files if f.endswith(".md")]
+    return sorted(found)
+
+
+def without_code(text):
+    """`text` without code blocks (fenced or indented) and code spans, whose brackets are no links."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    text = re.sub(r"^    .*$", "", text, flags=re.M)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchor(heading):
+    """The anchor that GitHub gives to a heading."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+def anchors(path):
+    text = re.sub(r"^```.*?^```", "", read(path), flags=re.S | re.M)
+    return {anchor(match) for match in re.findall(r"^#+ (.+)$", text, re.M)}
+
+
+class Links(unittest.TestCase):
+    def test_anchors_are_github_s(self):
+        self.assertEqual(anchor("4. What bandwidth says"), "4-what-bandwidth-says")
+        self.assertEqual(anchor("Runs against hardware: `lockstep correlate`"), "runs-against-hardware-lockstep-correlate")
+        self.assertEqual(anchor("Rodinia 3.1 on a V100"), "rodinia-31-on-a-v100")
+
+    def test_links_lead_somewhere(self):
+        checked = 0
+        for page in pages():
+            for target in re.findall(r"\]\(([^)\s]+)\)", without_code(read(page))):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                file, _, fragment = target.partition("#")
+                path = os.path.normpath(os.path.join(os.path.dirname(page), file)) if file else page
+                with self.subTest(page=page, link=target):
+                    self.assertTrue(os.path.exists(os.path.join(ROOT, path)), "no such file")
+                    if fragment:
+                        self.assertIn(fragment, anchors(path))
+                checked += 1
+        self.assertGreater(checked, 100)
+
+    def test_every_page_of_docs_can_be_reached(self):
+        """From README, by links alone."""
+        seen, todo = set(), ["README.md"]
+        while todo:
+            page = todo.pop()
+            if page in seen or not page.endswith(".md") or not os.path.isfile(os.path.join(ROOT, page)):
+                continue
+            seen.add(page)
+            for target in re.findall(r"\]\(([^)\s#]+)", without_code(read(page))):
+                todo.append(os.path.normpath(os.path.join(os.path.dirname(page), target)))
+        self.assertEqual(sorted(p for p in pages() if p.startswith("docs") and p not in seen), [])
+
+
+class Paths(unittest.TestCase):
+    """Paths of the repository that documents name as code."""
+
+    FOLDERS = sorted(f for f in os.listdir(ROOT) if os.path.isdir(os.path.join(ROOT, f)) and f != "build" and not f.startswith("."))
+
+    def test_named_files_exist(self):
+        checked = 0
+        first = "|".join(map(re.escape, self.FOLDERS))
+        for page in pages():
+            for path in re.findall(rf"`((?:{first})/[\w./+-]+)`", read(page)):
+                if re.search(r"NAME|XXX|\.\.\.", path):
+                    continue
+                with self.subTest(page=page, path=path):
+                    stem = os.path.join(ROOT, path)
+                    self.assertTrue(any(os.path.exists(stem + end) for end in ("", ".hpp", ".cpp", ".cu")), "no such file")
+                checked += 1
+        self.assertGreater(checked, 50)
+
+
+class Quotations(unittest.TestCase):
+    def test_quoted_text_is_the_file_s(self):
+        """A fenced block below `<!-- from PATH -->` stands in that file, line by line; "..." skips lines."""
+        checked = 0
+        for page in pages():
+            for path, block in re.findall(r"<!-- from (\S+) -->\n+```\w*\n(.*?)^```", read(page), re.S | re.M):
+                text = read(path)
+                for part in re.split(r"^ *(?://|#)? ?\.\.\.\n", block, flags=re.M):
+                    with self.subTest(page=page, path=path):
+                        self.assertIn(part, text)
+                checked += 1
+        self.assertGreaterEqual(checked, MOST_QUOTED)
+
+
+MOST_QUOTED = 0
+
+
+class Names(unittest.TestCase):
+    """CONTRIBUTING's questions: the file and the names of each answer."""
+
+    def test_answers_name_what_is_there(self):
+        rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", read("CONTRIBUTING.md"), re.M)
+        for path, names in rows:
+            text = read(path)
+            for name in re.findall(r"`([^`]+)`", names):
+                with self.subTest(path=path, name=name):
+                    self.assertIn(name, text)
+        self.assertGreaterEqual(len(rows), MOST_ANSWERS)
+
+
+MOST_ANSWERS = 0
+
+
+class Generated(unittest.TestCase):
+    def test_summaries(self):
+        """docs/accuracy.md and docs/speed.md say what the pages of docs/results say."""
+        with tempfile.TemporaryDirectory() as out:
+            subprocess.run([sys.executable, os.path.join(ROOT, "tools", "summaries.py"), "--out", out], check=True)
+            for page in ("accuracy.md", "speed.md"):
+                with open(os.path.join(out, page)) as f:
+                    self.assertEqual(f.read(), read(os.path.join("docs", page)), "./dev docs writes it again")
+
+
+if __name__ == "__main__":
+    unittest.main()
