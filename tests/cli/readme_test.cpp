@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -18,16 +19,13 @@ TEST_CASE("README's example is what the program says (`./dev docs` writes it)") 
   }
 }
 
-/// The commands of README's section "Use", without their comments.
-std::vector<std::string> printed_commands() {
-  std::istringstream lines(slurp(LOCKSTEP_SOURCE_DIR "/README.md"));
+/// The commands of a page: lines of its code blocks that start the program, without their comments.
+std::vector<std::string> printed_commands(const std::string& page) {
+  std::istringstream lines(slurp(LOCKSTEP_SOURCE_DIR "/" + page));
   std::vector<std::string> commands;
-  bool use = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("## ", 0) == 0) use = line == "## Use";
-    if (!use || line.rfind("    ", 0) != 0) continue;
-    commands.push_back(line.substr(4, line.find(" #") - 4));
-  }
+  for (std::string line; std::getline(lines, line);)
+    if (line.rfind("    lockstep ", 0) == 0 && !std::isdigit(line[13]))
+      commands.push_back(line.substr(4, line.find(" #") - 4));
   return commands;
 }
 
@@ -42,28 +40,47 @@ std::string complaints(const std::string& err) {
   return found;
 }
 
-TEST_CASE("README's commands work as they are printed", "[long]") {
-  namespace fs = std::filesystem;
-  const Folder folder;
-  const fs::path source = LOCKSTEP_SOURCE_DIR, examples = fs::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path();
-  fs::create_directories(folder / "build/release");
-  fs::create_directory_symlink(examples, folder / "build/release/examples");
-  for (const char* name : {"traces", "examples", "studies"})
-    fs::create_directory_symlink(source / name, folder / name);
-  const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
-  unsigned ran = 0;
-  for (const std::string& command : printed_commands()) {
-    if (command.find("./program") != std::string::npos) continue;  // the reader's own
-    CAPTURE(command);
-    const Finished done = run(Launch{.arguments = {"-c", command},
-                                     .environment = {{"PATH", path}},
-                                     .folder = folder.path(),
-                                     .program = "/bin/sh"});
-    CHECK(complaints(done.err) == "");
-    CHECK(done.code == (command.find(" compare ") != std::string::npos ? 1 : 0));
-    ++ran;
+namespace fs = std::filesystem;
+
+/// A folder with links to what the pages' commands name, and how they are run in it.
+class Reader {
+ public:
+  Reader() {
+    const fs::path source = LOCKSTEP_SOURCE_DIR, examples = fs::path(LOCKSTEP_DRIVER_EXAMPLE).parent_path();
+    fs::create_directories(folder_ / "build/release");
+    fs::create_directory_symlink(examples, folder_ / "build/release/examples");
+    for (const char* name : {"traces", "examples", "studies"})
+      fs::create_directory_symlink(source / name, folder_ / name);
   }
-  CHECK(ran >= 10);
+
+  Finished run(const std::string& command) const {
+    const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
+    return cli::run(Launch{.arguments = {"-c", command},
+                           .environment = {{"PATH", path}},
+                           .folder = folder_.path(),
+                           .program = "/bin/sh"});
+  }
+
+  fs::path operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  Folder folder_;
+};
+
+TEST_CASE("the commands of README and docs/commands.md work as they are printed", "[long]") {
+  const Reader reader;
+  unsigned ran = 0;
+  for (const char* page : {"README.md", "docs/commands.md"}) {
+    for (const std::string& command : printed_commands(page)) {
+      if (command.find("./program") != std::string::npos) continue;  // the reader's own
+      CAPTURE(command);
+      const Finished done = reader.run(command);
+      CHECK(complaints(done.err) == "");
+      CHECK(done.code == (command.find(" compare ") != std::string::npos ? 1 : 0));
+      ++ran;
+    }
+  }
+  CHECK(ran >= 15);
 }
 
 /// A command of a page's examples, "$ lockstep ...", and the lines of output below it.
@@ -84,26 +101,33 @@ std::vector<Example> examples_of(const std::string& page) {
   return examples;
 }
 
-TEST_CASE("the commands of docs/studies.md print what stands below them", "[long]") {
-  namespace fs = std::filesystem;
-  const Folder folder;
-  for (const char* name : {"traces", "studies"})
-    fs::create_directory_symlink(fs::path(LOCKSTEP_SOURCE_DIR) / name, folder / name);
-  const std::string path = fs::path(LOCKSTEP_BINARY).parent_path().string() + ":" + std::getenv("PATH");
-  const auto examples = examples_of(slurp(LOCKSTEP_SOURCE_DIR "/docs/studies.md"));
-  CHECK(examples.size() >= 15);
+/// The exit code that a page's command has by what it does.
+int expected_code(const std::string& command) {
+  if (command.rfind("timeout ", 0) == 0) return 124;
+  return command.rfind("lockstep compare ", 0) == 0 ? 1 : 0;
+}
+
+void check_examples(const Reader& reader, const std::string& page, std::size_t least) {
+  const auto examples = examples_of(slurp(LOCKSTEP_SOURCE_DIR "/docs/" + page));
+  CHECK(examples.size() >= least);
   for (const Example& example : examples) {
     CAPTURE(example.command);
-    const Finished done = run(Launch{.arguments = {"-c", example.command},
-                                     .environment = {{"PATH", path}},
-                                     .folder = folder.path(),
-                                     .program = "/bin/sh"});
+    const Finished done = reader.run(example.command);
     CAPTURE(done.err);
-    CHECK(done.code == (example.command.rfind("timeout ", 0) == 0 ? 124 : 0));
+    CHECK(done.code == expected_code(example.command));
     for (const std::string& line : example.output) CHECK_THAT(done.out + done.err, Catch::Contains(line));
   }
-  CHECK(slurp(folder / "clocks/figures/speedup.svg") ==
+}
+
+TEST_CASE("the commands of docs/studies.md print what stands below them", "[long]") {
+  const Reader reader;
+  check_examples(reader, "studies.md", 15);
+  CHECK(slurp(reader / "clocks/figures/speedup.svg") ==
         slurp(LOCKSTEP_SOURCE_DIR "/docs/studies/quick-speedup.svg"));  // README's picture
+}
+
+TEST_CASE("the commands of docs/tutorial.md print what stands below them", "[long]") {
+  check_examples(Reader(), "tutorial.md", 15);
 }
 
 }  // namespace lockstep::cli
