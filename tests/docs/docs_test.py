@@ -137,6 +137,23 @@ class Generated(unittest.TestCase):
                 with open(os.path.join(out, page)) as f:
                     self.assertEqual(f.read(), read(os.path.join("docs", page)), "./dev docs writes it again")
 
+    def test_architecture(self):
+        """docs/architecture.svg shows today's folders and #include lines."""
+        with tempfile.TemporaryDirectory() as out:
+            picture = os.path.join(out, "architecture.svg")
+            subprocess.run([sys.executable, os.path.join(ROOT, "tools", "architecture.py"), "--out", picture], check=True)
+            with open(picture) as f:
+                self.assertEqual(f.read(), read("docs/architecture.svg"), "./dev docs writes it again")
+
+    def test_what_follows_from_other_arrows_is_left_out(self):
+        sys.path.insert(0, os.path.join(ROOT, "tools"))
+        import architecture
+        edges, far = architecture.reduced({"a": {"b", "c"}, "b": {"c"}, "c": set()})
+        self.assertEqual(edges, [("a", "b"), ("b", "c")])
+        self.assertEqual(far["a"], {"b", "c"})
+        with self.assertRaisesRegex(Exception, "a includes itself"):
+            architecture.reduced({"a": {"b"}, "b": {"a"}})
+
 
 if __name__ == "__main__":
     unittest.main()
