@@ -104,12 +104,12 @@ class Quotations(unittest.TestCase):
                 text = read(path)
                 for part in re.split(r"^ *(?://|#)? ?\.\.\.\n", block, flags=re.M):
                     with self.subTest(page=page, path=path):
-                        self.assertIn(part, text)
+                        self.assertTrue(part in text, f"is not in the file:\n{part}")
                 checked += 1
-        self.assertGreaterEqual(checked, MOST_QUOTED)
+        self.assertGreaterEqual(checked, LEAST_QUOTED)
 
 
-MOST_QUOTED = 0
+LEAST_QUOTED = 15
 
 
 class Names(unittest.TestCase):
@@ -121,11 +121,11 @@ class Names(unittest.TestCase):
             text = read(path)
             for name in re.findall(r"`([^`]+)`", names):
                 with self.subTest(path=path, name=name):
-                    self.assertIn(name, text)
-        self.assertGreaterEqual(len(rows), MOST_ANSWERS)
+                    self.assertTrue(name in text, "is not in the file")
+        self.assertGreaterEqual(len(rows), LEAST_ANSWERS)
 
 
-MOST_ANSWERS = 0
+LEAST_ANSWERS = 20
 
 
 class Generated(unittest.TestCase):

@@ -1,0 +1,38 @@
+// First in, first out: uses after the first one do not count.
+#pragma once
+
+#include "mem/recency.hpp"
+
+namespace lockstep::mem {
+
+/// A word is the number of the line's arrival.
+class FifoReplacement {
+ public:
+  void touch(RecencyWords&, SetPlaces, Slot) const {}
+  void insert(RecencyWords& words, SetPlaces, Slot slot) {
+    words[slot] = (words[slot] & kInFlight) | (kFirstUse + arrivals_++);
+  }
+
+  template <class May>
+  [[nodiscard]] Slot choose(const RecencyWords& words, SetPlaces set, May&& may) const {
+    Slot first = kNoSlot;
+    std::uint32_t earliest = kInFlight;
+    for (Slot s = set.begin; s < set.begin + set.ways; ++s) {
+      const std::uint32_t word = words[s] & ~kInFlight;
+      if (word >= earliest || !may(s)) continue;
+      earliest = word;
+      first = s;
+    }
+    return first;
+  }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, arrivals_);
+  }
+
+ private:
+  std::uint32_t arrivals_ = 0;
+};
+
+}  // namespace lockstep::mem
