@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "config/config.hpp"
+#include "config/markdown.hpp"
 #include "config/products.hpp"
 #include "config/schema.hpp"
 #include "config/system_config.hpp"
@@ -88,7 +89,7 @@ Syntax config_syntax(bool with_product) {
       "with --assumed: a TRACE, may be repeated; the cycles of its whole run with half and double of each "
       "value");
   add("json", "as JSON; of --explain, the parameters that it names");
-  add("markdown", "docs/config.md");
+  add("markdown", "the page docs/config.md; of a GPU that ships, docs/config/GPU.md");
   add("accelsim-markdown", "docs/accelsim.md");
   add("strict", "an Accel-Sim option that is not known is an error");
   add_accelsim_option(syntax.options);
@@ -114,12 +115,13 @@ void check_combination(const po::variables_map& values) {
   if (values.count("PRODUCT") && values.count("config"))
     throw UserError(fmt::format("config: two GPUs, '{}' and --config '{}'; expected one",
                                 values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
+  if (values.count("accelsim-markdown"))
+    refuse_idle(values, "config", {"PRODUCT", "config"}, "with --accelsim-markdown, a page on all GPUs");
   for (const char* page : {"markdown", "accelsim-markdown"}) {
     if (!values.count(page)) continue;
-    refuse_idle(
-        values, "config",
-        {"PRODUCT", "config", "set", "explain", "strict", "accelsim-config", "json", "assumed", "influence"},
-        fmt::format("with --{}, a page on all GPUs", page));
+    refuse_idle(values, "config",
+                {"set", "explain", "strict", "accelsim-config", "json", "assumed", "influence"},
+                fmt::format("with --{}, a page of the documents", page));
   }
   if (values.count("markdown"))
     refuse_idle(values, "config", {"accelsim-markdown"}, "with --markdown: expected one of them");
@@ -174,6 +176,16 @@ void print_one(const po::variables_map& values) {
   }
 }
 
+/// Of all GPUs that ship (empty), or of one.
+void print_page(const std::string& gpu) {
+  if (gpu.empty()) return print_out("{}", config::markdown());
+  for (const config::Product& p : config::products())
+    if (p.name == gpu)
+      return print_out("{}", config::markdown_of(config::resolve_with_origins(gpu), p.title));
+  throw UserError(
+      fmt::format("config: --markdown of '{}': expected a GPU that `lockstep config` lists", gpu));
+}
+
 }  // namespace
 
 int run_config(int argc, char** argv) {
@@ -185,7 +197,7 @@ int run_config(int argc, char** argv) {
                          values->count("explain") || values->count("accelsim-config") ||
                          values->count("assumed");
   if (values->count("markdown")) {
-    print_out("{}", config::markdown());
+    print_page(product_of(*values));
   } else if (values->count("accelsim-markdown")) {
     print_out("{}", accelsim::markdown());
   } else if (!about_one && values->count("json")) {

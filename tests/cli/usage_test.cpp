@@ -96,7 +96,11 @@ TEST_CASE("options that could not have an effect are refused") {
   check_refused({"config", "a100", "-c", "v100"},
                 {"config: two GPUs, 'a100' and --config 'v100'; expected one"});
   check_refused({"config", "--strict"}, {"config: --strict has no effect without --accelsim-config"});
-  check_refused({"config", "a100", "--markdown"}, {"config: PRODUCT has no effect with --markdown"});
+  check_refused({"config", "a100", "--accelsim-markdown"},
+                {"config: PRODUCT has no effect with --accelsim-markdown"});
+  check_refused({"config", "dgx_a100", "--markdown"}, {"--markdown of 'dgx_a100': expected a GPU"});
+  check_refused({"config", "a100", "--markdown", "--set", "l1.ways=1"},
+                {"--set has no effect with --markdown"});
   check_refused({"config", "--accelsim-markdown", "--set", "l1.ways=1"},
                 {"--set has no effect with --accelsim-markdown"});
   check_refused({"config", "--markdown", "--accelsim-markdown"},

@@ -4,6 +4,8 @@
 #include <sstream>
 
 #include "config/config.hpp"
+#include "config/markdown.hpp"
+#include "config/products.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
 #include "helpers.hpp"
@@ -13,13 +15,30 @@ using namespace lockstep::config;
 using lockstep::config::test::error_of;
 using lockstep::config::test::TempFolder;
 
-TEST_CASE("docs/config.md is the generated text") {
-  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/docs/config.md", std::ios::binary);
+namespace {
+
+std::string page(const std::string& name) {
+  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/docs/" + name, std::ios::binary);
   REQUIRE(file);
   std::ostringstream text;
   text << file.rdbuf();
-  INFO("regenerate with: lockstep config --markdown > docs/config.md");
-  CHECK((text.str() == markdown()));
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("docs/config.md is the generated text") {
+  INFO("regenerate with: ./dev docs");
+  CHECK((page("config.md") == markdown()));
+}
+
+TEST_CASE("docs/config/NAME.md has the values and sources of each GPU") {
+  for (const Product& p : products()) {
+    INFO("regenerate with: ./dev docs; " << p.name);
+    const std::string text = page("config/" + std::string(p.name) + ".md");
+    CHECK((text == markdown_of(resolve_with_origins(std::string(p.name)), p.title)));
+  }
+  CHECK_THAT(page("config/a100.md"), Catch::Contains("\n| `bytes` | 196608 B | GA100 whitepaper |\n"));
 }
 
 TEST_CASE("an explanation has value, meaning, type, range, default and source") {
