@@ -80,8 +80,7 @@ class InjectionPort {
       const Item& item = queue_[head_];
       const Cycle edge = spec_.channel.own_to_icnt.ceil(now);
       if (free_ > edge || credits_[item.destination] == 0) return;
-      const Cycle ready = spec_.channel.own_to_icnt.ceil(item.pushed);
-      stall_cycles_ += edge - (ready > free_ ? ready : free_);
+      if (edge > free_) stall_cycles_ += edge - could_leave(item.pushed);
       --credits_[item.destination];
       free_ = edge + item.flits;
       flits_ += item.flits;
@@ -127,6 +126,12 @@ class InjectionPort {
  private:
   void take_credits(Cycle now) {
     credit_inbox_.drain(now, [&](std::uint32_t destination, const Credit&) { ++credits_[destination]; });
+  }
+
+  /// Icnt edge at which the first message, pushed then, could have left but for its credit. On a slower clock
+  /// than the crossbar's the port is often free some icnt cycles before the owner comes to it.
+  [[nodiscard]] Cycle could_leave(Cycle pushed) const {
+    return spec_.channel.own_to_icnt.ceil(std::max(pushed, first_edge_at(spec_.channel.icnt_to_own, free_)));
   }
 
   struct Item {
