@@ -81,7 +81,7 @@ Accesses l2_fetches(const Figures& f) {
           m.l2_fetch_line_misses};
 }
 
-/// Of a cache whose reads and writes merge: what of sectors_read neither hit nor missed was merged.
+/// For a cache that merges reads and writes: those of sectors_read that neither hit nor missed were merged.
 Accesses reads(const stats::CacheCounters& c) {
   return {c.read_hits, c.sectors_read - c.read_hits - c.read_misses, c.read_misses, c.read_line_misses};
 }

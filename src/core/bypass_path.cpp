@@ -40,7 +40,7 @@ void BypassPath::send_line(Cycle now) {
   } else {
     port_->send(now, line.request);
   }
-  heed(now, line.done);
+  finish(now, line.done);
 }
 
 void BypassPath::park(Cycle now, const icnt::Request& request) {
@@ -70,7 +70,7 @@ bool BypassPath::send_parked(Cycle now, const ParkedLine& line) {
   return true;
 }
 
-void BypassPath::heed(Cycle now, const BulkCopies::Done& done) {
+void BypassPath::finish(Cycle now, const BulkCopies::Done& done) {
   if (done.sent && !done.load) results_->emit(MioEvent::Kind::kResult, done.handle);
   if (!done.complete) return;
   if (done.load) {

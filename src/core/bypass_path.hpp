@@ -27,7 +27,7 @@ class BypassPath {
         translator_(translator),
         counters_(&counters) {}
 
-  /// Also tells `to`, which must outlive it, what copies ask for; null: not.
+  /// Also reports what copies request to `to`, which must outlive it; null: does not.
   void profile(InstructionProfile* to) { profile_ = to; }
 
   /// The unit for bulk copies takes one more.
@@ -47,7 +47,7 @@ class BypassPath {
 
   [[nodiscard]] static bool is_copy(std::uint32_t tag) { return tag & BulkCopies::kTag; }
   /// Sectors of a copy are back or acknowledged; `tag`: of its request.
-  void copied(Cycle now, std::uint32_t tag, unsigned sectors) { heed(now, copies_.receive(tag, sectors)); }
+  void copied(Cycle now, std::uint32_t tag, unsigned sectors) { finish(now, copies_.receive(tag, sectors)); }
   /// The answer to a look.
   void looked(Cycle now, const icnt::Reply& reply) {
     if (const auto ended = waits_.receive(now, reply)) results_->emit(MioEvent::Kind::kResult, *ended);
@@ -68,7 +68,7 @@ class BypassPath {
   }
   void send_line(Cycle now);
   void park(Cycle now, const icnt::Request& request);
-  void heed(Cycle now, const BulkCopies::Done& done);
+  void finish(Cycle now, const BulkCopies::Done& done);
 
   Cycle hit_rest_;
   LsuPort* port_;

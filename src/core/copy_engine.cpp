@@ -103,7 +103,7 @@ void CopyEngine::accept(const icnt::Reply& reply) {
   std::uint32_t& owed =
       reply.tag & kMigration ? migrations_[direction].owed : lanes_[direction].owed[reply.tag & 1];
   const std::uint32_t answered = icnt::is_read(reply.kind) ? bit_count(reply.sectors) : 1;
-  if (owed < answered) throw std::logic_error("copy engine: an answer that nobody asked for");
+  if (owed < answered) throw std::logic_error("copy engine: an unexpected reply");
   owed -= answered;
 }
 
@@ -131,7 +131,7 @@ void CopyEngine::begin(Cycle now, Lane& lane) {
   lane.reported_start = std::max(command.arrival - command_cycles_, lane.free_since);
   lane.page = 0;
   lane.sent = warms_l2_ ? 0 : command.copy.bytes;
-  aim(lane);
+  set_next_line(lane);
 }
 
 void CopyEngine::send_lines(Cycle now, unsigned direction) {
@@ -168,7 +168,7 @@ bool CopyEngine::send_line(Cycle now, unsigned direction) {
                  icnt::Fabric::flits(lane.copy.to_device ? sectors : 0, out_bytes_), request);
   ++counters_.requests;
   lane.sent += bytes;
-  aim(lane);
+  set_next_line(lane);
   return true;
 }
 
@@ -185,7 +185,7 @@ std::uint64_t CopyEngine::line_bytes(const Lane& lane) {
 }
 
 /// The next line's page and time.
-void CopyEngine::aim(Lane& lane) const {
+void CopyEngine::set_next_line(Lane& lane) const {
   lane.next_page = (lane.copy.address + lane.sent) / page_bytes_ - lane.copy.address / page_bytes_;
   lane.due = lane.origin + cycles_of(lane.copy.to_device ? lane.sent + line_bytes(lane) : lane.sent);
 }

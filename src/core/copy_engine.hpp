@@ -118,7 +118,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   bool send_line(Cycle now, unsigned direction);
   void finish(Cycle now, Lane& lane);
   [[nodiscard]] Cycle cycles_of(std::uint64_t bytes) const { return byte_to_cycle_.ceil(bytes); }
-  void aim(Lane& lane) const;
+  void set_next_line(Lane& lane) const;
   [[nodiscard]] Cycle end_of_link(const Lane& lane) const { return lane.origin + cycles_of(lane.copy.bytes); }
   [[nodiscard]] bool page_may_open(const Lane& lane) const;
   [[nodiscard]] static std::uint64_t line_bytes(const Lane& lane);
@@ -144,7 +144,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   icnt::EjectionPort<icnt::Reply> replies_;
   DeviceCopies device_copies_;
   Lane lanes_[2];                  // 0: to host, 1: to device
-  uvm::HostLink* link_ = nullptr;  // null: nobody else uses it
+  uvm::HostLink* link_ = nullptr;  // null: not shared
   LinesOf migrations_[2];
   std::vector<icnt::Reply> remote_asked_;
   std::deque<icnt::Request> remote_answers_;

@@ -35,7 +35,7 @@ struct LaunchPlan {
 /// the launch of a graph starts it and that is less; the next ones launch.dispatch_interval_milli apart while
 /// SMs have room. Kernels are served in the order in which their first CTA was due; one with CTAs left holds
 /// up those behind it, as in the hardware's queue (Amert et al., "GPU Scheduling on the NVIDIA TX2: Hidden
-/// Details Revealed", RTSS 2017). A kernel is complete when the dispatcher hears of its last drained CTA, at
+/// Details Revealed", RTSS 2017). A kernel is complete when the dispatcher learns of its last drained CTA, at
 /// cycle t. Its counters are then collected at the cut t + launch.done_latency_ps, which is never less than a
 /// window ahead; only after that its slot is used again. With launch.cache_control = all a kernel is launched
 /// only after the cuts of all before it.
@@ -52,10 +52,10 @@ class Dispatcher {
     Cycle end = 0;       // largest CtaEvent::time so far
     Cycle cut = kNever;  // kFinished: counters are collected here
     std::uint64_t dispatched = 0, freed = 0, drained = 0;
-    // Of a run by samples.
+    // In runs by samples only.
     bool timed = true;            // false: no CTA is sent, it ends when its estimate says
     std::uint64_t left_out = 0;   // CTAs of `dispatched` that were not sent
-    std::uint64_t mark = kNever;  // a stop is asked for when so many have been dispatched
+    std::uint64_t mark = kNever;  // a stop is requested when this many are dispatched
   };
   struct Finished {
     std::uint32_t kernel, command;
@@ -145,7 +145,7 @@ class Dispatcher {
       entry.header = plans_[slots_[i].kernel].header;
     }
   }
-  /// Tests only: hears the end of a copy late, as over a channel without latency.
+  /// Tests only: learns of the end of a copy late, as over a channel without latency.
   void allow_late_copies() { copies_in_.allow_late(true); }
   /// CTA events so far: grows while the GPU gets anywhere.
   [[nodiscard]] std::uint64_t events() const { return events_; }

@@ -65,16 +65,16 @@ Cycle GmmuDomain::advance(Cycle from, Cycle to) {
 }
 
 void GmmuDomain::tick(Cycle now) {
-  requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { hear(sm, r, now); });
+  requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { receive(sm, r, now); });
   orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) {
     if (order.kind == uvm::Order::Kind::kKernel) return gmmu_.kernel_begins();
     if (order.kind == uvm::Order::Kind::kMemory) return gmmu_.enlarge_memory(order.bytes);
     gmmu_.order(order);
   });
-  directory_orders_.drain(now,
-                          [&](std::uint32_t, const uvm::DirectoryOrder& order) { gmmu_.hear(order, now); });
+  directory_orders_.drain(
+      now, [&](std::uint32_t, const uvm::DirectoryOrder& order) { gmmu_.receive(order, now); });
   copies_->tick(now);
-  hear_remote();
+  receive_remote();
   for (const unsigned direction : {kToHost, kToDevice})
     if (copies_->take_migrated(direction)) gmmu_.moved(link_direction(direction));
   if (shares_link_) gmmu_.arbitrate(now);
@@ -92,7 +92,7 @@ void GmmuDomain::move_lines(Cycle now) {
                       m.cycles, m.discard, m.keep});
 }
 
-void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle now) {
+void GmmuDomain::receive(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle now) {
   switch (r.kind) {
     case icnt::TranslationRequest::Kind::kMiss:
       return gmmu_.request(sm, r.token, {r.tree, r.page}, r.write);
@@ -104,7 +104,7 @@ void GmmuDomain::hear(std::uint32_t sm, const icnt::TranslationRequest& r, Cycle
 }
 
 /// Lines of pages on the host, which their SMs sent through the crossbar.
-void GmmuDomain::hear_remote() {
+void GmmuDomain::receive_remote() {
   for (const icnt::Reply& r : copies_->remote_asked()) {
     const std::uint32_t sm = icnt::sm_of_remote(r.tag), token = icnt::token_of_remote(r.tag);
     if (token >= remote_lines_[sm].size()) remote_lines_[sm].resize(token + 1);

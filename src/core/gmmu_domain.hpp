@@ -72,8 +72,8 @@ class GmmuDomain final : public sim::Domain {
  private:
   void tick(Cycle now);
   void move_lines(Cycle now);
-  void hear(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
-  void hear_remote();
+  void receive(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
+  void receive_remote();
   void answer_remote(const uvm::Answer& answer);
   void send_answers(Cycle now);
   void tell_link(Cycle now);

@@ -58,7 +58,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   std::uint8_t sources = 0;
   OperandReads reads;              // from the register file
   OperandReads reads_reused;       // likewise when the instruction before it fills the cache
-  std::uint16_t read_window = 1;   // core cycles in which the reads hold up nobody
+  std::uint16_t read_window = 1;   // core cycles that the reads may take without delay
   std::uint8_t reused = 0;         // reads that the register-file cache saves
   std::uint8_t operand_delay = 0;  // core cycles by which it sees fixed-latency results later
   std::int32_t immediate = 0;

@@ -21,7 +21,7 @@ struct KernelSlot {
   std::uint32_t warps_per_cta = 0;
   std::uint32_t registers_per_warp = 0;  // allocated, rounded up to the granularity
   std::uint32_t shared_bytes = 0;        // allocated per CTA, rounded up
-  class ClockLog* clocks = nullptr;      // where its reads of the clock are noted; null: nobody asks
+  class ClockLog* clocks = nullptr;      // where its reads of the clock are noted; null: nowhere
   Address code_base = 0;                 // synthetic address of the kernel's first instruction
 };
 

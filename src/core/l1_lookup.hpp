@@ -31,7 +31,7 @@ class L1Lookup {
         cache_(config),
         mshrs_(config.mshrs) {}
 
-  /// Also tells `to`, which must outlive it, what operations look up; null: not.
+  /// Also reports what operations look up to `to`, which must outlive it; null: does not.
   void profile(InstructionProfile* to) { profile_ = to; }
 
   /// `bytes`: of a store, and of what signals. What the line lacks to go on; then nothing has changed.

@@ -11,7 +11,7 @@ struct LaunchChoice {
   bool timed = true;
   Cycle cycles = 0;             // where it is not: from its first CTA's turn to its end
   bool prepare = false;         // a cut comes before its first CTA
-  std::uint64_t mark = kNever;  // a cut comes when so many of its CTAs have been dispatched
+  std::uint64_t mark = kNever;  // a cut comes when this many of its CTAs have been dispatched
 };
 
 /// Asked by the dispatcher, in the order of the launches, inside of windows. What it answers may depend on

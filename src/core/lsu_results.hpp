@@ -53,7 +53,7 @@ class LsuResults {
     const auto after = static_cast<std::uint16_t>(miss_rest_ + access.extra + access.transfer);
     pending_[access.entry] = {0, access.handle, 0, after, is_acknowledged(access.kind), true};
   }
-  /// The operation waits for so many sectors more.
+  /// The operation waits for this many more sectors.
   void await(std::uint16_t entry, unsigned sectors) { pending_[entry].sectors += sectors; }
   /// Some are back, or acknowledged.
   void sectors_back(Cycle now, std::uint16_t index, unsigned sectors) {

@@ -95,7 +95,7 @@ class MemoryPipeline {
   [[nodiscard]] std::uint64_t backpressure_cycles() const { return tags_.backpressure_cycles(); }
   [[nodiscard]] const L1Cache& l1() const { return l1_.cache(); }
   void dump(std::string& out) const;
-  /// Also tells `to`, which must outlive it, what operations look up.
+  /// Also reports what operations look up to `to`, which must outlive it.
   void profile(InstructionProfile* to) {
     profile_ = to;
     l1_.profile(to);

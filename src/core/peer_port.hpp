@@ -56,8 +56,8 @@ struct PeerWiring {
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
 ///
-/// Queues on a host are its memory, and accessed as another device's. Of a NIC's own queue the status word's
-/// store is posted to the NIC: it is acknowledged when it has left the crossbar.
+/// Queues on a host are its memory, and accessed as another device's. For a NIC's own queue the store to the
+/// status word is posted to the NIC: it is acknowledged when it has left the crossbar.
 ///
 /// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
 /// device has, as they would to the host, with the device that they were told (icnt::remote_tag).

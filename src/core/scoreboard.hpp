@@ -24,7 +24,7 @@ class Scoreboard {
 
   explicit Scoreboard(unsigned warps) : rows_(std::make_unique<Row[]>(warps)), warps_(warps) {}
 
-  /// A warp that has used the first `entries` gives its slot up: nobody waits for any register.
+  /// A warp that has used the first `entries` gives its slot up: no register is pending.
   void clear(unsigned warp, unsigned entries) {
     Row& row = rows_[warp];
     std::fill_n(row.ready.begin(), entries, Tick{0});

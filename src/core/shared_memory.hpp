@@ -39,10 +39,10 @@ class WavefrontMemo {
   std::array<Entry, 32> entries_{};
 };
 
-/// Of an atomic: a wavefront does one lane a bank, lanes with the same address one after another.
+/// For an atomic: a wavefront serves one lane per bank, and lanes with the same address one by one.
 [[nodiscard]] unsigned atomic_wavefronts(LaneAddresses& addresses);
 
-/// Of LDSM and STSM: for each of the `matrices`, eight lanes with the addresses of 16-byte rows.
+/// For LDSM and STSM: for each of the `matrices`, eight lanes with the addresses of 16-byte rows.
 [[nodiscard]] unsigned matrix_wavefronts(LaneAddresses& addresses, unsigned matrices);
 
 }  // namespace lockstep::core

@@ -152,7 +152,7 @@ void Sm::State::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
   warp.block = Block::kMbarrier;
 }
 
-void Sm::State::tell_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
+void Sm::State::notify_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
   if (told.mbarrier >= cta.mbarriers.size()) cta.mbarriers.resize(told.mbarrier + 1);
   const std::uint32_t events = cta.mbarriers[told.mbarrier] += told.events;
   for (const unsigned w : bits_of(cta.warps)) {

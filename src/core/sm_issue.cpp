@@ -234,13 +234,13 @@ void Sm::State::send_to_memory(unsigned w, const IssueInst& inst, const trace::R
   if (!inst.synchronises) return;
   if (inst.signal == trace::SignalOp::kAwaits) {
     ++warp.awaited;
-    f.tells = {kAwaitsSignals, 0};
+    f.notifies = {kAwaitsSignals, 0};
     if (!awaits(warp, warp.next + 1)) warp.block = Block::kSignal;
     return;
   }
   const MbarrierEvents events = events_of(inst, record, warp.words);
   if (inst.barrier == trace::BarrierOp::kSync) return wait_for_mbarrier(warp, events);
-  f.tells = events;
+  f.notifies = events;
 }
 
 /// Is there a record, and does it wait for signals?
@@ -294,21 +294,22 @@ void Sm::State::arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cy
   for (unsigned back = 0; back < kMaxAsyncGroups; ++back) {
     const unsigned g = (warp.open_group + kMaxAsyncGroups - back) % kMaxAsyncGroups;
     if (warp.group[g] == 0) continue;
-    if (warp.tells[g].mbarrier != 0) tell_mbarrier(ctas[warp.cta], warp.tells[g], now);  // no more than one
-    warp.tells[g] = events;
+    if (warp.notifies[g].mbarrier != 0)
+      notify_mbarrier(ctas[warp.cta], warp.notifies[g], now);  // no more than one
+    warp.notifies[g] = events;
     if (g == warp.open_group)
       warp.open_group = static_cast<std::uint8_t>((warp.open_group + 1) % kMaxAsyncGroups);
     return;
   }
-  tell_mbarrier(ctas[warp.cta], events, now);
+  notify_mbarrier(ctas[warp.cta], events, now);
 }
 
 /// One of the group's copies has ended.
 void Sm::State::end_copy(Warp& warp, unsigned group, Cycle now) {
   if (--warp.group[group] > 0) return;
   if (warp.block == Block::kDepBar && groups_done(warp)) warp.block = Block::kNone;
-  if (warp.tells[group].mbarrier != 0)
-    tell_mbarrier(ctas[warp.cta], std::exchange(warp.tells[group], {}), now);
+  if (warp.notifies[group].mbarrier != 0)
+    notify_mbarrier(ctas[warp.cta], std::exchange(warp.notifies[group], {}), now);
 }
 
 bool Sm::State::groups_done(const Warp& warp) {
@@ -338,10 +339,10 @@ void Sm::State::handle_event(const MioEvent& event, Cycle now) {
       scoreboard.write(w, *f.inst, local(now) - std::min(local(now), config.mio.operand_delay));
       --warp.results;
       if (f.group != 0xff) end_copy(warp, f.group, now);
-      if (f.tells.mbarrier == kAwaitsSignals)
+      if (f.notifies.mbarrier == kAwaitsSignals)
         end_await(warp);
-      else if (f.tells.mbarrier != 0)
-        tell_mbarrier(cta, f.tells, now);
+      else if (f.notifies.mbarrier != 0)
+        notify_mbarrier(cta, f.notifies, now);
       break;
     case MioEvent::Kind::kAcknowledged:
       --cta.stores;

@@ -129,7 +129,7 @@ struct Sm::State {
   void barrier(unsigned w, const IssueInst& inst, Cycle now);
   void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
   void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);
-  void tell_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now);
+  void notify_mbarrier(Cta& cta, const MbarrierEvents& events, Cycle now);
   void end_warp(unsigned w, Cycle now);
   void free_warp_if_done(unsigned w, Cycle now);
   void free_cta(Cta& cta, Cycle now);
@@ -183,7 +183,7 @@ struct Sm::State {
   std::array<Warp, kMaxWarps> warps{};
   Scoreboard scoreboard{kMaxWarps};
   Cycle mio_next = 0, front_next = 0;
-  Cycle barrier_free = 0;  // the SM's barriers hear the next arrival from here on
+  Cycle barrier_free = 0;  // the SM's barriers take the next arrival from here on
 
   MemoryPipeline mio;
   FrontEnd front;
@@ -199,7 +199,7 @@ struct Sm::State {
   std::vector<std::uint64_t> slot_launch;     // by kernel slot: launch_sequence of its last CTA here
   unsigned carveout = 0;
   std::uint32_t next_age = 1;
-  std::unique_ptr<InstructionProfile> profile;  // null: nobody asks
+  std::unique_ptr<InstructionProfile> profile;  // null: not profiled
 };
 
 }  // namespace lockstep::core

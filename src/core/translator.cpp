@@ -51,8 +51,8 @@ bool Translator::look_up(Cycle now, uvm::Place place, bool write) {
   return true;
 }
 
-/// Replacement and dirty pages live in the GMMU: it hears of a page's use now and then, of its first write at
-/// once.
+/// Replacement and dirty pages live in the GMMU: uses of a page are reported to it now and then, the first
+/// write at once.
 void Translator::report(Cycle now, uvm::Place place, bool write) {
   Report& last = reports_[page_number(place) % kReports];
   const bool known = last.page == page_number(place) && now - last.at < touch_interval_;
@@ -176,7 +176,7 @@ void Translator::receive(Cycle now) {
       link_busy_ = reply.kind == Kind::kLinkBusy;
       return;
     }
-    if (reply.kind != Kind::kShootdown) return hear(now, reply);
+    if (reply.kind != Kind::kShootdown) return take_reply(now, reply);
     forget(reply);
     Work work;
     work.kind = Work::Kind::kShootdown;
@@ -185,7 +185,7 @@ void Translator::receive(Cycle now) {
   });
 }
 
-void Translator::hear(Cycle now, const icnt::TranslationReply& reply) {
+void Translator::take_reply(Cycle now, const icnt::TranslationReply& reply) {
   using Kind = icnt::TranslationReply::Kind;
   const uvm::Place place = waits_[reply.token].place;
   const std::vector<ParkedLine> lines = std::exchange(waits_[reply.token].lines, {});

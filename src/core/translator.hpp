@@ -161,7 +161,7 @@ class Translator {
   void set_limits(std::uint64_t page, Limits limits);
   [[nodiscard]] std::uint32_t take_wait(uvm::Place place, const ParkedLine& line);
   void ask(Cycle now, const ParkedLine& line, uvm::Place place);
-  void hear(Cycle now, const icnt::TranslationReply& reply);
+  void take_reply(Cycle now, const icnt::TranslationReply& reply);
   void add_tlb_entry(uvm::Place place, uvm::Granule granule);
   [[nodiscard]] bool look_up(Cycle now, uvm::Place place, bool write);
   void report(Cycle now, uvm::Place place, bool write);

@@ -50,16 +50,16 @@ struct alignas(64) Warp {
   std::uint8_t barrier = 0;        // id waited for
   bool branch_unresolved = false;  // the fetch waits for a branch to issue
   bool resident = false;
-  stats::Stall delay = stats::Stall::kWait;             // what not_before stands for
-  std::uint16_t results = 0;                            // operations under way that owe a kResult
-  std::uint16_t readers = 0;                            // operations under way that owe a kOperandsRead
-  std::uint16_t stores = 0;                             // operations that owe a kAcknowledged
-  std::uint16_t wait_groups = 0;                        // DEPBAR: allowed groups under way
-  std::uint8_t open_group = 0;                          // LDGSTS since the last LDGDEPBAR belong to it
-  std::array<std::uint16_t, kMaxAsyncGroups> group{};   // async copies under way by group
-  std::uint16_t awaited = 0;                            // AWAITs under way
-  MbarrierEvents waits_for;                             // Block::kMbarrier
-  std::array<MbarrierEvents, kMaxAsyncGroups> tells{};  // when the group's copies have ended
+  stats::Stall delay = stats::Stall::kWait;                // what not_before stands for
+  std::uint16_t results = 0;                               // operations under way that owe a kResult
+  std::uint16_t readers = 0;                               // operations under way that owe a kOperandsRead
+  std::uint16_t stores = 0;                                // operations that owe a kAcknowledged
+  std::uint16_t wait_groups = 0;                           // DEPBAR: allowed groups under way
+  std::uint8_t open_group = 0;                             // LDGSTS since the last LDGDEPBAR belong to it
+  std::array<std::uint16_t, kMaxAsyncGroups> group{};      // async copies under way by group
+  std::uint16_t awaited = 0;                               // AWAITs under way
+  MbarrierEvents waits_for;                                // Block::kMbarrier
+  std::array<MbarrierEvents, kMaxAsyncGroups> notifies{};  // when the group's copies have ended
 };
 
 struct Cta {
@@ -84,7 +84,7 @@ struct InFlight {
   std::uint8_t group = 0xff;  // async-copy group, 0xff: none
   std::uint8_t owed = 0;      // events still to come
   std::uint32_t age = 0;      // of the warp: its slot may be reused before the last event
-  MbarrierEvents tells;       // with its result
+  MbarrierEvents notifies;    // with its result
 };
 
 }  // namespace lockstep::core

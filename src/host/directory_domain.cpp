@@ -20,7 +20,7 @@ Cycle DirectoryDomain::advance(Cycle from, Cycle to) {
   inbox_.gather(*requests_, 0, from);
   for (Cycle now = std::max(from, inbox_.next_arrival()); now < to; now = inbox_.next_arrival()) {
     inbox_.drain(now, [&](std::uint32_t source, const uvm::DirectoryRequest& request) {
-      directory_.hear(static_cast<std::uint16_t>(source / 2), request);
+      directory_.receive(static_cast<std::uint16_t>(source / 2), request);
     });
     for (const uvm::Directory::Output& output : directory_.output()) {
       const DirectoryWay& way = ways_[output.device * 2u + (output.port ? 1 : 0)];

@@ -87,7 +87,7 @@ struct Request {
   std::array<std::uint32_t, 4> bytes{};  // stores, and whatever signals: written bytes of each sector, bit
                                          // per byte
 
-  // Of a look, which writes nothing: its word, and how many signals that must have had.
+  // For a look, which writes nothing: its word, and how many signals that must have had.
   void set_awaited(Address word, std::uint32_t count) {
     bytes[0] = static_cast<std::uint32_t>(word - line);
     bytes[1] = count;

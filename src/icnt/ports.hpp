@@ -54,7 +54,7 @@ class InjectionPort {
         credit_inbox_(spec.credit_span) {}
 
   /// Start of a window: takes the credits that are under way home. Those that arrived while the owner had
-  /// nothing to send count now: nobody looked at them.
+  /// nothing to send are counted now.
   void gather(Cycle first_edge) {
     if (first_edge > 0) take_credits(first_edge - 1);
     credit_inbox_.gather(*credit_network_, source_, first_edge);
@@ -114,7 +114,7 @@ class InjectionPort {
     return out;
   }
   /// Credits that are neither here nor on their way back. Unlike credits_out() this is 0 for a port that has
-  /// slept since its last message, whose credits nobody has counted yet.
+  /// slept since its last message and has not counted its credits yet.
   [[nodiscard]] std::uint64_t credits_missing() const { return credits_out() - credit_inbox_.size(); }
 
   template <class A>

@@ -90,7 +90,7 @@ void Builder::function(const exec::FunctionCode& f) {
   }
 }
 
-/// Of each instruction without predication: how many machine instructions it is.
+/// For each instruction, without predication: how many machine instructions it becomes.
 std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
   const Mark start = mark();
   function(f, unpredicated(*f.source));
@@ -288,7 +288,7 @@ std::uint8_t Builder::resolve(const SequenceOperand& operand, const Site& site) 
   return operand.high && at != kNoRegister ? high_half(at) : at;
 }
 
-/// Of the PTX instruction; null where it has none such.
+/// That of the PTX instruction; null where it has none.
 const ptx::Operand* Builder::operand_of(const SequenceOperand& operand, const Site& site) {
   using Kind = SequenceOperand::Kind;
   if (operand.kind == Kind::kNone || operand.kind == Kind::kTemporary || site.instruction == nullptr)

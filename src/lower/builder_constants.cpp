@@ -27,7 +27,7 @@ bool Builder::is_literal(const ptx::Operand& operand) const {
 
 bool Builder::loads_parameters() const { return passes_.setup && arch_ >= kLoadsParameters; }
 
-/// Of those that stand for a register of PTX: it is one of 64 bits.
+/// Whether the register of PTX that they stand for has 64 bits.
 bool Builder::is_wide(const Constant& constant) const {
   return ptx::bits(function_->registers[static_cast<ptx::RegisterId>(constant.value)].type) == 64;
 }

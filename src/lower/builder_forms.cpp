@@ -147,7 +147,7 @@ void Builder::parameter(const ptx::Operand& data) {
   }
 }
 
-/// Of the store or atomic at hand.
+/// The suffix that marks the current store or atomic as one that signals.
 const char* Builder::signal_suffix() const {
   if (!passes_.signals) return "";
   return kernel_.memory()[kernel_.operations()[operation_].detail].signals ? ".SIGNALS" : "";

@@ -67,7 +67,8 @@ class Code {
   [[nodiscard]] const std::vector<CodeRun>& runs() const { return runs_; }
   [[nodiscard]] std::uint32_t run_of(std::uint32_t operation) const { return run_of_[operation]; }
   [[nodiscard]] const std::vector<Subroutine>& subroutines() const { return subroutines_; }
-  /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: it is none.
+  /// The operation whose slow path a record of the executor is (exec/record.hpp); kNoOperation: of no
+  /// operation.
   [[nodiscard]] std::uint32_t slow_path_of(const trace::Record& record) const {
     const auto operations = static_cast<std::uint32_t>(run_of_.size());
     return record.inst() < operations || record.inst() >= 2 * operations ? kNoOperation

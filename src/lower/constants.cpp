@@ -68,7 +68,7 @@ bool makes_constant(const ptx::Function& function, const ptx::Instruction& i,
   }
 }
 
-/// Of an instruction that names no constant of the constant bank: a literal in place of this register.
+/// For an instruction that names no constant of the constant bank: a literal in place of this register.
 /// Accesses to shared memory have one in the address; shuffles and the like have lanes and masks.
 bool takes_literal(const ptx::Instruction& i, ptx::RegisterId id) {
   switch (i.op()) {

@@ -12,7 +12,7 @@ namespace lockstep::lower {
 /// clock, and whatever ends a basic block.
 [[nodiscard]] bool keeps_its_place(const ptx::Instruction& instruction);
 
-/// One edge: `to` comes after `from`; `value` tells whether it waits for its result (otherwise order is all).
+/// One edge: `to` comes after `from`; `value`: it waits for the result (otherwise only for its issue).
 struct Dependence {
   std::uint32_t to = 0;
   bool value = false;

@@ -15,7 +15,7 @@ inline constexpr std::uint8_t kNoRegister = 255;  // RZ
 inline constexpr unsigned kMostRegisters = 255;
 inline constexpr std::uint8_t kStackPointer = 1;
 
-/// Of the 64-bit value in `low` and the register after it.
+/// The register of the upper half of the 64-bit value whose lower half is in `low`.
 [[nodiscard]] inline std::uint8_t high_half(std::uint8_t low) {
   return static_cast<std::uint8_t>(low + 1u < kMostRegisters ? low + 1u : kMostRegisters - 1);
 }
@@ -57,7 +57,7 @@ class RegisterAssignment {
   [[nodiscard]] bool folded(std::uint32_t instruction) const { return folded_[instruction]; }
   /// It has no register: see constants.hpp.
   [[nodiscard]] bool constant(ptx::RegisterId id) const { return constant_[id]; }
-  /// Of all values.
+  /// For all values.
   [[nodiscard]] std::vector<HeldRegisters> held() const;
 
  private:

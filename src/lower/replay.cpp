@@ -67,7 +67,7 @@ class WarpReplay {
       found.slow = records_[at++].mask;
     return found;
   }
-  /// The records from `at` on that are one whole execution of the run: how many, 0 if they are none.
+  /// The records from `at` on that are one whole execution of the run: how many, or 0.
   [[nodiscard]] std::size_t match(std::size_t at, const CodeRun& run, std::vector<Executed>& executed) {
     next_ = word_ + words_of(records_[at]);
     std::uint32_t word = word_;

@@ -31,7 +31,7 @@ class AddressMap {
   [[nodiscard]] std::uint32_t peer_port(Address line) const { return slices_ + lane(line); }
   /// Whether what port() gives is a lane of the peer port.
   [[nodiscard]] bool is_peer_port(std::uint32_t port) const { return port >= slices_; }
-  /// Before the run: this device is number `device` among several, and has so many lanes to the others.
+  /// Before the run: this device is number `device` among several, and has `lanes` to the others.
   void join(const Apertures& apertures, std::uint16_t device, std::uint32_t lanes) {
     apertures_ = &apertures;
     device_ = device;
@@ -40,7 +40,7 @@ class AddressMap {
   [[nodiscard]] std::uint32_t lane(Address line) const {
     return static_cast<std::uint32_t>(line / kLineBytes % lanes_);
   }
-  /// Of a line, by the device that asks; precondition: join().
+  /// The line's lane, chosen by the requesting device; precondition: join().
   [[nodiscard]] std::uint16_t owner(Address line) const { return apertures_->owner(line, device_); }
 
   /// The NIC whose doorbell a store to the status word of an entry in this line rings (Apertures::ring()); or

@@ -28,7 +28,7 @@ void Apertures::ring(Address begin, std::uint64_t bytes, std::uint16_t nic) {
   doorbells_[begin] = {last_of(begin, bytes), nic};
 }
 
-/// A queue of which something has other use is none any more.
+/// A queue whose memory is used for something else is no longer one.
 void Apertures::silence(Address begin, Address last) {
   std::erase_if(doorbells_, [&](const auto& d) { return d.first <= last && d.second.last >= begin; });
 }

@@ -30,7 +30,7 @@ bool Controller::tick(Cycle edge, bool visit_all) {
   next_ = kNever;
   for (std::size_t c = 0; c < channels_.size(); ++c) {
     DramChannel& channel = channels_[c];
-    if (visit_all) channel.distrust();
+    if (visit_all) channel.mark_stale();
     if (visit_all || channel.next_event() <= edge) {
       channel.tick(
           edge,

@@ -33,7 +33,7 @@ DramChannel::DramChannel(const config::DramGroup& dram, stats::PartitionCounters
       queue_(dram.bank_groups * dram.banks_per_group, dram.read_queue + dram.write_queue),
       direction_(dram),
       banks_(dram.bank_groups * dram.banks_per_group),
-      wishes_(banks_.size()),
+      candidates_(banks_.size()),
       column_banks_((banks_.size() + 63) / 64),
       row_banks_(column_banks_.size()),
       oldest_(dram.bank_groups, kNoBank),
@@ -54,28 +54,28 @@ void DramChannel::push_write(Cycle visible, const DramTransaction& work) { push(
 void DramChannel::push(Cycle visible, const DramTransaction& work) {
   queue_.push(work);
   update_direction();
-  if (work.write == direction_.writing()) update_wish(work.bank);
+  if (work.write == direction_.writing()) update_candidate(work.bank);
   if (column_stale_ || row_stale_) next_ = std::min(next_, visible);
 }
 
 void DramChannel::update_direction() {
   if (!direction_.update(queue_.reads(), queue_.writes())) return;
-  for (std::uint32_t b = 0; b < banks_.size(); ++b) update_wish(b);
+  for (std::uint32_t b = 0; b < banks_.size(); ++b) update_candidate(b);
 }
 
-void DramChannel::update_wish(std::uint32_t b) {
-  const BankWish now = wish_of(queue_, banks_[b], b, direction_.writing());
-  BankWish& wish = wishes_[b];
-  if (now.transaction == wish.transaction && now.command == wish.command) return;
-  const auto is_column = [](const BankWish& w) {
+void DramChannel::update_candidate(std::uint32_t b) {
+  const BankCandidate now = candidate_of(queue_, banks_[b], b, direction_.writing());
+  BankCandidate& candidate = candidates_[b];
+  if (now.transaction == candidate.transaction && now.command == candidate.command) return;
+  const auto is_column = [](const BankCandidate& w) {
     return w.transaction != DramQueue::kNone && w.command >= DramCommand::kRead;
   };
-  const auto is_row = [](const BankWish& w) {
+  const auto is_row = [](const BankCandidate& w) {
     return w.transaction != DramQueue::kNone && w.command < DramCommand::kRead;
   };
-  column_stale_ |= is_column(now) || is_column(wish);
-  row_stale_ |= is_row(now) || is_row(wish);
-  wish = now;
+  column_stale_ |= is_column(now) || is_column(candidate);
+  row_stale_ |= is_row(now) || is_row(candidate);
+  candidate = now;
   oldest_[timing_.group_of(b)] = kUnknown;
   assign_bit(column_banks_, b, is_column(now));
   assign_bit(row_banks_, b, is_row(now));
@@ -115,7 +115,7 @@ void DramChannel::refresh_banks(std::uint32_t begin, std::uint32_t end, Cycle du
     if (!banks_[b].open) continue;
     start = std::max(start, precharge + precharge_time_);
     banks_[b] = {};
-    update_wish(b);
+    update_candidate(b);
   }
   for (std::uint32_t b = begin; b < end; ++b) timing_.rest(b, start + refresh_time_);
   column_stale_ = row_stale_ = true;
@@ -129,7 +129,7 @@ void DramChannel::find_picks(Cycle from) {
   if (next_ != kNever) next_ = std::max(std::min(next_, next_refresh_), from);
 }
 
-/// What can be issued first among the wishes of banks [begin, end), then what is older.
+/// What can be issued first among the candidates of banks [begin, end), then what is older.
 DramChannel::Pick DramChannel::first_of(const BankSet& banks, std::uint32_t begin, std::uint32_t end,
                                         Cycle from) const {
   Pick best;
@@ -139,16 +139,17 @@ DramChannel::Pick DramChannel::first_of(const BankSet& banks, std::uint32_t begi
     if (end < word * 64 + 64) bits &= (std::uint64_t{1} << end % 64) - 1;
     for (; bits; bits &= bits - 1) {
       const std::uint32_t b = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-      const BankWish& wish = wishes_[b];
-      const Cycle at = std::max(timing_.earliest(wish.command, b), from);
+      const BankCandidate& candidate = candidates_[b];
+      const Cycle at = std::max(timing_.earliest(candidate.command, b), from);
       if (at > best.at) continue;
-      if (at < best.at || wish.age < best.age) best = {at, wish.age, b};
+      if (at < best.at || candidate.age < best.age) best = {at, candidate.age, b};
     }
   }
   return best;
 }
 
-/// The same for column commands. The oldest wish of a group is its best unless its own bank is not ready yet.
+/// The same for column commands. The oldest candidate of a group is its best unless its own bank is not ready
+/// yet.
 DramChannel::Pick DramChannel::first_column(Cycle from) {
   const DramCommand command = direction_.writing() ? DramCommand::kWrite : DramCommand::kRead;
   Pick best;
@@ -159,7 +160,7 @@ DramChannel::Pick DramChannel::first_column(Cycle from) {
     const Cycle at = std::max(timing_.shared_ready(command, g), from);
     if (at > best.at) continue;
     if (timing_.bank_ready(command, b) <= at) {
-      if (at < best.at || wishes_[b].age < best.age) best = {at, wishes_[b].age, b};
+      if (at < best.at || candidates_[b].age < best.age) best = {at, candidates_[b].age, b};
       continue;
     }
     const Pick other = first_of(column_banks_, g * banks_per_group_, (g + 1) * banks_per_group_, from);
@@ -171,18 +172,19 @@ DramChannel::Pick DramChannel::first_column(Cycle from) {
 std::uint32_t DramChannel::oldest_column(std::uint32_t group) {
   std::uint32_t oldest = kNoBank;
   for (std::uint32_t b = group * banks_per_group_; b < (group + 1) * banks_per_group_; ++b)
-    if ((column_banks_[b / 64] >> b % 64 & 1) && (oldest == kNoBank || wishes_[b].age < wishes_[oldest].age))
+    if ((column_banks_[b / 64] >> b % 64 & 1) &&
+        (oldest == kNoBank || candidates_[b].age < candidates_[oldest].age))
       oldest = b;
   return oldest;
 }
 
 void DramChannel::issue_row(Cycle edge) {
   const std::uint32_t b = row_pick_.bank;
-  const BankWish wish = wishes_[b];
-  const DramTransaction& work = queue_[wish.transaction].work;
-  timing_.issue(wish.command, b, edge);
+  const BankCandidate candidate = candidates_[b];
+  const DramTransaction& work = queue_[candidate.transaction].work;
+  timing_.issue(candidate.command, b, edge);
   stats::PartitionCounters& count = counters_[work.kernel];
-  if (wish.command == DramCommand::kActivate) {
+  if (candidate.command == DramCommand::kActivate) {
     banks_[b] = {work.row, true, true};
     ++count.dram_activates;
   } else {
@@ -190,14 +192,14 @@ void DramChannel::issue_row(Cycle edge) {
     ++count.dram_precharges;
   }
   row_stale_ = true;
-  update_wish(b);
+  update_candidate(b);
 }
 
 const DramTransaction* DramChannel::issue_column(Cycle edge) {
   const std::uint32_t b = column_pick_.bank;
-  const BankWish wish = wishes_[b];
-  DramTransaction& work = queue_[wish.transaction].work;
-  timing_.issue(wish.command, b, edge);
+  const BankCandidate candidate = candidates_[b];
+  DramTransaction& work = queue_[candidate.transaction].work;
+  timing_.issue(candidate.command, b, edge);
   stats::PartitionCounters& count = counters_[work.kernel];
   ++(work.write ? count.dram_writes : count.dram_reads);
   ++(banks_[b].fresh ? count.dram_row_misses : count.dram_row_hits);
@@ -205,12 +207,12 @@ const DramTransaction* DramChannel::issue_column(Cycle edge) {
   banks_[b].fresh = false;
   column_stale_ = true;
   if (--work.bursts > 0) return nullptr;
-  queue_.remove(wish.transaction);
+  queue_.remove(candidate.transaction);
   done_ = work;
-  wishes_[b].transaction = DramQueue::kNone;
+  candidates_[b].transaction = DramQueue::kNone;
   admit_waiting();
   update_direction();
-  update_wish(b);
+  update_candidate(b);
   return &done_;
 }
 
@@ -219,7 +221,7 @@ void DramChannel::admit_waiting() {
     const std::uint16_t bank = waiting_.front().bank;
     queue_.push(waiting_.front());
     waiting_.pop();
-    if (!direction_.writing()) update_wish(bank);
+    if (!direction_.writing()) update_candidate(bank);
   }
 }
 
@@ -230,8 +232,8 @@ void DramChannel::dump(std::string& out) const {
                  queue_.reads(), waiting_.size(), queue_.writes(),
                  direction_.writing() ? "writing" : "reading", next_);
   for (std::uint32_t b = 0; b < banks_.size(); ++b) {
-    if (wishes_[b].transaction == DramQueue::kNone) continue;
-    const DramTransaction& work = queue_[wishes_[b].transaction].work;
+    if (candidates_[b].transaction == DramQueue::kNone) continue;
+    const DramTransaction& work = queue_[candidates_[b].transaction].work;
     fmt::format_to(to, "    bank {}: {}, wants row {:#x}, {} bursts left, for mshr {} of slice {}\n", b,
                    banks_[b].open ? fmt::format("row {:#x} open", banks_[b].row) : "closed", work.row,
                    work.bursts, work.fill.mshr, work.fill.slice);

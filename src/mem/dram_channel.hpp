@@ -29,8 +29,8 @@ class DramChannel {
   void push_write(Cycle visible, const DramTransaction& work);
   [[nodiscard]] bool write_room() const { return queue_.writes() < write_capacity_; }
 
-  /// Forget what the last tick() worked out ahead: the next one looks at everything again.
-  void distrust() { column_stale_ = row_stale_ = true; }
+  /// Discards what the last tick() worked out ahead: the next one looks at everything again.
+  void mark_stale() { column_stale_ = row_stale_ = true; }
 
   /// At most one column and one row command, or one of both where they share a bus. Reports a read's last
   /// data and a write's departure to on_data(FillTarget, edge of the last datum's end) and on_written().
@@ -65,13 +65,13 @@ class DramChannel {
     a.members(*this, a.given(read_capacity_), a.given(write_capacity_), a.given(burst_bytes_),
               a.given(read_latency_), a.given(refresh_interval_), a.given(refresh_time_),
               a.given(precharge_time_), a.given(refreshed_at_a_time_), a.given(one_command_bus_),
-              next_refreshed_, a.given(counters_), timing_, queue_, waiting_, direction_, banks_, wishes_,
+              next_refreshed_, a.given(counters_), timing_, queue_, waiting_, direction_, banks_, candidates_,
               column_banks_, row_banks_, oldest_, a.given(banks_per_group_), done_, column_pick_, row_pick_,
               column_stale_, row_stale_, next_, a.given(first_refresh_), next_refresh_, refreshes_);
   }
 
  private:
-  using BankSet = std::vector<std::uint64_t>;  // a bit a bank
+  using BankSet = std::vector<std::uint64_t>;  // one bit per bank
   static constexpr std::uint16_t kNoBank = 0xffff, kUnknown = 0xfffe;
   struct Pick {
     Cycle at = kNever;
@@ -90,7 +90,7 @@ class DramChannel {
   void issue_row(Cycle edge);
   /// The transaction that this completes, if it does.
   [[nodiscard]] const DramTransaction* issue_column(Cycle edge);
-  void update_wish(std::uint32_t bank);
+  void update_candidate(std::uint32_t bank);
   void update_direction();
   void admit_waiting();
 
@@ -106,9 +106,10 @@ class DramChannel {
   Ring<DramTransaction> waiting_;  // reads that found the queue full
   Direction direction_;
   std::vector<BankState> banks_;
-  std::vector<BankWish> wishes_;       // by bank
-  BankSet column_banks_, row_banks_;   // banks whose wish is a column / row command
-  std::vector<std::uint16_t> oldest_;  // of each group: bank of the oldest column wish, kNoBank, or kUnknown
+  std::vector<BankCandidate> candidates_;  // by bank
+  BankSet column_banks_, row_banks_;       // banks whose candidate is a column / row command
+  std::vector<std::uint16_t>
+      oldest_;  // of each group: bank of the oldest column candidate, kNoBank, or kUnknown
   std::uint32_t banks_per_group_;
   DramTransaction done_;
   Pick column_pick_, row_pick_;

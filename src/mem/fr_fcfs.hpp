@@ -16,8 +16,8 @@ struct BankState {
   bool fresh = false;  // activated, no column access since
 };
 
-/// What a bank wants to do next, for which transaction.
-struct BankWish {
+/// The command that a bank would be given next, and for which transaction.
+struct BankCandidate {
   std::uint64_t age = 0;  // of the transaction
   DramCommand command = DramCommand::kActivate;
   std::uint16_t transaction = DramQueue::kNone;
@@ -26,8 +26,8 @@ struct BankWish {
 /// In the channel's direction: the oldest transaction of the open row; when there is none, the row of the
 /// oldest transaction. A row stays open until another is wanted. Between banks the channel takes what can be
 /// issued first, then what is older; a bank has no more hits than its row has lines, so nothing starves.
-[[nodiscard]] inline BankWish wish_of(const DramQueue& queue, const BankState& bank, std::uint32_t index,
-                                      bool write) {
+[[nodiscard]] inline BankCandidate candidate_of(const DramQueue& queue, const BankState& bank,
+                                                std::uint32_t index, bool write) {
   const std::uint16_t oldest = queue.head(index, write);
   if (oldest == DramQueue::kNone) return {};
   if (!bank.open) return {queue[oldest].age, DramCommand::kActivate, oldest};

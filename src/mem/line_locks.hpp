@@ -23,7 +23,7 @@ struct LineLockCounters {
   std::uint64_t unlocked = 0, time = 0, longest = 0;  // of those locked by stores, from store to core
   std::array<std::uint64_t, kBuckets> times{};        // bucket b: from 2^b, or 0, to less than 2^(b + 1)
 
-  /// Of several slices; `most` is that of one of them.
+  /// Sums those of several slices; `most` is that of the slice with the most.
   void add(const LineLockCounters& c) {
     control += c.control;
     degraded += c.degraded;

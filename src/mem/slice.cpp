@@ -47,7 +47,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
 void Slice::gather(Cycle first) {
   const auto no_flits = [](const auto&) { return 0u; };
   const auto no_accept = [](const auto&) {};
-  // What arrived while nobody looked still has its place in the queues.
+  // What arrived while the slice slept still occupies its place in the queues.
   if (first > 0) in_.tick(first - 1, false, no_flits, no_accept);
   in_.gather(first);
   out_.gather(first);
@@ -148,15 +148,15 @@ bool Slice::serve_read(Latch& latch, Origin origin, bool far, Cycle now) {
       if (origin == kFar) tags_[*slot].copied = static_cast<SectorMask>(tags_[*slot].copied | hit);
       reply(r, hit, origin, now);
     }
-    if (r.kind == AccessKind::kEvict) let_go(*slot, r.kernel, now);
+    if (r.kind == AccessKind::kEvict) drop(*slot, r.kernel, now);
   } else if (!(merged | missed)) {
     operate(r, *slot, origin, now);
   }
   return true;
 }
 
-/// Enters a read or atomic that lacks sectors among the line's waiting requests, and fetches what nobody
-/// fetches yet. Changes nothing unless all that it needs is there.
+/// Enters a read or atomic that lacks sectors among the line's waiting requests, and fetches what is
+/// not being fetched yet. Changes nothing unless all resources that it needs are free.
 bool Slice::await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot, std::uint32_t set,
                   SectorMask merged, SectorMask missed, Cycle now) {
   const icnt::Request& r = latch.request;

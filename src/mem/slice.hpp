@@ -43,10 +43,10 @@ struct CounterTable {
 /// order of the ejection port; one that lacks a resource (line in flight, place, room in the DRAM's write
 /// queue) holds up those behind it, while hits proceed under misses.
 ///
-/// Of a set at most l2.dirty_ways lines are dirty: before a write or atomic makes one more so, the least
-/// recently used of them is written to DRAM. It stays in the slice; its sectors of which all bytes are known
-/// stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes from DRAM
-/// when the write queue is full may go beyond the limit, until the set's next write.
+/// At most l2.dirty_ways lines of a set are dirty: before a write or atomic makes one more line dirty, the
+/// least recently used of them is written to DRAM. It stays in the slice; its sectors whose bytes are all
+/// known stay readable. Source: v100_kernels.csv, srad (see configs/v100.ini). An atomic whose line comes
+/// from DRAM when the write queue is full may go beyond the limit, until the set's next write.
 ///
 /// What the copy engine writes goes to DRAM at once and stays readable here: its lines are clean. Source:
 /// kernels that stream more than the L2 behind a copy of it (docs/design.md, memory).
@@ -54,8 +54,8 @@ struct CounterTable {
 /// With two L2 halves a slice is also near slice for lines whose home is the slice of the same position in
 /// the other half: it keeps copies of what it has read, asks the home for the rest, passes the data on as
 /// they come, and passes writes and atomics on. The home remembers which lines it has sent away and, when
-/// such a line is written, tells the other half to drop its copy; the writer's acknowledgement does not wait
-/// for that. Products are known to keep the halves coherent in hardware (A100 whitepaper); how is not
+/// such a line is written, has the other half drop its copy; the writer's acknowledgement does not wait
+/// for that. GPUs are known to keep the halves coherent in hardware (A100 whitepaper); how is not
 /// published. What the other half asks for comes through a port and a register of its own, may use resources
 /// that requests to the other half never exhaust, and so never waits for them.
 ///
@@ -157,7 +157,7 @@ class Slice {
   [[nodiscard]] bool await(Latch& latch, Origin origin, bool far, std::optional<Slot>& slot,
                            std::uint32_t set, SectorMask merged, SectorMask missed, Cycle now);
   [[nodiscard]] bool serve_discard(const icnt::Request& r, Origin origin, Cycle now);
-  void let_go(Slot slot, std::uint8_t kernel, Cycle now);
+  void drop(Slot slot, std::uint8_t kernel, Cycle now);
   [[nodiscard]] bool serve_store(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_copy(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] std::optional<Slot> place_line(Latch& latch, std::uint32_t set, bool far, Cycle now);

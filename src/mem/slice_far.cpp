@@ -10,7 +10,7 @@ namespace lockstep::mem {
 
 namespace {
 
-constexpr std::uint32_t kDropCopy = 0xffffffff;  // tag of a reply that nobody asked for: the line was written
+constexpr std::uint32_t kDropCopy = 0xffffffff;  // tag of an unsolicited reply: the line was written
 constexpr std::uint32_t kForwardedRequests =
     256;  // writes and atomics of a slice that the other half works on
 

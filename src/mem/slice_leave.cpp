@@ -74,13 +74,13 @@ bool Slice::make_room_to_dirty(Latch& latch, std::optional<Slot> slot, std::uint
 
 bool Slice::serve_discard(const icnt::Request& r, Origin origin, Cycle now) {
   const std::optional<Slot> slot = tags_.find(tags_.set_of(map_->local_line(r.line)), r.line);
-  if (slot) let_go(*slot, r.kernel, now);
+  if (slot) drop(*slot, r.kernel, now);
   reply(r, r.sectors, origin, now);
   return true;
 }
 
-/// The line leaves, now or when its fill is there. What was changed has been read, or nobody wants it.
-void Slice::let_go(Slot slot, std::uint8_t kernel, Cycle now) {
+/// The line leaves, now or when its fill is there. Its dirty data have been read, or are not wanted.
+void Slice::drop(Slot slot, std::uint8_t kernel, Cycle now) {
   Line& line = tags_[slot];
   drop_copies(line, line.copied, kernel, now);
   if (line.mshr == kNoMshr) {

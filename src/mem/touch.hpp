@@ -5,7 +5,7 @@
 
 namespace lockstep::mem {
 
-/// Of one line, by a kernel that is passed over the caches without being timed.
+/// One line, touched by a kernel that goes over the caches without being timed.
 struct Touch {
   Address line = 0;
   SectorMask sectors = 0;

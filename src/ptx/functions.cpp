@@ -47,7 +47,7 @@ constexpr FlagDirective kFlags[] = {{"noreturn", &Directives::noreturn},
                                     {"explicitcluster", &Directives::explicitcluster},
                                     {"blocksareclusters", &Directives::blocksareclusters}};
 
-/// One directive between a function's parts; false when the word in hand is none.
+/// One directive between a function's parts; false when the current word is not one.
 bool parse_directive(Lexer& lexer, Function& f) {
   for (const NumberDirective& d : kNumbers) {
     if (!lexer.accept_dotted(d.word)) continue;

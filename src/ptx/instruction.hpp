@@ -132,11 +132,11 @@ struct Operand {
 struct Guard {
   RegisterId reg = 0;
   bool negated = false;
-  bool whole = false;  // what lanes that it leaves out had before is read by nobody
+  bool whole = false;  // the old values of lanes that it leaves out are never read
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// Of a statement in the PTX text, from 1.
+/// Line and column of a statement in the PTX text, from 1.
 struct Place {
   std::uint32_t line = 0, column = 0;
 };

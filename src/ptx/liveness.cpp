@@ -8,7 +8,7 @@
 namespace lockstep::ptx {
 namespace {
 
-/// A function may have at most so many pairs of block and register that lives at its end (4 bytes each).
+/// Most pairs of a block and a register that is live at its end that a function may have (4 bytes each).
 constexpr std::size_t kMaxLiveEntries = std::size_t{1} << 28;
 
 void add_once(std::vector<RegisterId>& list, RegisterId id) {

@@ -11,7 +11,7 @@ namespace lockstep::ptx {
 
 /// Registers that one instruction reads and writes, each once, in order of their appearance. The guard is
 /// read. A guarded instruction's results are also read: lanes that it leaves out keep the old value, unless
-/// nobody reads it (Guard::whole).
+/// that is never read (Guard::whole).
 struct RegisterUse {
   std::vector<RegisterId> reads, writes;
 };

@@ -17,7 +17,7 @@ class StatementPrinter {
  public:
   StatementPrinter(const Module& module, const Function* function, std::string& text)
       : functions_(module.functions), variables_(module.variables), function_(function), text_(text) {}
-  /// Of a function after linking.
+  /// For a function after linking.
   StatementPrinter(const Program& program, const Function* function, std::string& text)
       : functions_(program.functions), variables_(program.variables), function_(function), text_(text) {}
 

@@ -53,7 +53,7 @@ stats::ProfiledCode code_of(const std::string& file, const Json& json) {
   return code;
 }
 
-/// Of every reason but `empty`, from column `c` on.
+/// The cycles of every reason but `empty`, from column `c` on.
 stats::StallCycles stalls_of(const std::string& file, const Json& json, std::size_t& c) {
   stats::StallCycles stalls{};
   for (unsigned s = 0; s < stats::kStalls; ++s)

@@ -157,7 +157,7 @@ void put_remarks(Writer& out, const RunReport& report) {
   out.put("]");
 }
 
-/// Of several devices: what came from each other one, and went there.
+/// With several devices: what came from each of the others, and went there.
 void put_peers(Writer& out, const ManagedReport& m) {
   if (m.peers.empty()) return;
   out.put(",\n     \"peer_lines\":{},\"peers\":[", m.counters.tlb.peer_lines);

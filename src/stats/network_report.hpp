@@ -23,7 +23,7 @@ struct CoreAccesses {
 };
 
 struct NetworkReport {
-  /// Of one kind of operation. The stages' sums add up to total_ps.
+  /// Sums over operations of one kind. The stages add up to total_ps.
   struct Operations {
     std::uint64_t count = 0, blocking = 0;
     std::array<std::uint64_t, kNetworkStages.size()> sum_ps{}, most_ps{};
@@ -56,7 +56,7 @@ struct NetworkReport {
   std::vector<Thread> threads;
   std::vector<Nic> nics;
 
-  /// Of all threads.
+  /// Sums over all threads.
   [[nodiscard]] Operations all_of(std::size_t kind) const;
 };
 

@@ -22,7 +22,7 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
-/// A count and so many names; false where it is none.
+/// A count and that many names; false where the text is not one.
 bool take_names(std::string_view& rest, std::vector<std::string_view>& names) {
   const std::string_view count = next_word(rest);
   if (count.empty() || count.size() > 2 || count.find_first_not_of("0123456789") != std::string_view::npos)

@@ -79,7 +79,7 @@ struct IntervalSample {
   }
 };
 
-/// Of managed memory, whole run.
+/// Managed memory, of the whole run.
 struct ManagedReport {
   std::uint64_t allocations = 0, footprint_bytes = 0;  // as rounded up to trees
   std::uint64_t device_bytes = 0;                      // of the device, for managed pages
@@ -168,7 +168,7 @@ struct HostReport {
   // the windows that are shared, the sums of the longest share and of the mean share: the imbalance.
   double seconds_serial = 0, seconds_alone = 0, seconds_longest_share = 0, seconds_mean_share = 0;
   std::vector<double> seconds_busy;  // of each thread, in windows
-  /// Of each process where several simulate one system; empty otherwise.
+  /// One for each process where several simulate one system; empty otherwise.
   struct Rank {
     std::string host;
     std::uint64_t devices = 0, threads = 0, meetings = 0, letters = 0, bytes = 0;

@@ -48,7 +48,7 @@ Json object(Json properties, std::initializer_list<const char*> optional = {}) {
   return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}};
 }
 
-/// Of each group of counters an object, by its name.
+/// An object for each group of counters, by its name.
 std::vector<std::pair<std::string, Json>> groups() {
   std::vector<std::pair<std::string, Json>> all;
   for (const Descriptor& d : descriptors()) {
@@ -225,7 +225,7 @@ Json system() {
                 {"network"});
 }
 
-/// Of --sample: values with half the widths of their intervals.
+/// With --sample: values with the half-widths of their intervals.
 Json sampling() {
   Json quantity = list({{"type", "number"}});
   quantity.update({{"minItems", 2}, {"maxItems", 2}});

@@ -92,7 +92,7 @@ std::string managed_line(const ManagedReport& m, const std::string& who) {
                      scaled(static_cast<double>(c.bytes_to_host)), grouped(c.thrashed_pages));
 }
 
-/// Of several devices, also what came from the others.
+/// With several devices, also what came from the others.
 std::string managed_lines(const RunReport& report) {
   if (report.managed) return managed_line(*report.managed, "managed") + "\n";
   std::string text;

@@ -16,7 +16,7 @@ struct AwaitedSignals {
   std::uint32_t signals = 0;  // modulo 2^32; 0: nothing is waited for
 };
 
-/// Of a record of AWAIT; one of another form, which no recording has, waits for nothing.
+/// The signals of a record of AWAIT; one of another form, which no recording has, waits for nothing.
 [[nodiscard]] inline AwaitedSignals awaited_signals(AddressForm form, const std::uint64_t* words) {
   if (form != AddressForm::kAffine) return {};
   return {words[0] & ~Address{3}, static_cast<std::uint32_t>(words[1])};

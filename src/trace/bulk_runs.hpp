@@ -1,7 +1,7 @@
 // Which bytes of global memory a bulk (TMA) copy moves, in the words of its record.
 //
 // A record of a bulk copy whose opcode says .RUNS has, instead of lane addresses, pairs of words: first the
-// mbarrier that hears of it (0: none) and the events that it counts there, then one pair for each run of
+// mbarrier that it notifies (0: none) and the events that it counts there, then one pair for each run of
 // rows. Its mask has as many of the lowest lanes as there are words; more runs make more records.
 #pragma once
 

@@ -40,7 +40,7 @@ class BlockReader {
  public:
   /// Checks magic, version and trailer. Throws InputError.
   explicit BlockReader(std::string path);
-  /// Of a file that is still being written, without trailer and directory: blocks may be read once they are
+  /// For a file that is still being written, without trailer and directory: blocks may be read once they are
   /// there. Takes the open file over; `path` is what messages call it.
   BlockReader(std::string path, int descriptor);
   ~BlockReader();

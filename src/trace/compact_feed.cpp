@@ -248,7 +248,7 @@ void CompactFeed::drop(std::uint64_t begin, std::uint64_t end) {
     if (CompactCta* const cta = std::exchange(at(begin), nullptr); cta != nullptr) release(cta);
 }
 
-/// Of chunks within the range nothing is read; of those that reach into it the rest.
+/// Nothing is read of chunks within the range, and of those that reach into it only the rest.
 void CompactFeed::skip(std::uint64_t begin, std::uint64_t end) {
   decode_now(begin);
   drop(begin, std::min(end, first_cta_[planned_]));

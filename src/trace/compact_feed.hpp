@@ -32,7 +32,7 @@ class GrowingTrace final : public SizedTraceSet {
 
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] std::uint64_t content_hash() const override { return hash_; }
-  /// Empty: who reads along hears of commands elsewhere.
+  /// Empty: a reader of a growing file gets its commands elsewhere.
   [[nodiscard]] const std::vector<Command>& commands() const override { return commands_; }
   [[nodiscard]] const std::vector<KernelHeader>& kernels() const override { return headers_; }
   [[nodiscard]] std::unique_ptr<CtaFeed> open(std::uint32_t index) const override;

@@ -26,7 +26,7 @@ class ContentHash {
   std::uint64_t length_ = 0;
 };
 
-/// Of the bytes as stored. Throws InputError.
+/// The hash of the bytes as stored. Throws InputError.
 [[nodiscard]] std::uint64_t hash_file(const std::string& path);
 
 }  // namespace lockstep::trace

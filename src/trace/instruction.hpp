@@ -49,7 +49,7 @@ enum class OpClass : std::uint8_t {
 
 enum class MemSpace : std::uint8_t { kNone, kGlobal, kShared, kLocal, kConstant, kGeneric, kTexture };
 
-/// Of the factors; kF16F32 is FP16 with FP32 sums, kF16 with FP16 ones.
+/// The type of the factors; kF16F32 is FP16 with FP32 sums, kF16 with FP16 ones.
 enum class TensorType : std::uint8_t {
   kNone,
   kF16,

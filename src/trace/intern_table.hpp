@@ -32,7 +32,7 @@ struct InternedInstruction {
   CallKind call = CallKind::kNone;
 };
 
-/// Open-addressing table over instruction texts. Reading it concurrently is safe while nobody adds.
+/// Open-addressing table over instruction texts. Reading it concurrently is safe while nothing is added.
 class InternTable {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -189,7 +189,7 @@ class ListParser {
     }
   }
 
-  /// Of a network operation.
+  /// The fields of a network operation.
   bool operation_field(char kind, std::string_view field, NetOperation& operation) const {
     std::uint64_t number = 0;
     const auto decimal = [&](std::uint64_t most) { return is_decimal(field, number) && number <= most; };
@@ -222,7 +222,7 @@ class ListParser {
         return address_or_none(field, operation.signal);
     }
   }
-  /// 0 is none, of whatever device.
+  /// 0 means none, for any device.
   bool address_or_none(std::string_view field, Address& value) const {
     return (is_hexadecimal(field, value) && value == 0) || address(field, value);
   }

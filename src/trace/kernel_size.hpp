@@ -17,7 +17,7 @@ struct KernelSize {
 /// A trace that knows it without reading CTAs.
 class SizedTraceSet : public TraceSet {
  public:
-  /// Of kernel `index`; nothing where the trace does not say it.
+  /// The size of kernel `index`; nothing where the trace does not say it.
   [[nodiscard]] virtual std::optional<KernelSize> size(std::uint32_t index) const = 0;
 };
 

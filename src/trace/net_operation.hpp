@@ -12,7 +12,7 @@ namespace lockstep::trace {
 /// word, which is not 0 from the kernel's last write of the entry until the agent has dealt with it.
 inline constexpr std::uint64_t kNetEntryBytes = 64;
 
-/// A put of at most so many bytes counts as a signal (awaited_signals.hpp) for each 4-byte word that it
+/// A put of at most this many bytes counts as a signal (awaited_signals.hpp) for each 4-byte word that it
 /// writes on its target; of a longer one only `NetOperation::signal` does.
 inline constexpr std::uint64_t kMostSignallingPut = 64;
 

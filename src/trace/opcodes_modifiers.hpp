@@ -12,7 +12,7 @@ namespace lockstep::trace {
 
 class Opcode {
  public:
-  /// Keeps views into `text`. Modifiers past kMost are ignored; no real opcode has so many.
+  /// Keeps views into `text`. Modifiers past kMost are ignored; no real opcode has that many.
   explicit Opcode(std::string_view text);
 
   [[nodiscard]] std::string_view base() const { return base_; }

@@ -8,7 +8,7 @@
 namespace lockstep::trace {
 
 /// Fills destinations and sources of `inst`, whose op_class, space, access_bytes and pc are set. Registers
-/// that would not fit into the lists are left out; no real instruction has so many.
+/// that would not fit into the lists are left out; no real instruction has that many.
 void complete_operands(StaticInst& inst, const InstructionText& text, const Opcode& opcode,
                        const OpcodeRow& row);
 

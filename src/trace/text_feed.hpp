@@ -13,8 +13,8 @@ namespace lockstep::trace {
 
 struct FeedOptions {
   bool strict = false;
-  std::uint64_t ahead_ctas = 64;            // read-ahead: at most so many CTAs ...
-  std::uint64_t ahead_bytes = 16ull << 20;  // ... and about so many decoded bytes
+  std::uint64_t ahead_ctas = 64;            // read-ahead: at most this many CTAs ...
+  std::uint64_t ahead_bytes = 16ull << 20;  // ... and about this many decoded bytes
   Address region = 0;  // else addresses of global memory move there (moved_addresses.hpp)
 };
 

@@ -51,13 +51,13 @@ std::size_t next_registers(std::string_view& text, Registers& out, const char* w
   return count;
 }
 
-/// Of an mbarrier: the outcome is a predicate.
+/// A test of an mbarrier: the outcome is a predicate.
 bool tests(const StaticInst& inst) {
   return std::any_of(inst.destinations.begin(), inst.destinations.end(),
                      [](const RegisterRange& r) { return r.space == RegSpace::kPredicate; });
 }
 
-/// Of a texture or surface: TXQ, SUQ.
+/// Queries of a texture or surface: TXQ, SUQ.
 bool asks(const StaticInst& inst) { return std::string_view(inst.mnemonic.data()).substr(2, 1) == "Q"; }
 
 }  // namespace
@@ -105,7 +105,7 @@ StaticInst decode_traced(const TracedInstruction& traced, std::uint32_t binary_v
                                             shown(fields.opcode), results, kMaxDestinations));
   }
   fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
-  // Of tracer 6, what was read says whether a group of products ends.
+  // With tracer 6, what was read says whether a group of products ends.
   if (fields.opcode.find("GMMA") != std::string_view::npos && !trim(text).empty())
     fields.mem_width = static_cast<std::uint32_t>(next_number(text, kMaxWidth, "the memory width"));
   if (!trim(text).empty()) expected("nothing after the memory width", trim(text));

@@ -10,7 +10,7 @@
 
 namespace lockstep::uvm {
 
-/// Of every leaf that was accessed. A count that would pass its width halves all counts of its kind; so the
+/// Counts of each leaf that was accessed. A count that would overflow halves all counts of its kind; so the
 /// order of the leaves by count stays.
 class AccessCounters {
  public:

@@ -31,12 +31,12 @@ class AccessPatterns {
  public:
   explicit AccessPatterns(std::size_t allocations) : allocations_(allocations) {}
 
-  /// There are so many allocations now, no fewer than before.
+  /// There are `allocations` now, no fewer than before.
   void grow(std::size_t allocations) { allocations_.resize(allocations); }
   void kernel_begins();
   /// `block`: counted from the start of the allocation, in units of 64 KB.
   void staged(std::size_t allocation, std::uint64_t block);
-  /// Of all kernels so far, the one that runs included.
+  /// That of all kernels so far, including the running one.
   [[nodiscard]] AccessPattern of(std::size_t allocation) const;
   [[nodiscard]] std::size_t allocations() const { return allocations_.size(); }
 

@@ -6,7 +6,7 @@
 
 namespace lockstep::uvm {
 
-/// Of the SMs' TLBs. Only std::uint64_t inside.
+/// Counters of the SMs' TLBs. Only std::uint64_t inside.
 struct TlbCounters {
   std::uint64_t accesses = 0, hits = 0, misses = 0;  // lines of managed memory
   std::uint64_t merged = 0;                          // misses of a page that was asked for already
@@ -15,7 +15,7 @@ struct TlbCounters {
   std::uint64_t peer_lines = 0;    // likewise to another device
 };
 
-/// Of the GMMU. Only std::uint64_t inside, so that it can be walked as an array.
+/// Counters of the GMMU. Only std::uint64_t inside, so that they can be walked as an array.
 struct Counters {
   // Page table: every access that missed all TLBs.
   std::uint64_t walks = 0, page_hits = 0, page_misses = 0;
@@ -50,7 +50,7 @@ struct Counters {
   std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
   std::array<std::uint64_t, 8>
       transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two
-  // Of far faults that were answered (fault_times.hpp).
+  // Sums over far faults that were answered (fault_times.hpp).
   std::uint64_t timed_faults = 0;
   std::uint64_t fault_detect_cycles = 0, fault_queue_cycles = 0, fault_service_cycles = 0,
                 fault_transfer_cycles = 0, fault_replay_cycles = 0;
@@ -61,7 +61,7 @@ struct Counters {
 inline constexpr unsigned kFaultLatencies = 12;
 inline constexpr unsigned kTransferSizes = 8;
 
-/// Of one managed allocation.
+/// Counters of one managed allocation.
 struct AllocationCounters {
   std::uint64_t transfers = 0, write_backs = 0, bytes_to_device = 0, bytes_to_host = 0;
   std::uint64_t faulted_pages = 0;  // of bytes_to_device: pages that came because of a fault

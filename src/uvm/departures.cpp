@@ -13,7 +13,7 @@ Run run_of(TreeIndex tree, unsigned first, unsigned pages) {
 
 // --- Decisions ---
 
-/// Of the page trees and the list of what may be evicted.
+/// Takes pages out of their tree and of the list of what may be evicted.
 void Departures::take_out(TreeIndex index, const PageSet& pages) {
   Tree& tree = state_->table[index];
   tree.counted -= pages;

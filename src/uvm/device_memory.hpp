@@ -28,7 +28,7 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;  // the parts know each other
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// Before the run: it is one of so many devices. Thrashing is not looked for then.
+  /// Before the run: it is one of `devices`. Thrashing is not detected then.
   void join(std::size_t devices);
   /// The address space has grown.
   void grow();

@@ -26,7 +26,7 @@ PageSet Directory::pages_at(TreeId tree, std::uint16_t place) const {
   return place == kHostPlace ? found->second.host : found->second.held[place];
 }
 
-void Directory::hear(std::uint16_t device, const DirectoryRequest& request) {
+void Directory::receive(std::uint16_t device, const DirectoryRequest& request) {
   Block& of = block(request.tree);
   switch (request.kind) {
     case Kind::kAcquire:

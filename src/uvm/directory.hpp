@@ -33,7 +33,7 @@ class Directory {
   /// `reach[a]`: bit b where device a can access the memory of device b, and the other way round.
   explicit Directory(std::vector<std::uint32_t> reach);
 
-  void hear(std::uint16_t device, const DirectoryRequest& request);
+  void receive(std::uint16_t device, const DirectoryRequest& request);
 
   struct Output {
     std::uint16_t device = 0;
@@ -75,7 +75,7 @@ class Directory {
     std::deque<Acquisition> waiting;
     std::vector<Acquisition> parked;  // until a device has what it should have
     bool busy = false;
-    // Of the one that is served:
+    // State of the acquisition that is being served:
     Acquisition now;
     std::vector<std::uint32_t> owed;  // ids of kRevoke that are not answered
     std::vector<Source> sources;

@@ -67,7 +67,7 @@ void DirectoryClient::follow(TreeIndex tree, const PageSet& pages) {
   requests_.push_back(r);
 }
 
-void DirectoryClient::hear(const DirectoryOrder& order, Cycle now) {
+void DirectoryClient::receive(const DirectoryOrder& order, Cycle now) {
   const TreeIndex tree = memory_->table().touch(order.tree);
   switch (order.kind) {
     case DirectoryOrder::Kind::kGrant: {

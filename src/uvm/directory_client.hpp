@@ -14,11 +14,11 @@ namespace lockstep::uvm {
 
 class DeviceMemory;
 
-/// Asks the directory for the pages that the device brings or maps, carries out what it orders, and tells it
+/// Asks the directory for the pages that the device brings or maps, carries out its orders, and reports
 /// what leaves. Part of a DeviceMemory among several.
 ///
 /// What has come for faults is not taken away before block_ns are over: whoever waited for the block has its
-/// driver's work on it still ahead. So the replayed accesses get through, however many devices want a page.
+/// driver's work on it still to come. So the replayed accesses get through, however many devices want a page.
 class DirectoryClient {
  public:
   DirectoryClient(DeviceMemory& memory, std::size_t devices) : memory_(&memory), peers_(devices) {}
@@ -29,7 +29,7 @@ class DirectoryClient {
                const PageSet& mapped);
   /// The pages that advice wants mapped wherever they are.
   void follow(TreeIndex tree, const PageSet& pages);
-  void hear(const DirectoryOrder& order, Cycle now);
+  void receive(const DirectoryOrder& order, Cycle now);
   /// Goes on with what is taken away; again at the same time without effect.
   void step(Cycle now);
 

@@ -14,13 +14,13 @@ inline constexpr std::uint16_t kHostPlace = 0xffff;
 /// From a device, of pages of one tree.
 struct DirectoryRequest {
   enum class Kind : std::uint8_t {
-    kAcquire,    // `pages` are wanted, `alone` so that nobody else has them, `mapped` where they are
+    kAcquire,    // `pages` are wanted, `alone` exclusively, `mapped` where they are
     kDone,       // the acquisition `id` is complete: all of it has come
     kRevoked,    // what the order `id` took away is gone, or stands still until kGone
     kLeft,       // `pages` have left the device; `alone`, of these, to the host
     kBacked,     // `pages` stay, and the host has a copy of them from now on
     kFollow,     // `mapped`: pages that the device wants to map wherever they are (accessed by), from now on
-    kAttracted,  // the answer to kAttract, whether the pages are there or not
+    kAttracted,  // the reply to kAttract, whether the pages are there or not
     kCopied,     // from the peer port: the pages of the order `id` are at the other device
   } kind = Kind::kAcquire;
   std::uint32_t id = 0;  // kAcquire, kDone: the device's own; else the directory's
@@ -33,19 +33,19 @@ struct DirectoryRequest {
 /// To a device, of pages of one tree.
 struct DirectoryOrder {
   enum class Kind : std::uint8_t {
-    kGrant,    // acquisition `id`: `pages` come from the host; nobody else has what is wanted alone
+    kGrant,    // acquisition `id`: `pages` come from the host; what is wanted exclusively is nowhere else
     kArrived,  // acquisition `id`: `pages` have come from `place`
     kMapped,   // `pages` may be accessed at `place`; `id` is of the acquisition that asked, or 0
-    kRevoke,   // the pages are taken away as `how` says; kRevoked is the answer
+    kRevoke,   // the pages are taken away as `how` says; kRevoked is the reply
     kGone,     // of the kRevoke with this `id`: `pages` have been copied to `place`
-    kAttract,  // `pages` should be on this device: it may bring them; kAttracted is the answer
+    kAttract,  // `pages` should be on this device: it may bring them; kAttracted is the reply
     kCopy,     // to the peer port: copies `pages`, of the tree at `base`, to `place`
   } kind = Kind::kGrant;
   enum class How : std::uint8_t {
-    kDrop,    // they leave without a copy: somebody else has them
+    kDrop,    // they leave without a copy: they are elsewhere, too
     kToHost,  // they leave to the host
     kBack,    // they are copied to the host and stay, read-only
-    kMove,    // nobody uses them any more; they leave when they have been copied (kGone)
+    kMove,    // they are no longer used; they leave when they have been copied (kGone)
     kKeep,    // likewise, but they stay, read-only
     kUnmap,   // the device may not access them where they are
   } how = How::kDrop;

@@ -148,7 +148,7 @@ void Driver::fetch(Cycle now, std::vector<std::uint32_t>& batch_sizes) {
   due_ = now + batch_;
 }
 
-/// Of the block's pages that are absent, those that move; the others are put off or mapped where they are.
+/// Those of the block's absent pages that move; the others are put off or mapped where they are.
 PageSet Driver::to_be_brought(const Block& block, Cycle now) {
   const Tree& tree = memory_->table()[block.tree];
   RemoteControl& remote = memory_->remote();

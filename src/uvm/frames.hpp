@@ -20,7 +20,7 @@ class Frames {
   [[nodiscard]] std::uint64_t all() const { return all_; }
   [[nodiscard]] std::uint64_t free() const { return free_; }
   [[nodiscard]] std::uint64_t used() const { return all_ - free_; }
-  /// Frames that bringing so many pages of the tree takes.
+  /// Frames that bringing `pages` of the tree takes.
   [[nodiscard]] std::uint64_t needed(TreeIndex tree, std::uint64_t pages) const {
     if (!chunks_) return pages;
     return tree < has_chunk_.size() && has_chunk_[tree] ? 0 : (*table_)[tree].pages;
@@ -28,9 +28,9 @@ class Frames {
   void take(TreeIndex tree, std::uint64_t pages);
   /// The pages of the run have left: their frames, or those of the tree when they were the last.
   void give(const Run& run);
-  /// There are more, in all; fewer than before have no effect.
+  /// There are `frames` in all from now on; fewer than before have no effect.
   void enlarge(std::uint64_t frames);
-  /// All are free but so many.
+  /// All but `taken` are free.
   void reset(std::uint64_t taken);
 
   template <class A>

@@ -67,10 +67,10 @@ class Gmmu {
     again_ = true;
   }
 
-  // Of several devices.
-  void hear(const DirectoryOrder& order, Cycle now) {
+  // With several devices.
+  void receive(const DirectoryOrder& order, Cycle now) {
     if (order.kind == DirectoryOrder::Kind::kAttract) return attract(order);
-    memory_.directory()->hear(order, now);
+    memory_.directory()->receive(order, now);
     again_ = true;
   }
 

@@ -15,7 +15,7 @@ namespace lockstep::uvm {
 /// of remote accesses go between those of migrations, which end later for it: RemotePort,
 /// DeviceMemory::delay.)
 ///
-/// Both sides say what they do; nobody sees more of the other than the last decide() and what was said last.
+/// Both sides report what they do; neither sees more of the other than the last decide() and the last report.
 class HostLink {
  public:
   // Copies.
@@ -77,7 +77,7 @@ class HostLink {
     bool taken = false, wanted = false;  // by migrations
     Cycle last_start = kNever;           // of a migration
     bool yielded = false;                // a copy lets one migration go first
-    std::uint64_t begun = 0, until = 0;  // migrations that have begun; yielded: until there are so many
+    std::uint64_t begun = 0, until = 0;  // migrations that have begun; yielded: until that many have
   };
   [[nodiscard]] Way& way(Direction direction) { return ways_[static_cast<unsigned>(direction)]; }
 

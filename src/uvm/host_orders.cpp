@@ -47,7 +47,7 @@ void HostOrders::begin(Cycle now) {
   due_ = std::max(due_, nap_end(now)) + memory_->cycles_of_ns(memory_->parameters().host_fault_ns);
 }
 
-/// Of the tree, what the host reads and writes where it is.
+/// Those pages of the tree that the host reads and writes where they are.
 PageSet HostOrders::kept_on_device(TreeIndex index) const {
   switch (memory_->parameters().host_access) {
     case HostAccess::kMigrate:

@@ -5,7 +5,7 @@
 namespace lockstep::uvm {
 namespace {
 
-/// Picoseconds of a fixed part and so many for each KiB.
+/// Picoseconds: a fixed part, and `per_kib` for each KiB.
 std::uint64_t time_of(std::uint64_t bytes, std::uint64_t fixed, std::uint64_t per_kib) {
   return fixed + (bytes / 1024) * per_kib + bytes % 1024 * per_kib / 1024;
 }

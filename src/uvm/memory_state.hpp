@@ -28,7 +28,7 @@ struct MemorySettings {
   bool moves_data = false;    // the owner moves each transfer's lines (Move) and says when it is done
 };
 
-/// Of DeviceMemory. Arrivals, Departures and Evictions change it.
+/// The state of DeviceMemory. Arrivals, Departures and Evictions change it.
 struct MemoryState {
   MemoryState(const MemoryState&) = delete;
   MemoryState& operator=(const MemoryState&) = delete;

@@ -33,9 +33,9 @@ struct Order {
     kRelease,      // the range is freed: its pages are nowhere, nothing is copied
     kSynchronise,  // cudaDeviceSynchronize
     kAttract,      // the directory's kAttract: as a prefetch to the device that costs no call
-    // No orders but notices, never completed.
+    // Notices, which are never completed.
     kKernel,  // a kernel begins
-    kMemory,  // the device has so many `bytes` for managed pages from now on; never fewer than before
+    kMemory,  // from now on the device has `bytes` for managed pages; never fewer than before
     kCount
   } kind = Kind::kAdvise;
   Advice advice = Advice::kNone;

@@ -30,7 +30,7 @@ struct Tree {
   PageSet evicted;          // has left before, for the count of thrashed pages
   PageSet duplicated;       // resident, and the host's copy is valid too: read-only, leaves without a copy
   PageSet remote;           // on the host, and the device maps it there
-  // Of several devices.
+  // With several devices.
   PageSet on_peer;             // on another device, and this one maps it there
   PageSet shared;              // incoming, and others keep their copies: duplicated when they are here
   PageSet unbacked;            // duplicated, and only other devices have copies: leaves with a copy

@@ -5,7 +5,7 @@
 
 namespace lockstep::uvm {
 
-/// Of one other device.
+/// Pages of one other device.
 struct PeerPages {
   std::uint64_t in = 0, out = 0;                // migrated
   std::uint64_t copies_in = 0, copies_out = 0;  // read-only copies of pages that stay

@@ -15,7 +15,7 @@ struct RemoteContext {
   std::uint32_t threshold = 8, penalty = 2;  // uvm.remote_threshold, uvm.remote_penalty
 };
 
-/// One policy. `threshold`: with so many accesses to its 64 KB, the one in question included, a page
+/// One policy. `threshold`: with this many accesses to its 64 KB, including the current one, a page
 /// migrates; 0: always. Below that the access crosses the link and the page stays.
 struct RemotePolicy {
   std::string_view name, help;

@@ -16,8 +16,8 @@ enum class Processor : std::uint8_t { kNone, kHost, kDevice };
 
 struct ThrashingRules {
   Cycle lapse = 0;                 // migrations that follow one another within it count
-  std::uint32_t threshold = 3;     // so many in a row: the page thrashes
-  std::uint32_t throttles = 10;    // so many: the page is pinned
+  std::uint32_t threshold = 3;     // this many in a row: the page thrashes
+  std::uint32_t throttles = 10;    // this many: the page is pinned
   std::uint32_t pin_lapses = 300;  // 0: for ever
   std::uint32_t epoch_lapses = 2000, resets = 4;
 };

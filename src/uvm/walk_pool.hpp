@@ -23,7 +23,7 @@ struct Access {
   bool write = false;
   Cycle faulted_at = 0;  // the end of the walk that missed
   Cycle asked_at = 0;    // when it came to the walkers first
-  // Of an access to a page that its source believes on the host.
+  // For accesses to a page that their source believes to be on the host.
   bool remote = false, answered = true;  // answered: data come back
   std::uint16_t bytes = 0;
 };

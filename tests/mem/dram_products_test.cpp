@@ -110,7 +110,7 @@ TEST_CASE("every product's DRAM refreshes each tREFI for tRFC, and reads after t
       Cycle done = 0;
       for (Cycle now = 0; now < refresh + t.at("tRFC") + 2 * read && done == 0; ++now) {
         if (now == at) channel.push_read(now, {.row = 1, .bank = 0, .bursts = 1, .fill = {0, 0, 1}});
-        channel.distrust();
+        channel.mark_stale();
         channel.tick(
             now, [&](const FillTarget&, Cycle end) { done = end; }, [] {});
       }

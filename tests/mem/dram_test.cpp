@@ -161,7 +161,7 @@ struct Bench {
   void run(Cycle end) {
     while (now < end) {
       if (visit_all) {
-        channel.distrust();
+        channel.mark_stale();
       } else {
         now = std::max(now, std::min(channel.next_event(), end));
         if (now >= end) break;

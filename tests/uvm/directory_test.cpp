@@ -27,7 +27,7 @@ struct Talk {
     r.pages = pages;
     r.alone = alone;
     r.mapped = mapped;
-    directory.hear(device, r);
+    directory.receive(device, r);
     const auto output = directory.output();
     directory.clear_output();
     return output;
@@ -166,7 +166,7 @@ TEST_CASE("Pages that another device should have are brought there before they a
   r.tree = kTree;
   r.mapped = range(0, 2);
   r.prefer = 1;
-  t.directory.hear(0, r);
+  t.directory.receive(0, r);
   const auto attract = t.directory.output();
   t.directory.clear_output();
   REQUIRE(attract.size() == 1);
