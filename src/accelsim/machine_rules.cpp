@@ -114,7 +114,7 @@ std::vector<Rule> machine_rules() {
   return {
       {{{"-gpgpu_compute_capability_major", "7"}, {"-gpgpu_compute_capability_minor", "0"}},
        "gpu.arch, gpu.name",
-       "major * 10 + minor; without --config it also chooses the base product",
+       "major * 10 + minor; without --config it also chooses the base model",
        capability},
       {{{"-gpgpu_clock_domains", "500.0:2000.0:2000.0:2000.0"}},
        "clock.core_khz, clock.icnt_khz, clock.l2_khz, clock.dram_khz, dram.tREFI, dram.tRFC",

@@ -95,12 +95,12 @@ Generated from the tables in `src/accelsim` by `lockstep config --accelsim-markd
 
 ## Its configuration files
 
-    lockstep run TRACE --accelsim-config gpgpusim.config trace.config [config_islip.icnt] [-c PRODUCT]
+    lockstep run TRACE --accelsim-config gpgpusim.config trace.config [config_islip.icnt] [-c GPU]
     lockstep config --accelsim-config gpgpusim.config trace.config
 
 The files are read as they are: `-option value` in any number on a line, `#` comments, quoted values over several
 lines; BookSim's `key = value;` with `//` comments. Of an option that is given twice the last counts. Values that
-the files do not say come from a product: that of `-c`, or else the one nearest to their compute capability; where
+the files do not say come from a GPU model: that of `-c`, or else the one nearest to their compute capability; where
 a mapping needs a second option that is not given, it takes Accel-Sim's default (in brackets below). `--set` comes
 last and wins. The result goes through the same checks as every configuration.
 

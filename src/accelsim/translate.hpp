@@ -17,7 +17,7 @@ struct Ignored {
 };
 
 struct Translation {
-  std::string base;                             // product or file that gives all other values
+  std::string base;                             // GPU model or file that gives all other values
   std::vector<config::Assignment> assignments;  // note: the options that a value comes from
   // Each option of the files is in exactly one of these, in the order of the files.
   std::vector<Option> mapped;
@@ -25,11 +25,11 @@ struct Translation {
   std::vector<Option> unknown;
 };
 
-/// The product of the files' compute capability: the nearest at or below it. v100 where they name none.
+/// The model of the files' compute capability: the nearest at or below it. v100 where they name none.
 [[nodiscard]] std::string base_product(const std::vector<Option>& options);
 
-/// `base`: a product or file for what the options do not say; empty = base_product(). Throws UserError, with
-/// the option's place where a value cannot be read or is out of range.
+/// `base`: a GPU model or file for what the options do not say; empty = base_product(). Throws UserError,
+/// with the option's place where a value cannot be read or is out of range.
 [[nodiscard]] Translation translate(const std::vector<Option>& options, const std::string& base = "");
 
 /// Throws UserError where an option is unknown.

@@ -31,7 +31,7 @@ void list_products() {
   print_out("\nSystems of several\n");
   for (const config::Product& s : config::systems()) print_out("{:<12} {}\n", s.name, s.title);
   print_out(
-      "\n`lockstep config PRODUCT` prints all values, `--explain KEY` what one means and where it is "
+      "\n`lockstep config GPU` prints all values, `--explain KEY` what one means and where it is "
       "from.\n");
 }
 
@@ -74,13 +74,13 @@ void print_one_json(const std::string& wanted, const config::Resolved& resolved)
 
 Syntax config_syntax(bool with_product) {
   Syntax syntax;
-  syntax.usage = "config [PRODUCT] [options]";
+  syntax.usage = "config [GPU] [options]";
   syntax.summary =
-      "Lists the products and systems; with PRODUCT (a name or an INI file) prints the resolved "
+      "Lists the GPU models and systems; with GPU (a name or an INI file) prints the resolved "
       "configuration.";
-  if (with_product) syntax.positionals = {"PRODUCT"};
+  if (with_product) syntax.positionals = {"GPU"};
   auto add = syntax.options.add_options();
-  add("config,c", po::value<std::string>(), "the product, where it is not the first argument");
+  add("config,c", po::value<std::string>(), "the GPU, where it is not the first argument");
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
@@ -93,13 +93,13 @@ Syntax config_syntax(bool with_product) {
   add("accelsim-markdown", "docs/accelsim.md");
   add("strict", "an Accel-Sim option that is not known is an error");
   add_accelsim_option(syntax.options);
-  syntax.notes = "Without PRODUCT, --set, --explain and --assumed refer to v100.";
+  syntax.notes = "Without GPU, --set, --explain and --assumed refer to v100.";
   return syntax;
 }
 
 /// Empty where none is named.
 std::string product_of(const po::variables_map& values) {
-  for (const char* name : {"PRODUCT", "config"}) {
+  for (const char* name : {"GPU", "config"}) {
     if (values.count(name)) return values[name].as<std::string>();
   }
   return "";
@@ -112,11 +112,11 @@ std::string explanation(const std::string& wanted, const config::Resolved& resol
 
 /// Refuses what would have no effect.
 void check_combination(const po::variables_map& values) {
-  if (values.count("PRODUCT") && values.count("config"))
+  if (values.count("GPU") && values.count("config"))
     throw UserError(fmt::format("config: two GPUs, '{}' and --config '{}'; expected one",
-                                values["PRODUCT"].as<std::string>(), values["config"].as<std::string>()));
+                                values["GPU"].as<std::string>(), values["config"].as<std::string>()));
   if (values.count("accelsim-markdown"))
-    refuse_idle(values, "config", {"PRODUCT", "config"}, "with --accelsim-markdown, a page on all GPUs");
+    refuse_idle(values, "config", {"GPU", "config"}, "with --accelsim-markdown, a page on all GPUs");
   for (const char* page : {"markdown", "accelsim-markdown"}) {
     if (!values.count(page)) continue;
     refuse_idle(values, "config",

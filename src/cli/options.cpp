@@ -90,7 +90,7 @@ void refuse_idle(const po::variables_map& values, std::string_view command,
   unsigned count = 0;
   for (const std::string name : names) {
     if (!values.count(name) || values[name].defaulted()) continue;
-    const bool argument = name[0] >= 'A' && name[0] <= 'Z';  // as PRODUCT
+    const bool argument = name[0] >= 'A' && name[0] <= 'Z';  // as GPU
     given.append(count++ == 0 ? "" : ", ").append(argument ? "" : "--").append(name);
   }
   if (count == 0) return;

@@ -120,7 +120,7 @@ void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
 void add_run_options(po::options_description& options) {
   auto text = [] { return po::value<std::string>(); };
   options.add_options()("config,c", text()->default_value("v100"),
-                        "GPU: a product's name or an INI file; or a system's")(
+                        "GPU: a model's name or an INI file; or a system's")(
       "gpus", text(), "several devices: so many of the GPU, without links, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),

@@ -79,7 +79,7 @@ class Parser {
   void include(Assignment a) {
     if (!section_.empty() || !text_.assignments.empty())
       fail("include must stand before the first section and key");
-    if (a.value.empty()) fail("include names nothing; expected a product or a file");
+    if (a.value.empty()) fail("include names nothing; expected a GPU model or a file");
     text_.includes.push_back(std::move(a));
   }
 

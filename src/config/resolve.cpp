@@ -27,7 +27,7 @@ std::string product_list() {
 std::string unknown_gpu(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Product& p : products()) names.push_back(p.name);
-  return fmt::format("'{}' is neither a product ({}) nor a file{}", printable(name), product_list(),
+  return fmt::format("'{}' is neither a GPU model ({}) nor a file{}", printable(name), product_list(),
                      suggestion(name, names));
 }
 

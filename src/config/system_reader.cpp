@@ -154,7 +154,7 @@ class SystemReader {
 
   void add_devices(const std::string& value) {
     for (const std::string_view part : split(value, ',')) {
-      const auto [product, count] = name_and_count(part, "PRODUCT");
+      const auto [product, count] = name_and_count(part, "GPU");
       const fs::path beside = folder_ / product;
       std::error_code error;
       const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
@@ -295,7 +295,7 @@ class SystemReader {
   }
   void check_devices(const IniText& ini) const {
     if (to_->devices.empty())
-      throw InputError(file_of(*to_, ini), 0, "[system] has no 'devices'; expected PRODUCT * COUNT");
+      throw InputError(file_of(*to_, ini), 0, "[system] has no 'devices'; expected GPU * COUNT");
   }
   void check_kinds(const IniText& ini) const {
     const std::string file = file_of(*to_, ini);

@@ -18,7 +18,7 @@ using ptx::Space;
 constexpr std::uint32_t kLongestRun = 2048;
 
 /// Cycles that a compiler has to cover before a result is there; their order of size is what counts. Loads:
-/// an L2 hit, a shared memory access (pointer chases of the products); the rest as the products' pipes.
+/// an L2 hit, a shared memory access (pointer chases of the models); the rest as the models' pipes.
 std::uint32_t latency(const ptx::Instruction& i) {
   constexpr std::uint32_t kGlobal = 250, kShared = 30, kFunction = 40, kDouble = 8, kFixed = 5;
   switch (i.op()) {

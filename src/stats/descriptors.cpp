@@ -336,16 +336,16 @@ A run with `-o OUT` writes
 |---|---|
 | `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
 | `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
-| `intervals.csv` | with `--interval N`: a row an interval, counters as differences to the row before |
+| `intervals.csv` | with `--interval N`: one row per interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
-| `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with products as they ship |
+| `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with GPU models as they ship |
 | `profile.json` | with `--profile`: issues, stalls and memory traffic of each instruction |
 | `host.json` | what depends on the host: wall time, speed, threads, memory |
 | `deadlock.txt` | after a deadlock: the state of each warp and queue |
 
 docs/stats.schema.json (`lockstep stats --schema`) is a JSON Schema of `stats.json`. `stats.json` has `schema` (1, and 2 of several devices; it changes when a name goes or changes its meaning, not when one is added), `version`,
 `gpu`, `config_hash`, `trace` (`name` and the `hash` of its content), `kernels` in order of completion, `copies` between host and device, fills and copies within the device, and `total`, the sums over all kernels. Besides
-there are `overrides` (the parameters that differ from those of the product `gpu`, by name; empty for a configuration with
+there are `overrides` (the parameters that differ from those of the model `gpu`, by name; empty for a configuration with
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,

@@ -117,7 +117,7 @@ struct SystemReport {
 struct RunReport {
   std::string version;                           // of the program
   std::string gpu;                               // configuration's name
-  std::map<std::string, std::string> overrides;  // parameters that are not those of the product `gpu`
+  std::map<std::string, std::string> overrides;  // parameters that are not those of the model `gpu`
   std::uint64_t config_hash = 0;
   std::string trace_name;
   std::uint64_t trace_hash = 0;

@@ -159,7 +159,7 @@ TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
   refused({"run", traces, "--gpus", "65"}, "--gpus");
   refused({"run", traces, "--gpus", "0"}, "--gpus");
   refused({"config", "dgx_a100", "--explain", "l1"}, "--explain");
-  refused({"run", traces, "-c", "dgx_a1000"}, "neither a product");
+  refused({"run", traces, "-c", "dgx_a1000"}, "neither a GPU model");
   refused({"run", traces, "-c", "pcie_4", "--accelsim-stats"}, "Accel-Sim has one");
   refused({"run", "--device", "0"}, "found '0', expected N=FOLDER");
   refused({"run", "--device", "x=" + traces}, "--device: found 'x', expected a whole number from 0 to 15");

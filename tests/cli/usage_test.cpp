@@ -97,7 +97,7 @@ TEST_CASE("options that could not have an effect are refused") {
                 {"config: two GPUs, 'a100' and --config 'v100'; expected one"});
   check_refused({"config", "--strict"}, {"config: --strict has no effect without --accelsim-config"});
   check_refused({"config", "a100", "--accelsim-markdown"},
-                {"config: PRODUCT has no effect with --accelsim-markdown"});
+                {"config: GPU has no effect with --accelsim-markdown"});
   check_refused({"config", "dgx_a100", "--markdown"}, {"--markdown of 'dgx_a100': expected a GPU"});
   check_refused({"config", "a100", "--markdown", "--set", "l1.ways=1"},
                 {"--set has no effect with --markdown"});

@@ -150,9 +150,9 @@ TEST_CASE("file errors name file and line") {
       {"[a b]\n", ":1: found '[a b]', expected [group]"},
       {"[l1]\ninclude = v100\n", ":2: include must stand before the first section and key"},
       {"l1.ways = 8\ninclude = v100\n", ":2: include must stand before the first section and key"},
-      {"include =\n", ":1: include names nothing; expected a product or a file"},
+      {"include =\n", ":1: include names nothing; expected a GPU model or a file"},
       {"include = v10\n",
-       ":1: include: 'v10' is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
+       ":1: include: 'v10' is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
        "gtx1080ti, "
        "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, sst_v100, sst_p100) nor a file; did you mean 'v100'?"},
       {"\n[l1]\nways = ;nothing\n", ":3: l1.ways has no value; expected 1 to 512"},
@@ -167,7 +167,7 @@ TEST_CASE("file errors name file and line") {
 
 TEST_CASE("missing, unreadable and misspelt GPUs") {
   const std::string list =
-      "is neither a product (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
+      "is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
       "rtxa6000, "
       "h100_sxm, gh200, h200, sst_v100, sst_p100) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");

@@ -175,7 +175,7 @@ TEST_CASE("What is wrong in a system's file is said with its line") {
     CHECK_THROWS_WITH(read(text), Contains(with));
   };
   fails(std::string(kLink), "[system] has no 'devices'");
-  fails("[system]\ndevices = a1000\n", "s.ini:2: 'a1000' is neither a product");
+  fails("[system]\ndevices = a1000\n", "s.ini:2: 'a1000' is neither a GPU model");
   fails("[system]\ndevices = a100 * 65\n", "s.ini:2: more than 64 devices");
   fails("[system]\ndevices = a100 * x\n", "s.ini:2: the count = 'x' is not a number");
   fails("[system]\ndevice = a100\n", "s.ini:2: unknown key 'device'; did you mean 'devices'?");

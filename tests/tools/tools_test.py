@@ -225,7 +225,7 @@ class CommandLines(unittest.TestCase):
             self.assertIn("no rows of 'V100'; --gpu is one of v100",
                           self.check_refused(*derive, "v100", "--measured", folder, "--gpu", "V100"))
             self.assertIn("that may be used shows the", self.check_refused(*derive, "v100", "--measured", folder))
-            self.assertIn("'nosuch' is neither a product",
+            self.assertIn("'nosuch' is neither a GPU model",
                           self.check_refused(*derive, "nosuch", "--measured", folder, "--gpu", "v100"))
             write(folder, "pointer_chase_latency.csv", header, [["te42kyfo", "v100", 1380, 1.0, "fast"]])
             self.assertIn(f"{measured}:2: latency_cycles: found 'fast', expected a number",

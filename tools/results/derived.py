@@ -8,7 +8,7 @@ TITLE = "Derived parameters"
 def write(context, page):
     import derive_memory
 
-    page.text("What the rows that may be used give, beside the configurations: `tools/derive_memory.py LOCKSTEP PRODUCT --measured",
+    page.text("What the rows that may be used give, beside the configurations: `tools/derive_memory.py LOCKSTEP GPU --measured",
               "DATA/hw`. Clocks of the L2 are rounded to 100 MHz: a measured bandwidth is a little less than the peak.")
     rows = []
     for product in memory_tables.PRODUCTS:
