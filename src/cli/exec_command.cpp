@@ -330,7 +330,7 @@ int run_record(int argc, char** argv) {
       "Runs a CUDA program without a GPU and writes what its kernels executed as a compact trace.";
   syntax.positionals = {"OUT"};
   syntax.options.add_options()("config,c", po::value<std::string>()->default_value("v100"),
-                               "GPU that the program sees: a model's name or an INI file; or a system's")(
+                               "GPU or system that the program sees: its name or an INI file")(
       "gpus", po::value<std::string>(), "several of the GPU, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")(

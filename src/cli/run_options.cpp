@@ -92,7 +92,7 @@ void check_folders(const RunArguments& arguments, const po::variables_map& value
   const std::size_t devices = options.system ? options.system->devices.size() : 1;
   if (arguments.folders.size() > devices)
     throw UserError(fmt::format(
-        "--device: {} is no device of {}, which has {}; expected a system of so many "
+        "--device: {} is no device of {}, which has {}; expected a system of that many "
         "(-c SYSTEM) or --gpus {}",
         arguments.folders.back().device, options.system ? options.system->name : options.config.gpu.name,
         devices == 1 ? "one" : std::to_string(devices), arguments.folders.size()));
@@ -119,9 +119,8 @@ void choose_machine(gpu::RunOptions& options, const po::variables_map& values,
 
 void add_run_options(po::options_description& options) {
   auto text = [] { return po::value<std::string>(); };
-  options.add_options()("config,c", text()->default_value("v100"),
-                        "GPU: a model's name or an INI file; or a system's")(
-      "gpus", text(), "several devices: so many of the GPU, without links, or the first ones of the system")(
+  options.add_options()("config,c", text()->default_value("v100"), "GPU or system: its name or an INI file")(
+      "gpus", text(), "number of devices: copies of the GPU without links, or the first ones of the system")(
       "set", po::value<std::vector<std::string>>()->composing(),
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
@@ -132,23 +131,23 @@ void add_run_options(po::options_description& options) {
       "timeline", text(),
       "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
       "sample", text(),
-      "time only so many launches and CTAs as an estimate needs: error=2%,confidence=95%,seed=1; see "
+      "time only as many launches and CTAs as an estimate needs: error=2%,confidence=95%,seed=1; see "
       "docs/studies/sampling.md")("max-cycles", text(), "stop after this many core cycles")(
       "max-instructions", text(),
       "stop a program's kernel when its kernels have executed this many warp instructions in all")(
       "profile",
       "also profile.json: issues, stalls and memory traffic of each instruction, for `lockstep report`")(
-      "interval", text(), "a time series with a row every so many core cycles")(
+      "interval", text(), "a time series with one row per this many core cycles")(
       "strict", "an opcode or an Accel-Sim option that is not known is an error")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
       "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
-      "quiet,q", "no progress and no summary")("json",
-                                               "stats.json on standard output in place of the summary")(
-      "all-launches", "a row of the summary for each launch, however many there are")(
+      "quiet,q", "neither progress nor summary")("json",
+                                                 "stats.json on standard output instead of the summary")(
+      "all-launches", "one row of the summary for each launch, however many there are")(
       "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
       "window", text()->default_value("auto"),
-      "at most so many core cycles between barriers; auto is the machine's limit")(
+      "at most this many core cycles between barriers; auto: as many as the machine allows")(
       "no-skip", "visit every cycle, also those in which nothing changes")(
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
       "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");

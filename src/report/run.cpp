@@ -105,8 +105,8 @@ std::vector<std::string> texts_of(const Json* list) {
 config::GpuConfig machine_of(const std::string& folder, const Values& whole) {
   const std::string file = folder + "/config.ini";
   if (!fs::is_regular_file(file))
-    throw InputError(
-        file, 0, "there is none; expected the configuration that a run with -o writes beside its results");
+    throw InputError(file, 0,
+                     "no such file; expected the configuration that a run with -o writes beside its results");
   config::GpuConfig machine = config::resolve(file);
   const std::string hash = stats::hex16(config::hash(machine)), expected = whole.text("config_hash");
   if (hash != expected)

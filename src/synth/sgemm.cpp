@@ -11,7 +11,7 @@ constexpr OptionSpec kOptions[] = {
     {"tiles-x", "4", "CTAs in x: columns of C / 64", 1, 4096},
     {"tiles-y", "2", "CTAs in y: rows of C / 64", 1, 4096},
     {"ktiles", "2", "steps along k, of 16 each", 1, 4096},
-    {"launches", "1", "the kernel so many times, over the same matrices", 1, 4096},
+    {"launches", "1", "how often the kernel is launched, over the same matrices", 1, 4096},
 };
 
 constexpr std::uint32_t kTile = 64, kDepth = 16, kThreads = 256, kPerThread = 4,

@@ -199,7 +199,7 @@ TEST_CASE("folders that are no runs are one clear error") {
 
   const std::string config = stats::read_file(folder.path() + "/config.ini");
   stats::remove_file(folder.path() + "/config.ini");
-  CHECK(has(error_of(folder.path()), "config.ini: there is none"));
+  CHECK(has(error_of(folder.path()), "config.ini: no such file"));
   stats::write_file(folder.path() + "/config.ini", config::to_ini(config::resolve("a100")));
   CHECK(has(error_of(folder.path()), "expected that of stats.json"));
   stats::write_file(folder.path() + "/config.ini", config);
