@@ -1,4 +1,4 @@
-// Where a line is asked for: its L2 slice, or the port to other devices.
+// Where a line is requested: its L2 slice, or the port to other devices.
 #pragma once
 
 #include <cstdint>

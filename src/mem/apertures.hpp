@@ -11,8 +11,8 @@
 
 namespace lockstep::mem {
 
-/// Ranges of addresses, each the memory of one device, or multicast: each address of it stands for one place
-/// in the memory of every device of a team. Changes only between windows; many may read beside each other.
+/// Address ranges: each is the memory of one device, or multicast: its addresses each stand for one place in
+/// the memory of every device of a team. Changes only between windows; concurrent reads are safe.
 class Apertures {
  public:
   /// As an owner: several devices.
@@ -30,9 +30,9 @@ class Apertures {
     const Range* const range = find(address);
     return range ? range->device : asker;
   }
-  /// Of an address that is multicast: its devices, bit d is device d (devices below 64). Others: none.
+  /// The devices of a multicast address: bit d is device d (devices below 64). Other addresses: none.
   [[nodiscard]] std::uint64_t team(Address address) const;
-  /// Of an address that is multicast: the place in the memory of a device of its team. Others: the address.
+  /// Where a multicast address lies in the memory of a device of its team. Other addresses: as they are.
   [[nodiscard]] Address place_of(Address address, std::uint16_t device) const;
 
   /// Signalling stores to status words of entries in [begin, begin + bytes), of a queue, ring the NIC's

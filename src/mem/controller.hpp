@@ -41,7 +41,7 @@ class Controller {
   }
   [[nodiscard]] bool write_room(const DramPlace& p) const { return channels_[p.channel].write_room(); }
 
-  /// Sectors that come along when `sectors` are read: whole bursts.
+  /// The sectors that are fetched when `sectors` are read: whole bursts.
   [[nodiscard]] SectorMask whole_bursts(SectorMask sectors) const { return bursts_[sectors].covered; }
 
   /// At L2 edge `now`.

@@ -19,7 +19,7 @@ namespace lockstep::mem {
 /// edge `visible` on, the first edge after the push.
 class DramChannel {
  public:
-  /// `counters`: one set a kernel slot, owned by the partition.
+  /// `counters`: one set per kernel slot, owned by the partition.
   /// `first_refresh`: edge of the first refresh; channels take turns.
   DramChannel(const config::DramGroup& dram, stats::PartitionCounters* counters, Cycle first_refresh);
 

@@ -23,7 +23,7 @@ struct BankCandidate {
   std::uint16_t transaction = DramQueue::kNone;
 };
 
-/// In the channel's direction: the oldest transaction of the open row; when there is none, the row of the
+/// In the channel's direction: the oldest transaction of the open row; without one, the row of the
 /// oldest transaction. A row stays open until another is wanted. Between banks the channel takes what can be
 /// issued first, then what is older; a bank has no more hits than its row has lines, so nothing starves.
 [[nodiscard]] inline BankCandidate candidate_of(const DramQueue& queue, const BankState& bank,

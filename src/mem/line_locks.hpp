@@ -38,9 +38,9 @@ struct LineLockCounters {
 };
 
 /// A line is unlocked, locked by a store of a kernel (control) or by the read of a core's read-modify-write
-/// (update). A line that is locked stays in the slice. Others' accesses to one with an update wait for its
-/// write; one that is locked by a store may be accessed by all, and is unlocked by the first access of a
-/// core. A store to a line that is locked, however, changes nothing.
+/// (update). A locked line stays in the slice. Accesses of others to a line with an update wait for its
+/// write; a line that is locked by a store may be accessed by all, and is unlocked by the first access of a
+/// core. A store to a line that is locked already does not change its lock.
 class LineLocks {
  public:
   enum class Change : std::uint8_t { kNone, kLocked, kUnlocked };
@@ -48,7 +48,7 @@ class LineLocks {
   [[nodiscard]] bool any() const { return !lines_.empty(); }
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] bool locked(Address line) const { return find(line) != lines_.end(); }
-  /// Whether it must wait. `requester`: of the request.
+  /// Whether the request of `requester` must wait.
   [[nodiscard]] bool blocks(const icnt::Request& r) const {
     const auto lock = find(r.line);
     return lock != lines_.end() && lock->update && lock->owner != r.reply_to;

@@ -4,10 +4,9 @@
 // A policy has
 //   touch(words, set, slot)   the line there is used;
 //   insert(words, set, slot)  a line is put there, which counts as a use;
-//   choose(words, set, may)   the place that goes, among those with may(slot); kNoSlot where there are none.
-//   An
-//                             unused place goes first, then one with kLeavesFirst. It changes nothing: the
-//                             same question has the same answer until the next touch() or insert().
+//   choose(words, set, may)   the place to replace, among those with may(slot); kNoSlot where there are none.
+//                             An unused place goes first, then one with kLeavesFirst. It changes nothing:
+//                             it chooses the same place until the next touch() or insert().
 // and state of its own, if it needs any beside the words.
 #pragma once
 

@@ -188,7 +188,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
   const std::uint32_t set = tags_.set_of(map_->local_line(r.line));
   std::optional<Slot> slot = tags_.find(set, r.line);
   const bool line_there = slot.has_value();
-  // First, as a request that has taken a place must not be held up; who is written back now leaves clean.
+  // First, as a request that has taken a place must not be held up; what is written back now leaves clean.
   if (!make_room_to_dirty(latch, slot, set, now)) return false;
   if (slot && !r.evict_first) tags_.touch(*slot);
   if (!slot) slot = place_line(latch, set, false, now);

@@ -60,8 +60,8 @@ struct CounterTable {
 /// that requests to the other half never exhaust, and so never waits for them.
 ///
 /// A line that a store or a command processor has locked keeps its place, and with an update under way it is
-/// its core's alone: LineLocks. What must wait leaves its port and comes before what is there as soon as it
-/// may.
+/// its core's alone: LineLocks. A request that must wait leaves its port, and goes before those there as
+/// soon as it may.
 ///
 /// All times are edges of the L2 clock.
 class Slice {
@@ -87,7 +87,7 @@ class Slice {
   [[nodiscard]] const LineLockCounters& locks() const { return locks_.counters(); }
   /// Between windows: what it holds is as after this access; nothing is counted and no time passes. A line
   /// whose home is the other half's becomes a copy; one of the home's own half makes a copy invalid, one
-  /// of the other half goes through it. Device::touch_l2() says which slices hear of an access.
+  /// of the other half goes through it. Device::touch_l2() says which slices see an access.
   void touch(const Touch& t);
   void dump(std::string& out) const;
 

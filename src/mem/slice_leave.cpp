@@ -17,9 +17,9 @@ bool Slice::write_back(Slot slot, std::uint8_t kernel, Cycle now) {
   return true;
 }
 
-/// A line that is not there takes a place as any other; what that one had changed is written first. Changes
-/// nothing that another try would change again, as two writes need room in the DRAM's queues, and one may be
-/// there alone.
+/// An absent line takes a place like any other; dirty data of the line that had it are written first. A retry
+/// repeats nothing that is done: two writes need room in the DRAM's queues, and there may be room for only
+/// one.
 bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   const icnt::Request& r = latch.request;
   const std::uint64_t local = map_->local_line(r.line);
@@ -53,8 +53,8 @@ bool Slice::serve_copy(Latch& latch, Origin origin, Cycle now) {
   return true;
 }
 
-/// So many of the set's dirty lines that one more may become dirty. False when a write queue has no room for
-/// the next of them.
+/// Writes dirty lines of the set back until one more may become dirty. False when a write queue has no room
+/// for the next of them.
 bool Slice::write_back_excess(std::uint32_t set, std::uint8_t kernel, Cycle now) {
   if (dirty_ways_ == 0) return true;
   while (const std::optional<Slot> oldest = tags_.excess_dirty(set, dirty_ways_)) {

@@ -8,7 +8,7 @@
 
 namespace lockstep::mem {
 
-/// The place of the line, taken from another line where it is not there: what that one has changed is taken
+/// The place of the line, taken from another line where it is absent: dirty data of that one are assumed
 /// to be in DRAM. Nothing where all places are in flight.
 std::optional<Slot> Slice::touched_place(const Touch& t, std::uint32_t set, bool far) {
   if (const std::optional<Slot> slot = tags_.find(set, t.line)) {

@@ -11,7 +11,7 @@ struct Touch {
   SectorMask sectors = 0;
   bool store = false;        // changes them
   bool evict_first = false;  // the line is to leave first
-  std::uint32_t half = 0;    // L2 half of the SM that asks
+  std::uint32_t half = 0;    // L2 half of the requesting SM
 };
 
 }  // namespace lockstep::mem
