@@ -13,17 +13,17 @@ namespace lockstep::core {
 
 /// Copies go in order; each cycle one line's sectors (at most 128 bytes; the rate is assumed) go through the
 /// SM's port past the L1, after what the load/store unit has for it. A copy is complete when its last sector
-/// is back or acknowledged. Lines are not translated: managed pages count as there.
+/// is back or acknowledged. BypassPath has its lines translated, as those of loads.
 class BulkCopies {
  public:
   /// In the tags of its requests, beside the copy's number.
   static constexpr std::uint32_t kTag = 0x40000000u;
-  static constexpr unsigned kQueued = 16;  // copies whose lines have not all been asked for (assumed)
+  static constexpr unsigned kQueued = 16;  // copies with lines still to be requested (assumed)
 
   /// What has happened to a copy.
   struct Done {
-    bool sent = false;      // no line is left to be asked for: the source of a store has been read
-    bool complete = false;  // likewise none is on its way
+    bool sent = false;      // all lines are requested: the source of a store has been read
+    bool complete = false;  // and none of them is on its way any more
     bool load = true;
     std::uint32_t handle = 0;
   };
@@ -39,7 +39,7 @@ class BulkCopies {
     icnt::Request request;
     Done done;
   };
-  /// The next line, which is to be asked for. Precondition: has_lines().
+  /// The next line to request. Precondition: has_lines().
   [[nodiscard]] Line next(std::vector<stats::SmCounters>& counters);
   /// Some sectors of a request with `tag` are back.
   [[nodiscard]] Done receive(std::uint32_t tag, unsigned sectors);

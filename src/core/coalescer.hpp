@@ -11,7 +11,7 @@
 
 namespace lockstep::core {
 
-/// Lane addresses of one instruction, expanded only when somebody asks for single lanes.
+/// Lane addresses of one instruction, expanded only when single lanes are asked for.
 class LaneAddresses {
  public:
   static constexpr unsigned kMaxBytes = 32;  // widest access of a lane
@@ -56,7 +56,7 @@ struct LocalWindow {
   Address base = 0;
   Address offset_base = 0;  // MioOperation::local_base
 
-  /// Of warp slot `warp` (of `warps`) in SM `sm`.
+  /// The window of warp slot `warp` (of `warps`) in SM `sm`.
   static LocalWindow of(std::uint32_t sm, std::uint32_t warps, std::uint32_t warp, Address local_base) {
     return {kArena + (Address{sm} * warps + warp) * (kThreadBytes * kWarpSize), local_base};
   }

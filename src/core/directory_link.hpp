@@ -1,4 +1,4 @@
-// How a part of a device talks with the directory of managed pages.
+// How a part of a device communicates with the directory of managed pages.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lockstep::core {
 using DirectoryRequests = sim::Network<uvm::DirectoryRequest>;
 using DirectoryOrders = sim::Network<uvm::DirectoryOrder>;
 
-/// Of a GMMU or a peer port.
+/// The channels of a GMMU or a peer port.
 struct DirectoryLink {
   DirectoryRequests* up = nullptr;  // null: one device, no directory
   const DirectoryOrders* down = nullptr;

@@ -87,7 +87,7 @@ class Dispatcher {
   void set_plan(std::uint32_t kernel, const LaunchPlan& plan);
   /// Before the run; not owned. All launches are timed without one.
   void set_chooser(LaunchChooser& chooser) { chooser_ = &chooser; }
-  /// Of a complete kernel with log_clocks; once.
+  /// The clock reads of a complete kernel with log_clocks; once.
   [[nodiscard]] std::unique_ptr<ClockLog> take_clocks(std::uint32_t kernel);
 
   // For the host. At each cycle of next_event(): receive(), then whatever the host has for it, then
@@ -115,7 +115,7 @@ class Dispatcher {
   [[nodiscard]] const std::vector<Stop>& stops() const { return stops_; }
   /// The kernel's next CTAs are not sent; at least one must be left after them.
   void leave_out(std::uint8_t slot, std::uint64_t ctas);
-  /// Asks for a stop when `dispatched` CTAs have been dispatched, which is ahead.
+  /// Requests a stop when `dispatched` CTAs, more than by now, have been dispatched.
   void set_mark(std::uint8_t slot, std::uint64_t dispatched) { slots_[slot].mark = dispatched; }
   /// A kernel waits for its estimated end only.
   [[nodiscard]] bool end_is_estimated() const { return !estimated_ends_.empty(); }

@@ -30,7 +30,7 @@ class InstructionProfile {
     row(warp.kernel, at->inst()).stalls[static_cast<unsigned>(why)] += cycles;
     subcores_[warp.kernel][w / kWarpsOfSubcore][static_cast<unsigned>(why)] += cycles;
   }
-  /// The warp has issued [first, next), and these are told once.
+  /// The warp has issued [first, next); each is reported once.
   void add_issued(const Warp& warp, unsigned w, const trace::Record* first);
   /// A line that the operation `handle` has looked up in the L1: its sectors, and those that went to the L2.
   void add_line(std::uint32_t handle, std::uint8_t kernel, unsigned sectors, unsigned sent) {

@@ -1,5 +1,5 @@
 // The static instructions of a kernel in the form that the issue stage reads: resolved against the
-// configuration, registers expanded. One table a kernel, shared by all SMs.
+// configuration, registers expanded. One table per kernel, shared by all SMs.
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@ struct alignas(64) IssueInst {  // a line of the host's cache
   bool may_branch = false, bypass_l1 = false, evict_first = false, known = true;
   bool long_result = false;       // dependents wait on memory, not on the MIO
   bool closes_group = false;      // LDGDEPBAR, UTMACMDFLUSH
-  bool matrix = false;            // LDSM, STSM: one address a matrix row
+  bool matrix = false;            // LDSM, STSM: one address per matrix row
   bool needs_addresses = false;   // a memory access, as opposed to what merely leaves the sub-core
   std::uint8_t destinations = 0;  // registers[0, destinations) are written, the next `sources` are read
   std::uint8_t sources = 0;

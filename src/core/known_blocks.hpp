@@ -16,7 +16,7 @@ class KnownBlocks {
   static constexpr Address kBlockBytes = 2 << 20;
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  /// `most`: of them at a time, at least one; the first that came goes.
+  /// Holds at most `most` blocks, at least one: first in, first out.
   explicit KnownBlocks(std::uint32_t most) : most_(most) { recent_.fill(kNone); }
 
   [[nodiscard]] static std::uint64_t block_of(Address line) { return line / kBlockBytes; }
