@@ -1,4 +1,4 @@
-// Accesses and round trips of each 64 KB (spec B.8: UVMSmart's register of a leaf; D.5: the hardware's
+// Accesses and round trips of each 64 KB (UVMSmart's register of a leaf, and the hardware's access
 // counters).
 #pragma once
 

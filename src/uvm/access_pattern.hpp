@@ -1,5 +1,5 @@
 // How kernels walk over an allocation, seen from the 64 KB blocks that are brought for them (Ganguly et al.,
-// "Adaptive page migration ...", DATE 2021; spec B.9).
+// "Adaptive page migration ...", DATE 2021).
 #pragma once
 
 #include <cstdint>

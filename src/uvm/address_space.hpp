@@ -1,4 +1,4 @@
-// Managed allocations and the trees that they are cut into (UVMSmart: spec A.1).
+// Managed allocations and the trees that they are cut into (as UVMSmart cuts them).
 #pragma once
 
 #include <cstdint>

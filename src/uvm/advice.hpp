@@ -1,4 +1,4 @@
-// What cudaMemAdvise has said of pages, and where a page goes because of it (spec D.6).
+// What cudaMemAdvise has said of pages, and where a page goes because of it (NVIDIA's driver).
 #pragma once
 
 #include <cstdint>

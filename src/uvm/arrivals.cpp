@@ -16,7 +16,7 @@ void Arrivals::queue_handling(Cycle cycles, const Run& run) {
   state_->changed = true;
 }
 
-/// Slots go first, once there is room for the transfer at the front (spec A.5.6).
+/// Slots go first, once there is room for the transfer at the front (UVMSmart).
 bool Arrivals::step(Cycle now) {
   LinkLanes& lanes = state_->lanes;
   if (lanes.over(Direction::kToDevice, now)) finish(now);

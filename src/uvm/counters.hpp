@@ -1,4 +1,4 @@
-// Counters of unified virtual memory, of a whole run (spec part C and its superset list).
+// Counters of unified virtual memory, of a whole run.
 #pragma once
 
 #include <array>

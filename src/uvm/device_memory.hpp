@@ -110,7 +110,7 @@ class DeviceMemory {
 
   /// cudaDeviceSynchronize: nothing, or with synchronise_copies as in UVMSmart: dirty pages go to the host
   /// outside the link's order, which takes synchronise_cycles(); then memory counts as empty, though clean
-  /// pages stay valid (spec B.11).
+  /// pages stay valid.
   [[nodiscard]] Cycle synchronise_cycles() const;
   void synchronise(Cycle now);
 

@@ -1,5 +1,5 @@
 // Fault handling as the NVIDIA driver does it: a fault buffer, batches, service by blocks of 2 MB, replays
-// (spec D.1; open-gpu-kernel-modules, uvm_gpu_replayable_faults.c).
+// (open-gpu-kernel-modules, uvm_gpu_replayable_faults.c).
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// The driver's root chunks of 2 MB (open-gpu-kernel-modules, uvm_pmm_gpu.c; spec D.3): first the one into
+/// The driver's root chunks of 2 MB (open-gpu-kernel-modules, uvm_pmm_gpu.c): first the one into
 /// which pages were last put longest ago; accesses do not count. Whatever is resident of it leaves.
 constinit const EvictionPolicy kDriverChunk{
     "driver", "the 2 MB that was filled longest ago", EvictUnit::kTree, false,

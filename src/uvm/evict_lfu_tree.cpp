@@ -5,7 +5,7 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart's policy 4 (spec B.6): ascending by accesses of the tree, then those only read before those
+/// UVMSmart's policy 4: ascending by accesses of the tree, then those only read before those
 /// written, then by time.
 constinit const EvictionPolicy kLfuTree{
     "lfu_2m", "the least frequently used 2 MB", EvictUnit::kTree, true,

@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart's policy 5 (spec B.7).
+/// UVMSmart's policy 5.
 constinit const EvictionPolicy kLruPage{
     "lru_4k", "the least recently used 4 KB", EvictUnit::kPage, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random&) {

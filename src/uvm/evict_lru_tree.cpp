@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart's policy 0 (spec B.7).
+/// UVMSmart's policy 0.
 constinit const EvictionPolicy kLruTree{
     "lru_2m", "the least recently used 2 MB", EvictUnit::kTree, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random&) {

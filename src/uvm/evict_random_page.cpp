@@ -3,7 +3,7 @@
 namespace lockstep::uvm {
 
 /// UVMSmart's policy 3: a random start among those that are not reserved, then the first that may leave from
-/// there on (spec B.7).
+/// there on.
 constinit const EvictionPolicy kRandomPage{
     "random", "a random 4 KB", EvictUnit::kPage, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random& random) {

@@ -29,7 +29,7 @@ unsigned empty(Decision& d, unsigned first, unsigned leaves) {
 }  // namespace
 
 /// UVMSmart's tree-based neighbourhood eviction: the leaf that `sequential` would take, then the whole tree
-/// from below; the mirror of the prefetcher `tbn` (spec B.7).
+/// from below; the mirror of the prefetcher `tbn`.
 constinit const EvictionPolicy kTreeEvict{
     "tbn", "tree-based neighbourhood (UVMSmart)", EvictUnit::kLeaf, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random&) {

@@ -37,7 +37,7 @@ bool Evictions::evict_now(Cycle now) {
 bool Evictions::droppable(const Run& run) const {
   const Tree& tree = state_->table[run.tree];
   switch (state_->parameters().clean_drop) {
-    case CleanDrop::kReadOnlyTrees:  // meaningful for whole trees only (spec B.6)
+    case CleanDrop::kReadOnlyTrees:  // meaningful for whole trees only (UVMSmart)
       return policy_->unit == EvictUnit::kTree && run.first == 0 && !tree.written;
     case CleanDrop::kClean:
       return (tree.dirty & run.set()).empty();

@@ -10,7 +10,7 @@
 
 namespace lockstep::uvm {
 
-/// When pages leave to make room, and by which policy; the smart runtime may change that (spec B.9).
+/// When pages leave to make room, and by which policy; the smart runtime may change that (UVMSmart).
 class Evictions {
  public:
   /// `random`: shared with the prefetchers.

@@ -1,4 +1,4 @@
-// Evictors: which pages leave the device when memory is short (spec B.6, B.7, D.3).
+// Evictors: which pages leave the device when memory is short (UVMSmart's and the driver's).
 #pragma once
 
 #include <array>
@@ -115,7 +115,7 @@ extern const EvictionPolicy kLruPage, kRandomPage, kSequentialLeaf, kTreeEvict, 
 bool evict(const EvictionPolicy& policy, EvictionList& list, PageTable& table, const EvictionRules& rules,
            Random& random, std::vector<Run>& write_backs);
 
-/// UVMSmart's trigger (spec A.5.2), all in pages: true when an eviction is due.
+/// UVMSmart's trigger, all in pages: true when an eviction is due.
 /// `written`: staged or in flight to the host; `staged`: for the device.
 [[nodiscard]] constexpr bool eviction_due(std::uint64_t written, std::uint64_t capacity, std::uint64_t free,
                                           std::uint64_t staged, unsigned free_buffer_percent) {

@@ -9,7 +9,7 @@
 
 namespace lockstep::uvm {
 
-/// 4 KB each. With root chunks (the driver and its evictor, spec D.3) a tree with a page on the device holds
+/// 4 KB each. With root chunks (the driver and its evictor) a tree with a page on the device holds
 /// frames for all of its pages, until the last one has left; not where less than 2 MB are there when the
 /// first page comes.
 class Frames {

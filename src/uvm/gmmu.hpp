@@ -35,7 +35,7 @@ struct Answer {
 /// nothing happens without further input, so waiting costs nothing; calling tick() in between changes
 /// nothing.
 ///
-/// Order of work in a cycle (UVMSmart, spec A.5): eviction decision; write-back ends, next one starts;
+/// Order of work in a cycle (as in UVMSmart): eviction decision; write-back ends, next one starts;
 /// transfer ends and wakes who waits, next one starts; walks that end: answer, join a fault, or fault;
 /// prefetcher and staging; one new request of each source. A request of cycle t on a resident page is
 /// answered in cycle t + walk latency, a lone far fault in t + walk latency + 1 + its time on the link.

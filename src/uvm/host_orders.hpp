@@ -10,7 +10,7 @@
 
 namespace lockstep::uvm {
 
-/// Orders are carried out one after another (spec B.11: one engine for all streams).
+/// Orders are carried out one after another (UVMSmart: one engine for all streams).
 ///
 /// An advice takes advise_ns, a prefetch prefetch_ns before its first transfer.
 /// kPrefetch to the device: pages that are neither there nor on their way, in runs up to 2 MB from the start
@@ -21,7 +21,7 @@ namespace lockstep::uvm {
 /// for the device's nap. With uvm.host_access pages may stay on the device: then each costs its 64 B lines as
 /// packets of the link, one round trip for the whole order, and the migrations that they hold up end later.
 /// kDeviceRead, kDeviceWrite: as a prefetch, but for the driver's service of one fault in each tree with
-/// absent pages (the copy engine's faults are not replayable, spec D.1), after pages that are leaving have
+/// absent pages (the copy engine's faults are not replayable), after pages that are leaving have
 /// left; pages that advice or thrashing keeps on the host stay there. kRelease: the pages are dropped.
 /// kSynchronise: DeviceMemory::synchronise.
 class HostOrders {

@@ -1,4 +1,4 @@
-// Times of transfers over the host link (spec A.7).
+// Times of transfers over the host link.
 #pragma once
 
 #include <array>
@@ -54,9 +54,9 @@ class LinkTimes {
 };
 
 /// Cycles of a cudaDeviceSynchronize that writes `bytes` of dirty pages back, as UVMSmart cuts them: 4+60,
-/// 4+60, 4+124, 4+252, 4+508 and 4+1020 KB over and over (spec B.11).
+/// 4+60, 4+124, 4+252, 4+508 and 4+1020 KB over and over.
 [[nodiscard]] Cycle synchronise_cycles(const LinkTimes& link, std::uint64_t bytes);
-/// Cycles of a cudaMemcpy in UVMSmart: half the speed from 2 MB on (spec A.7).
+/// Cycles of a cudaMemcpy in UVMSmart: half the speed from 2 MB on.
 [[nodiscard]] Cycle smart_copy_cycles(const LinkTimes& link, Direction direction, std::uint64_t bytes);
 
 }  // namespace lockstep::uvm

@@ -12,7 +12,7 @@ std::uint64_t time_of(std::uint64_t bytes, std::uint64_t fixed, std::uint64_t pe
 
 }  // namespace
 
-/// Migrations of managed pages on a GTX 1080 Ti as nvprof reports them (spec A.7): max(1.75, 0.72 + 0.0840 a
+/// Migrations of managed pages on a GTX 1080 Ti as nvprof reports them (UVMSmart): max(1.75, 0.72 + 0.0840 a
 /// KB) us to the device, within 0.7 % of seven points; 0.85 + 0.0745 a KB us to the host.
 constinit const LinkModel kAffineLink{
     "um_affine", "measured migrations over PCIe 3 x16 (nvprof)",

@@ -6,7 +6,7 @@
 namespace lockstep::uvm {
 
 /// UVMSmart's curve: speed (2a/pi) * atan(0.07292 * KB) GiB/s, a = 12, 24, 48 for 16, 32, 64 GB/s. To be
-/// exact to the cycle the speed is rounded to single precision, everything else is double (spec A.7).
+/// exact to the cycle the speed is rounded to single precision, everything else is double.
 constinit const LinkModel kArctanLink{
     "arctan", "UVMSmart's arctangent curve (uvm.link_gib)",
     [](std::uint64_t bytes, Direction, const LinkParameters& parameters) {

@@ -8,8 +8,8 @@ namespace {
 struct Point {
   std::uint64_t bytes, picoseconds;
 };
-/// cudaMemcpy of a pageable buffer, GTX 1080 Ti, PCIe 3 x16: Table 1 of the V100 report on UVMSmart (spec
-/// A.7); times = size / its bandwidth of 3.2219, 6.4437, 8.4771, 10.508 and 11.223 GiB/s.
+/// cudaMemcpy of a pageable buffer, GTX 1080 Ti, PCIe 3 x16: Table 1 of the V100 report on UVMSmart;
+/// times = size / its bandwidth of 3.2219, 6.4437, 8.4771, 10.508 and 11.223 GiB/s.
 constexpr Point kPoints[] = {{4 << 10, 1184000},
                              {16 << 10, 2368000},
                              {64 << 10, 7200000},

@@ -65,7 +65,7 @@ struct MemoryState {
   Shootdowns shootdowns;
   std::optional<AccessPatterns> patterns;  // with the smart runtime
   DirectoryClient* directory = nullptr;    // null with one device
-  // The first one ends with a synchronisation that copies, the second one never (spec B.1).
+  // The first one ends with a synchronisation that copies, the second one never (UVMSmart).
   bool oversubscribed = false, was_oversubscribed = false;
   bool fruitless = false;  // the last decision found nothing to evict, and nothing has changed since
   bool changed = true;     // something has, since the owner asked last

@@ -1,4 +1,4 @@
-// Sets of the pages of one tree (2 MB): spec part A.1 and B.1 of the project's unified-memory model.
+// Sets of the pages of one tree (2 MB).
 #pragma once
 
 #include <algorithm>

@@ -9,7 +9,7 @@ enum class FaultMode : std::uint8_t { kPerCycle, kDriver };
 /// What a fault costs in kPerCycle: added to the printed time afterwards, or time of the host link before the
 /// fault's transfer.
 enum class FaultCost : std::uint8_t { kAdditive, kInline };
-/// When the driver lets stalled accesses try again (spec D.1).
+/// When the driver lets stalled accesses try again.
 enum class ReplayPolicy : std::uint8_t { kBlock, kBatch, kBatchFlush, kOnce };
 /// Which victims are dropped instead of written back.
 enum class CleanDrop : std::uint8_t { kNever, kReadOnlyTrees, kClean };

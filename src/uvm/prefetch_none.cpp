@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart's on-demand migration: each faulting page by itself (spec B.2).
+/// UVMSmart's on-demand migration: each faulting page by itself.
 constinit const PrefetchPolicy kNoPrefetch{
     "none", "only the faulting page",
     [](const Tree&, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {

@@ -4,7 +4,7 @@ namespace lockstep::uvm {
 
 /// UVMSmart: with each faulting page one drawn from the same tree, unless that one is resident, incoming or
 /// chosen already. A page that faults in the same set may be drawn: it then travels once, with the first list
-/// that has it (spec B.3).
+/// that has it.
 constinit const PrefetchPolicy kRandomPrefetch{
     "random", "one random page of the same 2 MB beside each faulting one",
     [](const Tree& tree, const PageSet& faults, PrefetchContext& context, std::vector<PageSet>& lists) {

@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart: the 64 KB leaf of each faulting page, one list for the tree (spec B.4).
+/// UVMSmart: the 64 KB leaf of each faulting page, one list for the tree.
 constinit const PrefetchPolicy kSequentialPrefetch{
     "sequential", "the 64 KB around each faulting page",
     [](const Tree&, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {

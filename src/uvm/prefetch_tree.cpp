@@ -23,7 +23,7 @@ unsigned fill(PageSet& counted, PageSet& list, unsigned first, unsigned leaves) 
 }  // namespace
 
 /// UVMSmart's tree-based neighbourhood prefetcher: the leaf of each faulting page, then the whole tree from
-/// below, so that filling one node may tip the next (spec B.5).
+/// below, so that filling one node may tip the next.
 constinit const PrefetchPolicy kTreePrefetch{
     "tbn", "tree-based neighbourhood (UVMSmart)",
     [](const Tree& tree, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {

@@ -1,4 +1,4 @@
-// When the device accesses a page on the host instead of bringing it (spec B.8, D.5).
+// When the device accesses a page on the host instead of bringing it (UVMSmart's and the hardware's rules).
 #pragma once
 
 #include <cstdint>

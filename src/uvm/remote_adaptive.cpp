@@ -6,7 +6,7 @@ namespace lockstep::uvm {
 
 /// UVMSmart's -enable_dma 1 (Ganguly et al., "Adaptive page migration for irregular data-intensive
 /// applications under GPU memory oversubscription", IPDPS 2020): the threshold grows with the occupancy of
-/// memory, and once memory is over-subscribed with the round trips of the 64 KB (spec B.8).
+/// memory, and once memory is over-subscribed with the round trips of the 64 KB.
 constinit const RemotePolicy kRemoteAdaptive{
     "adaptive", "a threshold that grows with occupancy, then with round trips", false, false,
     [](const RemoteContext& c) {

@@ -41,7 +41,7 @@ bool Staging::fits(const std::vector<Transfer>& transfers, bool together) const 
   return (together ? sum : largest) <= state_->frames.all();
 }
 
-/// The driver brings all of a block that prefers the device with its first page (spec D.2).
+/// The driver brings all of a block that prefers the device with its first page.
 PrefetchContext Staging::context(TreeIndex index, const PageSet& faults) {
   const Parameters& p = state_->parameters();
   PrefetchContext context{*random_, p.prefetch_threshold};
@@ -54,7 +54,7 @@ PrefetchContext Staging::context(TreeIndex index, const PageSet& faults) {
   return context;
 }
 
-/// For the smart runtime (spec B.9).
+/// For the smart runtime (UVMSmart).
 void Staging::note_pattern(const std::vector<Transfer>& transfers) {
   if (!state_->patterns || transfers.empty()) return;
   PageSet pages;

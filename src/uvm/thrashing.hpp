@@ -1,5 +1,5 @@
 // Pages that go back and forth between processors, and what the driver does about them
-// (open-gpu-kernel-modules, uvm_perf_thrashing.c; spec D.4).
+// (open-gpu-kernel-modules, uvm_perf_thrashing.c).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Pieces of a tree that cross the host link, and how a set of pages is cut into them (spec B.1, D.2).
+// Pieces of a tree that cross the host link, and how a set of pages is cut into them (UVMSmart, driver).
 #pragma once
 
 #include <cstdint>

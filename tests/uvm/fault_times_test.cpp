@@ -11,7 +11,7 @@ namespace lockstep::uvm {
 namespace {
 
 constexpr std::uint64_t kMany = 1 << 18;
-constexpr Cycle kT4 = 2605;  // 4 KB, arctan at 1481 MHz (spec E-15)
+constexpr Cycle kT4 = 2605;  // 4 KB, arctan at 1481 MHz
 
 Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); }
 

@@ -6,7 +6,7 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr Cycle kT4 = 2605, kT60 = 8240, kT2048 = 242080;  // cycles at 1481 MHz: arctan (spec E-15)
+constexpr Cycle kT4 = 2605, kT60 = 8240, kT2048 = 242080;  // cycles at 1481 MHz: arctan
 constexpr Address kBase = 0xc000'0000;
 constexpr std::uint64_t kMany = 1 << 18;
 constexpr std::uint32_t kPage = kPageBytes;
@@ -152,7 +152,7 @@ TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pag
 }
 
 TEST_CASE("the prefetcher of before over-subscription stays away after cudaDeviceSynchronize in UVMSmart") {
-  Parameters p = smart();  // spec B.1, G.1.5
+  Parameters p = smart();
   p.synchronise_copies = true;
   p.prefetcher = index_of(prefetchers(), &kSequentialPrefetch);
   p.prefetcher_oversubscribed = index_of(prefetchers(), &kNoPrefetch);

@@ -11,7 +11,7 @@
 namespace lockstep::uvm {
 namespace {
 
-TEST_CASE("remote: thresholds of UVMSmart (spec E-28)") {
+TEST_CASE("remote: thresholds of UVMSmart") {
   RemoteContext c;
   c.threshold = 8;
   c.penalty = 2;

@@ -16,7 +16,7 @@ std::uint8_t index_of(const Policies& policies, const void* policy) {
   throw std::logic_error("no such policy");
 }
 
-/// UVMSmart's machine: spec A and B.0.
+/// UVMSmart's machine.
 inline Parameters smart() {
   Parameters p;
   p.fault_mode = FaultMode::kPerCycle;

@@ -89,7 +89,7 @@ TEST_CASE("every unit reserved: what is oldest leaves all the same, and is count
 }
 
 TEST_CASE("a unit of which one page is resident leaves with that page") {
-  Parameters p = smart();  // LRU of whole 2 MB, where UVMSmart hangs (spec E-25)
+  Parameters p = smart();  // LRU of whole 2 MB, where UVMSmart hangs
   Rig rig(p, {4 << 20}, 1, 1);
   rig.at(2, 7);
   REQUIRE(rig.run());

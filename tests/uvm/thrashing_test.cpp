@@ -1,4 +1,4 @@
-// Thrashing detection and the smart runtime against the published examples (spec E-32, E-33), and the
+// Thrashing detection and the smart runtime against the published examples, and the
 // patterns against a second implementation.
 #include "uvm/thrashing.hpp"
 
@@ -89,7 +89,7 @@ TEST_CASE("thrashing: a quiet epoch forgets, four times at most") {
   }
 }
 
-TEST_CASE("pattern: the examples of spec E-33") {
+TEST_CASE("pattern: the published examples") {
   const auto run = [](const std::vector<std::vector<std::uint64_t>>& kernels) {
     AccessPatterns p(1);
     for (const auto& blocks : kernels) {
