@@ -10,7 +10,7 @@
 namespace lockstep::checkpoint {
 
 /// What a run is made from, by name: "program", "configuration", ... in the order in which differences are
-/// reported. Who goes on from a checkpoint must be made from the same.
+/// reported. A run can only resume from a checkpoint that was made from the same.
 using MadeFrom = std::vector<std::pair<std::string, std::string>>;
 
 struct Checkpoint {

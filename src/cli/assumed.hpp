@@ -1,4 +1,4 @@
-// `lockstep config --assumed`: what of a GPU nobody has measured, and what it changes.
+// `lockstep config --assumed`: a GPU's parameters that have not been measured, and their influence.
 #pragma once
 
 #include <functional>

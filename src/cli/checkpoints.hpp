@@ -31,9 +31,9 @@ void add_checkpoint_options(boost::program_options::options_description& options
 /// The checkpoints of one run.
 class Checkpoints {
  public:
-  /// Reads the checkpoint to go on from, and sets options.checkpoint, which refers to this object. Says on
-  /// stderr, unless `quiet`, where the run goes on. Throws UserError, also where the folder holds checkpoints
-  /// that the run would replace by earlier ones.
+  /// Reads the checkpoint to resume from, and sets options.checkpoint, which refers to this object. Unless
+  /// `quiet`, prints on stderr where the run resumes. Throws UserError, also where the folder holds
+  /// checkpoints that the run would replace by earlier ones.
   Checkpoints(const CheckpointArguments& arguments, const trace::TraceSet& trace, gpu::RunOptions& options,
               bool quiet);
   Checkpoints(const Checkpoints&) = delete;
@@ -41,8 +41,8 @@ class Checkpoints {
 
   /// The run. A state that does not fit is an InputError.
   [[nodiscard]] gpu::RunResult run(const trace::TraceSet& trace, const gpu::RunOptions& options) const;
-  /// After the run: its exit code, of which `code` is what it would be without checkpoints. A run that is
-  /// complete needs its checkpoints no more.
+  /// After the run: its exit code, of which `code` is what it would be without checkpoints. Removes the
+  /// checkpoints of a complete run.
   [[nodiscard]] int end(int code);
 
  private:
@@ -54,7 +54,7 @@ class Checkpoints {
   [[nodiscard]] bool keep(std::string_view state, std::uint64_t kernels);
 
   CheckpointArguments arguments_;
-  checkpoint::Checkpoint current_;  // the last one; `state` is that to go on from
+  checkpoint::Checkpoint current_;  // the last one; `state` is the one to resume from
   Clock::time_point due_;
   bool written_ = false;  // current_ is in the folder
   bool waiting_ = false;  // for a time at which the state can be taken

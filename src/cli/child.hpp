@@ -22,13 +22,13 @@ struct Start {
   std::string config;                  // INI file with the resolved configuration
   std::string trace;                   // compact trace to write; empty: none
   int socket = -1;                     // the runtime's end of a connection, closed here; -1: none
-  std::uint64_t max_cycles = 0;        // simulated; a kernel that surely takes longer is ended. 0: none is
-  std::uint64_t max_instructions = 0;  // warp instructions that kernels may execute in all. 0: any number
+  std::uint64_t max_cycles = 0;        // simulated; kernels certain to take longer are stopped. 0: no limit
+  std::uint64_t max_instructions = 0;  // warp instructions that all kernels together may execute. 0: no limit
   unsigned threads = 1;                // on which CTAs are executed
   unsigned gpus = 1;                   // that the program sees
-  std::uint32_t multicast = 0;         // of them, a bit each: those that can be in a multicast object
+  std::uint32_t multicast = 0;         // bit d: GPU d can be part of a multicast object
   bool listings = false;               // the runtime sends what PTX kernels are of (cuda::kListingVariable)
-  std::string apart;                   // pairs of them without a way between them (cuda::kApartVariable)
+  std::string apart;                   // pairs of GPUs that are not connected (cuda::kApartVariable)
   std::string links;                   // of them (cuda::kLinksVariable)
 };
 
@@ -43,8 +43,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   [[nodiscard]] bool ended();
-  /// After a signal that ends a run, the program is told so too, a second later. `look`, where given, is
-  /// called all the time.
+  /// A signal that ends the run is passed on to the program a second later. `look`, where given, is called
+  /// repeatedly.
   ChildResult wait(const std::function<void()>& look = {});
   /// What the program executes.
   [[nodiscard]] cuda::Execution execution() const { return execution_.page().read(); }

@@ -1,4 +1,4 @@
-// The command line: one file a subcommand, dispatched from the table in cli.cpp.
+// The command line: one file per subcommand, dispatched from the table in cli.cpp.
 #pragma once
 
 #include <exception>

@@ -1,5 +1,6 @@
 // The subcommands. Each takes argv[0] = its own name, argv[1..] = its arguments, and returns the exit code.
-// What the user can mend is thrown as UserError; main() prints it as the one error line and exits with 2.
+// Errors that the user can correct are thrown as UserError; main() prints it as the one error line and exits
+// with 2.
 #pragma once
 
 namespace lockstep::cli {

@@ -1,4 +1,4 @@
-// What the machine that we run on says: cores, times, names.
+// Facts about the host: cores, times, names.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace lockstep::cli {
 /// Cores that this process may run on (its affinity mask); at least 1.
 [[nodiscard]] unsigned affinity_cores();
 
-/// SLURM_CPUS_PER_TASK, else the first number of OMP_NUM_THREADS, else affinity_cores(). A value that is no
-/// number from 1 to kMaxThreads is passed over.
+/// SLURM_CPUS_PER_TASK, else the first number of OMP_NUM_THREADS, else affinity_cores(). Values
+/// other than a number from 1 to kMaxThreads are ignored.
 [[nodiscard]] unsigned default_threads();
 inline constexpr unsigned kMaxThreads = 1024;
 

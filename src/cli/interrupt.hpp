@@ -11,12 +11,12 @@ void catch_interrupts();
 /// Before catch_interrupts(): all but SIGINT (Ctrl-C) ask for a checkpoint, not for the end.
 void let_signals_ask_for_checkpoints();
 
-/// Whether one has come that ends the run.
+/// Has a signal arrived that ends the run?
 [[nodiscard]] bool interrupted();
-/// Whether one has come that asks for a checkpoint.
+/// Has a signal arrived that asks for a checkpoint?
 [[nodiscard]] bool checkpoint_asked();
 
-/// Which one, for the program that is to be told of it: SIGINT or, for all others, SIGTERM.
+/// The signal to pass on to the program: SIGINT or, for all others, SIGTERM.
 [[nodiscard]] int signal_to_pass_on();
 
 }  // namespace lockstep::cli

@@ -25,7 +25,7 @@ gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
   }
 }
 
-/// Takes in one word. Nothing: more is to be heard.
+/// Processes one word. nullopt: more words follow.
 std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock) {
   switch (word_) {
     case Word::kFile:
@@ -50,7 +50,7 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
         answer(clock);
         return std::nullopt;
       }
-      asked_ = true;  // what was asked for before is simulated first
+      asked_ = true;  // earlier work is simulated first
       return news(Until::kTaken, false);
     case Word::kFailed: {
       trace::ByteReader in(content_);
@@ -59,7 +59,7 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
     }
     case Word::kEnd:
       end();
-      return news(Until::kTaken, true);  // what another program of the same script says is not heard
+      return news(Until::kTaken, true);  // words of another program of the same script are ignored
     case Word::kTime:
     case Word::kClocks:
       break;

@@ -17,7 +17,8 @@ namespace lockstep::cli {
 
 class LiveProgram final : public gpu::Program {
  public:
-  /// Takes `fd` over. `give_up`: the user has had enough; the program then counts as ended.
+  /// Takes `fd` over. `give_up` returns true once the user has asked for the end; the program then counts as
+  /// ended.
   LiveProgram(int fd, bool strict, std::function<bool()> give_up);
 
   [[nodiscard]] News listen(const gpu::HostClock& clock) override;
@@ -27,14 +28,14 @@ class LiveProgram final : public gpu::Program {
   }
   [[nodiscard]] bool asks_clocks(std::uint32_t kernel) const override { return clocked_.count(kernel) > 0; }
 
-  /// What PTX a kernel is of; null: the program has not said it.
+  /// The PTX that a kernel comes from; null: the program has not sent it.
   [[nodiscard]] const cuda::Listing* listing(std::uint32_t kernel) const;
 
-  /// It said that its trace is complete.
+  /// The program has reported its trace as complete.
   [[nodiscard]] bool ended_well() const { return ended_well_; }
-  /// A kernel of it that has failed, the last one.
+  /// The last of its kernels that failed.
   [[nodiscard]] const std::optional<cuda::FailedKernel>& failed() const { return failed_; }
-  /// The simulation has ended: the program goes on without.
+  /// The simulation has ended; the program continues without it.
   void leave() { wire_.close(); }
 
  private:
@@ -57,7 +58,7 @@ class LiveProgram final : public gpu::Program {
   std::vector<std::optional<std::uint64_t>> listing_of_;  // by kernel, where one has a listing
   cuda::Word word_ = cuda::Word::kEnd;
   trace::Bytes content_;
-  bool asked_ = false;  // word_ is a question that waits for its answer
+  bool asked_ = false;  // word_ is a request that awaits its reply
   bool ended_well_ = false;
   std::optional<cuda::FailedKernel> failed_;
 };

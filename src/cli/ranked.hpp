@@ -15,11 +15,12 @@ namespace lockstep::cli {
 /// which is the same in all.
 int as_rank(const std::function<int(ranks::Group*)>& command);
 
-/// Before the run of one of several ranks: which devices are its own; only the first has results to write.
+/// Before the run of one of several ranks: selects its devices; only the first rank writes results.
 /// Throws UserError where the ranks differ in what they are to simulate, or cannot do it together.
 void prepare_rank(RunArguments& arguments, const trace::TraceSet& trace, ranks::Group& group);
 
-/// For commands that know no ranks: prints the error and is true where this process is one of several.
+/// For commands that do not support ranks: where this process is one of several, prints an error and returns
+/// true.
 [[nodiscard]] bool refuse_ranks(const std::string& command, const std::string& instead);
 
 }  // namespace lockstep::cli

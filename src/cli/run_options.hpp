@@ -53,7 +53,7 @@ void add_run_options(boost::program_options::options_description& options);
 [[nodiscard]] RunArguments run_arguments(std::string_view command,
                                          const boost::program_options::variables_map& values);
 
-/// nullopt: the help was asked for and printed. Resolves the configuration and warns on stderr where more
+/// nullopt: only the help was printed. Resolves the configuration and warns on stderr where more
 /// threads are asked for than cores are there.
 [[nodiscard]] std::optional<RunArguments> parse_run(int argc, char** argv);
 
@@ -74,7 +74,7 @@ void check_outputs(const RunArguments& arguments);
 [[nodiscard]] int run_launch_script(RunArguments& arguments, const std::string& script, int argc,
                                     char** argv);
 
-/// Said where a program has launched no kernel.
+/// Printed where a program has launched no kernel.
 inline constexpr const char* kNoKernels =
     "lockstep: the program launched no kernel, or one failed: nothing to simulate\n";
 

@@ -1,4 +1,4 @@
-// Programs whose runtime nothing can take the place of.
+// Programs whose CUDA runtime cannot be replaced.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 namespace lockstep::cli {
 
 /// `command` as posix_spawnp() finds it. Throws UserError where it is an ELF file without a program
-/// interpreter (System V ABI, PT_INTERP): linked with -static, it loads no library, and no hook. What is not
-/// there, or no ELF file of 64 bits, is somebody else's affair.
+/// interpreter (System V ABI, PT_INTERP): linked with -static, it loads no library, and no hook. Files
+/// that do not exist or are not 64-bit ELF are left to the caller.
 void refuse_static(const std::string& command);
 
 }  // namespace lockstep::cli

@@ -15,7 +15,7 @@ struct SweepJobs {
   std::vector<study::PlannedRun> runs;  // the table's rows
   std::vector<std::string> keys;        // of each run
   std::vector<study::Job> jobs;         // one for each different key, in the order in which they appear
-  std::vector<std::string> names;       // of the jobs, for people: of the first run that needs it
+  std::vector<std::string> names;       // readable names of the jobs: of the first run that needs each
 };
 
 /// Reads the options, configurations and traces of all runs, as `lockstep run` and `exec` would, in the

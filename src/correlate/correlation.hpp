@@ -24,11 +24,11 @@ struct Correlation {
 /// Groups the pairs.
 [[nodiscard]] Correlation correlate(Matched matched, std::vector<std::string> unknown);
 
-/// Tables for people. `all_pairs`: also a line for each pair.
+/// Readable tables. `all_pairs`: also a line for each pair.
 [[nodiscard]] std::string to_text(const Correlation& correlation, bool all_pairs);
 /// {"schema":1,"by_counter":[...],"by_program":[...],"pairs":[...],"unmatched":[...],"unknown_metrics":[...]}.
 [[nodiscard]] std::string to_json(const Correlation& correlation);
-/// program,kernel,launch,instances,counter,hardware,simulated,error; a row a pair.
+/// program,kernel,launch,instances,counter,hardware,simulated,error; one row per pair.
 [[nodiscard]] std::string to_csv(const Correlation& correlation);
 
 /// The counter's pairs, measured against simulated on logarithmic axes, a colour for each program.

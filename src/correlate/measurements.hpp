@@ -1,4 +1,4 @@
-// Measurements of hardware from the files that profilers and people write.
+// Measurements of hardware from files of profilers and from handwritten ones.
 #pragma once
 
 #include <array>

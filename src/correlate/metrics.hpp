@@ -1,4 +1,4 @@
-// What a profiler's metric is called in stats.json: a table, one row a metric.
+// What a profiler's metric is called in stats.json: a table, one row per metric.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ struct Metric {
 };
 [[nodiscard]] std::span<const Metric> metrics();
 
-/// Ours for a profiler's; nullopt: it has no counterpart.
+/// Our name of a profiler's metric; nullopt: it has no counterpart.
 [[nodiscard]] std::optional<std::string_view> counter_of(std::string_view profiler);
 
 /// Not in stats.json, but a sum of what is: launch_cycles + cycles.

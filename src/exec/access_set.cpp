@@ -123,13 +123,13 @@ void AccessSet::reduce(const Reduction& one) {
   set_bits(words(reduced_), first, last);
 }
 
-bool AccessSet::disturbs(const AccessSet& other) const {
+bool AccessSet::conflicts_with(const AccessSet& other) const {
   const auto differs = [&](const Reduction& one) {
     const Reduction* const theirs = other.reductions_.find(one.at);
     return theirs && theirs->fn != one.fn;
   };
   const auto reductions = reductions_.all();
-  return std::any_of(reductions.begin(), reductions.end(), differs) || words_meet(other);
+  return std::any_of(reductions.begin(), reductions.end(), differs) || words_overlap(other);
 }
 
 void AccessSet::apply() const {
@@ -142,7 +142,7 @@ void AccessSet::apply() const {
   }
 }
 
-bool AccessSet::words_meet(const AccessSet& other) const {
+bool AccessSet::words_overlap(const AccessSet& other) const {
   const auto bits = [](const SparseBytes& of, std::uint64_t chunk) { return words(of) + chunk * kChunkBits; };
   return std::any_of(chunks_.begin(), chunks_.end(), [&](std::uint64_t chunk) {
     if (other.touched_.data()[chunk] == std::byte{0}) return false;

@@ -76,7 +76,7 @@ class AccessSet {
   [[nodiscard]] bool foreign() const { return foreign_; }
   /// Does this one write a word that the other reads, writes or reduces, or reduce one that the other reads
   /// or reduces by another operation?
-  [[nodiscard]] bool disturbs(const AccessSet& other) const;
+  [[nodiscard]] bool conflicts_with(const AccessSet& other) const;
   /// Gives memory what this part has reduced. Which part is first makes no difference.
   void apply() const;
   /// Gives the lines that this one kept their bytes back.
@@ -95,7 +95,7 @@ class AccessSet {
     return (from >> kChunkShift == latest_ && to >> kChunkShift == latest_) || reach_chunks(from, to);
   }
   [[nodiscard]] bool reach_chunks(std::uint64_t from, std::uint64_t to);
-  [[nodiscard]] bool words_meet(const AccessSet& other) const;
+  [[nodiscard]] bool words_overlap(const AccessSet& other) const;
 
   Undo& undo_;
   std::uint64_t arena_bytes_;

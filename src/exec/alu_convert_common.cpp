@@ -1,4 +1,4 @@
-// The conversions of cvt that programs do all the time, as functions of their own.
+// The most frequent conversions of cvt, as functions of their own.
 #include <cmath>
 
 #include "exec/alu_families.hpp"

@@ -21,7 +21,7 @@ LaneOp select_directed(const Form& form, Direction to, unsigned flags);
 LaneOp select_sign(const Form& form);
 LaneOp select_approx(const Form& form);
 LaneOp select_convert(const Form& form);
-/// Conversions that programs do all the time. False: not one of those.
+/// The most frequent conversions. False: not one of those.
 bool select_common_convert(const Form& form, LaneOp& out);
 LaneOp select_warp(const Form& form);
 LaneOp select_matrix(const Form& form);

@@ -40,8 +40,8 @@ void shfl(const LaneArgs& args, u64 mode) {
     const bool valid = mode == kUp ? from >= high : from <= high;
     if (valid) in_range |= 1u << lane;
     const int given = valid ? from : lane;
-    // What a lane gives that takes no part is left open by the ISA; programs made for the hardware count on
-    // 0.
+    // The ISA leaves open what a lane that takes no part contributes; programs made for the hardware rely
+    // on 0.
     value[lane] = (args.present >> given & 1) != 0 ? static_cast<u32>(source.lane[given]) : 0;
   });
   each(args.mask, [&](int lane) {
@@ -68,7 +68,7 @@ void vote(const LaneArgs& args, u64 how) {
 }
 
 /// `all`: match.all, otherwise match.any. A lane that the member mask does not name learns the same of the
-/// named ones as they do: PTX leaves it open, programs made for the hardware count on it.
+/// named ones as they do: PTX leaves it open, programs made for the hardware rely on it.
 template <class T>
 void match(const LaneArgs& args, u64 all) {
   const u32 lanes = members(args, 1);

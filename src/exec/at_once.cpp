@@ -69,7 +69,7 @@ void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::
     for (std::uint64_t index = first; index < ctas && !failed; index += threads) {
       cta.start(part.machine, index, sink ? &record : nullptr);
       if (cta.run() != Cta::State::kDone || part.accesses.foreign()) failed = true;
-      part.machine.tell_observer(1, [] { return std::string(); });
+      part.machine.notify_observer(1, [] { return std::string(); });
       if (sink && !failed) sink->take(first, record, failed);
     }
     if (sink && !failed) sink->end(first, failed);
@@ -81,7 +81,7 @@ void run_part(Part& part, unsigned first, unsigned threads, CtaSink* sink, std::
 bool independent(const std::vector<std::unique_ptr<Part>>& parts) {
   for (const auto& part : parts)
     for (const auto& other : parts)
-      if (part != other && part->accesses.disturbs(other->accesses)) return false;
+      if (part != other && part->accesses.conflicts_with(other->accesses)) return false;
   return true;
 }
 

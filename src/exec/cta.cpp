@@ -12,7 +12,7 @@
 namespace lockstep::exec {
 
 namespace {
-constexpr unsigned kTiredRounds = 16;  // rounds of full turns until a CTA counts as spinning
+constexpr unsigned kRoundsBeforeSpinning = 16;  // rounds of full turns until a CTA counts as spinning
 // Before a CTA whose warps only wait for each other asks whether it gets any further.
 constexpr std::uint64_t kPatience = 256, kLong = kTurn;  // rounds, instructions
 }  // namespace
@@ -62,13 +62,13 @@ bool Cta::finish_round() {
     const std::uint64_t before = machine_->counts.warp_instructions, phases = state_.phases;
     const Turn turn = warp.run();
     round_.spinning |= turn == Turn::kSpinning;
-    round_.tired |= turn == Turn::kTired;
+    round_.tired |= turn == Turn::kTurnOver;
     round_.sliced |= turn == Turn::kSliced;
     const bool executed = machine_->counts.warp_instructions != before;
     round_.rested |= executed && (turn == Turn::kDone || turn == Turn::kBlocked);
     round_.further |= turn != Turn::kSpinning && executed;
     round_.further |= state_.phases != phases;  // somebody who spins will get further
-    if (machine_->observer_waits()) tell_observer();
+    if (machine_->observer_waits()) notify_observer();
     if (machine_->options.interrupt && machine_->options.interrupt->load(std::memory_order_relaxed))
       return false;
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions) break;
@@ -77,8 +77,8 @@ bool Cta::finish_round() {
   return true;
 }
 
-void Cta::tell_observer() const {
-  machine_->tell_observer(0, [this] {
+void Cta::notify_observer() const {
+  machine_->notify_observer(0, [this] {
     std::string text;
     dump(text);
     return text;
@@ -88,24 +88,24 @@ void Cta::tell_observer() const {
 bool Cta::release(Divergence::Hold hold) {
   bool released = false;
   for (Warp& warp : warps_)
-    if (!warp.done()) released |= warp.release_meetings(hold);
+    if (!warp.done()) released |= warp.release_reconvergence(hold);
   return released;
 }
 
 /// After a round. All of them poll together, with barriers in between.
-bool Cta::stands_still(StandStill& still, std::uint64_t before) const {
+bool Cta::is_livelocked(LivelockDetector& still, std::uint64_t before) const {
   if (!machine_->options.may_wait) return false;
   const auto answer = still.round(machine_->counts.warp_instructions - before, [this] {
     Fingerprint print;
     add_to(print);
     return print.value();
   });
-  return answer == StandStill::Answer::kStands || answer == StandStill::Answer::kDead;
+  return answer == LivelockDetector::Answer::kStands || answer == LivelockDetector::Answer::kDead;
 }
 
 Cta::State Cta::run() {
   unsigned tired_rounds = 0;
-  StandStill still(machine_->watch, kPatience, kLong);
+  LivelockDetector still(machine_->watch, kPatience, kLong);
   const std::uint64_t before = machine_->counts.warp_instructions;
   for (;;) {
     if (!finish_round()) return State::kInterrupted;
@@ -116,8 +116,8 @@ Cta::State Cta::run() {
     if (machine_->counts.warp_instructions >= machine_->options.max_instructions)
       fault(FaultKind::kInstructionLimit, "the launch may still be running");
     if (tired || !sliced || rested) tired_rounds = tired ? tired_rounds + 1 : 0;
-    if (!sliced && stands_still(still, before)) return State::kSpinning;
-    if (further && tired_rounds < kTiredRounds) {
+    if (!sliced && is_livelocked(still, before)) return State::kSpinning;
+    if (further && tired_rounds < kRoundsBeforeSpinning) {
       stuck_ = false;
       continue;
     }

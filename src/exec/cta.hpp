@@ -75,9 +75,9 @@ class Cta {
     bool sliced = false, rested = false;  // one goes on next time; one has ended or come to a barrier
   };
   bool finish_round();
-  void tell_observer() const;
+  void notify_observer() const;
   bool release(Divergence::Hold hold);
-  [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t instructions) const;
+  [[nodiscard]] bool is_livelocked(LivelockDetector& still, std::uint64_t instructions) const;
 
   Machine* machine_ = nullptr;
   CtaRecord* record_ = nullptr;

@@ -79,7 +79,7 @@ class Decoder {
   void decode_atomic(const Inst& inst, Operation& op);
   void decode_multimem(const Inst& inst, Operation& op);
   void decode_stack(const Inst& inst, Operation& op);
-  [[nodiscard]] std::uint32_t told_mbarrier(const Inst& inst, Operation& op);
+  [[nodiscard]] std::uint32_t completion_mbarrier(const Inst& inst, Operation& op);
   void decode_convert_address(const Inst& inst, Operation& op);
 
   // decode_poll.cpp

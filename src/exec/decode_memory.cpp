@@ -190,7 +190,7 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
 }
 
 /// The mbarrier that st.async and red.async tell: a MemoryForm, ~0 for the other forms.
-std::uint32_t Decoder::told_mbarrier(const Inst& inst, Operation& op) {
+std::uint32_t Decoder::completion_mbarrier(const Inst& inst, Operation& op) {
   if (!inst.has(Mod::kMbarrierCompleteTxBytes)) return ~0u;
   if (inst.operands.size() < 3) fail("the mbarrier is missing");
   MemoryForm place = address_form(inst.operands[2], ptx::Space::kSharedCluster, op);
@@ -201,7 +201,7 @@ std::uint32_t Decoder::told_mbarrier(const Inst& inst, Operation& op) {
 void Decoder::decode_store(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 2) fail("an operand is missing");
   if (inst.has(Mod::kBulk)) fail("needs a GPU later than sm_90");
-  op.second = told_mbarrier(inst, op);
+  op.second = completion_mbarrier(inst, op);
   MemoryForm form = address_form(inst.operands[0], inst.form.space(), op);
   const ptx::Type type = inst.form.last_type();
   std::vector<Slot> sources;
@@ -258,7 +258,7 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   op.detail = add_memory(form);
   op.second = static_cast<std::uint32_t>(out_.atomics_.size());
   const bool unread = !returns || unread_result(inst.operands[0]);
-  const std::uint32_t mbarrier = returns ? ~0u : told_mbarrier(inst, op);
+  const std::uint32_t mbarrier = returns ? ~0u : completion_mbarrier(inst, op);
   const bool commutes = unread && mbarrier == ~0u && !compare && atomic_commutes(inst.form);
   out_.atomics_.push_back({*fn, *global, compare, returns, commutes, mbarrier});
   set_operands(op, destinations, sources);

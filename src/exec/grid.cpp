@@ -81,7 +81,7 @@ struct Grid::State {
   bool run_others(std::uint64_t index, bool& further);
   bool ask_server();
   [[nodiscard]] bool has_room() const;
-  [[nodiscard]] bool stands_still(StandStill& still, std::uint64_t before);
+  [[nodiscard]] bool is_livelocked(LivelockDetector& still, std::uint64_t before);
   void fault_at_spinner();
   void mark();
   void cut();
@@ -227,7 +227,7 @@ bool Grid::State::ask_server() {
 }
 
 /// After a round of all CTAs, none of which has ended or waits for another one only.
-bool Grid::State::stands_still(StandStill& still, std::uint64_t before) {
+bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
   const auto answer = still.round(machine.counts.warp_instructions - before, [this] {
     Fingerprint print;
     print.add(started.size());
@@ -237,10 +237,10 @@ bool Grid::State::stands_still(StandStill& still, std::uint64_t before) {
     }
     return print.value();
   });
-  if (answer == StandStill::Answer::kBegun) mark();
-  if (answer == StandStill::Answer::kStands) cut();
-  if (answer == StandStill::Answer::kDead) fault_at_spinner();
-  return answer == StandStill::Answer::kStands;
+  if (answer == LivelockDetector::Answer::kBegun) mark();
+  if (answer == LivelockDetector::Answer::kStands) cut();
+  if (answer == LivelockDetector::Answer::kDead) fault_at_spinner();
+  return answer == LivelockDetector::Answer::kStands;
 }
 
 /// Where nobody can change what the spinning threads look at.
@@ -275,7 +275,7 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   s.waits = false;
   s.start_cluster(index);
   State::Slot& slot = *s.started.at(index);
-  StandStill still(s.machine.watch, kPatience, kLong);
+  LivelockDetector still(s.machine.watch, kPatience, kLong);
   std::uint64_t before = s.machine.counts.warp_instructions;
   while (slot.state != Cta::State::kDone) {
     slot.state = slot.cta.run();
@@ -283,12 +283,12 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
     if (slot.state == Cta::State::kDone) break;
     if (!s.help(index)) return false;
     if (std::exchange(s.served, false)) still.restart(), before = s.machine.counts.warp_instructions;
-    if (s.machine.options.may_wait && s.stands_still(still, before)) {
+    if (s.machine.options.may_wait && s.is_livelocked(still, before)) {
       s.waits = true;
       return false;
     }
   }
-  s.machine.tell_observer(1, [] { return std::string(); });
+  s.machine.notify_observer(1, [] { return std::string(); });
   if (record) std::swap(*record, slot.record);
   s.resting.push_back(std::move(s.started.at(index)));
   s.started.erase(index);

@@ -18,7 +18,7 @@ Dim3 Machine::thread_id(std::uint32_t linear) const {
   return {linear % b.x, linear / b.x % b.y, linear / b.x / b.y};
 }
 
-void Machine::tell_observer(std::uint64_t ctas, const std::function<std::string()>& dump) {
+void Machine::notify_observer(std::uint64_t ctas, const std::function<std::string()>& dump) {
   if (options.observer == nullptr) return;
   const RunCounts executed{counts.warp_instructions - observed.warp_instructions,
                            counts.thread_instructions - observed.thread_instructions};

@@ -52,7 +52,7 @@ struct Machine {
            counts.warp_instructions - observed.warp_instructions >= LaunchObserver::kSteps;
   }
   /// Tells the observer, if there is one.
-  void tell_observer(std::uint64_t ctas, const std::function<std::string()>& dump);
+  void notify_observer(std::uint64_t ctas, const std::function<std::string()>& dump);
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;

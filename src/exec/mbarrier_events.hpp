@@ -1,5 +1,5 @@
 // What the timing model must know of a CTA's mbarriers: it does not execute, so the record says for each
-// arrival which mbarrier hears of it, and for each successful test how many events that mbarrier had had when
+// arrival which mbarrier it goes to, and for each successful test how many events that mbarrier had had when
 // the phase was complete.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace lockstep::exec {
 
-/// Events are arrivals and ends of bulk copies that the CTA's own warps make. What other CTAs of its cluster
-/// do at its mbarriers is none: the timing model does not wait for it.
+/// Events are arrivals and completions of bulk copies by the CTA's own warps. What other CTAs of its cluster
+/// do at its mbarriers does not count: the timing model does not wait for it.
 class MbarrierEvents {
  public:
   struct Mbarrier {

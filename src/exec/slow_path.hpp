@@ -12,8 +12,8 @@ struct Form;
 
 namespace lockstep::exec {
 
-/// The lanes of args.mask whose operands the sequence does not do: zeros, denormal, huge and no numbers, and
-/// what makes such a result. To be asked before the destination is written.
+/// The lanes of args.mask whose operands the sequence does not do: zeros, denormals,
+/// huge values and NaNs, and operands with such a result. To be asked before the destination is written.
 using SlowPathFn = LaneMask (*)(const LaneArgs& args);
 
 /// Of div, rcp and sqrt of f32 and f64 that round; nullptr for other instructions. What FCHK, which checks

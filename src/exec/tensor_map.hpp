@@ -1,5 +1,5 @@
-// Tensor maps: the 128-byte objects that bulk tensor copies take. Their form is the driver's own secret; this
-// is ours, made by cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col and read by the executor.
+// Tensor maps: the 128-byte objects that bulk tensor copies take. NVIDIA's format is not public; this
+// one is ours, made by cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col and read by the executor.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr unsigned kTensorMapBytes = 128, kTensorMapAlign = 64, kMaxTenso
 
 /// What a copy takes of a tensor in global memory: a tile, or pixels of images for a convolution (im2col).
 /// Dimension 0 is the innermost one; of images the channels, then W (H, D), and N last. Limits and meaning:
-/// cuda.h, cuTensorMapEncodeTiled and -Im2col; interleaved layouts and the filling with NaN are not there.
+/// cuda.h, cuTensorMapEncodeTiled and -Im2col; interleaved layouts and filling with NaN are not supported.
 struct TensorMap {
   ptx::Type type = ptx::Type::kU8;
   std::uint32_t rank = 1;

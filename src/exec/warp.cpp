@@ -57,14 +57,14 @@ Turn Warp::run() {
       state_.now.spun = state_.now.spins >= kSpinsLeft;  // it has spun, and sees the same still
       paths_.put_back(state_.now);
       sliced_ = true;
-      return any_goes_on() ? Turn::kSliced : Turn::kSpinning;
+      return any_can_run() ? Turn::kSliced : Turn::kSpinning;
     }
-    if (stop == Stop::kSpun || stop == Stop::kTired || stop == Stop::kWaits) {
-      state_.now.spun = stop != Stop::kTired;
+    if (stop == Stop::kSpun || stop == Stop::kTurnOver || stop == Stop::kWaits) {
+      state_.now.spun = stop != Stop::kTurnOver;
       state_.now.spins = kSpinsLeft;
       if (state_.now.spun) state_.polls.ask_again();
       paths_.put_back(state_.now);
-      if (stop == Stop::kTired) return Turn::kTired;
+      if (stop == Stop::kTurnOver) return Turn::kTurnOver;
       if (stop == Stop::kWaits) return Turn::kSpinning;
     } else {
       paths_.forget_spun();
@@ -79,7 +79,7 @@ Turn Warp::run() {
 }
 
 /// Is there a split that is ready and does not spin?
-bool Warp::any_goes_on() const {
+bool Warp::any_can_run() const {
   for (const Split& split : paths_.others())
     if (split.state == Split::State::kReady && !split.spun) return true;
   return false;
@@ -106,7 +106,7 @@ Warp::Stop Warp::run_split() {
   for (;;) {
     if constexpr (kSlices)
       if (slice_ == 0) return Stop::kSliced;
-    if (state_.now.pc == paths_.meet()) {
+    if (state_.now.pc == paths_.reconvergence_pc()) {
       if (!paths_.arrive(state_)) return Stop::kGone;
       continue;
     }
@@ -144,7 +144,8 @@ Warp::Stop Warp::run_split() {
     }
     if (state_.now.spins >= kSpinLimit) return spun();
     // At the end of a loop's body, so that the next turn begins where this one did.
-    if (budget_ <= 0 && op.handler >= Handler::kBranch && op.handler <= Handler::kCall) return Stop::kTired;
+    if (budget_ <= 0 && op.handler >= Handler::kBranch && op.handler <= Handler::kCall)
+      return Stop::kTurnOver;
   }
 }
 
@@ -290,8 +291,8 @@ void Warp::kill(LaneMask lanes) {
   cta_->lanes_exited();
 }
 
-bool Warp::release_meetings(Divergence::Hold hold) {
-  const bool released = paths_.release_meetings(state_, hold);
+bool Warp::release_reconvergence(Divergence::Hold hold) {
+  const bool released = paths_.release_reconvergence(state_, hold);
   if (released) print_.reset();
   return released;
 }

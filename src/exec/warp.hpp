@@ -5,10 +5,10 @@
 //
 // Progress (independent thread scheduling). A split that reads the same value from the same place kSpinLimit
 // times is *spinning*: others of its warp run, then other warps, then other CTAs. When that does not help,
-// lanes that wait at a meeting go on without the spinning ones (Warp::release_meetings); also where otherwise
-// every thread would wait at a barrier or for lanes of its warp, as for `if (thread == 0) { ...; bar.sync; }`
-// or a shuffle there: in machine code the other lanes exit. All of this counts operations, never time, so
-// results are the same in every run.
+// lanes that wait at a reconvergence point continue without the spinning ones (Warp::release_reconvergence);
+// also where otherwise every thread would wait at a barrier or for lanes of its warp, as for `if (thread ==
+// 0) { ...; bar.sync; }` or a shuffle there: in machine code the other lanes exit. All of this counts
+// operations, never time, so results are the same in every run.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace lockstep::exec {
 
 inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at most before others do
 
-enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTired, kSliced };
+enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTurnOver, kSliced };
 
 class Cta;
 
@@ -38,8 +38,8 @@ class Warp {
 
   [[nodiscard]] bool done() const { return state_.live == 0; }
   [[nodiscard]] LaneMask live() const { return state_.live; }
-  /// Lets lanes that wait at a meeting for such ones go on. False: there are none.
-  bool release_meetings(Divergence::Hold hold);
+  /// See Divergence::release_reconvergence().
+  bool release_reconvergence(Divergence::Hold hold);
   /// A barrier of the CTA is complete: its splits go on.
   void release_barrier(std::uint32_t barrier, const Reduced& reduced);
   /// Have all lanes that are left arrived at the cluster's barrier?
@@ -62,7 +62,7 @@ class Warp {
     kGone,
     kBlocked,
     kSpun,
-    kTired,
+    kTurnOver,
     kWaits,  // all of the warp
     kSliced
   };
@@ -71,7 +71,7 @@ class Warp {
   template <bool kChecked, bool kSlices>
   Stop run_split();
   [[nodiscard]] Stop run_split_as_asked();
-  [[nodiscard]] bool any_goes_on() const;
+  [[nodiscard]] bool any_can_run() const;
   void step_lane(const Operation& op, LaneMask active);
   [[nodiscard]] Stop spun() const;
   Stop step_async(const Operation& op, LaneMask active, bool& stop);

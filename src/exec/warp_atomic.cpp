@@ -101,7 +101,7 @@ void execute_atomic(WarpState& warp, const Operation& op, LaneMask active) {
   if (signals) after_signal(warp, words);
   if (!what.fn) return;
   if (what.returns) note_poll(warp, active, a, old, what.compare);
-  if (what.mbarrier != ~0u) tell_mbarriers(warp, what.mbarrier, active, bytes);
+  if (what.mbarrier != ~0u) complete_bytes_of_lanes(warp, what.mbarrier, active, bytes);
 }
 
 }  // namespace lockstep::exec

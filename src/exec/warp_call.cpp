@@ -33,7 +33,7 @@ void call_indirect(WarpState& warp, Divergence& paths, const CallSite& site, std
       push_frame(warp, site, function, same, warp.now);
       break;
     }
-    paths.open_meeting(warp, meet);
+    paths.add_reconvergence_point(warp, meet);
     Split other = warp.now;
     other.mask = same;
     warp.now.mask &= ~same;
@@ -52,7 +52,7 @@ bool execute_call(WarpState& warp, Divergence& paths, const Operation& op, LaneM
     return true;
   }
   if (active != warp.now.mask) {  // those that do not call wait behind
-    paths.open_meeting(warp, op.meet);
+    paths.add_reconvergence_point(warp, op.meet);
     paths.split_off(warp, warp.now.mask & ~active, warp.now.pc + 1);
   }
   if (site.function != ~0u)
@@ -73,7 +73,7 @@ bool execute_return(WarpState& warp, Divergence& paths, LaneMask active) {
     ++warp.now.pc;
     return true;
   }
-  if (paths.meets_at_return(warp.now)) return paths.arrive(warp);
+  if (paths.reconverges_at_return(warp.now)) return paths.arrive(warp);
   pop_frame(warp, warp.now);
   paths.enter(warp);
   return true;

@@ -10,7 +10,7 @@ void Divergence::start(LaneMask live, std::uint32_t pc) {
   all.pc = pc;
   all.mask = live;
   splits_.assign(1, all);
-  meetings_.assign(1, Meeting{kNowhere, 0, 0, live, 0});
+  points_.assign(1, ReconvergencePoint{kNowhere, 0, 0, live, 0});
 }
 
 bool Divergence::pick(WarpState& warp) {
@@ -21,7 +21,7 @@ bool Divergence::pick(WarpState& warp) {
     splits_.erase(splits_.begin() + static_cast<std::ptrdiff_t>(i));
     for (std::size_t j = splits_.size(); j-- > 0;) {
       const Split& other = splits_[j];
-      if (other.state != Split::State::kReady || other.pc != now.pc || other.meeting != now.meeting ||
+      if (other.state != Split::State::kReady || other.pc != now.pc || other.point != now.point ||
           other.frame != now.frame)
         continue;
       now.mask |= other.mask;
@@ -41,22 +41,22 @@ bool Divergence::forget_spun() {
 void Divergence::split_off(WarpState& warp, LaneMask lanes, std::uint32_t pc) {
   Split& other = splits_.emplace_back();
   other.pc = pc;
-  other.meeting = warp.now.meeting;
+  other.point = warp.now.point;
   other.frame = warp.now.frame;
   other.mask = lanes;
   warp.now.mask &= ~lanes;
 }
 
-void Divergence::open_meeting(WarpState& warp, std::uint32_t at) {
+void Divergence::add_reconvergence_point(WarpState& warp, std::uint32_t at) {
   Split& now = warp.now;
-  const Meeting& current = meetings_[now.meeting];
+  const ReconvergencePoint& current = points_[now.point];
   if (at == kNowhere || (current.at == at && current.frame == now.frame)) return;
   std::size_t free = 1;
-  while (free < meetings_.size() && meetings_[free].expected != 0) ++free;
-  if (free == meetings_.size()) meetings_.emplace_back();
-  meetings_[free] = {at, now.frame, now.meeting, now.mask, 0};
-  now.meeting = static_cast<std::uint32_t>(free);
-  if (at != kAtReturn) meet_ = at;
+  while (free < points_.size() && points_[free].expected != 0) ++free;
+  if (free == points_.size()) points_.emplace_back();
+  points_[free] = {at, now.frame, now.point, now.mask, 0};
+  now.point = static_cast<std::uint32_t>(free);
+  if (at != kAtReturn) reconvergence_pc_ = at;
 }
 
 void Divergence::branch(WarpState& warp, const Operation& op, LaneMask taken) {
@@ -66,7 +66,7 @@ void Divergence::branch(WarpState& warp, const Operation& op, LaneMask taken) {
   } else if (taken == now.mask) {
     now.pc = op.target;
   } else {
-    open_meeting(warp, op.meet);
+    add_reconvergence_point(warp, op.meet);
     split_off(warp, taken, op.target);
     ++now.pc;
   }
@@ -75,7 +75,7 @@ void Divergence::branch(WarpState& warp, const Operation& op, LaneMask taken) {
 void Divergence::branch_table(WarpState& warp, const Operation& op, LaneMask active) {
   Split& now = warp.now;
   if (active != now.mask) {
-    open_meeting(warp, op.meet);
+    add_reconvergence_point(warp, op.meet);
     split_off(warp, now.mask & ~active, now.pc + 1);
   }
   if (now.mask == 0) return;
@@ -94,36 +94,36 @@ void Divergence::branch_table(WarpState& warp, const Operation& op, LaneMask act
     if (left == 0) {
       now.pc = targets[which];
     } else {
-      open_meeting(warp, op.meet);
+      add_reconvergence_point(warp, op.meet);
       split_off(warp, same, targets[which]);
     }
   }
 }
 
 void Divergence::wait_at_return(WarpState& warp, LaneMask lanes) {
-  open_meeting(warp, kAtReturn);
-  meetings_[warp.now.meeting].arrived |= lanes;
+  add_reconvergence_point(warp, kAtReturn);
+  points_[warp.now.point].arrived |= lanes;
   warp.now.mask &= ~lanes;
 }
 
-/// Lanes that met go on behind the meeting.
-void Divergence::go_on(WarpState& warp, std::uint32_t meeting, LaneMask lanes, Split& split) const {
-  const Meeting& met = meetings_[meeting];
+/// The lanes that have reconverged continue at the point.
+void Divergence::go_on(WarpState& warp, std::uint32_t point, LaneMask lanes, Split& split) const {
+  const ReconvergencePoint& met = points_[point];
   split = {};
   split.mask = lanes;
-  split.meeting = met.parent;
+  split.point = met.parent;
   split.frame = met.frame;
   split.pc = met.at;
   if (met.at == kAtReturn) pop_frame(warp, split);
 }
 
 bool Divergence::arrive(WarpState& warp) {
-  const std::uint32_t index = warp.now.meeting;
-  Meeting& meeting = meetings_[index];
-  meeting.arrived |= warp.now.mask;
-  if (meeting.arrived != meeting.expected) return false;
-  go_on(warp, index, meeting.expected, warp.now);
-  meeting.expected = 0;
+  const std::uint32_t index = warp.now.point;
+  ReconvergencePoint& point = points_[index];
+  point.arrived |= warp.now.mask;
+  if (point.arrived != point.expected) return false;
+  go_on(warp, index, point.expected, warp.now);
+  point.expected = 0;
   enter(warp);
   return true;
 }
@@ -131,21 +131,21 @@ bool Divergence::arrive(WarpState& warp) {
 void Divergence::kill(WarpState& warp, LaneMask lanes) {
   warp.live &= ~lanes;
   for (Frame& frame : warp.frames) frame.lanes &= ~lanes;
-  for (Meeting& meeting : meetings_) {
-    meeting.expected &= ~lanes;
-    meeting.arrived &= ~lanes;
+  for (ReconvergencePoint& point : points_) {
+    point.expected &= ~lanes;
+    point.arrived &= ~lanes;
   }
-  settle_meetings(warp);
+  settle_reconvergence(warp);
 }
 
-/// Meetings that waited only for lanes that are gone.
-void Divergence::settle_meetings(WarpState& warp) {
-  for (std::uint32_t i = 1; i < meetings_.size(); ++i) {
-    const LaneMask lanes = meetings_[i].expected;
-    if (lanes == 0 || meetings_[i].arrived != lanes) continue;
+/// Reconvergence points whose missing lanes have all exited.
+void Divergence::settle_reconvergence(WarpState& warp) {
+  for (std::uint32_t i = 1; i < points_.size(); ++i) {
+    const LaneMask lanes = points_[i].expected;
+    if (lanes == 0 || points_[i].arrived != lanes) continue;
     Split split;
     go_on(warp, i, lanes, split);
-    meetings_[i].expected = 0;
+    points_[i].expected = 0;
     splits_.push_back(split);
   }
 }
@@ -177,7 +177,7 @@ void Divergence::release_lanes(std::size_t i, LaneMask lanes) {
   release(splits_[i]);
 }
 
-bool Divergence::release_meetings(WarpState& warp, Hold hold) {
+bool Divergence::release_reconvergence(WarpState& warp, Hold hold) {
   const auto holds = [hold](const Split& split) {
     switch (split.state) {
       case Split::State::kReady:
@@ -196,13 +196,13 @@ bool Divergence::release_meetings(WarpState& warp, Hold hold) {
   for (const Split& split : splits_)
     if (holds(split)) held |= split.mask;
   bool released = false;
-  for (std::uint32_t i = static_cast<std::uint32_t>(meetings_.size()); i-- > 1;) {
-    const Meeting meeting = meetings_[i];
-    if (meeting.arrived == 0 || (meeting.expected & held) == 0) continue;
+  for (std::uint32_t i = static_cast<std::uint32_t>(points_.size()); i-- > 1;) {
+    const ReconvergencePoint point = points_[i];
+    if (point.arrived == 0 || (point.expected & held) == 0) continue;
     Split split;
-    go_on(warp, i, meeting.arrived, split);
-    meetings_[i].expected &= ~meeting.arrived;
-    meetings_[i].arrived = 0;
+    go_on(warp, i, point.arrived, split);
+    points_[i].expected &= ~point.arrived;
+    points_[i].arrived = 0;
     splits_.push_back(split);
     released = true;
   }
@@ -213,10 +213,10 @@ void Divergence::add_to(Fingerprint& print) const {
   const auto add = [&](auto... words) { (print.add(static_cast<std::uint64_t>(words)), ...); };
   add(splits_.size());
   for (const Split& s : splits_) {
-    add(s.state, s.spun, s.locks, s.spins, s.pc, s.meeting, s.frame, s.mask, s.members, s.barrier);
+    add(s.state, s.spun, s.locks, s.spins, s.pc, s.point, s.frame, s.mask, s.members, s.barrier);
     add(s.poll_pc[0], s.poll_pc[1], s.poll[0], s.poll[1]);
   }
-  for (const Meeting& m : meetings_) add(m.at, m.frame, m.parent, m.expected, m.arrived);
+  for (const ReconvergencePoint& m : points_) add(m.at, m.frame, m.parent, m.expected, m.arrived);
 }
 
 }  // namespace lockstep::exec

@@ -1,8 +1,9 @@
-// How the lanes of a warp part and meet again. Internal to src/exec.
+// Divergence and reconvergence of a warp's lanes. Internal to src/exec.
 //
 // The lanes that run together are a *split*: one operation index, a mask, a call frame. A branch that divides
-// a split opens a *meeting* at the immediate post-dominator: splits that get there wait until all lanes that
-// are expected have come or exited, then go on as one. Splits form a stack: the fall-through path runs first.
+// a split adds a *reconvergence point* at the immediate post-dominator: splits that get there wait until all
+// expected lanes have arrived or exited, then continue as one. Splits form a stack: the fall-through path
+// runs first.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace lockstep::exec {
 
-/// All splits of a warp but the one that runs, which is WarpState::now, and where they meet.
+/// All splits of a warp except the running one (WarpState::now), and the reconvergence points.
 class Divergence {
  public:
   /// All lanes that are live begin at `pc`.
@@ -21,33 +22,33 @@ class Divergence {
   /// Takes the next split that can run, together with those that stand at the same place. False: there is
   /// none.
   [[nodiscard]] bool pick(WarpState& warp);
-  /// What depends on the frame and the meeting of the split that runs.
+  /// Sets what depends on the running split's frame and reconvergence point.
   void enter(WarpState& warp) {
     enter_frame(warp);
-    const Meeting& meeting = meetings_[warp.now.meeting];
-    meet_ = meeting.frame == warp.now.frame && meeting.at != kAtReturn ? meeting.at : kNowhere;
+    const ReconvergencePoint& point = points_[warp.now.point];
+    reconvergence_pc_ = point.frame == warp.now.frame && point.at != kAtReturn ? point.at : kNowhere;
   }
-  /// Where the split that runs must stop, in its frame: arrive() there.
-  [[nodiscard]] std::uint32_t meet() const { return meet_; }
-  /// True: all are there, and it goes on with them.
+  /// The operation at which the running split must stop and call arrive().
+  [[nodiscard]] std::uint32_t reconvergence_pc() const { return reconvergence_pc_; }
+  /// True: all expected lanes have arrived, and the split continues with them.
   [[nodiscard]] bool arrive(WarpState& warp);
 
   void branch(WarpState& warp, const Operation& op, LaneMask taken);
   void branch_table(WarpState& warp, const Operation& op, LaneMask active);
-  /// The lanes of the split that runs are to meet at `at`; nothing to do where they already are.
-  void open_meeting(WarpState& warp, std::uint32_t at);
-  /// `lanes` of it go on at `pc` as a split of their own, after the others of it stopped.
+  /// The running split's lanes shall reconverge at `at`; no effect where they already shall.
+  void add_reconvergence_point(WarpState& warp, std::uint32_t at);
+  /// `lanes` of the running split continue at `pc` as a split of their own, once the others have stopped.
   void split_off(WarpState& warp, LaneMask lanes, std::uint32_t pc);
   /// One more split, the next to run.
   void add(const Split& split) { splits_.push_back(split); }
-  /// `lanes` of it, but not all, have come to the end of the function, where they wait for the others.
+  /// Some lanes of the running split (`lanes`) have reached the function's end and wait for the others.
   void wait_at_return(WarpState& warp, LaneMask lanes);
-  /// Is it to meet others at the end of the function?
-  [[nodiscard]] bool meets_at_return(const Split& split) const {
-    const Meeting& meeting = meetings_[split.meeting];
-    return meeting.at == kAtReturn && meeting.frame == split.frame;
+  /// Does the split reconverge with others at the end of the function?
+  [[nodiscard]] bool reconverges_at_return(const Split& split) const {
+    const ReconvergencePoint& point = points_[split.point];
+    return point.at == kAtReturn && point.frame == split.frame;
   }
-  /// These lanes have exited. Others may have waited for them only.
+  /// These lanes have exited; releases splits that were waiting only for them.
   void kill(WarpState& warp, LaneMask lanes);
 
   /// `lanes` of the split that runs wait at its operation; the others go on. True: some are left to go on.
@@ -68,29 +69,29 @@ class Divergence {
   /// None counts as spun. True: one did.
   bool forget_spun();
 
-  /// What lanes do for which others wait at a meeting.
+  /// What keeps lanes from the reconvergence point at which others wait for them.
   enum class Hold : std::uint8_t {
     kLock,  // they try to take a lock
     kSpin,
     kBarrier  // of the warp or the CTA
   };
-  /// Lets lanes that wait at a meeting for such ones go on. False: there are none.
-  bool release_meetings(WarpState& warp, Hold hold);
+  /// Releases lanes that wait at a reconvergence point for lanes held up like this. False: there were none.
+  bool release_reconvergence(WarpState& warp, Hold hold);
 
   void add_to(Fingerprint& print) const;
 
  private:
-  struct Meeting {
+  struct ReconvergencePoint {
     std::uint32_t at = kNowhere;  // operation, or kAtReturn
     std::uint32_t frame = 0, parent = 0;
     LaneMask expected = 0, arrived = 0;  // expected 0: not in use
   };
-  void go_on(WarpState& warp, std::uint32_t meeting, LaneMask lanes, Split& split) const;
-  void settle_meetings(WarpState& warp);
+  void go_on(WarpState& warp, std::uint32_t point, LaneMask lanes, Split& split) const;
+  void settle_reconvergence(WarpState& warp);
 
   std::vector<Split> splits_;  // the next to run last
-  std::vector<Meeting> meetings_;
-  std::uint32_t meet_ = kNowhere;
+  std::vector<ReconvergencePoint> points_;
+  std::uint32_t reconvergence_pc_ = kNowhere;
 };
 
 }  // namespace lockstep::exec

@@ -87,7 +87,7 @@ void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t l, Ad
   change_mbarrier(warp, object, [&](Mbarrier& b) { b.complete(bytes); });
 }
 
-void tell_mbarriers(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes) {
+void complete_bytes_of_lanes(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes) {
   Addresses where;
   find_addresses(warp, warp.machine->kernel.memory()[mbarrier], where);
   for_lanes<std::uint32_t>(active,

@@ -16,6 +16,6 @@ namespace lockstep::exec {
 void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t lane, Address where,
                     std::uint32_t bytes, std::uint32_t* heard = nullptr);
 /// st.async and red.async: so many bytes of each lane have come.
-void tell_mbarriers(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
+void complete_bytes_of_lanes(WarpState& warp, std::uint32_t mbarrier, LaneMask active, std::uint32_t bytes);
 
 }  // namespace lockstep::exec

@@ -130,7 +130,7 @@ void LoadStore::store_anywhere(WarpState& warp, const Operation& op, const Memor
   } else {
     put(warp, op, form, active, neighbours, to);
   }
-  if (op.second != ~0u) tell_mbarriers(warp, op.second, active, bytes);
+  if (op.second != ~0u) complete_bytes_of_lanes(warp, op.second, active, bytes);
 }
 
 }  // namespace lockstep::exec

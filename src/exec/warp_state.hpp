@@ -33,7 +33,7 @@ struct Split {
   bool owes_record = false;  // waits at a barrier that the warp's record does not wait for yet
   std::uint8_t spins = 0;
   std::uint8_t suspended = 0;  // turns that its try_wait has been for
-  std::uint32_t pc = 0, meeting = 0, frame = 0;
+  std::uint32_t pc = 0, point = 0, frame = 0;
   LaneMask mask = 0, members = 0;  // members: lanes that a blocked split waits for
   std::uint32_t barrier = 0;
   std::uint32_t poll_pc[2] = {};

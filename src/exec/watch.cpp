@@ -24,7 +24,7 @@ void Fingerprint::add(std::span<const std::byte> bytes) {
   }
 }
 
-void StandStill::begin(std::uint64_t print) {
+void LivelockDetector::begin(std::uint64_t print) {
   if (watch_.askers++ == 0) watch_.values.clear();
   watching_ = true;
   kept_ = print;
@@ -33,7 +33,7 @@ void StandStill::begin(std::uint64_t print) {
   compared_ = 0;
 }
 
-void StandStill::stop() {
+void LivelockDetector::stop() {
   if (watching_) --watch_.askers;
   watching_ = false;
 }

@@ -1,8 +1,8 @@
-// Does a launch get any further, or does it wait for a write from outside? Internal to src/exec.
+// Does a launch make progress, or does it wait for a write from outside? Internal to src/exec.
 //
-// The executor is deterministic: where its whole state comes back, and no memory has changed in between, it
-// will come back for ever, unless somebody else changes what it has read meanwhile. To know that costs a look
-// at all registers, so it is asked rarely, and accesses are only watched in between.
+// The executor is deterministic: if its whole state repeats and no memory has changed in between, it repeats
+// for ever, unless a write from outside changes what it has read. Comparing states means hashing all
+// registers, so it is done rarely, and accesses are watched only between two comparisons.
 #pragma once
 
 #include <bit>
@@ -15,23 +15,23 @@
 
 namespace lockstep::exec {
 
-/// What all of a launch do while somebody asks.
+/// The memory accesses of a launch while a LivelockDetector is watching.
 struct Watch {
   struct Value {
     std::uint32_t bytes = 0;
     std::uint64_t bits = 0;
   };
   unsigned askers = 0;
-  std::uint64_t changes = 0;        // of memory but threads' own, and of the world outside
+  std::uint64_t changes = 0;        // of memory other than the threads' own, and of the world outside
   std::uint64_t reads = 0;          // of global memory
-  std::map<Address, Value> values;  // what these found last, since there were no askers
+  std::map<Address, Value> values;  // last value read, since watching began
 
   [[nodiscard]] bool on() const { return askers != 0; }
-  /// To be called before the read: a write that comes between is then seen as one that comes later.
+  /// To be called before the read, so that a write in between counts as a later one.
   void read(Address address, std::uint32_t bytes);
 };
 
-/// A number that differs, in practice, where states do.
+/// A hash of a state.
 class Fingerprint {
  public:
   void add(std::uint64_t word) { value_ = (std::rotl(value_, 5) ^ word) * 0x9e3779b97f4a7c15; }
@@ -42,17 +42,17 @@ class Fingerprint {
   std::uint64_t value_ = 0;
 };
 
-/// Asks, round by round, whether a state has come back.
-class StandStill {
+/// Checks, round by round, whether a state repeats.
+class LivelockDetector {
  public:
-  /// Before the first look: so many rounds, or so many instructions.
-  StandStill(Watch& watch, std::uint64_t rounds, std::uint64_t instructions)
+  /// The first check comes after `rounds` rounds or `instructions` instructions.
+  LivelockDetector(Watch& watch, std::uint64_t rounds, std::uint64_t instructions)
       : watch_(watch), patience_(rounds), long_(instructions) {}
-  ~StandStill() { stop(); }
-  StandStill(const StandStill&) = delete;
-  StandStill& operator=(const StandStill&) = delete;
+  ~LivelockDetector() { stop(); }
+  LivelockDetector(const LivelockDetector&) = delete;
+  LivelockDetector& operator=(const LivelockDetector&) = delete;
 
-  /// The state has been changed from outside: asks anew, as patiently as at first.
+  /// The state has been changed from outside: starts again with the first check.
   void restart() {
     stop();
     rounds_ = 0;
@@ -60,9 +60,9 @@ class StandStill {
 
   enum class Answer : std::uint8_t {
     kUnknown,
-    kBegun,   // from here on it is watched
-    kStands,  // as it was at the last kBegun, and so for ever if what was read stays as it is
-    kDead,    // as kStands, and nothing was read that anybody else could write
+    kBegun,   // watching begins here
+    kStands,  // equals the state at the last kBegun: repeats for ever unless memory that was read changes
+    kDead,    // as kStands, and no memory was read that anything else could write
   };
   /// After a round. `instructions`: executed since the first one began. `print()`: of the state now.
   template <class Print>

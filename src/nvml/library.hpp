@@ -1,6 +1,6 @@
 // NVML, the management library, for programs that ask it how the GPUs are connected (NCCL does). It knows the
 // machine that `lockstep exec` describes in the environment, and nothing of the program's CUDA runtime, so
-// that asking it changes nothing that is simulated.
+// that queries do not affect the simulation.
 #pragma once
 
 #include <optional>

@@ -18,8 +18,8 @@ struct Tick {
 };
 
 /// The range to draw: `axis`'s own ends, elsewhere the data's, widened to whole ticks on a linear axis and to
-/// whole decades (halves of them, 1 and 3, where there is less than one) on a logarithmic one. `data` may be
-/// empty of sense (from > to): no data.
+/// whole decades (halves of them, 1 and 3, where there is less than one) on a logarithmic one. `data` with
+/// from > to means no data.
 [[nodiscard]] Range range_of(const Axis& axis, Range data);
 
 /// Ticks within the range, ascending: steps of 1, 2 or 5 times a power of ten, about `wanted` of them; on a

@@ -14,7 +14,7 @@ namespace lockstep::ranks {
 /// takes part in whatever call is next, with kFailed.
 enum class Topic : std::uint64_t { kHello, kDistances, kMeeting, kReport, kSum, kEnd, kFailed };
 
-/// What every rank says to every other one.
+/// What every rank sends to every other one.
 struct Notice {
   Topic topic = Topic::kMeeting;
   std::uint64_t time = 0;     // kMeeting: no later message arrives before; kSum: the number
@@ -32,7 +32,7 @@ struct Heard {
   std::vector<std::string> letters;
 };
 
-/// Another rank has failed, or is gone. Who prints the error is the first rank that failed.
+/// Another rank has failed or has gone. The first rank that failed prints the error.
 class Failed : public std::runtime_error {
  public:
   Failed(const std::string& what, int code) : std::runtime_error(what), code_(code) {}
@@ -42,7 +42,7 @@ class Failed : public std::runtime_error {
   int code_;
 };
 
-/// Where this rank's time went, of the host. What exchanging itself takes is what is left of its seconds when
+/// Where this rank's host time went. What exchanging itself takes is what is left of its seconds when
 /// the wait for the rank with most work is taken off: work_seconds + seconds - longest_seconds.
 struct GroupProfile {
   std::uint64_t exchanges = 0, letters = 0, bytes = 0;  // letters that this rank has sent

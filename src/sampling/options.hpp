@@ -1,4 +1,4 @@
-// What is asked of a run by samples: --sample error=2%,confidence=95%,seed=1.
+// The options of a sampled run: --sample error=2%,confidence=95%,seed=1.
 #pragma once
 
 #include <cstdint>

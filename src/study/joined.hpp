@@ -1,4 +1,4 @@
-// Lists for people.
+// Readable lists.
 #pragma once
 
 #include <string>

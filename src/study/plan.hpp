@@ -19,11 +19,11 @@ struct PlannedRun {
 /// Workload by workload, the last axis varying fastest.
 [[nodiscard]] std::vector<PlannedRun> plan(const Study& study);
 
-/// What `lockstep` is called with for the run: "run" or "exec", the options, and the trace or program;
+/// The arguments of `lockstep` for the run: "run" or "exec", the options, and the trace or program;
 /// without the folder for results and the number of threads.
 [[nodiscard]] std::vector<std::string> arguments_of(const Study& study, const PlannedRun& run);
 
-/// "sgemm, core_mhz 500, l1 32" for people.
+/// A readable name: "sgemm, core_mhz 500, l1 32".
 [[nodiscard]] std::string description(const Study& study, const PlannedRun& run);
 
 }  // namespace lockstep::study

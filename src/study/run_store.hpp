@@ -8,10 +8,10 @@
 namespace lockstep::study {
 
 enum class State : std::uint8_t {
-  kMissing,   // never run, or cut off: it is to be run
+  kMissing,   // never run, or interrupted: it is to be run
   kRunning,   // by another process
   kComplete,  // as far as its options let it come
-  kFailed,    // it was run and did not end well
+  kFailed,    // it was run and failed
 };
 [[nodiscard]] const char* name_of(State state);
 
@@ -20,7 +20,7 @@ struct Stored {
   std::string error;  // of a failed run: one line
 };
 
-/// Held by whoever runs a run, in any process; the system lets go of it when all who have it have ended.
+/// Held while a run is executed, in any process; the system releases it when all its holders have ended.
 class RunLock {
  public:
   /// nullopt: another process has it. Throws UserError.
@@ -37,7 +37,7 @@ class RunLock {
 };
 
 /// FOLDER/runs/KEY: the result folder of a run, with `log` (what it printed), `identity.txt` (what the key
-/// stands for), where it failed `failure.json`, and where it was cut off `checkpoints/`.
+/// stands for), where it failed `failure.json`, and where it was interrupted `checkpoints/`.
 class RunStore {
  public:
   explicit RunStore(std::string folder) : folder_(std::move(folder)) {}
@@ -45,15 +45,15 @@ class RunStore {
   [[nodiscard]] std::string folder_of(const std::string& key) const { return folder_ + "/runs/" + key; }
   /// Results that cannot be read count as missing: they are made again.
   [[nodiscard]] Stored look(const std::string& key) const;
-  /// For who has the lock.
+  /// Precondition: the caller holds the lock.
   [[nodiscard]] Stored look_unlocked(const std::string& key) const;
   /// Before a run: its folder, without an earlier failure. Throws UserError.
   void prepare(const std::string& key, const std::string& identity) const;
   /// Throws UserError.
   void fail(const std::string& key, const std::string& error) const;
-  /// Whether a run that was cut off has left a state to go on from.
+  /// Has an interrupted run left a state to resume from?
   [[nodiscard]] bool has_checkpoint(const std::string& key) const;
-  /// Forgets results, checkpoints and failure.
+  /// Deletes results, checkpoints and failure.
   void forget(const std::string& key) const;
 
  private:

@@ -13,7 +13,7 @@ namespace lockstep::study {
 struct Job {
   std::string key, identity;
   std::vector<std::string> arguments;  // as plan.hpp's arguments_of()
-  bool resumable = false;              // it may have --checkpoint and --resume: a run that is cut off goes on
+  bool resumable = false;              // it may have --checkpoint and --resume: an interrupted run is resumed
 };
 
 struct RunnerOptions {
@@ -26,9 +26,9 @@ struct RunnerOptions {
   std::function<void(std::size_t job, const Stored& stored, double seconds)> ended;
 };
 
-/// Runs the jobs, in their order, into the store. Those whose lock another process has are passed over. After
-/// a signal no more are started, those under way are told of it once and waited for. A job that does not end
-/// well leaves its error in the store and no other job is the worse. Throws UserError when no process can be
+/// Runs the jobs, in their order, into the store. Those locked by another process are skipped. After
+/// a signal no more are started, those under way get the signal once and are waited for. The error of
+/// a failed job goes to the store and does not affect other jobs. Throws UserError when no process can be
 /// started or nothing can be written.
 void run_jobs(const RunStore& store, const std::vector<Job>& jobs, const RunnerOptions& options);
 

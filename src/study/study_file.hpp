@@ -47,8 +47,8 @@ struct Axis {
 /// "column = value" for axes, by name and label.
 using Where = std::vector<std::pair<std::string, std::string>>;
 
-/// A column `speedup`: how many times less of `of` than the run that has the labels of `against` and else its
-/// own.
+/// A column `speedup`: the value of column `of` in the baseline run, divided by the run's own. The baseline
+/// has the labels of `against` and otherwise the run's.
 struct Speedup {
   std::string of = "elapsed_ns";
   Where against;
@@ -82,8 +82,8 @@ struct Study {
 inline constexpr std::string_view kWorkloadColumn = "workload";
 
 /// Throws UserError / InputError "FILE:LINE: ...": unknown keys, wrong types, empty lists, names that are
-/// used twice, and figures that refer to what is not there. What only a run's options can tell (keys of
-/// configurations, traces) is checked by who starts the runs.
+/// used twice, and figures that refer to what is not there. What depends on a run's options (keys of
+/// configurations, traces) is checked by the caller that starts the runs.
 [[nodiscard]] Study read_study(const std::string& file);
 [[nodiscard]] Study parse_study(std::string_view text, const std::string& file);
 

@@ -37,7 +37,7 @@ void check_columns(const Study& study, const Table& table);
 
 /// RFC 4180.
 [[nodiscard]] std::string to_csv(const Table& table);
-/// An object a row; what is not there is left out.
+/// One object per row; missing values are left out.
 [[nodiscard]] std::string to_json_lines(const Table& table);
 /// {"schema":1,"title":...,"runs":[rows as to_json_lines()]}.
 [[nodiscard]] std::string to_json(const Study& study, const Table& table);
@@ -45,7 +45,7 @@ void check_columns(const Study& study, const Table& table);
 /// jobs.
 [[nodiscard]] std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> names,
                                     const RunStore& store);
-/// For people: workload, axes, state and the study's `columns`, those that have but one value left out.
+/// Readable: workload, axes, state and the study's `columns`, those that have but one value left out.
 [[nodiscard]] std::string to_text(const Study& study, const Table& table);
 
 }  // namespace lockstep::study

@@ -31,12 +31,12 @@ class TomlValue {
   [[nodiscard]] std::string_view kind() const;
 };
 
-/// The whole file, at most 1 MiB. Throws UserError / InputError (with the line) for what is no TOML.
+/// The whole file, at most 1 MiB. Throws UserError / InputError (with the line) for invalid TOML.
 [[nodiscard]] TomlValue read_toml(const std::string& file);
 [[nodiscard]] TomlValue parse_toml(std::string_view text, const std::string& file);
 
 /// One table while it is read. Every getter throws InputError naming file, line, key and what was expected
-/// where the key has another type. `done()` throws for keys that nobody has asked for.
+/// where the key has another type. `done()` throws for keys that have not been read.
 class TableReader {
  public:
   /// `where`: "axis 'core'", for messages; empty: the file's top level.

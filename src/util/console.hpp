@@ -9,7 +9,7 @@
 namespace lockstep {
 
 /// To be called first by main(). A standard stream that is closed gets a descriptor that cannot be written,
-/// so that no file takes its number. Writing to a pipe that nobody reads, or past the limit of a file's size
+/// so that no file takes its number. Writing to a pipe without a reader, or past the limit of a file's size
 /// (ulimit -f), becomes an error instead of the process's end; programs that are started from here find these
 /// signals, SIGPIPE and SIGXFSZ, as they were.
 void open_console();
@@ -18,7 +18,7 @@ void open_console();
 /// thrown.
 void write_out(std::string_view text);
 
-/// Hands on what standard output holds back.
+/// Flushes standard output.
 void flush_out();
 
 /// errno of the first failure of standard output so far; 0: none. EPIPE: its reader has gone.
@@ -27,7 +27,7 @@ void flush_out();
 /// At the end of a command: flushes, has the file system report late failures, and gives lost_output().
 [[nodiscard]] int finish_out();
 
-/// Appends to standard error. Failures are ignored: no message is worth a run.
+/// Appends to standard error. Failures are ignored: a lost message must not end a run.
 void write_err(std::string_view text);
 
 template <class... Values>

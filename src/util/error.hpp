@@ -1,4 +1,4 @@
-// Errors that the user can mend. Everything the user gave us (files, options, configuration) is reported
+// Errors that the user can correct. Everything the user gave us (files, options, configuration) is reported
 // through these; programming errors use assert or std::logic_error.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Output files that are either whole or not there, whatever ends the program that writes them.
+// Output files that are either complete or absent, however the writing program ends.
 #pragma once
 
 #include <sys/types.h>
@@ -56,7 +56,7 @@ class OutputFile {
   bool direct_ = false;  // a device or a pipe
 };
 
-/// Makes the names in a folder last over a power cut; a file system that cannot is none the worse.
+/// Makes the names in a folder last over a power cut; no effect on file systems that cannot.
 void sync_folder(const std::string& folder);
 
 /// Throws OutputError or UserError "PATH: ACTION: reason", by what `error`, an errno, means.

@@ -1,4 +1,4 @@
-// Numbered places for what is under way.
+// Numbered slots for operations in flight.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// The number of a freed place is used again, the latest first: the same in every run.
+/// Numbers of freed slots are reused, the latest first: the same in every run.
 template <class T>
 class SlotTable {
  public:
@@ -23,7 +23,7 @@ class SlotTable {
     slots_[index] = {what, true};
     return index;
   }
-  /// Throws std::logic_error where nothing is under way by that number.
+  /// Throws std::logic_error where no operation in flight has that number.
   [[nodiscard]] T& at(std::uint32_t index) {
     if (index >= slots_.size() || !slots_[index].taken)
       throw std::logic_error("an answer that nobody asked for");

@@ -9,14 +9,14 @@ namespace lockstep::exec {
 struct Checks {
   bool memory = false;  // accesses outside of allocations, misaligned ones
   bool init = false;    // reads of memory that nothing has written
-  bool race = false;    // accesses of different threads whose order nothing decides
+  bool race = false;    // unordered accesses of different threads
   bool leak = false;    // allocations that the program has not freed at its end
 
   [[nodiscard]] bool any() const { return memory || init || race || leak; }
 };
 
 /// From a comma-separated list of the members' names; "all" stands for memory, init and race. Throws
-/// UserError naming the word that is none.
+/// UserError naming the unknown word.
 [[nodiscard]] Checks parse_checks(std::string_view list);
 /// As parse_checks() reads it.
 [[nodiscard]] std::string to_text(const Checks& checks);

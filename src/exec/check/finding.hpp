@@ -18,7 +18,7 @@ enum class FindingKind : std::uint8_t {
   kUseAfterFree,   // in an allocation that has been freed
   kMisaligned,     // not at a multiple of the access's size
   kUninitialised,  // a read of memory that nothing has written since its allocation
-  kRace,           // two accesses, at least one a write, whose order nothing decides
+  kRace,           // two unordered accesses, at least one a write
   kLeak,           // an allocation that is not freed at the end
 };
 
@@ -46,8 +46,8 @@ struct Finding {
   std::uint64_t count = 1;             // accesses of threads
 };
 
-/// All of a program. A finding is kept once for each kernel, kind, place and partner, in the order of their
-/// first accesses; more than kPerKernel of a kernel are only counted.
+/// All findings of a program. A finding is kept once for each kernel, kind, place and partner, in the order
+/// of their first accesses; more than kPerKernel of a kernel are only counted.
 class Findings {
  public:
   static constexpr std::size_t kPerKernel = 32;
@@ -67,7 +67,7 @@ class Findings {
   [[nodiscard]] std::string to_json(const Checks& checks) const;
   /// Adds what to_json() gave. Throws UserError where `json` is something else.
   void read(const std::string& json);
-  /// For people: each finding and a summary.
+  /// Readable: each finding and a summary.
   [[nodiscard]] std::string to_text() const;
 
  private:

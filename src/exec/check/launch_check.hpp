@@ -1,4 +1,4 @@
-// The checks of one launch: what its warps tell of their accesses and synchronisations. Internal to src/exec.
+// The checks of one launch: of the accesses and synchronisations that its warps report. Internal to src/exec.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ class LaunchCheck {
 
   void start(CtaCheck& cta, std::uint64_t index, std::uint32_t warps) const;
 
-  /// What an operation does but for what its handler says.
+  /// Properties of an operation beyond its handler.
   struct Traits {
     bool known = false;
     bool syncs_lanes = false;
@@ -70,7 +70,7 @@ class LaunchCheck {
   void run(CtaCheck& cta, std::uint32_t warp, LaneMask mask, LaneMask live) const;
   void sync_lanes(CtaCheck& cta, std::uint32_t warp, LaneMask mask, LaneMask live) const;
   void fence(CtaCheck& cta, std::uint32_t warp, bool grid);
-  /// A barrier of the cluster is complete, of which this CTA is one.
+  /// A barrier of this CTA's cluster is complete.
   void join_cluster(CtaCheck& cta);
   [[nodiscard]] std::uint64_t now() const { return checker_.now_; }
 

@@ -19,7 +19,7 @@ struct RaceEvent {
   std::uint32_t launch = 0, cta = 0;  // cta: linear index
   std::uint32_t operation = 0;
   std::uint8_t warp = 0, lane = 0;
-  bool strong = false;  // volatile, atomic, ...: meant to meet others
+  bool strong = false;  // volatile, atomic, ...: may race by intent
   bool atomic = false;  // reads and writes in one
 
   [[nodiscard]] bool exists() const { return time != 0; }

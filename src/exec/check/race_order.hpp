@@ -3,10 +3,10 @@
 // Within a CTA it is exact, warp by warp: barriers order what their warps did before it before what they do
 // after it, an mbarrier the arrivals before the waits for it, fences those before it in the execution before
 // those after it. Within a warp the relation of lanes is kept twice: `explicit` by instructions that
-// synchronise lanes (bar.warp.sync, shfl.sync, ...), `implicit` by lanes' running together. Between CTAs it
-// is the relation that can only be too large: a fence or release of one CTA orders all that the CTA did
-// before it before what another one does after a fence or acquire that is executed later. Which variable the
-// two went through is not asked, so no program that synchronises is accused.
+// synchronise lanes (bar.warp.sync, shfl.sync, ...), `implicit` by lanes' running together. Between CTAs
+// the relation is over-approximated: a fence or release of one CTA orders all that the CTA did
+// before it before what another one does after a fence or acquire that is executed later. The
+// variable used is ignored, so that no correctly synchronised program is reported.
 #pragma once
 
 #include <array>
@@ -20,10 +20,11 @@
 
 namespace lockstep::exec {
 
-/// Up to which time a lane of a warp knows what another one did.
+/// Up to which time the accesses of one lane of a warp are ordered before those of another.
 class LaneOrder {
  public:
-  /// The lanes of `mask` know of each other what they did until `now`. `live`: lanes that have not exited.
+  /// The accesses of the lanes of `mask` until `now` are ordered before their later ones. `live`: lanes that
+  /// have not exited.
   void join(LaneMask mask, LaneMask live, std::uint64_t now);
   [[nodiscard]] bool ordered(std::uint8_t from, std::uint8_t to, std::uint64_t time) const {
     return all_ >= time || (pairs_ && (*pairs_)[to][from] >= time);
