@@ -1,6 +1,7 @@
 // All-reduce by many rings: work-group r of each PE takes part in ring r, which sums its own part of the
-// data. Usage: allreduce_rings [elements of a ring's chunk] [rings]; a ring has as many chunks as there are
-// PEs.
+// data. In the form inter, the PEs' processes on their hosts make one ring of all data, with a kernel for
+// each sum; in the form cpu they sum, too. Usage: allreduce_rings [elements of a ring's chunk] [rings]
+// [form]; a ring has as many chunks as there are PEs.
 #include "common.hpp"
 
 /// The chunk that a PE sends in a step. It receives, and adds to, the one that it sends in the next step.
@@ -27,10 +28,48 @@ __global__ void all_reduce(shmem::Handle handle, float* data, float* inbox, std:
   context.destroy();
 }
 
+__global__ void add(float* to, const float* from, int count) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    to[i] += from[i];
+}
+
+struct Buffers {
+  shmem::Symmetric<float> data, inbox;
+  shmem::Symmetric<std::uint64_t> arrived;
+};
+
+void by_kernels(const Buffers& b, int rings, int chunk) {
+  for (int pe = 0; pe < shmem::n_pes(); ++pe)
+    shmem::launch({pe, unsigned(rings), 128}, all_reduce, shmem::handle(pe), b.data.on(pe), b.inbox.on(pe),
+                  b.arrived.on(pe), chunk);
+}
+
+void between_kernels(const Buffers& b, int rings, int part) {
+  const auto all = shmem::host_processes();
+  const int pes = shmem::n_pes();
+  for (int step = 0; step < 2 * (pes - 1); ++step) {
+    const bool reduces = step < pes - 1;
+    const auto to = [&](int pe) {
+      return reduces ? b.inbox.on(pe) + step * part : b.data.on(pe) + sent_chunk(pe, step, pes) * part;
+    };
+    for (int pe = 0; pe < pes; ++pe)
+      all[pe].send(to(pe), b.data.on(pe) + sent_chunk(pe, step, pes) * part, part, (pe + 1) % pes);
+    for (int pe = 0; pe < pes; ++pe) {
+      all[pe].receive((pe + pes - 1) % pes);
+      if (reduces)
+        shmem::launch({pe, unsigned(rings), 128}, add, b.data.on(pe) + sent_chunk(pe, step + 1, pes) * part,
+                      (const float*)b.inbox.on(pe) + step * part, part);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   const int chunk = size_argument(argc, argv, 256, 1);
   const int rings = argc > 2 ? size_argument(argc - 1, argv + 1, 8, 1) : 8;
+  const std::string form = argc > 3 ? argv[3] : "intra";
   return run_example([&] {
+    if (form != "intra" && form != "inter" && form != "cpu")
+      throw shmem::Error("allreduce_rings: form " + form + "; expected intra, inter or cpu");
     int pes = 0;
     CHECK(cudaGetDeviceCount(&pes));
     const int elements = rings * pes * chunk;
@@ -46,9 +85,12 @@ int main(int argc, char** argv) {
       for (int i = 0; i < elements; ++i) own[i] = value(pe, i);
       upload(data.on(pe), own);
     }
-    for (int pe = 0; pe < pes; ++pe)
-      shmem::launch({pe, options.work_groups, 128}, all_reduce, shmem::handle(pe), data.on(pe), inbox.on(pe),
-                    arrived.on(pe), chunk);
+    const Buffers buffers{data, inbox, arrived};
+    if (form == "intra") by_kernels(buffers, rings, chunk);
+    if (form == "inter") between_kernels(buffers, rings, rings * chunk);
+    if (form == "cpu")
+      shmem::all_reduce(shmem::host_processes(), data, inbox, elements,
+                        [](float a, float b) { return a + b; });
     synchronize();
     bool right = true;
     for (int pe = 0; pe < pes; ++pe) {

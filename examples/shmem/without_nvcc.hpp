@@ -37,6 +37,14 @@ inline int atomicMax(int* to, int value) {
   if (value > old) *to = value;
   return old;
 }
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int) {
+  return value;
+}
+template <class T>
+T min(T a, T b) {
+  return b < a ? b : a;
+}
 inline int __float_as_int(float value) {
   int bits = 0;
   std::memcpy(&bits, &value, sizeof bits);

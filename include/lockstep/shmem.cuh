@@ -6,6 +6,7 @@
 #include "shmem/collectives.cuh"
 #include "shmem/context.cuh"
 #include "shmem/host.h"
+#include "shmem/host_process.h"
 
 namespace lockstep::shmem {
 

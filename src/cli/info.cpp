@@ -152,6 +152,25 @@ void print_network(const std::vector<NetworkInfo>& devices) {
   table.print();
 }
 
+void print_tasks(const std::vector<NetworkInfo>& devices) {
+  const auto has_tasks = [](const NetworkInfo& d) {
+    return std::ranges::any_of(d.tasks, [](std::uint64_t count) { return count > 0; });
+  };
+  if (std::ranges::none_of(devices, has_tasks)) return;
+  print_out("\nProcesses of hosts\n");
+  std::vector<std::string> head{"device"};
+  for (const char* name : NetworkInfo::kTaskNames) head.emplace_back(name);
+  head.emplace_back("sent");
+  Table table(head, false);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    std::vector<std::string> row{std::to_string(d)};
+    for (const std::uint64_t count : devices[d].tasks) row.push_back(std::to_string(count));
+    row.push_back(size_text(devices[d].sent_bytes));
+    table.row(row);
+  }
+  table.print();
+}
+
 /// The most frequent base opcodes of a class.
 std::string opcodes_of(const KernelInfo& all, std::size_t op_class) {
   std::vector<std::pair<std::uint64_t, std::string>> found;
@@ -255,6 +274,7 @@ void print_text(const trace::TraceSet& trace, const std::vector<KernelInfo>& ker
   }
   print_devices(devices_info(trace.commands()));
   print_network(network_info(trace.commands()));
+  print_tasks(network_info(trace.commands()));
   print_kernels(kernels);
   print_mix(all);
   print_memory(all);
@@ -271,6 +291,11 @@ Json network_json(const NetworkInfo& network) {
     out[NetworkInfo::kNames[kind]] = {{"operations", network.operations[kind]},
                                       {"bytes", network.bytes[kind]}};
   out["signals"] = network.signals;
+  if (std::ranges::none_of(network.tasks, [](std::uint64_t count) { return count > 0; })) return out;
+  Json& tasks = out["tasks"];
+  for (std::size_t kind = 0; kind < NetworkInfo::kTaskNames.size(); ++kind)
+    tasks[NetworkInfo::kTaskNames[kind]] = network.tasks[kind];
+  tasks["sent_bytes"] = network.sent_bytes;
   return out;
 }
 

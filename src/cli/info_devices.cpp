@@ -41,9 +41,13 @@ std::vector<NetworkInfo> network_info(const std::vector<trace::Command>& command
   using Kind = trace::Command::Kind;
   std::vector<NetworkInfo> devices;
   for (const trace::Command& c : commands) {
-    if (!trace::is_network(c.kind)) continue;
+    if (!trace::is_network(c.kind) && c.kind != Kind::kHostTask) continue;
     if (devices.empty()) devices.resize(trace::devices_of(commands));
     NetworkInfo& device = devices[c.device];
+    if (c.kind == Kind::kHostTask) {
+      ++device.tasks[static_cast<std::size_t>(c.task.kind)];
+      if (c.task.kind == trace::HostTask::Kind::kSend) device.sent_bytes += c.task.bytes;
+    }
     if (c.kind == Kind::kNetQueue) ++device.queues;
     if (c.kind != Kind::kNetOperation) continue;
     const auto kind = static_cast<std::size_t>(c.operation.kind);

@@ -64,6 +64,14 @@ std::vector<std::uint64_t> ctas_before(const trace::TraceSet& trace, const Range
   return sums;
 }
 
+/// Of hosts' processes, for which a run needs no kernel.
+bool has_tasks(const stats::RunReport& report) {
+  if (!report.system || !report.system->network) return false;
+  return std::ranges::any_of(report.system->network->processes, [](const auto& process) {
+    return std::ranges::any_of(process.tasks, [](const auto& tasks) { return tasks.count > 0; });
+  });
+}
+
 int exit_code(gpu::Outcome outcome) {
   switch (outcome) {
     case gpu::Outcome::kInterrupted:
@@ -301,7 +309,8 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
     throw;
   }
   progress.finish();
-  if (result.report.kernels.empty() && trace.kernels().empty() && result.outcome == gpu::Outcome::kDone) {
+  if (result.report.kernels.empty() && trace.kernels().empty() && !has_tasks(result.report) &&
+      result.outcome == gpu::Outcome::kDone) {
     if (interrupted()) return kInterrupted;  // before the program's first kernel was known
     print_err("{}", kNoKernels);
     return kDone;

@@ -51,6 +51,15 @@ struct HostThreadsGroup {
   std::uint32_t uncached_reads = 1;
 };
 
+/// Of each device's process on its host.
+struct HostProcessGroup {
+  std::uint32_t threads = 16;
+  std::uint32_t khz = 4'000'000;
+  std::uint32_t milli_ipc = 1800;
+  std::uint32_t memory_mb_per_second = 90'000;
+  std::uint32_t call_ps = 1'000'000;
+};
+
 /// Of a service thread's core.
 struct ServiceEnergyGroup {
   std::uint32_t core_leak_uw = 224'000, core_base_uw = 268'000, core_instruction_fj = 175'000;
@@ -63,6 +72,7 @@ struct NetworkConfig {
   ServiceGroup service;
   CommandProcessorGroup command_processor;
   HostThreadsGroup host_threads;
+  HostProcessGroup host_process;
   ServiceEnergyGroup service_energy;
 };
 

@@ -9,12 +9,13 @@ namespace {
 
 using Server = NetDesignTraits::Server;
 
-// LeBeane et al., "ComP-Net", PACT 2018, sections 2 and 5, for all but the last: that is what IBGDA of
+// LeBeane et al., "ComP-Net", PACT 2018, sections 2 and 5, for all but `direct`: that is what IBGDA of
 // NVSHMEM does.
 constexpr NetDesignTraits kDesigns[] = {
     {"compnet", Server::kCores, false, false},        {"dgpu", Server::kHostThreads, false, false},
     {"dgpu_host", Server::kHostThreads, true, false}, {"apu", Server::kHostThreads, true, true},
-    {"direct", Server::kNic, false, false},
+    {"direct", Server::kNic, false, false},           {"inter_kernel", Server::kProcesses, false, false},
+    {"cpu", Server::kProcesses, false, false, true},
 };
 
 }  // namespace

@@ -131,6 +131,30 @@ NetworkRows host_rows_of_network() {
   };
 }
 
+NetworkRows process_rows() {
+  using P = HostProcessGroup;
+  using M = Measure;
+  constexpr auto kGroup = &NetworkConfig::host_process;
+  constexpr const char* kSection = "host_process";
+  return {
+      row<kGroup, &P::threads>(kSection, "threads", M::kNone, 1, 1024,
+                               "threads that a device's process computes with, one on each core",
+                               "ComP-Net, table 1: 16 cores"),
+      row<kGroup, &P::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of their cores",
+                           "ComP-Net, table 1"),
+      row<kGroup, &P::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
+                                 "instructions a cycle of a thread that computes, in 1/1000",
+                                 "assumed, as host_threads.milli_ipc"),
+      row<kGroup, &P::memory_mb_per_second>(
+          kSection, "memory_mb_per_second", M::kNone, 1, 4'000'000'000,
+          "bytes that the process reads and writes in the host's memory, in 10^6 a second",
+          "assumed: what is sustained of 153.6 GB/s, 8 channels of DDR4-2400 (ComP-Net, table 1)"),
+      row<kGroup, &P::call_ps>(kSection, "call_ps", M::kPicoseconds, 0, kMostPs,
+                               "a call that sends, receives or waits for messages",
+                               "NCCL's model of what posting to the network takes an Intel host: 1.0 us"),
+  };
+}
+
 NetworkRows energy_rows_of_network() {
   using E = ServiceEnergyGroup;
   using M = Measure;
@@ -171,8 +195,8 @@ std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / 
 const std::vector<NetworkField>& network_fields() {
   static const NetworkRows fields = [] {
     NetworkRows all;
-    for (const NetworkRows& rows :
-         {nic_rows(), service_rows(), core_rows(), host_rows_of_network(), energy_rows_of_network()})
+    for (const NetworkRows& rows : {nic_rows(), service_rows(), core_rows(), host_rows_of_network(),
+                                    process_rows(), energy_rows_of_network()})
       all.insert(all.end(), rows.begin(), rows.end());
     return all;
   }();

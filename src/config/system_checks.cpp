@@ -30,7 +30,7 @@ void check_ways(const SystemConfig& system) {
   };
   for (std::uint32_t d = 0; d < system.first_host(); ++d) {
     check(d, system.nic_of(d));
-    if (!system.served_by(NetDesignTraits::Server::kHostThreads)) continue;
+    if (!system.has_working_hosts()) continue;
     if (traits(system.network.node.design).coherent && !linked(system, d, system.host_of(d)))
       throw UserError(fmt::format(
           "[node] has design = {}, in which device and host share coherent memory; expected a link "
@@ -55,7 +55,7 @@ void check_nodes(const SystemConfig& system) {
     throw UserError(fmt::format(
         "[system] has {} devices, {} hosts and {} NICs; expected as many devices for each of them", devices,
         system.hosts, system.nics));
-  if (system.served_by(NetDesignTraits::Server::kHostThreads) && system.hosts == 0)
+  if (system.has_working_hosts() && system.hosts == 0)
     throw UserError(fmt::format("[node] has design = {}; expected 'hosts' in [system]",
                                 traits(system.network.node.design).name));
   check_network(system.network);

@@ -80,6 +80,14 @@ struct SystemConfig {
   [[nodiscard]] bool served_by(NetDesignTraits::Server server) const {
     return nics > 0 && traits(network.node.design).server == server;
   }
+  /// Hosts serve queues, or are where processes run.
+  [[nodiscard]] bool has_working_hosts() const {
+    return served_by(NetDesignTraits::Server::kHostThreads) || served_by(NetDesignTraits::Server::kProcesses);
+  }
+  /// The endpoint whose memory a device's data are in.
+  [[nodiscard]] std::uint32_t memory_of(std::uint32_t device) const {
+    return nics > 0 && traits(network.node.design).without_gpu ? host_of(device) : device;
+  }
   /// Of each device's command processor: 0 where nobody programs it.
   [[nodiscard]] std::uint32_t cores() const {
     return served_by(NetDesignTraits::Server::kCores) ? network.command_processor.cores : 0;

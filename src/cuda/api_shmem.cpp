@@ -6,6 +6,7 @@
 
 #include "cuda/runtime.hpp"
 #include "lockstep/shmem/layout.h"
+#include "util/error.hpp"
 
 namespace {
 
@@ -40,6 +41,19 @@ int shmem_api(char* message, std::size_t size, Body&& body) noexcept {
 
 LOCKSTEP_SHMEM_API lockstep_shmem_attach(const shmem::World* world, char* message, std::size_t size) {
   return shmem_api(message, size, [&](cuda::Runtime& runtime) { runtime.kernels.attach(*world); });
+}
+
+LOCKSTEP_SHMEM_API lockstep_shmem_task(const shmem::HostTask* task, void* stream, char* message,
+                                       std::size_t size) {
+  return shmem_api(message, size, [&](cuda::Runtime& runtime) {
+    const auto handle = static_cast<cuda::abi::Stream>(stream);
+    const cuda::StreamState& state = runtime.streams.stream(handle);
+    if (state.capture != nullptr)
+      throw UserError("shmem: a task of a process cannot be captured into a graph");
+    const unsigned device = state.device;
+    runtime.submit(
+        handle, cuda::ProcessTask{runtime.kernels.messages().check(*task, device), task->call, task->data});
+  });
 }
 
 LOCKSTEP_SHMEM_API lockstep_shmem_detach(char* message, std::size_t size) {

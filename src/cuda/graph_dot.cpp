@@ -36,6 +36,7 @@ struct Label {
   std::string operator()(const ValueOperations& v) const {
     return fmt::format("BATCH_MEM_OP\\n{} operations", v.list.size());
   }
+  std::string operator()(const ProcessTask&) const { return "HOST"; }  // is never captured
 };
 
 std::string label_of(const GraphNode& node) {

@@ -23,6 +23,7 @@ NodeType type_of(const GraphNode& node) {
     NodeType operator()(const FreeMemory&) const { return kMemFreeNode; }
     NodeType operator()(const PrefetchMemory&) const { return kEmptyNode; }  // CUDA has no type for it
     NodeType operator()(const ValueOperations&) const { return kBatchMemOpNode; }
+    NodeType operator()(const ProcessTask&) const { return kHostNode; }  // is never captured
   };
   return std::visit(Visitor{}, node.operation);
 }

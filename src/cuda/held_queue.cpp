@@ -24,12 +24,21 @@ bool read_own(Address from, void* to, std::size_t bytes) {
   return ::pread(memory, to, bytes, static_cast<off_t>(from)) == static_cast<ssize_t>(bytes);
 }
 
+bool is_receive(const Operation& operation) {
+  const auto* const task = std::get_if<ProcessTask>(&operation);
+  return task != nullptr && task->task.kind == trace::HostTask::Kind::kReceive;
+}
+
 /// Not only for what comes before it.
 bool waits_itself(const Work& work) {
-  return work.run != nullptr || std::holds_alternative<ValueOperations>(work.operation);
+  return work.run != nullptr || std::holds_alternative<ValueOperations>(work.operation) ||
+         is_receive(work.operation);
 }
 std::string name_of(const Work& work) {
-  return work.run ? "kernel " + work.run->source.kernel->name : "a stream (cuStreamWaitValue)";
+  if (work.run) return "kernel " + work.run->source.kernel->name;
+  if (!is_receive(work.operation)) return "a stream (cuStreamWaitValue)";
+  return fmt::format("the process of PE {}, which receives from PE {},", work.stream->device,
+                     std::get<ProcessTask>(work.operation).task.peer);
 }
 /// Where the warps of a kernel stand.
 std::string place_of(const Work& work) {

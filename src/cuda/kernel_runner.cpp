@@ -105,6 +105,7 @@ KernelRunner::KernelRunner(const KernelSurroundings& with)
     : with_(with),
       has_signals_(with.devices.count() > 1),
       agent_(with.memory, signals_),
+      messages_(with.memory, agent_),
       access_sets_(with.memory.arena_bytes()),
       execution_(with.settings.execution) {}
 

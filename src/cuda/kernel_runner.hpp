@@ -22,6 +22,7 @@
 #include "exec/signal_log.hpp"
 #include "exec/texture_table.hpp"
 #include "shmem/agent.hpp"
+#include "shmem/messages.hpp"
 
 namespace lockstep::cuda {
 
@@ -51,6 +52,7 @@ class KernelRunner {
   /// The kernels' network queues are served from here on. Throws UserError.
   void attach(const shmem::World& world);
   [[nodiscard]] shmem::Agent& agent() { return agent_; }
+  [[nodiscard]] shmem::Messages& messages() { return messages_; }
 
  private:
   void run_children(const std::vector<exec::ChildLaunch>& children, const KernelLaunch& parent,
@@ -66,6 +68,7 @@ class KernelRunner {
   exec::SignalLog signals_;
   bool has_signals_;  // of several devices; of one from the moment on that its kernels use the network
   shmem::Agent agent_;
+  shmem::Messages messages_;
   exec::AccessSets access_sets_;
   SharedPage execution_;
   LaunchMonitor monitor_{execution_.page()};

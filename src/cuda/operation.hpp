@@ -11,6 +11,7 @@
 
 #include "cuda/abi.hpp"
 #include "cuda/graph_memory.hpp"
+#include "trace/host_task.hpp"
 #include "util/types.hpp"
 
 namespace lockstep::cuda {
@@ -100,9 +101,15 @@ struct ValueOperations {
   std::vector<ValueOperation> list;
   std::size_t done = 0;  // of them, from the first on
 };
+/// Of the process of the stream's device on its host. `call` does the work of a task that computes.
+struct ProcessTask {
+  trace::HostTask task;
+  abi::HostFn call = nullptr;
+  void* data = nullptr;
+};
 struct Nothing {};
 
 using Operation = std::variant<Nothing, KernelLaunch, Copy, Fill, HostCall, RecordEvent, WaitEvent,
-                               AllocateMemory, FreeMemory, PrefetchMemory, ValueOperations>;
+                               AllocateMemory, FreeMemory, PrefetchMemory, ValueOperations, ProcessTask>;
 
 }  // namespace lockstep::cuda

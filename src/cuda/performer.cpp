@@ -107,6 +107,7 @@ bool Performer::carry_out(Work& work) {
     }
     bool operator()(const FreeMemory& f) const { return p.free(f), true; }
     bool operator()(ValueOperations& v) const { return p.values(v, stream); }
+    bool operator()(const ProcessTask& t) const { return p.task(t, stream); }
   };
   return std::visit(Visitor{*this, work, *work.stream}, work.operation);
 }
@@ -158,6 +159,16 @@ bool Performer::values(ValueOperations& operations, const StreamState& stream) {
       return false;
     }
   }
+  return true;
+}
+
+/// False: it waits for a message.
+bool Performer::task(const ProcessTask& t, const StreamState& stream) {
+  if (!parts_.kernels.messages().perform(t.task, stream.device)) return false;
+  if (t.call != nullptr) t.call(t.data);
+  trace::Command command{trace::Command::Kind::kHostTask};
+  command.task = t.task;
+  if (StreamLog* log = parts_.recording.enter(stream)) log->add(stream.number, command);
   return true;
 }
 

@@ -41,6 +41,7 @@ class Performer {
   void wait_event(const Work& work);
   void prefetch(const PrefetchMemory& prefetch, const StreamState& stream);
   void free(const FreeMemory& memory);
+  [[nodiscard]] bool task(const ProcessTask& task, const StreamState& stream);
   [[nodiscard]] bool values(ValueOperations& operations, const StreamState& stream);
 
   /// Without a timing model: executed warp instructions and copied lines.

@@ -166,7 +166,7 @@ bool Recorder::write_kernel(exec::Grid& grid, const KernelLaunch& launch, const 
 void Recorder::finish() {
   tell(false);  // what the host did last
   const std::uint64_t hash = file_.hash();
-  if (kernels_ > 0) file_.finish(name_, hash, log_.commands());
+  if (kernels_ > 0 || trace::has_host_tasks(log_.commands())) file_.finish(name_, hash, log_.commands());
   if (!wire_) return;
   trace::Bytes content;
   trace::put_text(content, name_);

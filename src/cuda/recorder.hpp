@@ -86,7 +86,7 @@ class Recorder {
   /// Tells the simulation of a kernel that has failed, and gives it its number.
   void tell_failed(FailedKernel kernel);
 
-  /// Does nothing where no kernel was launched: a trace needs one.
+  /// Does nothing where there was neither a kernel nor a task of a process: a trace needs one.
   void finish();
 
  private:

@@ -207,6 +207,7 @@ void Controller::note_copies() {
                                      copy.end - copy.start, command.device});
     last_end_ = std::max(last_end_, system_->clock(command.device).to_time.ceil(copy.end));
   }
+  last_end_ = std::max(last_end_, host_->last_task_end());
 }
 
 void Controller::settle(Time now) {

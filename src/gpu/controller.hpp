@@ -115,7 +115,7 @@ class Controller final : public sim::Controller {
   ProfileBook profiles_{result_.report.codes};
   std::vector<KernelLedger> ledgers_;  // by device
   std::size_t copies_noted_ = 0;
-  Time last_end_ = 0;  // of a kernel or copy
+  Time last_end_ = 0;  // of a kernel, copy or task
   bool stopped_ = false;
   std::function<std::string()> keeper_;
   bool resumed_ = false;  // what is due now was dealt with before the state was kept

@@ -8,7 +8,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40, kMostInstructions = std::uint64_t{1} << 50;
 
 }  // namespace
 
@@ -33,6 +33,39 @@ net::AgentNews NetChecks::news(const trace::Command& c) {
     check_operation(c);
   }
   return news;
+}
+
+net::AgentNews NetChecks::task(const trace::Command& c) const {
+  const trace::HostTask& t = c.task;
+  if (!system_->served_by(config::NetDesignTraits::Server::kProcesses))
+    throw UserError(fmt::format(
+        "the host of device {} computes or communicates by itself, and {} has {}; expected a system with "
+        "NICs "
+        "and [node] design = inter_kernel or cpu",
+        c.device, system_->name,
+        system_->nics == 0 ? std::string("no NICs")
+                           : fmt::format("design = {}", config::traits(system_->network.node.design).name)));
+  if (static_cast<std::uint64_t>(t.kind) >= trace::HostTask::kKinds)
+    throw UserError(fmt::format("the host of device {} has a task of no known kind", c.device));
+  if (t.peer >= system_->devices.size())
+    throw UserError(fmt::format("the host of device {} names process {}; expected one of the {} devices'",
+                                c.device, t.peer, system_->devices.size()));
+  if (t.bytes > kMostBytes || t.instructions > kMostInstructions)
+    throw UserError(fmt::format(
+        "the host of device {} has a task of {} bytes and {} instructions; expected at most {} and {}",
+        c.device, t.bytes, t.instructions, kMostBytes, kMostInstructions));
+  net::AgentNews news{net::AgentNews::Kind::kTask, c.device, 0, 0, 0, 0, {}};
+  news.task = t;
+  return news;
+}
+
+void NetChecks::check_kernel(const trace::KernelHeader& header) const {
+  const config::NetDesignTraits& design = config::traits(system_->network.node.design);
+  if (!design.without_gpu) return;
+  throw UserError(fmt::format(
+      "kernel {} ({}) has no GPU to run on in [node] design = {}; expected a program whose hosts compute, or "
+      "another design",
+      header.id, header.name, design.name));
 }
 
 void NetChecks::check_memory(const trace::Command& c) const {
@@ -67,6 +100,11 @@ void NetChecks::check_operation(const trace::Command& c) const {
   const auto fail = [&](const std::string& what) {
     throw UserError(fmt::format("device {} asks the network for {}", c.device, what));
   };
+  if (system_->served_by(config::NetDesignTraits::Server::kProcesses))
+    fail(fmt::format(
+        "something by a queue of its kernels, which nobody serves in [node] design = {}; expected a "
+        "program whose hosts communicate, or another design",
+        config::traits(system_->network.node.design).name));
   if (o.queue >= devices_[c.device].queues)
     fail(fmt::format("something by queue {}; expected one of its {}", o.queue, devices_[c.device].queues));
   if (static_cast<std::uint64_t>(o.kind) >= trace::NetOperation::kKinds)

@@ -20,6 +20,11 @@ class NetChecks {
   /// too small for the device's command processor, a queue or an operation that does not fit what came
   /// before.
   [[nodiscard]] net::AgentNews news(const trace::Command& command);
+  /// What the host hears of a task. Throws UserError: a design whose hosts have none, another process that is
+  /// not there.
+  [[nodiscard]] net::AgentNews task(const trace::Command& command) const;
+  /// Throws UserError where the design has no GPU.
+  void check_kernel(const trace::KernelHeader& header) const;
 
  private:
   struct OfDevice {

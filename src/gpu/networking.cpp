@@ -15,24 +15,27 @@ struct CoreEnergy {
   std::uint64_t leak_uw = 0, base_uw = 0, instruction_fj = 0;
 };
 
+stats::NetworkReport::Operations operations_report(const net::StageTimes& of) {
+  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
+  stats::NetworkReport::Operations to;
+  to.count = of.operations;
+  to.blocking = of.blocking;
+  to.total_ps = of.total;
+  to.most_total_ps = of.longest;
+  for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
+    to.sum_ps[s] = of.sum[s + 1];
+    to.most_ps[s] = of.most[s + 1];
+  }
+  return to;
+}
+
 stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy) {
   static_assert(stats::kNetworkKinds.size() == trace::NetOperation::kKinds);
-  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
   static_assert(stats::kCoreAccessNames.size() == net::kCoreAccesses);
   constexpr std::uint64_t kPsUwOfPj = 1'000'000, kFjOfPj = 1000;
   stats::NetworkReport::Thread thread;
-  for (std::size_t k = 0; k < thread.operations.size(); ++k) {
-    const net::StageTimes& of = c.kinds[k];
-    stats::NetworkReport::Operations& to = thread.operations[k];
-    to.count = of.operations;
-    to.blocking = of.blocking;
-    to.total_ps = of.total;
-    to.most_total_ps = of.longest;
-    for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
-      to.sum_ps[s] = of.sum[s + 1];
-      to.most_ps[s] = of.most[s + 1];
-    }
-  }
+  for (std::size_t k = 0; k < thread.operations.size(); ++k)
+    thread.operations[k] = operations_report(c.kinds[k]);
   thread.polls = c.polls;
   thread.found = c.found;
   thread.record_polls = c.record_polls;
@@ -46,6 +49,21 @@ stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const C
   thread.base_pj = picojoules(energy.base_uw);
   thread.instruction_pj = c.instructions * energy.instruction_fj / kFjOfPj;
   return thread;
+}
+
+stats::NetworkReport::Process process_report(std::string node, const net::HostProcess& process) {
+  static_assert(stats::kHostTaskNames.size() == trace::HostTask::kKinds);
+  const net::ProcessCounters& c = process.counters();
+  stats::NetworkReport::Process report{std::move(node),
+                                       process.device(),
+                                       {},
+                                       c.instructions,
+                                       c.memory_bytes,
+                                       c.bytes_sent,
+                                       operations_report(process.messages().kinds.front())};
+  for (std::size_t k = 0; k < report.tasks.size(); ++k)
+    report.tasks[k] = {c.kinds[k].count, c.kinds[k].total_ps, c.kinds[k].longest_ps};
+  return report;
 }
 
 stats::NetworkReport::Nic nic_report(std::string node, const net::Nic& nic) {
@@ -82,7 +100,7 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
           std::max<Time>(sim::cycles_of_ps(system.devices.front().host.command_latency_ps, base_khz), 1)),
       ends_(ends) {
   using Server = config::NetDesignTraits::Server;
-  const bool on_cores = system_.served_by(Server::kCores), on_hosts = system_.served_by(Server::kHostThreads);
+  const bool on_cores = system_.served_by(Server::kCores), on_hosts = system_.has_working_hosts();
   std::vector<sim::DomainId> agents;
   std::vector<std::vector<net::NewsPost::Agent>> agents_of(system_.devices.size());
   for (std::uint32_t d = 0; d < system_.devices.size(); ++d) {
@@ -111,7 +129,7 @@ Networking::Networking(const config::SystemConfig& system, Links& links,
                                    net::Nic::News{own_queues ? network_.get() : nullptr, n,
                                                   news_span(system_.devices.front().clock.core_khz)}));
   make_cores(devices);
-  make_hosts(links);
+  make_hosts(links, host);
 }
 
 net::QueuePair& Networking::make_pair(std::uint32_t owner, std::uint32_t device) {
@@ -134,18 +152,30 @@ void Networking::make_cores(std::vector<std::unique_ptr<Device>>& devices) {
     }
 }
 
-void Networking::make_hosts(Links& links) {
+void Networking::make_hosts(Links& links, sim::DomainId host) {
   const std::uint64_t khz = system_.devices.front().clock.core_khz;
-  const bool serve = system_.served_by(config::NetDesignTraits::Server::kHostThreads);
+  const bool works = system_.has_working_hosts();
+  const bool processes = system_.served_by(config::NetDesignTraits::Server::kProcesses);
+  if (processes)
+    task_ends_ = std::make_unique<net::TaskNetwork>(
+        "ends of tasks",
+        std::vector(ends_.begin() + system_.first_host(), ends_.begin() + system_.first_nic()),
+        std::vector{host}, news_latency_);
   for (std::uint32_t h = 0; h < system_.hosts; ++h) {
     const std::uint32_t node = system_.first_host() + h;
     std::vector<net::QueuePair*> pairs;
     for (std::uint32_t d = 0; d < system_.devices.size(); ++d)
       for (std::uint32_t t = 0;
-           serve && system_.host_of(d) == node && t < system_.network.host_threads.threads; ++t)
+           works && system_.host_of(d) == node && t < (processes ? 1 : system_.network.host_threads.threads);
+           ++t)
         pairs.push_back(&make_pair(node, d));
-    hosts_.push_back(std::make_unique<net::HostAgent>(
-        links.endpoint(node), system_, serve ? network_.get() : nullptr, h, news_span(khz), pairs));
+    const net::HostAgent::News news{works ? network_.get() : nullptr,
+                                    h,
+                                    news_span(khz),
+                                    task_ends_.get(),
+                                    sim::DomainClock(base_khz_, khz),
+                                    news_latency_};
+    hosts_.push_back(std::make_unique<net::HostAgent>(links.endpoint(node), system_, news, pairs));
   }
 }
 
@@ -154,6 +184,11 @@ Cycle Networking::news_span(std::uint64_t khz) const {
   const sim::ClockRatio to_cycles(base_khz_, khz);
   const sim::ClockRatio longest(system_.devices.front().clock.core_khz, khz);
   return to_cycles.ceil(news_latency_) + longest.ceil(sim::kInboxWindow) + 8;
+}
+
+Time Networking::task_span() const {
+  const sim::ClockRatio to_base(system_.devices.front().clock.core_khz, base_khz_);
+  return news_latency_ + to_base.ceil(sim::kInboxWindow) + 8;
 }
 
 void Networking::attach(sim::Engine& engine) {
@@ -168,6 +203,7 @@ void Networking::attach(sim::Engine& engine) {
     engine.place(core_ids_[c], *cores_[c], sim::DomainKind::kOther, sim::DomainClock(base_khz_, khz));
   }
   engine.add(*network_);
+  if (task_ends_) engine.add(*task_ends_);
 }
 
 void Networking::place(mem::Apertures& apertures) const {
@@ -194,6 +230,9 @@ std::uint64_t Networking::activity() const {
   for (const auto& core : cores_) add(core->thread());
   for (const auto& host : hosts_)
     for (std::size_t t = 0; t < host->threads(); ++t) add(host->thread(t));
+  for (const auto& host : hosts_)
+    for (const net::HostProcess& process : host->processes())
+      for (const auto& tasks : process.counters().kinds) sum += tasks.count;
   for (const auto& nic : nics_) sum += nic->operations().accesses + nic->own().records;
   return sum;
 }
@@ -239,6 +278,9 @@ stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device
       thread.node = system_.node_name(system_.first_host() + h);
       thread.number = t;
     }
+  for (std::uint32_t h = 0; h < system_.hosts; ++h)
+    for (const net::HostProcess& process : hosts_[h]->processes())
+      all.processes.push_back(process_report(system_.node_name(system_.first_host() + h), process));
   for (std::uint32_t n = 0; system_.served_by(config::NetDesignTraits::Server::kNic) && n < nics_.size(); ++n)
     all.threads.emplace_back(thread_report(nics_[n]->own(), {})).node =
         system_.node_name(system_.first_nic() + n);

@@ -29,6 +29,9 @@ class Networking {
 
   /// For the host's program.
   [[nodiscard]] const net::NewsPost& news() const { return *post_; }
+  /// The ends of tasks of hosts' processes, and how far ahead they may be; null where there are none.
+  [[nodiscard]] const net::TaskNetwork* task_ends() const { return task_ends_.get(); }
+  [[nodiscard]] Time task_span() const;
   /// The address ranges of the doorbells.
   void place(mem::Apertures& apertures) const;
 
@@ -42,7 +45,7 @@ class Networking {
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);
-  void make_hosts(Links& links);
+  void make_hosts(Links& links, sim::DomainId host);
   net::QueuePair& make_pair(std::uint32_t owner, std::uint32_t device);
   [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
 
@@ -57,6 +60,7 @@ class Networking {
   std::vector<sim::DomainId> core_ids_;
   std::unique_ptr<net::AgentNetwork> network_;
   std::unique_ptr<net::NewsPost> post_;
+  std::unique_ptr<net::TaskNetwork> task_ends_;
 };
 
 }  // namespace lockstep::gpu

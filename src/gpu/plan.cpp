@@ -101,6 +101,7 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kNetQueue:
     case From::kNetOperation:
     case From::kHostCall:
+    case From::kHostTask:
       break;
   }
   return To::kOrder;
@@ -200,17 +201,14 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   check_device(c);
   if (c.kind == Kind::kMulticast) check_multicast(c);
   if (c.kind == Kind::kPlace || c.kind == Kind::kMulticast) return false;
+  const bool processes = system_->served_by(config::NetDesignTraits::Server::kProcesses);
+  if (c.kind == Kind::kHostCall && processes)
+    return false;  // each device has a process, whose calls are its own
   if (c.kind == Kind::kHostCall) {
     out.push_back(call_command(c, system_->devices[c.device].launch));
     return true;
   }
-  if (trace::is_network(c.kind)) {
-    host::HostCommand& command = out.emplace_back();
-    command.kind = host::HostCommand::Kind::kNetwork;
-    command.device = c.device;
-    command.news = network_.news(c);
-    return true;
-  }
+  if (add_network(c, out)) return true;
   if (c.kind == Kind::kPeerCopy) {
     add_peer_copy(c, out);
     return true;
@@ -231,6 +229,10 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   host::HostCommand& command = out.emplace_back();
   command = {host_kind(c.kind), 0, c.kernel, c.address, c.bytes, c.event, {}, c.device};
   command.graph_node = c.graph_node;
+  if (c.kind == Kind::kKernel && processes) {
+    network_.check_kernel(*header);
+    command.busy_ns = system_->devices[c.device].launch.call_ns;
+  }
   const bool host_waits = c.kind == Kind::kWait || c.kind == Kind::kEventWait;
   if (!host_waits && c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) {
     command.stream = dense(c.device, header != nullptr ? header->stream : c.stream);
@@ -260,6 +262,24 @@ void Planner::add_peer_copy(const trace::Command& c, std::vector<host::HostComma
     out.push_back({Kind::kStreamCopyToHost, stream, 0, c.source, c.bytes, 0, {}, from});
     out.push_back({Kind::kStreamCopyToDevice, stream, 0, c.address, c.bytes, 0, {}, to});
   }
+}
+
+/// False: it is neither of the network nor a process's.
+bool Planner::add_network(const trace::Command& c, std::vector<host::HostCommand>& out) {
+  const bool is_task = c.kind == trace::Command::Kind::kHostTask;
+  if (!is_task && !trace::is_network(c.kind)) return false;
+  host::HostCommand& command = out.emplace_back();
+  command.device = c.device;
+  if (!is_task) {
+    command.kind = host::HostCommand::Kind::kNetwork;
+    command.news = network_.news(c);
+    return true;
+  }
+  command.kind = host::HostCommand::Kind::kTask;
+  command.stream = dense(c.device, c.stream);
+  command.news = network_.task(c);
+  command.busy_ns = system_->devices[c.device].launch.wait_ns;
+  return true;
 }
 
 std::uint32_t Planner::dense(std::uint16_t device, std::uint64_t stream) {

@@ -73,6 +73,7 @@ class Planner {
   void add_order(const trace::Command& command, const uvm::Order& order, std::vector<host::HostCommand>& out);
   void name_other(std::uint16_t place, host::HostCommand& command) const;
   [[nodiscard]] std::uint32_t dense(std::uint16_t device, std::uint64_t stream);
+  [[nodiscard]] bool add_network(const trace::Command& command, std::vector<host::HostCommand>& out);
   void add_peer_copy(const trace::Command& command, std::vector<host::HostCommand>& out);
   void enlarge_memory(const trace::Command& command, std::vector<host::HostCommand>& out);
   void put_in_stream(const trace::Command& command, host::HostCommand& order);

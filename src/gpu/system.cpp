@@ -63,6 +63,7 @@ System::System(sim::Engine& engine, const config::SystemConfig& config, const Pl
     networking_->attach(engine);
     networking_->place(apertures_);
     host_.set_agents(networking_->news());
+    if (networking_->task_ends()) host_.set_task_ends(*networking_->task_ends(), networking_->task_span());
   }
   for (const KernelPlan& kernel : plan.kernels)
     devices_[kernel.device]->dispatcher().set_plan(kernel.kernel, kernel.launch);

@@ -34,6 +34,7 @@ void Host::set_source(HostSource& source) {
 
 Time Host::advance(Time from, Time to) {
   for (Device& device : devices_) device.dispatcher->gather(device.cycle(from));
+  if (task_network_) task_ends_.gather(*task_network_, 0, from);
   Time now = std::max(from, next_event(from));
   while (now < to) {
     tick(now);
@@ -45,6 +46,7 @@ Time Host::advance(Time from, Time to) {
 void Host::tick(Time now) {
   for (Device& device : devices_)  // 1. what the devices have completed
     if (device.at_edge(now)) receive(device, now);
+  receive_tasks(now);
   if (changed_ || queue_.next_call() <= now) proceed(now);  // 2. commands that may start
   start_prepared(now);
   for (std::uint16_t d = 0; d < devices_.size(); ++d)
@@ -60,6 +62,14 @@ void Host::receive(Device& device, Time now) {
     c.kind == Kind::kKernel ? queue_.kernel_done(c.command, end, now) : queue_.copy_done(c.command, end, now);
     changed_ = true;
   }
+}
+
+void Host::receive_tasks(Time now) {
+  task_ends_.drain(now, [&](std::uint32_t, const net::TaskEnd& task) {
+    last_task_end_ = std::max(last_task_end_, task.end);
+    queue_.copy_done(task.command, task.end, now);
+    changed_ = true;
+  });
 }
 
 void Host::proceed(Time now) {
@@ -83,7 +93,11 @@ Time Host::preparation(const HostCommand& command) const {
 
 void Host::start_copy(Time now, std::uint32_t index) {
   const HostCommand& command = queue_.command(index);
-  if (command.kind == HostCommand::Kind::kNetwork) return agents_->send(now, command.news);
+  if (command.kind == HostCommand::Kind::kNetwork || command.kind == HostCommand::Kind::kTask) {
+    net::AgentNews news = command.news;
+    news.command = index;
+    return agents_->send(now, news);
+  }
   const Device& device = devices_[command.device];
   if (is_order(command)) {
     uvm::Order order = command.order;
@@ -117,6 +131,7 @@ Time Host::next_event(Time now) const {
   if (changed_) return now;
   Time next = starting_.empty() ? kNever : std::max(now, starting_.begin()->first);
   next = std::min(next, std::max(now, queue_.next_call()));
+  next = std::min(next, std::max(now, task_ends_.next_arrival()));
   for (std::uint16_t d = 0; d < devices_.size(); ++d) {
     const Device& device = devices_[d];
     Cycle due = device.dispatcher->next_event();

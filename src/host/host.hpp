@@ -14,6 +14,7 @@
 #include "net/news.hpp"
 #include "sim/clock.hpp"
 #include "sim/domain.hpp"
+#include "sim/inbox.hpp"
 
 namespace lockstep::host {
 
@@ -48,6 +49,11 @@ class Host final : public sim::Domain {
   void set_peer_copy_start(Time time) { peer_copy_start_ = time; }
   /// Before the run: who serves the network requests of kernels. Not owned.
   void set_agents(const net::NewsPost& agents) { agents_ = &agents; }
+  /// Before the run: the ends of tasks come over the network, at most `span` ahead. Not owned.
+  void set_task_ends(const net::TaskNetwork& network, Time span) {
+    task_network_ = &network;
+    task_ends_.resize(span);
+  }
   /// Before the run: the rest of the commands comes from `source`, which sets the plans of their kernels.
   void set_source(HostSource& source);
 
@@ -59,6 +65,8 @@ class Host final : public sim::Domain {
   [[nodiscard]] const HostQueue& queue() const { return queue_; }
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return queue_.command(index); }
   [[nodiscard]] const std::vector<Copied>& copied() const { return copied_; }
+  /// Of all tasks that are complete.
+  [[nodiscard]] Time last_task_end() const { return last_task_end_; }
   /// Of a complete kernel with LaunchPlan::log_clocks, on whichever device it ran; once.
   [[nodiscard]] std::unique_ptr<core::ClockLog> take_clocks(std::uint32_t kernel);
   [[nodiscard]] core::Dispatcher& dispatcher(std::uint16_t device) { return *devices_[device].dispatcher; }
@@ -70,8 +78,9 @@ class Host final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, queue_, a.given(source_), a.given(agents_), a.given(devices_), copied_, starting_,
-              a.given(peer_copy_start_), changed_);
+    a.members(*this, queue_, a.given(source_), a.given(agents_), a.given(task_network_), a.given(task_ends_),
+              a.given(last_task_end_), a.given(devices_), copied_, starting_, a.given(peer_copy_start_),
+              changed_);
   }
 
  private:
@@ -88,6 +97,7 @@ class Host final : public sim::Domain {
 
   void tick(Time now);
   void receive(Device& device, Time now);
+  void receive_tasks(Time now);
   void proceed(Time now);
   void start_copy(Time now, std::uint32_t index);
   void start_prepared(Time now);
@@ -99,6 +109,9 @@ class Host final : public sim::Domain {
   HostQueue queue_;
   HostSource* source_ = nullptr;
   const net::NewsPost* agents_ = nullptr;
+  const net::TaskNetwork* task_network_ = nullptr;
+  sim::Inbox<net::TaskEnd> task_ends_;
+  Time last_task_end_ = 0;
   std::vector<Device> devices_;
   std::vector<Copied> copied_;
   std::set<std::pair<Time, std::uint32_t>> starting_;  // copies that the host prepares: when, which

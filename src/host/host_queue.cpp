@@ -141,6 +141,14 @@ bool HostQueue::start_head(Stream& stream) {
     return false;
   }
   stream.last.join({links_[index].taken, links_[index].taken});
+  if (const Time call = process_call(c, stream); call > 0) {
+    const Time ready = stream.last.at + call;
+    if (ready > now_) {
+      calls_.emplace(ready, c.stream);
+      return false;
+    }
+    stream.last.join({ready, ready});
+  }
   switch (c.kind) {
     case Kind::kKernel:
       stream.running = true;
@@ -174,9 +182,18 @@ bool HostQueue::start_head(Stream& stream) {
   return true;
 }
 
+/// What the process spends between a kernel and a task.
+Time HostQueue::process_call(const HostCommand& command, const Stream& stream) const {
+  const bool changes = (command.kind == Kind::kTask && stream.before == Kind::kKernel) ||
+                       (command.kind == Kind::kKernel && stream.before == Kind::kTask);
+  return changes ? time_of_ns_.ceil(command.busy_ns) : 0;
+}
+
 void HostQueue::pop_head(Stream& stream) {
   latest_.join(stream.last);
   --out_;
+  const Kind kind = commands_[stream.head].kind;
+  if (kind == Kind::kKernel || kind == Kind::kTask) stream.before = kind;
   stream.head = links_[stream.head].next;
   if (stream.head == kNone) stream.tail = kNone;
 }

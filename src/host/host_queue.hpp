@@ -37,6 +37,7 @@ struct HostCommand {
     kPeerCopy,
     kNetwork,  // for the agents that serve queues of kernels: nothing waits for it
     kCall,     // a host thread is busy, and makes the calls that follow
+    kTask,     // of the process of `device`, in `stream`
   } kind = Kind::kKernel;
   std::uint32_t stream = 0;   // dense number of the stream; not of plain copies, orders and the host's waits
   std::uint32_t kernel = 0;   // kernels: index into the launch plans
@@ -46,9 +47,9 @@ struct HostCommand {
   uvm::Order order = {};      // kOrder, kStreamOrder, kNotice; index is not used
   std::uint16_t device = 0;   // which carries it out; not of the host's waits
   Address source = 0;         // kPeerCopy: what is read; the device's own
-  net::AgentNews news = {};   // kNetwork
+  net::AgentNews news = {};   // kNetwork, kTask
   std::uint32_t thread = 0;   // kCall
-  std::uint32_t busy_ns = 0;  // kCall: how long
+  std::uint32_t busy_ns = 0;  // kCall: how long; kTask, kKernel: see HostQueue
   bool graph_node = false;    // kernels: as in trace::Command
 };
 [[nodiscard]] inline bool is_order(const HostCommand& c) {
@@ -67,6 +68,8 @@ struct HostCommand {
 /// stream's wait goes to the end of its stream and starts when the thread's time has come and
 ///   the stream's command before it is complete; a record is complete at once, a stream's wait when its
 ///   event is;
+/// - so does a task; one behind a kernel starts busy_ns after that's end, as the process has waited for the
+///   kernel, and a kernel behind a task busy_ns after that's end, as the process launches it then;
 /// - a plain copy in blocking mode is taken when everything before it is complete;
 /// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
 /// - an order to managed memory is taken at once, beside all kernels before it;
@@ -173,9 +176,10 @@ class HostQueue {
     Time taken = 0;              // when the call that asks for it has ended
   };
   struct Stream {
-    std::uint32_t head = kNone, tail = kNone;  // commands that are not complete
-    bool running = false;                      // the head is a kernel or copy that has started
-    Moment last;                               // of the command before the head
+    std::uint32_t head = kNone, tail = kNone;             // commands that are not complete
+    bool running = false;                                 // the head is a kernel or copy that has started
+    HostCommand::Kind before = HostCommand::Kind::kCall;  // what the last kernel or task was; kCall: none
+    Moment last;                                          // of the command before the head
   };
   struct Event {
     bool complete = false;
@@ -202,6 +206,7 @@ class HostQueue {
   void pop_head(Stream& stream);
   void complete(std::uint32_t stream, const Moment& moment);
   Event& event(std::uint32_t number);
+  [[nodiscard]] Time process_call(const HostCommand& command, const Stream& stream) const;
 
   std::vector<HostCommand> commands_;
   std::vector<Link> links_;

@@ -18,8 +18,8 @@ struct Message {
   icnt::Request access;
   std::uint16_t from = 0, to = 0;
   bool answer = false;
-  /// Between NICs, of a request: the asking NIC's number of the operation, the device whose memory is meant,
-  /// and whether what the operation wrote before must be there first.
+  /// Between NICs, of a request: the asking NIC's number of the operation, the endpoint whose memory is
+  /// meant, and whether what the operation wrote before must be there first.
   bool after_data = false;
   std::uint16_t operation = 0;
   /// Not 0: multicast, and `via` the switch that makes copies of a request and one answer of the answers. Of

@@ -53,6 +53,8 @@ void CommandProcessorCore::hear(Cycle now, const AgentNews& news) {
       return thread_.add_queue(news);
     case AgentNews::Kind::kOperation:
       return thread_.add_operation(now, news);
+    case AgentNews::Kind::kTask:  // of hosts alone
+      return;
   }
 }
 

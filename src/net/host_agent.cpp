@@ -98,31 +98,39 @@ HostAgent::Thread::Thread(HostAgent& host, std::uint32_t number, const config::N
       program(port, config.service,
               InstructionCosts(clock, config.host_threads.khz, config.host_threads.milli_ipc), clock) {}
 
-HostAgent::HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system,
-                     const AgentNetwork* news, std::uint32_t agent, Cycle news_span,
+HostAgent::HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system, const News& news,
                      const std::vector<QueuePair*>& pairs)
     : links_(std::move(wiring)),
-      network_(news),
-      agent_(agent),
+      from_(news),
       config_(system.network.host_threads),
       memory_cycles_(Clock(system.devices.front().clock.core_khz).cycles(config_.memory_ps, 1)),
-      news_(news_span),
+      news_(news.span),
       has_queues_(config::traits(system.network.node.design).queues_on_host) {
   const Clock clock(system.devices.front().clock.core_khz);
-  for (std::uint32_t t = 0; !pairs.empty() && t < config_.threads; ++t)
+  const bool processes = system.served_by(config::NetDesignTraits::Server::kProcesses);
+  for (std::uint32_t t = 0; !processes && !pairs.empty() && t < config_.threads; ++t)
     threads_.push_back(std::make_unique<Thread>(*this, t, system.network, clock));
+  HostProcess::Host& host = *this;
   Address memory = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::uint64_t bytes = pairs[i]->entries() * trace::kNetEntryBytes;
-    pairs[i]->commands = memory;
-    pairs[i]->records = memory + bytes;
-    memory += 2 * bytes;
-    threads_[i % threads_.size()]->program.add_pair(*pairs[i]);
+    place(*pairs[i], memory);
+    if (processes) {
+      processes_.emplace_back(host, *pairs[i], system.network, clock);
+    } else {
+      threads_[i % threads_.size()]->program.add_pair(*pairs[i]);
+    }
   }
 }
 
+void HostAgent::place(QueuePair& pair, Address& memory) {
+  const std::uint64_t bytes = pair.entries() * trace::kNetEntryBytes;
+  pair.commands = memory;
+  pair.records = memory + bytes;
+  memory += 2 * bytes;
+}
+
 Cycle HostAgent::advance(Cycle from, Cycle to) {
-  if (network_) news_.gather(*network_, agent_, from);
+  if (from_.network) news_.gather(*from_.network, from_.agent, from);
   links_.gather(from);
   Cycle now = std::max(from, next_event(from == 0 ? 0 : from - 1));
   while (now < to) {
@@ -140,11 +148,17 @@ void HostAgent::tick(Cycle now) {
   for (; !own_reads_.empty() && own_reads_.front().due <= now; own_reads_.pop())
     threads_[own_reads_.front().thread]->program.answered();
   for (const auto& thread : threads_) thread->program.tick(now);
+  for (HostProcess& process : processes_) process.tick(now);
   links_.tick(now);
 }
 
 void HostAgent::hear(Cycle now, const AgentNews& news) {
+  if (news.kind == AgentNews::Kind::kTask) {
+    return std::ranges::find(processes_, news.device, &HostProcess::device)
+        ->add(now, news.task, news.command);
+  }
   if (news.kind == AgentNews::Kind::kMemory) return;  // commands and records are in its own
+  if (threads_.empty()) return;                       // queues that kernels do not use
   const bool queue = news.kind == AgentNews::Kind::kQueue;
   ServiceThread<HostPort>& thread =
       threads_[(queue ? news.queue : news.operation.queue) % threads_.size()]->program;
@@ -161,6 +175,7 @@ void HostAgent::take(Cycle now, const link::Message& message) {
   if (!message.access.signals) return;
   signals_.count(message.access);
   for (const auto& thread : threads_) thread->port.signal_came(now);
+  for (HostProcess& process : processes_) process.signal_came();
 }
 
 void HostAgent::take_answer(Cycle now, const link::Message& answer) {
@@ -169,7 +184,7 @@ void HostAgent::take_answer(Cycle now, const link::Message& answer) {
   if (under_way.missing != 0) return;
   const Out out = under_way;
   out_.free(answer.access.tag);
-  if (out.what == Out::What::kPosted) return;
+  if (out.what == Out::What::kPosted) return;  // as all of processes
   Thread& thread = *threads_[out.thread];
   if (out.what == Out::What::kLook) {
     thread.program.heard(answer.access.again);
@@ -187,6 +202,15 @@ void HostAgent::ask(std::uint16_t to, Out out, const icnt::Request& request) {
   links_.send(to, message);
 }
 
+void HostAgent::ring(QueuePair& pair) {
+  ask(pair.nic, {0, Out::What::kPosted, 0}, write_of(AccessKind::kStore, pair.doorbell, 8));
+}
+
+void HostAgent::task_ended(Cycle now, std::uint32_t command) {
+  const Time end = from_.clock.to_time.ceil(now);
+  from_.ends->send(from_.agent, 0, end + from_.latency, {command, end});
+}
+
 /// Whether it has not had so many.
 bool HostAgent::lacks(Address word, std::uint32_t signals) const {
   icnt::Request look = read_of(AccessKind::kAwait, word, 4);
@@ -199,12 +223,14 @@ Cycle HostAgent::next_event(Cycle now) const {
   if (!answers_.empty()) next = std::min(next, answers_.front().due);
   if (!own_reads_.empty()) next = std::min(next, own_reads_.front().due);
   for (const auto& thread : threads_) next = std::min(next, thread->program.next_event(now));
+  for (const HostProcess& process : processes_) next = std::min(next, process.next_event(now));
   return std::max(next, now + 1);
 }
 
 bool HostAgent::quiescent() const {
   return news_.size() == 0 && links_.idle() && answers_.empty() && own_reads_.empty() && out_.used() == 0 &&
-         std::ranges::all_of(threads_, [](const auto& thread) { return thread->program.idle(); });
+         std::ranges::all_of(threads_, [](const auto& thread) { return thread->program.idle(); }) &&
+         std::ranges::all_of(processes_, &HostProcess::idle);
 }
 
 void HostAgent::dump(std::string& out) const {
@@ -213,6 +239,7 @@ void HostAgent::dump(std::string& out) const {
     fmt::format_to(std::back_inserter(out), "service thread {}:\n", t);
     threads_[t]->program.dump(out);
   }
+  for (const HostProcess& process : processes_) process.dump(out);
 }
 
 }  // namespace lockstep::net

@@ -1,4 +1,5 @@
-// A host that serves the queues of its devices' kernels, and the part of its memory that NICs use.
+// A host: threads that serve the queues of its devices' kernels, or the devices' processes, and the part of
+// its memory that NICs use.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include "config/system_config.hpp"
 #include "link/endpoint.hpp"
 #include "mem/signal_counts.hpp"
+#include "net/host_process.hpp"
 #include "net/messages.hpp"
 #include "net/service_thread.hpp"
 #include "sim/domain.hpp"
@@ -59,13 +61,22 @@ class HostPort {
 };
 
 /// Domain and end of links, in the core clock of device 0. Queues go to its threads by their numbers, modulo
-/// the number of threads.
-class HostAgent final : public sim::Domain {
+/// the number of threads. In designs without threads, each of its devices has a process.
+class HostAgent final : public sim::Domain, private HostProcess::Host {
  public:
-  /// `agent`: its destination in the network of news, which is null where the host serves no queues. `pairs`:
-  /// of each thread in turn, one for each device of the host; none where it serves no queues.
-  HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system, const AgentNetwork* news,
-            std::uint32_t agent, Cycle news_span, const std::vector<QueuePair*>& pairs);
+  /// How it hears from the host's program, and answers.
+  struct News {
+    const AgentNetwork* network = nullptr;  // null: it has no work
+    std::uint32_t agent = 0;                // its destination there
+    Cycle span = 64;                        // cycles that news may be ahead
+    TaskNetwork* ends = nullptr;            // of tasks; it is source `agent` there
+    sim::DomainClock clock = {};            // of the engine's time base and this domain
+    Time latency = 0;                       // of an end
+  };
+  /// `pairs`: of each thread in turn, one for each device of the host; of processes, one for each device;
+  /// none where the host has no work.
+  HostAgent(link::EndpointWiring wiring, const config::SystemConfig& system, const News& news,
+            const std::vector<QueuePair*>& pairs);
   HostAgent(const HostAgent&) = delete;
   HostAgent& operator=(const HostAgent&) = delete;
 
@@ -79,6 +90,7 @@ class HostAgent final : public sim::Domain {
   [[nodiscard]] const ThreadCounters& thread(std::size_t number) const {
     return threads_[number]->program.counters();
   }
+  [[nodiscard]] const std::vector<HostProcess>& processes() const { return processes_; }
 
  private:
   friend class HostPort;
@@ -97,17 +109,19 @@ class HostAgent final : public sim::Domain {
     std::uint16_t to = 0;
     link::Message message;
   };
+  void place(QueuePair& pair, Address& memory);
+  void ring(QueuePair& pair) override;
+  void task_ended(Cycle now, std::uint32_t command) override;
   void tick(Cycle now);
   void hear(Cycle now, const AgentNews& news);
   void take(Cycle now, const link::Message& message);
   void take_answer(Cycle now, const link::Message& answer);
   void ask(std::uint16_t to, Out out, const icnt::Request& request);
-  [[nodiscard]] bool lacks(Address word, std::uint32_t signals) const;
+  [[nodiscard]] bool lacks(Address word, std::uint32_t signals) const override;
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   link::Endpoint links_;
-  const AgentNetwork* network_;
-  std::uint32_t agent_;
+  News from_;
   config::HostThreadsGroup config_;
   Cycle memory_cycles_;
   sim::Inbox<AgentNews> news_;
@@ -121,6 +135,7 @@ class HostAgent final : public sim::Domain {
   Ring<OwnRead> own_reads_;  // likewise
   SlotTable<Out> out_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<HostProcess> processes_;
 };
 
 }  // namespace lockstep::net

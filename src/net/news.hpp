@@ -1,4 +1,4 @@
-// The way of news from the host's program to the agents that serve its devices.
+// The way of news from the host's program to the agents of its devices, and back.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ class NewsPost {
 
   void send(Time now, const AgentNews& news) const {
     const std::vector<Agent>& agents = agents_[news.device];
+    if (news.kind == AgentNews::Kind::kTask) return post(now, agents.front(), news);
     if (news.kind == AgentNews::Kind::kMemory) {
       for (const Agent& agent : agents) post(now, agent, news);
       return;

@@ -19,9 +19,16 @@ Operations::Operations(NicPort& port, const config::SystemConfig& system, const 
       occupancy_(clock.cycles(config_.op_occupancy_ps, 1)),
       process_(clock.cycles(config_.process_ps)),
       running_(config_.operations) {
-  for (std::uint32_t d = 0; d < system.devices.size(); ++d)
-    nic_of_.push_back(static_cast<std::uint16_t>(system.nic_of(d)));
+  for (std::uint32_t d = 0; d < system.devices.size(); ++d) place(d, system);
   for (std::uint32_t i = config_.operations; i > 0; --i) free_.push_back(i - 1);
+}
+
+void Operations::place(std::uint32_t device, const config::SystemConfig& system) {
+  const bool processes = system.served_by(config::NetDesignTraits::Server::kProcesses);
+  const std::uint32_t memory = system.memory_of(device);
+  nic_of_.push_back(static_cast<std::uint16_t>(system.nic_of(device)));
+  memory_of_.push_back(static_cast<std::uint16_t>(memory));
+  signals_of_.push_back(static_cast<std::uint16_t>(processes ? system.host_of(device) : memory));
 }
 
 void Operations::ring(Cycle now, QueuePair& pair, std::uint64_t number) {
@@ -117,8 +124,8 @@ void Operations::read(std::uint32_t access, unsigned which, Address begin, std::
   link::Message message;
   message.access = read_of(bulk(running) ? AccessKind::kCopyRead : AccessKind::kLoad, begin, bytes);
   message.access.tag = access << 1 | which;
-  if (running.what.kind == Kind::kPut) return port_->send(running.pair->device, message);
-  to_target(now, running, message, number);
+  if (running.what.kind == Kind::kPut) return port_->send(memory_of_[running.pair->device], message);
+  to_target(now, running, message, number, memory_of_[running.what.target]);
 }
 
 void Operations::begin_atomic(Cycle now, std::uint32_t number) {
@@ -131,7 +138,7 @@ void Operations::begin_atomic(Cycle now, std::uint32_t number) {
   message.access.operations = static_cast<std::uint8_t>(bytes / 4);
   message.access.signals = true;
   message.access.tag = accesses_.add({Step::kAtomic, number, running.what.local, bytes, {}}) << 1;
-  to_target(now, running, message, number);
+  to_target(now, running, message, number, memory_of_[running.what.target]);
 }
 
 /// All of the piece is there.
@@ -149,9 +156,9 @@ void Operations::write_piece(Cycle now, std::uint32_t access) {
   message.access.tag = access << 1;
   --running.unwritten;
   if (what.kind == Kind::kPut) {
-    to_target(now, running, message, number);
+    to_target(now, running, message, number, memory_of_[what.target]);
   } else {
-    port_->send(running.pair->device, message);
+    port_->send(memory_of_[running.pair->device], message);
   }
   settle(number);
 }
@@ -163,7 +170,7 @@ void Operations::write_signal(Cycle now, std::uint32_t number) {
   message.access.signals = true;
   message.access.tag = accesses_.add({Step::kWrite, number, 0, 0, {}}) << 1;
   message.after_data = true;
-  to_target(now, running, message, number);
+  to_target(now, running, message, number, signals_of_[running.what.target]);
 }
 
 void Operations::write_record(Cycle now, std::uint32_t number) {
@@ -212,10 +219,12 @@ void Operations::write_word(QueuePair& pair, Address word, bool twice) {
   port_->send(pair.owner, message);
 }
 
-void Operations::to_target(Cycle now, Running& running, link::Message message, std::uint32_t number) {
+/// To the target's NIC, for the memory of endpoint `at`.
+void Operations::to_target(Cycle now, Running& running, link::Message message, std::uint32_t number,
+                           std::uint16_t at) {
   if (!running.sent) running.command().moment(Moment::kSent) = clock_.ps(now);
   running.sent = true;
-  message.device = running.what.target;
+  message.device = at;
   message.operation = static_cast<std::uint16_t>(number);
   port_->send(nic_of_[running.what.target], message);
 }

@@ -77,6 +77,7 @@ class Operations {
     [[nodiscard]] bool moves() const { return begun < what.bytes; }
   };
 
+  void place(std::uint32_t device, const config::SystemConfig& system);
   void fetch();
   void begin_operations(Cycle now);
   void begin(Cycle now, const Fetched& fetched);
@@ -90,7 +91,7 @@ class Operations {
   void write_word(QueuePair& pair, Address word, bool twice);
   void piece_read(Cycle now, std::uint32_t access);
   void settle(std::uint32_t number);
-  void to_target(Cycle now, Running& running, link::Message message, std::uint32_t number);
+  void to_target(Cycle now, Running& running, link::Message message, std::uint32_t number, std::uint16_t at);
   void read(std::uint32_t access, unsigned which, Address begin, std::uint32_t bytes, std::uint32_t number,
             Cycle now);
   [[nodiscard]] bool bulk(const Running& r) const { return r.what.bytes > kLineBytes; }
@@ -101,7 +102,8 @@ class Operations {
   config::NicGroup config_;
   Clock clock_;
   Cycle occupancy_, process_;
-  std::vector<std::uint16_t> nic_of_;  // by device
+  // By device: its NIC, the endpoint whose memory its data are in, and that which hears of signals.
+  std::vector<std::uint16_t> nic_of_, memory_of_, signals_of_;
   struct Rung {
     QueuePair* pair = nullptr;
     std::uint64_t number = 0;

@@ -27,6 +27,8 @@ class Agent {
   void attach(const World& world);
   void detach();
   [[nodiscard]] bool attached() const { return !pes_.empty(); }
+  /// By device; none: nothing is attached.
+  [[nodiscard]] const std::vector<PeMemory>& pes() const { return pes_; }
   /// The commands that a trace needs are kept for take_commands().
   void keep_commands() { keeps_ = true; }
 

@@ -357,7 +357,8 @@ its `instructions`, the time `active_ps` in which it had an operation to serve o
 Its `operations` by kind have their `count`, those that were `blocking`, and the time from when the thread had seen the entry: `total_ps`, the sum of stages, each
 named after its end and with its longest: `issued` (the call's code has run), `rung` (the doorbell is at the NIC), `fetched` (the NIC has the command), `sent` (its
 first message leaves), `complete` (all is acknowledged), `noticed` (the thread has read the completion record), `dealt` (a blocking one's status is
-written). A NIC has its operations by kind (`puts`, `gets`, `atomics`) with their bytes, its doorbells, commands and completion records, and what it did for other NICs, or for itself (`served_reads`, `served_writes`, `served_atomics`).
+written). In designs whose hosts compute and communicate, `processes` has for each device's process its `tasks` by kind (`count`, `total_ps`, `most_ps`), the `instructions` and
+`memory_bytes` it computed with, the `bytes_sent`, and its messages (`operations`, puts whose time is from the beginning of the call). A NIC has its operations by kind (`puts`, `gets`, `atomics`) with their bytes, its doorbells, commands and completion records, and what it did for other NICs, or for itself (`served_reads`, `served_writes`, `served_atomics`).
 A run by samples (`--sample`, [studies/sampling.md](studies/sampling.md)) has `sampling`: `error`, `confidence`, `seed` and `warm_up` as asked for;
 `launches` and `ctas` with `launches_timed` and `ctas_timed`; `overlap` (kernels ran beside one another); `estimates`, of `cycles`, `time_ns` and each counter
 the sum over kernels as a pair of estimate and half the width of its interval; `groups` of launches that are alike. Each kernel then says whether it is

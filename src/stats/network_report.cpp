@@ -48,6 +48,20 @@ void put_thread(std::string& out, const NetworkReport::Thread& t) {
   out += "}}";
 }
 
+void put_process(std::string& out, const NetworkReport::Process& p) {
+  fmt::format_to(std::back_inserter(out), "{{\"node\":{},\"device\":{},\"tasks\":{{", json_string(p.node),
+                 p.device);
+  for (std::size_t k = 0; k < p.tasks.size(); ++k)
+    fmt::format_to(std::back_inserter(out), "{}\"{}\":{{\"count\":{},\"total_ps\":{},\"most_ps\":{}}}",
+                   k == 0 ? "" : ",", kHostTaskNames[k], p.tasks[k].count, p.tasks[k].total_ps,
+                   p.tasks[k].most_ps);
+  fmt::format_to(std::back_inserter(out),
+                 "}},\"instructions\":{},\"memory_bytes\":{},\"bytes_sent\":{},\"operations\":{{",
+                 p.instructions, p.memory_bytes, p.bytes_sent);
+  put_operations(out, {p.messages});
+  out += "}}";
+}
+
 void put_nic(std::string& out, const NetworkReport::Nic& n) {
   fmt::format_to(std::back_inserter(out),
                  "{{\"node\":{},\"puts\":{},\"gets\":{},\"atomics\":{},\"doorbells\":{},\"commands\":{},"
@@ -68,6 +82,18 @@ void put_locks(std::string& out, const NetworkReport::Locks& l) {
   out += "]}";
 }
 
+/// By the process that takes longest for each.
+std::string process_lines(const NetworkReport& network) {
+  if (network.processes.empty()) return {};
+  std::string text = "processes of hosts, us at most:";
+  for (std::size_t k = 0; k < kHostTaskNames.size(); ++k) {
+    std::uint64_t most = 0;
+    for (const NetworkReport::Process& p : network.processes) most = std::max(most, p.tasks[k].total_ps);
+    text += fmt::format(" {} {:.1f}", kHostTaskNames[k], static_cast<double>(most) / 1e6);
+  }
+  return text + '\n';
+}
+
 double mean_ns(std::uint64_t ps, std::uint64_t count) {
   return static_cast<double>(ps) / static_cast<double>(count) / 1000;
 }
@@ -76,8 +102,7 @@ double mean_ns(std::uint64_t ps, std::uint64_t count) {
 
 Operations NetworkReport::all_of(std::size_t kind) const {
   Operations all;
-  for (const Thread& thread : threads) {
-    const Operations& o = thread.operations[kind];
+  const auto add = [&](const Operations& o) {
     all.count += o.count;
     all.blocking += o.blocking;
     all.total_ps += o.total_ps;
@@ -86,7 +111,10 @@ Operations NetworkReport::all_of(std::size_t kind) const {
       all.sum_ps[s] += o.sum_ps[s];
       all.most_ps[s] = std::max(all.most_ps[s], o.most_ps[s]);
     }
-  }
+  };
+  for (const Thread& thread : threads) add(thread.operations[kind]);
+  for (const Process& process : processes)
+    if (kind == 0) add(process.messages);  // puts
   return all;
 }
 
@@ -100,6 +128,10 @@ std::string network_json(const NetworkReport& network) {
   for (std::size_t i = 0; i < network.threads.size(); ++i) {
     out += i == 0 ? "\n     " : ",\n     ";
     put_thread(out, network.threads[i]);
+  }
+  for (std::size_t i = 0; i < network.processes.size(); ++i) {
+    out += i == 0 ? "],\n    \"processes\":[\n     " : ",\n     ";
+    put_process(out, network.processes[i]);
   }
   out += "],\n    \"nics\":[";
   for (std::size_t i = 0; i < network.nics.size(); ++i) {
@@ -122,6 +154,7 @@ std::string network_lines(const NetworkReport& network) {
         text += fmt::format(" {} {:.0f}", kNetworkStages[s], mean_ns(all.sum_ps[s], all.count));
     text += '\n';
   }
+  text += process_lines(network);
   std::uint64_t polls = 0, found = 0, picojoules = 0;
   for (const NetworkReport::Thread& thread : network.threads) {
     polls += thread.polls;

@@ -18,6 +18,9 @@ inline constexpr std::array<std::string_view, 4> kNetworkKinds = {"put", "get", 
 inline constexpr std::array<std::string_view, 8> kCoreAccessNames = {
     "entry", "record", "signal", "command", "doorbell", "data", "code", "update"};
 
+/// What a device's process does on its host.
+inline constexpr std::array<std::string_view, 4> kHostTaskNames = {"compute", "send", "receive", "flush"};
+
 struct CoreAccesses {
   std::uint64_t accesses = 0, misses = 0;
 };
@@ -51,12 +54,24 @@ struct NetworkReport {
     std::vector<std::uint64_t>
         times;  // b: from 2^b L2 cycles on, to less than twice that; to the last that is not 0
   };
+  /// Of a device on its host.
+  struct Process {
+    struct Tasks {
+      std::uint64_t count = 0, total_ps = 0, most_ps = 0;
+    };
+    std::string node;
+    std::uint32_t device = 0;
+    std::array<Tasks, kHostTaskNames.size()> tasks;  // by kHostTaskNames
+    std::uint64_t instructions = 0, memory_bytes = 0, bytes_sent = 0;
+    Operations messages;  // those whose completion it has noticed
+  };
   std::string design;
   std::vector<Locks> locks;  // of designs with command processors
   std::vector<Thread> threads;
+  std::vector<Process> processes;  // of designs with such
   std::vector<Nic> nics;
 
-  /// Sums over all threads.
+  /// Sums over all threads and processes.
   [[nodiscard]] Operations all_of(std::size_t kind) const;
 };
 

@@ -194,6 +194,12 @@ Json network() {
     thread[name] = integer();
   thread["l2"] = object(l2);
   thread["operations"] = object(operations, {"put", "get", "atomic", "quiet"});
+  const Json task = object({{"count", integer()}, {"total_ps", integer()}, {"most_ps", integer()}});
+  Json tasks, process = {{"node", text()}};
+  for (const std::string_view name : kHostTaskNames) tasks[std::string(name)] = task;
+  for (const char* name : {"device", "instructions", "memory_bytes", "bytes_sent"}) process[name] = integer();
+  process["tasks"] = object(tasks);
+  process["operations"] = object({{"put", reference("network_operations")}}, {"put"});
   Json nic = {{"node", text()}};
   for (const char* name : {"puts", "gets", "atomics", "doorbells", "commands", "records", "bytes_put",
                            "bytes_got", "served_reads", "served_writes", "served_atomics"})
@@ -205,8 +211,9 @@ Json network() {
   return object({{"design", text()},
                  {"locks", list(object(locks))},
                  {"threads", list(object(thread, {"l2"}))},
+                 {"processes", list(object(process))},
                  {"nics", list(object(nic))}},
-                {"locks"});
+                {"locks", "processes"});
 }
 
 Json system() {

@@ -5,6 +5,7 @@
 
 #include "trace/compact_blocks.hpp"
 #include "trace/compact_chunk.hpp"
+#include "trace/host_task_code.hpp"
 #include "trace/net_operation_code.hpp"
 
 namespace lockstep::trace {
@@ -127,7 +128,7 @@ bool has_memory(Command::Kind kind) {
 bool has_stream(Command::Kind kind) {
   using Kind = Command::Kind;
   return (kind >= Kind::kStreamCopyToDevice && kind <= Kind::kStreamWait) ||
-         (kind >= Kind::kDeviceAccess && kind <= Kind::kPeerCopy);
+         (kind >= Kind::kDeviceAccess && kind <= Kind::kPeerCopy) || kind == Kind::kHostTask;
 }
 bool has_place(Command::Kind kind) {
   using Kind = Command::Kind;
@@ -145,14 +146,15 @@ bool has_event(Command::Kind kind) {
   return kind == Command::Kind::kStreamWait || kind == Command::Kind::kEventWait;
 }
 
-/// The kind of a kernel's command that is a graph's node; behind those that Command has.
-constexpr std::uint64_t kGraphNode = Command::kKinds, kFileKinds = kGraphNode + 1;
+/// The kind of a kernel's command that is a graph's node. Kinds of Command that are newer come behind it.
+constexpr std::uint64_t kGraphNode = 25, kFileKinds = Command::kKinds + 1;
 /// Added to the kind of a command that is another device's than the first.
 constexpr std::uint64_t kOnDevice = 32;
 static_assert(kFileKinds <= kOnDevice);
 
 std::uint64_t file_kind(const Command& command) {
-  return command.graph_node ? kGraphNode : static_cast<std::uint64_t>(command.kind);
+  const auto kind = static_cast<std::uint64_t>(command.kind);
+  return command.graph_node ? kGraphNode : kind + (kind >= kGraphNode ? 1 : 0);
 }
 
 /// A named place: 0 is device 0, 1 the host, then the other devices.
@@ -172,8 +174,10 @@ void decode_kind(ByteReader& in, Command& command) {
   if (kind % kOnDevice >= kFileKinds)
     throw BrokenBlock("the kind of a command is " + std::to_string(kind) + "; expected one below " +
                       std::to_string(kFileKinds) + ", or " + std::to_string(kOnDevice) + " more");
-  command.graph_node = kind % kOnDevice == kGraphNode;
-  command.kind = command.graph_node ? Command::Kind::kKernel : static_cast<Command::Kind>(kind % kOnDevice);
+  const std::uint64_t in_file = kind % kOnDevice;
+  command.graph_node = in_file == kGraphNode;
+  command.kind = command.graph_node ? Command::Kind::kKernel
+                                    : static_cast<Command::Kind>(in_file - (in_file > kGraphNode ? 1 : 0));
   if (kind >= kOnDevice)
     command.device =
         static_cast<std::uint16_t>(in.number(Command::kMaxDevices - 1u, "the device of a command"));
@@ -197,6 +201,7 @@ void encode_command(const Command& command, Bytes& out) {
   if (has_event(command.kind)) put_varint(out, command.event);
   if (has_source(command.kind)) put_varint(out, command.source);
   if (command.kind == Kind::kNetOperation) encode_net_operation(command.operation, out);
+  if (command.kind == Kind::kHostTask) encode_host_task(command.task, out);
   if (command.kind != Kind::kHostCall) return;
   put_varint(out, command.thread);
   put_varint(out, static_cast<std::uint64_t>(command.call));
@@ -226,6 +231,7 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
   }
   if (has_source(command.kind)) command.source = in.varint();
   if (command.kind == Kind::kNetOperation) command.operation = decode_net_operation(in);
+  if (command.kind == Kind::kHostTask) command.task = decode_host_task(in);
   if (command.kind == Kind::kHostCall) {
     command.thread = static_cast<std::uint32_t>(in.number(Command::kMaxThreads - 1, "a host thread"));
     command.call = static_cast<Command::Call>(in.number(Command::kCalls - 1, "a call of a host thread"));
@@ -236,8 +242,12 @@ Command decode_command(ByteReader& in, std::uint64_t kernels, std::uint64_t even
 std::uint16_t devices_of(const std::vector<Command>& commands) {
   std::uint16_t most = 0;
   for (const Command& command : commands)
-    most = std::max({most, command.device, command.place, command.operation.target});
+    most = std::max({most, command.device, command.place, command.operation.target, command.task.peer});
   return static_cast<std::uint16_t>(most + 1);
+}
+
+bool has_host_tasks(const std::vector<Command>& commands) {
+  return std::ranges::any_of(commands, [](const Command& c) { return c.kind == Command::Kind::kHostTask; });
 }
 
 std::uint32_t version_of(const CompactDirectory& directory) {
@@ -247,7 +257,9 @@ std::uint32_t version_of(const CompactDirectory& directory) {
   const auto says_lines = [](const KernelEntry& k) { return k.header.line_info; };
   const auto says_network = [](const Command& c) { return is_network(c.kind); };
   const auto says_host = [](const Command& c) { return c.kind == Command::Kind::kHostCall || c.graph_node; };
+  const auto says_task = [](const Command& c) { return c.kind == Command::Kind::kHostTask; };
   const auto says_size = [](const KernelEntry& k) { return k.size.has_value(); };
+  if (std::ranges::any_of(directory.commands, says_task)) return kTaskVersion;
   if (std::ranges::any_of(directory.commands, says_host)) return kHostVersion;
   if (std::ranges::any_of(directory.commands, says_network)) return kNetworkVersion;
   if (std::ranges::any_of(directory.kernels, says_size)) return kSizeVersion;
@@ -272,12 +284,13 @@ CompactDirectory decode_directory(std::span<const std::uint8_t> bytes, std::uint
   directory.hash = in.fixed(8);
   for (std::uint64_t n = in.number(in.left(), "the number of kernels"); n > 0; --n)
     directory.kernels.push_back(decode_kernel(in, version >= kSizeVersion));
-  if (directory.kernels.empty()) throw BrokenBlock("the trace has no kernels");
   std::uint64_t events = 0;
   for (std::uint64_t n = in.number(in.left(), "the number of commands"); n > 0; --n) {
     directory.commands.push_back(decode_command(in, directory.kernels.size(), events));
     if (directory.commands.back().kind == Command::Kind::kEventRecord) ++events;
   }
+  if (directory.kernels.empty() && !has_host_tasks(directory.commands))
+    throw BrokenBlock("the trace has no kernels");
   in.expect_end("the directory");
   return directory;
 }

@@ -43,6 +43,8 @@ constexpr Verb kVerbs[] = {
     {"NetOperation", "NetOperation,KIND,FLAGS,TARGET,QUEUE,READY,LOCAL,REMOTE,BYTES,SIGNAL",
      Command::Kind::kNetOperation, "kotqrlmng"},
     {"HostCall", "HostCall,THREAD,CALL", Command::Kind::kHostCall, "hc"},
+    {"HostTask", "HostTask,KIND,PEER,INSTRUCTIONS,BYTES,LOCAL,REMOTE,STREAM", Command::Kind::kHostTask,
+     "KPIBLMs"},
 };
 
 bool is_hexadecimal(std::string_view field, Address& value) {
@@ -178,6 +180,13 @@ class ListParser {
       case 'n':
       case 'g':
         return operation_field(kind, field, command.operation);
+      case 'K':
+      case 'P':
+      case 'I':
+      case 'B':
+      case 'L':
+      case 'M':
+        return task_field(kind, field, command.task);
       case 'h':
         return is_decimal(field, event) && event < Command::kMaxThreads &&
                (command.thread = static_cast<std::uint32_t>(event), true);
@@ -220,6 +229,27 @@ class ListParser {
         return is_decimal(field, operation.bytes);
       default:
         return address_or_none(field, operation.signal);
+    }
+  }
+  /// Of a task of the host.
+  bool task_field(char kind, std::string_view field, HostTask& task) const {
+    std::uint64_t number = 0;
+    switch (kind) {
+      case 'K':
+        if (!is_decimal(field, number) || number >= 2 * HostTask::kKinds) return false;
+        task.kind = static_cast<HostTask::Kind>(number % HostTask::kKinds);
+        task.within = number >= HostTask::kKinds;
+        return true;
+      case 'P':
+        if (!is_decimal(field, number) || number >= Command::kMaxDevices) return false;
+        task.peer = static_cast<std::uint16_t>(number);
+        return true;
+      case 'I':
+        return is_decimal(field, task.instructions);
+      case 'B':
+        return is_decimal(field, task.bytes);
+      default:
+        return address_or_none(field, kind == 'L' ? task.local : task.remote);
     }
   }
   /// 0 means none, for any device.
@@ -277,7 +307,8 @@ KernelList read_kernel_list(TextStream stream, const ListOptions& options) {
     line = trim(line);
     if (!line.empty() && line[0] != '#') parser.line(line);
   }
-  if (list.files.empty()) stream.fail("the list names no kernel; expected lines such as 'kernel-1.traceg'");
+  if (list.files.empty() && !has_host_tasks(list.commands))
+    stream.fail("the list names no kernel; expected lines such as 'kernel-1.traceg'");
   return list;
 }
 

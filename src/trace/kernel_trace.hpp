@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/host_task.hpp"
 #include "trace/instruction.hpp"
 #include "trace/net_operation.hpp"
 #include "util/types.hpp"
@@ -210,8 +211,9 @@ struct Command {
                  // many entries it has dealt with, one write each
     kNetOperation,  // `operation`, which may be seen from here on
     kHostCall,      // host thread `thread` spends the time of `call`; what follows is called by it
+    kHostTask,      // in `stream`: `task` of the device's process
   } kind = Kind::kKernel;
-  static constexpr std::uint64_t kKinds = 25;
+  static constexpr std::uint64_t kKinds = 26;
   /// What takes a host thread time; how much is the machine's (launch.call_ns, launch.wait_ns).
   enum class Call : std::uint8_t {
     kNothing,  // only says who calls
@@ -227,18 +229,22 @@ struct Command {
   std::uint8_t advice = 0;      // kAdvise: 1 to 6, the values of cudaMemoryAdvise
   bool host = false;            // kAdvise, prefetches: the place that is named is the host; else `place`
   bool write = false;           // kHostAccess, kDeviceAccess
-  std::uint64_t stream = 0;     // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on
+  std::uint64_t stream = 0;     // stream copies, kEventRecord, kStreamWait, those from kDeviceAccess on,
+                                // kHostTask
   std::uint32_t event = 0;      // kStreamWait, kEventWait: which kEventRecord before, counted from 0
   Address source = 0;           // kPeerCopy, kMulticast, kNetQueue
   std::uint16_t device = 0;     // who carries it out, and whose the stream is; below kMaxDevices
   std::uint16_t place = 0;      // kAdvise, prefetches: the device that is named, where it is not the host
   NetOperation operation = {};  // kNetOperation
+  HostTask task = {};           // kHostTask
   std::uint32_t thread = 0;     // kHostCall: 0 the program's first thread; below kMaxThreads
   Call call = Call::kNothing;   // kHostCall
   bool graph_node = false;      // kernels: the launch of a graph starts it, after the graph's first work
 };
 /// How many devices the commands need: at least 1.
 [[nodiscard]] std::uint16_t devices_of(const std::vector<Command>& commands);
+/// A trace of such needs no kernels.
+[[nodiscard]] bool has_host_tasks(const std::vector<Command>& commands);
 [[nodiscard]] inline bool is_copy(Command::Kind kind) {
   using Kind = Command::Kind;
   return kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kStreamCopyToDevice ||

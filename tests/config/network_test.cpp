@@ -125,8 +125,11 @@ TEST_CASE("What is wrong with nodes and their numbers is said") {
   fails(head("nics = 2\nswitches = bus * 2, net\n[node]\ndesign = dgpu\n") + kLink +
             "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nnics.net = wire\n",
         "[node] has design = dgpu; expected 'hosts' in [system]");
+  fails(head("nics = 2\nswitches = bus * 2, net\n[node]\ndesign = inter_kernel\n") + kLink +
+            "[edges]\ngpuN.busN = wire\nnicN.busN = wire\nnics.net = wire\n",
+        "[node] has design = inter_kernel; expected 'hosts' in [system]");
   fails(head() + "[node]\ndesign = gpu\n",
-        "s.ini:7: found 'gpu', expected one of compnet, dgpu, dgpu_host, apu, direct");
+        "s.ini:7: found 'gpu', expected one of compnet, dgpu, dgpu_host, apu, direct, inter_kernel, cpu");
   fails(head() + "[node]\ndesign = apu\n" + kLink + kEdges,
         "[node] has design = apu, in which device and host share coherent memory; expected a link between "
         "gpu0 and "

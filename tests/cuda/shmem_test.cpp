@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/cli/program.hpp"
 #include "trace/awaited_signals.hpp"
@@ -168,6 +169,25 @@ TEST_CASE("network: the host's functions refuse what cannot work") {
   CHECK(crowd.err.find("trap in kernel") != std::string::npos);
 }
 
+TEST_CASE("network: processes of hosts send, receive and reduce, in the order of their streams") {
+  for (const char* pes : {"2", "3", "4"}) {
+    const Finished done = test_program("processes", pes);
+    CHECK(done.out == "42\n1 1 1 1 1 \n");
+  }
+  const Finished unsent = test_program("unsent", "2");
+  CHECK(unsent.out == "702\n");
+  CHECK(unsent.err.find("the process of PE 1, which receives from PE 0, waits for") != std::string::npos);
+  const Finished errors = test_program("process_errors", "2");
+  std::vector<std::string> lines;
+  std::istringstream text(errors.out);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0] == "shmem: init() has not been called");
+  CHECK(lines[1] == "shmem: the process of PE 0 names PE 2; there are 2, counted from 0");
+  CHECK_THAT(lines[2], Catch::Contains("PE 0 sends 2097152 bytes to offset") && Catch::Contains("which has"));
+  CHECK_THAT(lines[3], Catch::Contains("PE 0 sends 64 bytes at") && Catch::Contains("no memory of device 0"));
+}
+
 TEST_CASE("network: recordings are the same for every number of threads and in every run", "[long]") {
   const Folder folder;
   for (const char* which : {"tickets", "collectives"})
@@ -281,6 +301,13 @@ TEST_CASE("network: the programs of examples/shmem find their results right", "[
       const Finished done = execute({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/" + program}, pes);
       CHECK(done.out.ends_with("PASS\n"));
       CHECK(done.code == 0);
+    }
+  for (const char* form : {"intra", "inter", "cpu"})
+    for (const std::string pes : {"2", "3", "4"}) {
+      INFO(form << " with " << pes);
+      const std::string folder = LOCKSTEP_SHMEM_EXAMPLES;
+      CHECK(execute({folder + "/jacobi", "100", "3", form}, pes).out.ends_with("PASS\n"));
+      CHECK(execute({folder + "/allreduce_rings", "64", "3", form}, pes).out.ends_with("PASS\n"));
     }
   const Finished alone = execute({std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/ping_pong"}, "1");
   CHECK(alone.code == 1);

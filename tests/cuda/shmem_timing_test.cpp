@@ -55,6 +55,58 @@ TEST_CASE("network: a program and its recording give the same bytes, in every wa
   }
 }
 
+TEST_CASE("network: programs of hosts and their recordings give the same bytes, in every way to run them") {
+  for (const std::string design : {"inter_kernel", "cpu"}) {
+    INFO(design);
+    const Folder folder;
+    const std::string system = system_file(folder, design), trace = folder / "kept.lst";
+    const std::string program = std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/jacobi";
+    const std::string form = design == "cpu" ? "cpu" : "inter";
+    const std::string expected = statistics(folder, {"exec", "-c", system, "--gpus", "4", "-t", "1",
+                                                     "--record", trace, "--", program, "32", "3", form});
+    CHECK(statistics(folder, {"run", trace, "-c", system, "--gpus", "4", "-t", "2"}) == expected);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "--gpus", "4", "-t", "2", "--window", "3",
+                              "--shuffle", "7"}) == expected);
+    CHECK(statistics(folder, {"run", trace, "-c", system, "--gpus", "4", "-t", "1", "--no-skip"}) ==
+          expected);
+    const auto info = nlohmann::json::parse(run({"info", trace, "--json"}).out)["network"];
+    for (std::size_t d = 0; d < 4; ++d) {
+      const bool inner = d == 1 || d == 2;
+      const std::size_t messages = 3 * ((inner ? 2 : 1) + 2);
+      CHECK(info[d]["tasks"]["sends"] == messages);
+      CHECK(info[d]["tasks"]["receives"] == messages);
+      CHECK(info[d]["tasks"]["sent_bytes"] == 3 * ((inner ? 2 : 1) * 32 * 4 + 2 * 4));
+    }
+    const auto results = nlohmann::json::parse(expected);
+    CHECK(results["kernels"].size() == (design == "cpu" ? 0 : 4 * 3));
+    for (const auto& process : results["system"]["network"]["processes"]) {
+      const bool inner = process["device"] == 1 || process["device"] == 2;
+      // Rows to one or two neighbours, and two rounds of the residual, in each iteration.
+      CHECK(process["tasks"]["send"]["count"] == 3 * ((inner ? 2 : 1) + 2));
+      CHECK(process["tasks"]["receive"]["count"] == 3 * ((inner ? 2 : 1) + 2));
+      CHECK(process["bytes_sent"] == 3 * ((inner ? 2 : 1) * 32 * 4 + 2 * 4));
+    }
+  }
+}
+
+TEST_CASE("network: an all-reduce of hosts sends 2 (n - 1) / n of its data from each") {
+  const Folder folder;
+  const std::string system = system_file(folder, "cpu");
+  for (const std::uint64_t n : {2u, 4u}) {
+    const auto results = nlohmann::json::parse(
+        statistics(folder, {"exec", "-c", system, "--gpus", std::to_string(n), "--",
+                            std::string(LOCKSTEP_SHMEM_EXAMPLES) + "/allreduce_rings", "1024", "2", "cpu"}));
+    const std::uint64_t data = n * 2 * 1024 * 4, steps = 2 * (n - 1), signal = 32;  // a sector
+    unsigned nics = 0;
+    for (const auto& link : results["system"]["links"]) {
+      if (link["to"] != "net") continue;
+      ++nics;
+      CHECK(link["data_bytes"] == data * steps / n + steps * signal);
+    }
+    CHECK(nics == n);
+  }
+}
+
 TEST_CASE("network: each PE waits for the other's put as long as that takes") {
   const Folder folder;
   const auto time_of = [&](const std::string& wire_ps) {

@@ -80,7 +80,7 @@ TEST_CASE("Calls and nodes are read as they were written, and cut ones refused")
     ByteReader cut(bytes);
     CHECK_THROWS_AS(decode_command(cut, 1000, 0), BrokenBlock);
   }
-  for (const Bytes& wrong : {Bytes{24, 0, 3}, Bytes{24, 0x80, 0x80, 4, 0}, Bytes{26}, Bytes{32 + 26, 1}}) {
+  for (const Bytes& wrong : {Bytes{24, 0, 3}, Bytes{24, 0x80, 0x80, 4, 0}, Bytes{27}, Bytes{32 + 27, 1}}) {
     ByteReader in(wrong);
     CHECK_THROWS_AS(decode_command(in, 1, 0), BrokenBlock);
   }

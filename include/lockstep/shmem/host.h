@@ -36,6 +36,8 @@ template <class T>
 struct Symmetric {
   std::size_t offset = 0;
   [[nodiscard]] T* on(int pe) const;
+  /// Its element `index` and those behind.
+  [[nodiscard]] Symmetric at(std::size_t index) const { return {offset + index * sizeof(T)}; }
 };
 
 namespace detail {

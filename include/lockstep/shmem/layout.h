@@ -87,10 +87,30 @@ struct World {
   const PeMemory* pe;
 };
 
+/// What the process of a PE does on its host, behind what its stream has: see host_process.h.
+enum class Task : std::uint32_t { kCompute, kSend, kReceive, kFlush };
+inline constexpr unsigned kTasks = 4;
+struct HostTask {
+  static constexpr std::uint32_t kWithin = 1;  // flag: of a call that has been counted
+  std::uint32_t task;                          // Task
+  std::uint32_t pe;                            // whose process; the current device
+  std::uint32_t peer;                          // kSend, kReceive: the other PE
+  std::uint32_t flags;
+  std::uint64_t instructions;  // kCompute
+  std::uint64_t bytes;         // kCompute: of the host's memory; kSend
+  std::uint64_t local;         // kSend: an address in the PE's memory
+  std::uint64_t remote;        // kSend: in the other PE's symmetric heap, bytes from its beginning
+  void (*call)(void*);         // kCompute: does the work, once; may be null
+  void* data;                  // its argument
+};
+
 /// What the simulator's runtime library exports, by the names below. Both return 0, or fill `message` (of
 /// `size` bytes) with a text that says what is wrong.
 using AttachFunction = int (*)(const World* world, char* message, std::size_t size);
 using DetachFunction = int (*)(char* message, std::size_t size);
-inline constexpr char kAttachName[] = "lockstep_shmem_attach", kDetachName[] = "lockstep_shmem_detach";
+/// Puts the task into a stream of the PE's device.
+using TaskFunction = int (*)(const HostTask* task, void* stream, char* message, std::size_t size);
+inline constexpr char kAttachName[] = "lockstep_shmem_attach", kDetachName[] = "lockstep_shmem_detach",
+                      kTaskName[] = "lockstep_shmem_task";
 
 }  // namespace lockstep::shmem

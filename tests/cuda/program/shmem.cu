@@ -442,6 +442,58 @@ void run_crowd() {
                                        nullptr));
 }
 
+/// What PE 1 receives has not been sent when it is asked for; then sums by all processes.
+void run_processes() {
+  with(1, 64);
+  const auto out = shmem::malloc<int>(1), in = shmem::malloc<int>(2);
+  const shmem::HostProcess sender(0), receiver(1);
+  receiver.receive(0);
+  receiver.compute(0, 0, [=] { in.on(1)[1] = in.on(1)[0] + 1; });
+  sender.compute(0, 0, [=] { out.on(0)[0] = 41; });
+  sender.send(in.on(0), out.on(0), 1, 1);
+  sender.flush();
+  synchronize();
+  std::printf("%d\n", values_of(in.on(1), 2)[1]);
+  for (const int count : {1, 5, 512, 513, 3000}) {
+    const auto data = shmem::malloc<int>(count), inbox = shmem::malloc<int>(shmem::reduce_inbox<int>(count));
+    for (int pe = 0; pe < pes(); ++pe) upload(data.on(pe), numbers<int>(count, pe * 1000 + 1));
+    shmem::all_reduce(shmem::host_processes(), data, inbox, count, [](int a, int b) { return a + b; });
+    synchronize();
+    const std::vector<int> sums = numbers<int>(count, 500 * pes() * (pes() - 1) + pes());
+    bool right = true;
+    for (int pe = 0; pe < pes(); ++pe) right &= values_of(data.on(pe), count) == sums;
+    std::printf("%d ", right ? 1 : 0);
+    shmem::free(inbox);
+    shmem::free(data);
+  }
+  std::printf("\n");
+}
+
+void run_unsent() {
+  with(1, 64);
+  shmem::HostProcess(1).receive(0);
+  CHECK(cudaSetDevice(1));
+  std::printf("%d\n", cudaDeviceSynchronize());
+}
+
+void run_process_errors() {
+  const auto expect = [](const std::function<void()>& call) {
+    try {
+      call();
+      std::printf("no error\n");
+    } catch (const shmem::Error& error) {
+      std::printf("%s\n", error.what());
+    }
+  };
+  expect([] { shmem::HostProcess(0).flush(); });
+  with(1, 64);
+  const auto a = shmem::malloc<char>(64);
+  const shmem::HostProcess process(0);
+  expect([&] { process.receive(2); });
+  expect([&] { process.send(a.on(0), a.on(0), 2 << 20, 1); });
+  expect([&] { process.send(a.on(0), a.on(1), 64, 1); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -461,6 +513,9 @@ int main(int argc, char** argv) {
       {"lost", run_lost},
       {"errors", run_errors},
       {"crowd", run_crowd},
+      {"processes", run_processes},
+      {"unsent", run_unsent},
+      {"process_errors", run_process_errors},
       {"hostile", [&] { run_hostile(argc > 2 ? argv[2] : "none"); }},
   };
   try {

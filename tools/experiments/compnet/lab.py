@@ -18,10 +18,11 @@ import command_line  # noqa: E402
 import plot  # noqa: E402
 
 NAMES = {"compnet": "ComP-Net", "apu": "APU", "dgpu": "dGPU", "dgpu_host": "dGPU, queues on the host", "direct": "direct"}
+HOSTS = {"inter_kernel": "inter-kernel", "cpu": "CPU"}  # designs of programs whose hosts communicate
 APART = ("apu",)  # designs whose nodes are another system: compnet_apu_8
 
-# us: the longest of the devices' last kernels. threads: of the statistics. energy: of all service threads, J.
-Result = collections.namedtuple("Result", "us threads energy")
+# us: the longest of the devices' last kernels. total: the whole run, us. threads: of the statistics. energy: of all service threads, J.
+Result = collections.namedtuple("Result", "us total threads energy stats")
 
 
 class Lab:
@@ -42,6 +43,9 @@ class Lab:
                 section = line.strip("[] ").split("]")[0]
             key = f"{section}.{line.split('=')[0].strip()}"
             out.append(f"{line.split('=')[0].strip()} = {left.pop(key)}" if key in left else line)
+        of_gpus = [key for key in left if key.startswith("devices.")]  # which the system leaves as they are
+        at = out.index(next(line for line in out if line.startswith("[devices]"))) + 1
+        out[at:at] = [f"{key.split('.', 1)[1]} = {left.pop(key)}" for key in of_gpus]
         if left:
             raise command_line.Failure(f"{name} has no {', '.join(left)}")
         return "\n".join(out) + "\n"
@@ -59,7 +63,8 @@ class Lab:
             stats = json.load(f)
         last = {kernel["device"]: kernel["cycles"] for kernel in stats["kernels"]}
         threads = stats["system"]["network"]["threads"]
-        return Result(max(last.values()) * 1e3 / stats["core_khz"], threads, sum(t["energy_pj"] for t in threads) / 1e12)
+        us = 1e3 / stats["core_khz"]
+        return Result(max(last.values(), default=0) * us, stats["total_cycles"] * us, threads, sum(t["energy_pj"] for t in threads) / 1e12, stats)
 
     def simulate(self, system, command, pes, kept):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,117 @@
+// The process of a device on its host: a program of tasks that compute, send and receive.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/network_config.hpp"
+#include "net/clock.hpp"
+#include "net/messages.hpp"
+#include "net/queue_pair.hpp"
+#include "net/service_thread.hpp"
+#include "trace/host_task.hpp"
+#include "util/ring.hpp"
+
+namespace lockstep::net {
+
+struct ProcessCounters {
+  struct Tasks {
+    std::uint64_t count = 0, total_ps = 0, longest_ps = 0;  // from begin to end
+  };
+  std::array<Tasks, trace::HostTask::kKinds> kinds{};  // by trace::HostTask::Kind
+  std::uint64_t instructions = 0, memory_bytes = 0;    // of kCompute
+  std::uint64_t bytes_sent = 0;
+};
+
+/// How long a task of computing takes, in ps: as long as its instructions take all threads or its bytes take
+/// the host's memory, whichever is more (a roofline). Rounded up.
+[[nodiscard]] std::uint64_t compute_ps(const config::HostProcessGroup& config, const trace::HostTask& task);
+
+/// Carries out its tasks one after another:
+/// - kCompute: compute_ps();
+/// - kSend: a call, then a command to the NIC, as soon as it has place for one more; a put whose signal goes
+///   to the receiver's host;
+/// - kReceive: a call, then until the next message from the other process is there;
+/// - kFlush: a call, then until all commands have their completion records.
+/// A call takes host_process.call_ps, and within one only the instructions that a service thread needs for a
+/// command or a completion. What is waited for is polled in the host's cache: it is seen as soon as
+/// it is there.
+class HostProcess {
+ public:
+  /// What the process needs of its host.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    /// Whether a word of the host's memory has not had so many signals.
+    [[nodiscard]] virtual bool lacks(Address word, std::uint32_t signals) const = 0;
+    virtual void ring(QueuePair& pair) = 0;
+    virtual void task_ended(Cycle now, std::uint32_t command) = 0;
+  };
+  HostProcess(Host& host, QueuePair& pair, const config::NetworkConfig& config, const Clock& clock)
+      : host_(&host),
+        pair_(&pair),
+        config_(config.host_process),
+        service_(config.service),
+        clock_(clock),
+        costs_(clock, config_.khz, config_.milli_ipc),
+        taken_(pair.entries()) {}
+
+  void add(Cycle now, const trace::HostTask& task, std::uint32_t command);
+  /// Goes on as far as it can in cycle `now`.
+  void tick(Cycle now);
+  /// After `now`; what it waits for is a message, which is the host's event.
+  [[nodiscard]] Cycle next_event(Cycle now) const {
+    return tasks_.empty() || waits_ ? kNever : std::max(free_from_, now + 1);
+  }
+  /// A signal has come: what it waits for may be there.
+  void signal_came() { waits_ = false; }
+
+  [[nodiscard]] bool idle() const { return tasks_.empty() && in_flight_ == 0; }
+  [[nodiscard]] std::uint16_t device() const { return pair_->device; }
+  [[nodiscard]] const ProcessCounters& counters() const { return counters_; }
+  /// Of its messages.
+  [[nodiscard]] const ThreadCounters& messages() const { return messages_; }
+  void dump(std::string& out) const;
+
+ private:
+  static constexpr std::size_t kMostDevices = 64;  // trace::Command::kMaxDevices
+  enum class State : std::uint8_t {
+    kBegin,
+    kSend,   // the call has been made
+    kAwait,  // likewise, of kReceive and kFlush
+    kEnd,
+  };
+  struct Task {
+    trace::HostTask what;
+    std::uint32_t command = 0;
+  };
+  void step(Cycle now);
+  void begin(Cycle now);
+  [[nodiscard]] Cycle time_of(const trace::HostTask& task) const;
+  void send(Cycle now);
+  void await(Cycle now);
+  void end(Cycle now);
+  void take_records(Cycle now);
+  [[nodiscard]] bool is_there() const;
+
+  Host* host_;
+  QueuePair* pair_;
+  config::HostProcessGroup config_;
+  config::ServiceGroup service_;
+  Clock clock_;
+  InstructionCosts costs_;
+  Ring<Task> tasks_;
+  State state_ = State::kBegin;
+  bool waits_ = false;
+  Cycle free_from_ = 0, begun_ = 0;
+  std::uint64_t issued_ = 0, noticed_ = 0;  // commands, records
+  std::uint32_t in_flight_ = 0;
+  std::vector<bool> taken_;                                 // by place
+  std::array<std::uint64_t, kMostDevices> sent_{}, got_{};  // messages, by the other process
+  ProcessCounters counters_;
+  ThreadCounters messages_;
+};
+
+}  // namespace lockstep::net
