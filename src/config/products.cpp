@@ -16,6 +16,10 @@ constexpr Product kProducts[] = {
     {"h100_sxm", "H100 SXM 80 GB at 1980 MHz (Hopper, sm_90)"},
     {"gh200", "GPU of a GH200 with 96 GB at 1980 MHz (Hopper, sm_90)"},
     {"h200", "H200 SXM 141 GB at 1980 MHz (Hopper, sm_90)"},
+    {"rtx4090", "GeForce RTX 4090 at 2235 MHz (Ada AD102, sm_89)"},
+    {"l40", "L40 at 2490 MHz (Ada AD102, sm_89)"},
+    {"rtx3070", "GeForce RTX 3070 at 1725 MHz (Ampere GA104, sm_86)"},
+    {"t4", "Tesla T4 at 1590 MHz (Turing TU104, sm_75)"},
     {"sst_v100", "V100 of the SST-GPU experiments: 84 SMs at 1312 MHz (Volta, sm_70)"},
     {"sst_p100", "P100 of the SST-GPU experiments: 56 SMs at 1328 MHz (Pascal GP100, sm_60)"},
 };

@@ -29,7 +29,8 @@ std::string_view nearest_spelling(std::string_view text, std::span<const std::st
   for (const std::string_view candidate : candidates) {
     const bool begins = text.size() >= kShortest && candidate.starts_with(text);
     const std::size_t distance = begins ? 0 : edit_distance(text, candidate);
-    if (distance < best) best = distance, nearest = candidate;
+    const bool share_letters = distance < candidate.size();
+    if (distance < best && share_letters) best = distance, nearest = candidate;
   }
   return nearest;
 }

@@ -154,7 +154,8 @@ TEST_CASE("file errors name file and line") {
       {"include = v10\n",
        ":1: include: 'v10' is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, "
        "gtx1080ti, "
-       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, sst_v100, sst_p100) nor a file; did you mean 'v100'?"},
+       "rtx2080ti, rtxa6000, h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100) nor a "
+       "file; did you mean 'v100'?"},
       {"\n[l1]\nways = ;nothing\n", ":3: l1.ways has no value; expected 1 to 512"},
   };
   for (const auto& [text, message] : cases) {
@@ -169,7 +170,7 @@ TEST_CASE("missing, unreadable and misspelt GPUs") {
   const std::string list =
       "is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
       "rtxa6000, "
-      "h100_sxm, gh200, h200, sst_v100, sst_p100) nor a file";
+      "h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");
   CHECK(error_of([] { (void)resolve("h100"); }) == "'h100' " + list + "; did you mean 'h100_pcie'?");
   CHECK(error_of([] { (void)resolve("/no/such/file.ini"); }) == "'/no/such/file.ini' " + list);

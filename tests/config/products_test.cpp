@@ -68,7 +68,8 @@ double beyond_near(const GpuConfig& c) {
 TEST_CASE("the products, in listing order; the defaults are the V100's") {
   CHECK(product_names() == std::vector<std::string>{"v100", "rtx3080ti", "a100", "h100_pcie", "v100_sxm2",
                                                     "qv100", "gtx1080ti", "rtx2080ti", "rtxa6000", "h100_sxm",
-                                                    "gh200", "h200", "sst_v100", "sst_p100"});
+                                                    "gh200", "h200", "rtx4090", "l40", "rtx3070", "t4",
+                                                    "sst_v100", "sst_p100"});
   for (const std::string& name : product_names()) CHECK(resolve(name).gpu.name == name);
   const GpuConfig defaults;
   CHECK(to_ini(defaults) == to_ini(resolve("v100")));
@@ -277,6 +278,52 @@ TEST_CASE("peak rates of the further products equal the published ones") {
   CHECK(2 * tera_flops(p100, OpClass::kFp16, 1480) == near(21.2));
 }
 
+TEST_CASE("RTX 4090, L40, RTX 3070 and T4 have the rates and the shape of their data sheets") {
+  const auto near = [](double value) { return Approx(value).epsilon(0.01); };
+  const auto l2_mib = [](const GpuConfig& c) {
+    return double(c.l2.partitions) * c.l2.slices_per_partition * c.l2.slice_bytes / 1048576;
+  };
+  struct Sheet {
+    const char* name;
+    std::uint32_t arch, sms, threads, ctas, shared_kib;
+    double mhz, fp32, fp64_share, fp16_sums, fp32_sums, int8, fp8, l2, dram;  // tera, MiB, GB/s
+  };
+  // Ada and GA102 whitepapers, L40 and T4 data sheets; limits: CUDA C++ Programming Guide.
+  for (const Sheet& s :
+       {Sheet{"rtx4090", 89, 128, 1536, 24, 100, 2520, 82.6, 64, 330.3, 165.2, 660.6, 330.3, 72, 1008},
+        {"l40", 89, 142, 1536, 24, 100, 2490, 90.5, 64, 181, 181, 362, 362, 96, 864},
+        {"rtx3070", 86, 46, 1536, 16, 100, 1725, 20.3, 64, 81.3, 40.6, 162.6, 0, 4, 448},
+        {"t4", 75, 40, 1024, 16, 64, 1590, 8.1, 32, 65, 65, 130, 0, 4, 320}}) {
+    const GpuConfig c = resolve(s.name);
+    CAPTURE(s.name);
+    CHECK((c.gpu.arch == s.arch && c.gpu.sms == s.sms));
+    CHECK((c.sm.max_threads == s.threads && c.sm.max_warps * 32 == s.threads && c.sm.max_ctas == s.ctas));
+    CHECK(c.l1.shared_carveouts_kib.back() == s.shared_kib);
+    CHECK(tera_flops(c, OpClass::kFp32, s.mhz) == near(s.fp32));
+    CHECK(tera_flops(c, OpClass::kFp64, s.mhz) == near(s.fp32 / s.fp64_share));
+    CHECK(tensor_tera(c, c.tensor.f16, s.mhz) == near(s.fp16_sums));
+    CHECK(tensor_tera(c, c.tensor.f16_f32, s.mhz) == near(s.fp32_sums));
+    CHECK(tensor_tera(c, c.tensor.int8, s.mhz) == near(s.int8));
+    CHECK(tensor_tera(c, c.tensor.fp8, s.mhz) == near(s.fp8));
+    CHECK(l2_mib(c) == s.l2);
+    CHECK(dram_gigabytes(c) == Approx(s.dram).epsilon(0.001));
+  }
+}
+
+TEST_CASE("zero-load pointer chases of Ada and Turing meet the measurements") {
+  const auto within = [](double value, double measured) { CHECK(value == Approx(measured).epsilon(0.01)); };
+  const GpuConfig l = resolve("l40"), x = resolve("rtx4090"), t = resolve("t4");
+  const double data = 1;                  // the second cycle of 128 bytes at 64 bytes a cycle
+  within(l.l1.hit_latency + data, 34.2);  // gpu-latency of one thread, L40: 34.2, 273.6, 624.4
+  within(l2_hit(l) + data, 273.6);
+  within(dram_miss(l) + data, 624.4);
+  within(x.l1.hit_latency + data + 2, 36.1);  // of a warp, RTX 4090 at 2235 MHz: 36.1, 284.8, 571.4
+  within(l2_hit(x) + data + 2, 284.8);
+  within(dram_miss(x) + data + 2, 571.4);
+  within(t.l1.hit_latency + data, 32);  // Jia et al. 2019
+  within(l2_hit(t) + data, 188);
+}
+
 TEST_CASE("peak bandwidth equals the published one") {
   CHECK(dram_gigabytes(resolve("v100")) == Approx(900).epsilon(0.005));
   CHECK(dram_gigabytes(resolve("rtx3080ti")) == Approx(912).epsilon(0.001));
@@ -444,6 +491,10 @@ TEST_CASE("golden hashes: they change only when a value of the product is change
   CHECK(hash(resolve("h100_sxm")) == 0x7f6d726d85f1fa03);
   CHECK(hash(resolve("gh200")) == 0xce14f931d487c1b7);
   CHECK(hash(resolve("h200")) == 0xb5f439b0fbfd0d73);
+  CHECK(hash(resolve("rtx4090")) == 0xcdfc35391585d551);
+  CHECK(hash(resolve("l40")) == 0x44fe9e5bc2abdcff);
+  CHECK(hash(resolve("rtx3070")) == 0x13547297e5f02457);
+  CHECK(hash(resolve("t4")) == 0x1b18b9a8bed08909);
   CHECK(hash(resolve("sst_v100")) == 0xed152aea9bd6c1cb);
   CHECK(hash(resolve("sst_p100")) == 0x72671df342af96f0);
 }

@@ -65,6 +65,34 @@ TEST_CASE("device properties: the technical specifications of compute capability
   CHECK(h100.clusterLaunch == 1);
 }
 
+TEST_CASE("device properties of the consumer and inference GPUs: programming guide and data sheets") {
+  struct Sheet {
+    const char* name;
+    int compute_capability, sms, threads, ctas;
+    std::size_t shared, shared_reserved;  // bytes that a CTA may ask for
+    int bus_bits, l2_mib;
+    std::size_t memory_gib;
+  };
+  for (const Sheet& s : {Sheet{"rtx4090", 89, 128, 1536, 24, 99 << 10, 1024, 384, 72, 24},
+                         {"l40", 89, 142, 1536, 24, 99 << 10, 1024, 384, 96, 48},
+                         {"rtx3070", 86, 46, 1536, 16, 99 << 10, 1024, 256, 4, 8},
+                         {"t4", 75, 40, 1024, 16, 64 << 10, 0, 256, 4, 16}}) {
+    const auto p = device_properties(config::resolve(s.name));
+    CAPTURE(s.name);
+    CHECK(std::string(p.name) == s.name);
+    CHECK(p.major * 10 + p.minor == s.compute_capability);
+    CHECK(p.multiProcessorCount == s.sms);
+    CHECK(p.maxThreadsPerMultiProcessor == s.threads);
+    CHECK(p.maxBlocksPerMultiProcessor == s.ctas);
+    CHECK(p.sharedMemPerBlockOptin == s.shared);
+    CHECK(p.reservedSharedMemPerBlock == s.shared_reserved);
+    CHECK(p.memoryBusWidth == s.bus_bits);
+    CHECK(p.l2CacheSize == s.l2_mib << 20);
+    CHECK(p.totalGlobalMem == s.memory_gib << 30);
+    CHECK(p.clusterLaunch == 0);
+  }
+}
+
 TEST_CASE("attributes are the properties by number, and the clocks that are no longer properties") {
   const auto gpu = config::resolve("v100");
   CHECK(device_attribute(gpu, 1) == 1024);      // MaxThreadsPerBlock
