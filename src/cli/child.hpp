@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cuda/execution_page.hpp"
+#include "exec/address_space.hpp"
 
 namespace lockstep::cli {
 
@@ -26,7 +27,7 @@ struct Start {
   std::uint64_t max_instructions = 0;  // warp instructions that all kernels together may execute. 0: no limit
   unsigned threads = 1;                // on which CTAs are executed
   unsigned gpus = 1;                   // that the program sees
-  std::uint32_t multicast = 0;         // bit d: GPU d can be part of a multicast object
+  exec::DeviceSet multicast = 0;       // GPUs that can be part of a multicast object
   bool listings = false;               // the runtime sends what PTX kernels are of (cuda::kListingVariable)
   std::string apart;                   // pairs of GPUs that are not connected (cuda::kApartVariable)
   std::string links;                   // of them (cuda::kLinksVariable)

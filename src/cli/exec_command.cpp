@@ -129,7 +129,7 @@ void show_gpus(const RunArguments& arguments, bool timed, Start& start) {
                                 exec::kMostDevices));
   start.gpus = static_cast<unsigned>(system->devices.size());
   for (unsigned d = 0; d < start.gpus; ++d)
-    if (!system->multicast_switches(d).empty()) start.multicast |= std::uint32_t{1} << d;
+    if (!system->multicast_switches(d).empty()) start.multicast |= exec::device_bit(d);
   const std::uint32_t others = system->hosts + system->nics;  // nodes that a program's NVLinks do not lead to
   for (const config::LinkEdge& edge : system->edges) {
     const auto shown = [&](std::uint32_t node) { return node < start.gpus ? node : node - others; };

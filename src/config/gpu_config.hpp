@@ -158,6 +158,7 @@ struct SyncGroup {                     // sync.*
   std::uint32_t barrier_interval = 2;  // core cycles between the arrivals of two warps of an SM
   std::uint32_t membar_cta = 53, membar_gpu = 186,
                 membar_system = 2900;  // floor beside waiting for acknowledgements
+  bool poll_elision = true;            // looks that change nothing are counted, not simulated
 };
 struct IcntGroup {  // icnt.*: crossbar; latencies in icnt cycles, widths in bytes an icnt cycle
   std::uint32_t request_latency = 35, reply_latency = 35;

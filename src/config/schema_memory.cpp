@@ -92,6 +92,11 @@ Rows sync_rows() {
               "least time of MEMBAR.GPU beside waiting for acknowledgements", sync<&G::membar_gpu>()),
       integer("sync.membar_system", M::kCoreCycles, 1, 100000,
               "least time of MEMBAR.SYS beside waiting for acknowledgements", sync<&G::membar_system>()),
+      flag("sync.poll_elision",
+           "looks at a word that others signal, which follow each other at a steady rate and change nothing, "
+           "are "
+           "counted; false: each is simulated",
+           sync<&G::poll_elision>()),
   };
 }
 

@@ -14,7 +14,8 @@ constexpr Product kSystems[] = {
     {"dgx1_v100", "DGX-1: 8 V100 SXM2, hybrid cube mesh of NVLink 2"},
     {"pcie_4", "4 A100 in PCIe 4.0 x16 slots of two switches"},
     {"compnet_8", "8 nodes of ComP-Net (PACT 2018): GPU, programmable command processor, NIC"},
-    {"compnet_apu_8", "the same, but each with a host on the GPU's die that serves the network"},
+    {"compnet_64", "the same with 64 nodes"},
+    {"compnet_apu_8", "compnet_8, but each with a host on the GPU's die that serves the network"},
     {"h100_nodes", "8 nodes with an H100 SXM and a ConnectX-7 of 400 Gb/s each, on one PCIe 5 switch"},
 };
 

@@ -25,7 +25,7 @@ void BypassPath::await(Cycle now, const MioOperation& op) {
 void BypassPath::send(Cycle now) {
   if (can_send_line()) send_line(now);
   if (waits_.due() <= now && !port_->full()) {
-    icnt::Request look = waits_.next();
+    icnt::Request look = waits_.next(now);
     port_->send(now, look);
   }
   busy_ = copies_.has_lines() || !waits_.idle();

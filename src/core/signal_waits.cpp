@@ -11,7 +11,11 @@ void SignalWaits::add(Cycle now, const MioOperation& op) {
   }
   const std::uint32_t place = free_.back();
   free_.pop_back();
-  waits_[place] = {trace::awaited_signals(op.form, op.words), now, op.handle, op.kernel};
+  waits_[place] = {};
+  waits_[place].awaited = trace::awaited_signals(op.form, op.words);
+  waits_[place].from = now;
+  waits_[place].handle = op.handle;
+  waits_[place].kernel = op.kernel;
   find_due();
 }
 
@@ -25,7 +29,7 @@ void SignalWaits::find_due() {
   }
 }
 
-icnt::Request SignalWaits::next() {
+icnt::Request SignalWaits::next(Cycle now) {
   Wait& wait = waits_[first_due_];
   const trace::AwaitedSignals& awaited = wait.awaited;
   icnt::Request look;
@@ -35,9 +39,27 @@ icnt::Request SignalWaits::next() {
   look.sectors = static_cast<SectorMask>(1u << sector_in_line(awaited.word));
   look.kernel = wait.kernel;
   look.set_awaited(awaited.word, awaited.signals);
+  note_look(wait, now);
+  if (may_park_) set_rate(wait, look);
   wait.from = kNever;
   find_due();
   return look;
+}
+
+void SignalWaits::note_look(Wait& wait, Cycle now) {
+  wait.gap_before = wait.gap;
+  wait.gap = wait.looks == 0 ? 0 : now - wait.last;
+  wait.last = now;
+  if (++wait.looks == 2) wait.second = now;
+}
+
+/// The first look is left out of the mean: its line may have come from memory.
+void SignalWaits::set_rate(const Wait& wait, icnt::Request& look) {
+  if (wait.gap != 0 && wait.gap == wait.gap_before) {
+    look.set_rate(static_cast<std::uint32_t>(wait.gap), 1);
+  } else if (wait.looks >= kLooksOfMean) {
+    look.set_rate(static_cast<std::uint32_t>(wait.last - wait.second), wait.looks - 2);
+  }
 }
 
 std::optional<std::uint32_t> SignalWaits::receive(Cycle now, const icnt::Reply& reply) {

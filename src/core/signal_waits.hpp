@@ -12,7 +12,9 @@
 namespace lockstep::core {
 
 /// A wait is a loop of the program: it looks at its word, past the L1, again and again until that has had its
-/// signals. Looks are answered where the word's memory is (mem::SignalCounts).
+/// signals. Looks are answered where the word's memory is (mem::SignalCounts). Once they come at a steady
+/// rate, of the same time between them twice or else the mean of several, a look may stay there
+/// (mem::ParkedLooks).
 class SignalWaits {
  public:
   /// Cycles from an answer to the next look: a compare, a branch and the load's way to the
@@ -20,12 +22,15 @@ class SignalWaits {
   /// branch some 10).
   static constexpr Cycle kRound = 20;
 
+  /// `may_park`: whether looks may stay where they are answered.
+  explicit SignalWaits(bool may_park) : may_park_(may_park) {}
+
   /// `op`: of SignalOp::kAwaits, with words.
   void add(Cycle now, const MioOperation& op);
   /// Cycle from which next() has a look to send; kNever.
   [[nodiscard]] Cycle due() const { return due_; }
   /// Precondition: due() <= now.
-  [[nodiscard]] icnt::Request next();
+  [[nodiscard]] icnt::Request next(Cycle now);
   /// The answer to a look with `tag`. The handle of an operation that has ended.
   [[nodiscard]] std::optional<std::uint32_t> receive(Cycle now, const icnt::Reply& reply);
 
@@ -34,7 +39,7 @@ class SignalWaits {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, waits_, free_, due_, first_due_);
+    a.members(*this, a.given(may_park_), waits_, free_, due_, first_due_);
   }
 
  private:
@@ -43,9 +48,16 @@ class SignalWaits {
     Cycle from = kNever;  // of the next look; kNever: one is under way
     std::uint32_t handle = 0;
     std::uint8_t kernel = 0;
+    std::uint32_t looks = 0;        // sent
+    Cycle second = 0, last = 0;     // when
+    Cycle gap = 0, gap_before = 0;  // between the last of them
   };
+  static constexpr std::uint32_t kLooksOfMean = 8;
   void find_due();
+  static void note_look(Wait& wait, Cycle now);
+  static void set_rate(const Wait& wait, icnt::Request& look);
 
+  bool may_park_;
   std::vector<Wait> waits_;
   std::vector<std::uint32_t> free_;
   Cycle due_ = kNever;

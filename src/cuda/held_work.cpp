@@ -7,7 +7,7 @@ namespace lockstep::cuda {
 namespace {
 
 bool is_blocking(const StreamState& s) { return !s.is_default && s.blocks(); }
-std::uint32_t bit_of(const StreamState& s) { return std::uint32_t{1} << s.device; }
+exec::DeviceSet bit_of(const StreamState& s) { return exec::device_bit(s.device); }
 
 }  // namespace
 

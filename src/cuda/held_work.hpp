@@ -11,6 +11,7 @@
 #include "cuda/issue.hpp"
 #include "cuda/kernel_run.hpp"
 #include "cuda/operation.hpp"
+#include "exec/address_space.hpp"
 
 namespace lockstep::cuda {
 
@@ -44,8 +45,8 @@ class Held {
  private:
   std::set<const StreamState*> streams_;
   std::set<std::uint64_t> numbers_;
-  // By device, a bit for each: has any; some in the default stream, in blocking streams.
-  std::uint32_t devices_ = 0, default_ = 0, blocking_ = 0;
+  // Has any; some in the default stream, in blocking streams.
+  exec::DeviceSet devices_ = 0, default_ = 0, blocking_ = 0;
 };
 
 }  // namespace lockstep::cuda

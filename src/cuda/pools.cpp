@@ -35,10 +35,10 @@ Pool::Pool(PoolPlace of, std::uint64_t most) : place(of), most_(most) {
   access_[static_cast<unsigned>(of.device)] = kReadWrite;
 }
 
-std::uint32_t Pool::reached_by() const {
-  std::uint32_t all = std::uint32_t{1} << place.device;
+exec::DeviceSet Pool::reached_by() const {
+  exec::DeviceSet all = exec::device_bit(static_cast<unsigned>(place.device));
   for (unsigned device = 0; device < exec::kMostDevices; ++device)
-    if (access_[device] != 0) all |= std::uint32_t{1} << device;
+    if (access_[device] != 0) all |= exec::device_bit(device);
   return all;
 }
 

@@ -64,8 +64,8 @@ class Pool {
   /// cudaMemAccessFlags of a device; peer access between devices makes no difference to a pool.
   [[nodiscard]] int access(unsigned device) const { return access_[device]; }
   void set_access(unsigned device, int flags) { access_[device] = flags; }
-  /// Of memory on a device: a bit for each device that reaches it, its own in any case.
-  [[nodiscard]] std::uint32_t reached_by() const;
+  /// Of memory on a device: the devices that reach it, its own in any case.
+  [[nodiscard]] exec::DeviceSet reached_by() const;
 
   const PoolPlace place;
   bool destroyed = false;

@@ -104,7 +104,7 @@ Machine read_machine() {
   }
   if (const char* apart = std::getenv(kApartVariable)) machine.apart = parse_apart(apart);
   if (const char* multicast = std::getenv(kMulticastVariable))
-    machine.multicast = number<std::uint32_t>(kMulticastVariable, multicast);
+    machine.multicast = number<exec::DeviceSet>(kMulticastVariable, multicast);
   if (const char* links = std::getenv(kLinksVariable)) machine.links = parse_links(links);
   return machine;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/gpu_config.hpp"
+#include "exec/address_space.hpp"
 #include "exec/check/checks.hpp"
 
 namespace lockstep::cuda {
@@ -74,7 +75,7 @@ struct Machine {
   config::GpuConfig gpu;
   unsigned devices = 1;                           // to exec::kMostDevices
   std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
-  std::uint32_t multicast = 0;                    // devices that can be in a multicast object, a bit each
+  exec::DeviceSet multicast = 0;                  // that can be in a multicast object
   std::vector<Links> links;
 };
 

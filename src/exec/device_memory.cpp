@@ -196,16 +196,16 @@ void DeviceMemory::clear_pages(Address begin, std::uint64_t bytes) {
 }
 
 /// Devices that reach it.
-std::uint32_t DeviceMemory::reaching(const Held& held) const {
-  if (held.kind != MemoryKind::kDevice) return (std::uint32_t{1} << devices()) - 1;
+DeviceSet DeviceMemory::reaching(const Held& held) const {
+  if (held.kind != MemoryKind::kDevice) return ~DeviceSet{0};
   if (held.reached_by != kByPeers) return held.reached_by;
-  std::uint32_t all = std::uint32_t{1} << held.device;
+  DeviceSet all = device_bit(held.device);
   for (unsigned device = 0; device < devices(); ++device)
-    if (is_peer(device, held.device)) all |= std::uint32_t{1} << device;
+    if (is_peer(device, held.device)) all |= device_bit(device);
   return all;
 }
 
-void DeviceMemory::count(std::uint32_t of, const Held& held, int change) {
+void DeviceMemory::count(DeviceSet of, const Held& held, int change) {
   for (unsigned device = 0; device < devices(); ++device) {
     if ((of >> device & 1) == 0) continue;
     std::uint16_t* const reach = reach_[device].get();
@@ -236,12 +236,12 @@ void DeviceMemory::drop_pages(const Held& held) {
 
 void DeviceMemory::set_peer(unsigned device, unsigned peer, bool reaches) {
   if (device == peer || is_peer(device, peer) == reaches) return;
-  peers_[device] ^= std::uint32_t{1} << peer;
+  peers_[device] ^= device_bit(peer);
   for (const auto& [begin, held] : allocations_[device_region(peer)])
-    if (held.reached_by == kByPeers) count(std::uint32_t{1} << device, held, reaches ? 1 : -1);
+    if (held.reached_by == kByPeers) count(device_bit(device), held, reaches ? 1 : -1);
 }
 
-void DeviceMemory::reach_only(Address begin, std::uint32_t devices) {
+void DeviceMemory::reach_only(Address begin, DeviceSet devices) {
   for (auto& of_region : allocations_) {
     const auto found = of_region.find(begin);
     if (found == of_region.end() || found->second.kind != MemoryKind::kDevice) continue;

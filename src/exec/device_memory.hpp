@@ -120,7 +120,7 @@ class DeviceMemory {
     return (peers_[device] >> peer & 1) != 0;
   }
   /// From now on the devices of the mask (bit d: device d) reach this allocation, and no others.
-  void reach_only(Address begin, std::uint32_t devices);
+  void reach_only(Address begin, DeviceSet devices);
 
   /// Addresses of several devices' memory: no device reaches them but by multimem instructions.
   [[nodiscard]] MulticastWindows& multicast() { return multicast_; }
@@ -152,9 +152,9 @@ class DeviceMemory {
 
  private:
   friend class DeviceView;
-  static constexpr std::uint32_t kByPeers = 0;  // Held::reached_by: owner and its peers
+  static constexpr DeviceSet kByPeers = 0;  // Held::reached_by: owner and its peers
   struct Held : Allocation {
-    std::uint32_t reached_by = kByPeers;
+    DeviceSet reached_by = kByPeers;
   };
   struct Free {
     void operator()(std::uint16_t* pages) const { std::free(pages); }
@@ -166,16 +166,16 @@ class DeviceMemory {
   [[nodiscard]] bool leaves_claimed(Address begin, std::uint64_t bytes, unsigned device) const;
   [[nodiscard]] std::uint64_t limit(MemoryKind kind) const;
   [[nodiscard]] Pages make_pages() const;
-  [[nodiscard]] std::uint32_t reaching(const Held& held) const;
+  [[nodiscard]] DeviceSet reaching(const Held& held) const;
   void hold_pages(const Held& held);
   void drop_pages(const Held& held);
-  void count(std::uint32_t devices, const Held& held, int change);
+  void count(DeviceSet devices, const Held& held, int change);
   void clear_pages(Address begin, std::uint64_t bytes);
 
   std::uint64_t capacity_, pages_;
-  Pages used_;                        // allocations in the page; of mapped memory: devices that reach it
-  std::vector<Pages> reach_;          // by device: of these, what the device reaches
-  std::vector<std::uint32_t> peers_;  // by device: whose memory it reaches
+  Pages used_;                    // allocations in the page; of mapped memory: devices that reach it
+  std::vector<Pages> reach_;      // by device: of these, what the device reaches
+  std::vector<DeviceSet> peers_;  // by device: whose memory it reaches
   std::vector<std::map<Address, Held>> allocations_;  // by region
   std::vector<std::uint64_t> mapped_pages_;           // by region
   std::vector<std::uint64_t> claimed_;                // by device

@@ -29,7 +29,7 @@ void MulticastWindows::bind(Address begin, std::uint64_t bytes, unsigned device,
 
 void MulticastWindows::open(Address begin, std::uint64_t bytes, bool usable, unsigned device) {
   Window& window = at(begin);
-  const std::uint32_t bit = std::uint32_t{1} << device;
+  const DeviceSet bit = device_bit(device);
   for (std::size_t page = window.page_of(begin), end = page + (bytes >> kPageShift); page < end; ++page)
     window.pages[page].open_to =
         usable ? window.pages[page].open_to | bit : window.pages[page].open_to & ~bit;

@@ -41,7 +41,7 @@ class MulticastWindows {
 
  private:
   struct Page {
-    std::uint32_t open_to = 0;  // bit d: device d
+    DeviceSet open_to = 0;
     std::array<Address, kMostDevices> memory{};
   };
   struct Window {

@@ -59,7 +59,8 @@ class System {
   // Between windows.
   /// Whose memory is where has become known up to `apertures`.
   void place(const mem::Apertures& apertures) {
-    if (!links_) return;
+    if (!links_ || apertures.changes() == placed_) return;
+    placed_ = apertures.changes();
     apertures_ = apertures;
     if (networking_) networking_->place(apertures_);
   }
@@ -75,7 +76,7 @@ class System {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(base_khz_), a.given(map_), a.given(node_ids_), a.given(elsewhere_), host_,
-              a.given(clocks_), devices_, a.given(apertures_), links_, sharing_,
+              a.given(clocks_), devices_, a.given(apertures_), a.given(placed_), links_, sharing_,
               a.given(networking_));  // of a system without NICs: check_keepable()
   }
   /// Names of the domains with something left, with their device where there are several.
@@ -100,6 +101,7 @@ class System {
   std::vector<std::unique_ptr<Device>> devices_;  // by number
   // Of several devices.
   mem::Apertures apertures_;
+  std::uint64_t placed_ = ~std::uint64_t{0};  // changes() of the last that was placed
   std::unique_ptr<Links> links_;
   std::unique_ptr<Sharing> sharing_;        // with managed memory
   std::unique_ptr<Networking> networking_;  // with NICs

@@ -94,6 +94,21 @@ struct Request {
   }
   [[nodiscard]] Address awaited_word() const { return line + bytes[0]; }
   [[nodiscard]] std::uint32_t awaited_signals() const { return bytes[1]; }
+  /// Likewise: such looks have come at a steady rate, `looks` of them in so many core cycles. So it need not
+  /// be answered before the word has had its signals (mem::ParkedLooks).
+  void set_rate(std::uint32_t core_cycles, std::uint32_t looks) {
+    bytes[2] = core_cycles;
+    bytes[3] = looks;
+  }
+  [[nodiscard]] bool may_park() const { return bytes[3] > 0; }
+  /// Likewise: it is answered when the word has had its signals, and is no access. Who asks counts looks.
+  void set_watch() { set_rate(0, 1); }
+  [[nodiscard]] bool is_watch() const { return bytes[2] == 0 && bytes[3] > 0; }
+  /// Likewise: it also stands for `looks` before it that were not sent.
+  void set_looks_before(std::uint32_t looks) { set_rate(looks, 0); }
+  [[nodiscard]] std::uint32_t looks_before() const { return bytes[3] > 0 ? 0 : bytes[2]; }
+  [[nodiscard]] std::uint32_t rate_cycles() const { return bytes[2]; }
+  [[nodiscard]] std::uint32_t rate_looks() const { return bytes[3]; }
 };
 
 /// From an L2 slice. Loads may get several replies, disjoint in `sectors`; stores and reductions exactly one
@@ -106,6 +121,7 @@ struct Reply {
   std::uint8_t kernel = 0;
   bool again : 1 = false;   // to a look: the word lacks signals
   bool missed : 1 = false;  // to a read: not all of it was in the slice that was asked
+  bool silent : 1 = false;  // to a watch: not counted
 };
 static_assert(sizeof(Reply) == 16);
 

@@ -15,6 +15,7 @@ Address Apertures::last_of(Address begin, std::uint64_t bytes) {
 
 void Apertures::place(Address begin, std::uint64_t bytes, std::uint16_t device) {
   if (bytes == 0) return;
+  ++changes_;
   const Address last = last_of(begin, bytes);
   cut_out(begin, last);
   ranges_.erase(ranges_.lower_bound(begin), ranges_.upper_bound(last));
@@ -24,6 +25,7 @@ void Apertures::place(Address begin, std::uint64_t bytes, std::uint16_t device) 
 
 void Apertures::ring(Address begin, std::uint64_t bytes, std::uint16_t nic) {
   if (bytes == 0) return;
+  ++changes_;
   silence(begin, last_of(begin, bytes));
   doorbells_[begin] = {last_of(begin, bytes), nic};
 }
@@ -36,6 +38,7 @@ void Apertures::silence(Address begin, Address last) {
 void Apertures::multicast(Address begin, std::uint64_t bytes, std::uint16_t device, Address memory) {
   if (bytes == 0) return;
   const Address last = last_of(begin, bytes);
+  ++changes_;
   const std::pair<std::uint16_t, Address> part(device, memory - begin);
   cut_out(begin, last);
   for (Address at = begin;;) {

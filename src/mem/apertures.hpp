@@ -48,6 +48,8 @@ class Apertures {
     return address <= range.last ? range.nic : kNoDoorbell;
   }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  /// How often it has changed.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
  private:
   struct Range {
@@ -73,6 +75,7 @@ class Apertures {
 
   std::map<Address, Range> ranges_;         // by first address, disjoint
   std::map<Address, Doorbells> doorbells_;  // likewise
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace lockstep::mem

@@ -40,6 +40,7 @@ Slice::Slice(const config::GpuConfig& config, icnt::Fabric& fabric, const Addres
       in_(*fabric.request, *fabric.request_credit, slice, fabric.slice_request_eject()),
       out_(*fabric.reply, *fabric.reply_credit, slice, fabric.slice_reply_port()),
       tags_(config.l2.slice_bytes, config.l2.ways, make_replacement(config.l2.replacement)),
+      parked_(config.clock.core_khz, config.clock.l2_khz),
       mshrs_(config.l2.mshrs, config.l2.mshr_merges, config.l2.far_merges) {
   if (config.l2.halves > 1) far_.emplace(fabric, slice);
 }
@@ -87,6 +88,7 @@ void Slice::accept_requests(Cycle now) {
 /// may.
 void Slice::look_up(Cycle now) {
   if (!held_.empty() && serve_held(now)) return;
+  if (parked_.due() <= now && serve_parked(now)) return;
   for (const std::uint8_t origin : {turn_, static_cast<std::uint8_t>(turn_ ^ 1)}) {
     Latch& latch = latches_[origin];
     if (!latch.full || !serve(latch, static_cast<Origin>(origin), now)) continue;
@@ -209,6 +211,7 @@ bool Slice::serve_store(Latch& latch, Origin origin, Cycle now) {
 
 std::optional<Slot> Slice::place_line(Latch& latch, std::uint32_t set, bool far, Cycle now) {
   const icnt::Request& r = latch.request;
+  if (!parked_.empty()) keep_awaited_lines(set);
   const std::optional<Slot> slot = tags_.victim(set, far, far_ways_);
   if (!slot) {
     latch.stall = Stall::kFill;
@@ -292,7 +295,9 @@ void Slice::reply(const icnt::Request& r, SectorMask sectors, Origin origin, Cyc
 
 /// Data of the other half: the requester gets them while the copy is written.
 void Slice::pass_on(const icnt::Request& r, SectorMask sectors, Origin origin, Cycle now) {
-  passing_.push({now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed}, r.reply_to, origin});
+  const bool silent = r.kind == AccessKind::kAwait && r.is_watch();
+  passing_.push(
+      {now, {r.line, r.tag, r.kind, sectors, r.kernel, r.again, r.missed, silent}, r.reply_to, origin});
 }
 
 /// The queue whose head has been ready the longest.
@@ -327,6 +332,7 @@ void Slice::push_reply(const Outgoing& item, Cycle now) {
   }
   out_.push(now, item.to, flits, item.reply);
   waiting_kernels_.push(item.reply.kernel);
+  if (item.reply.silent) return;
   stats::IcntCounters& c = counters_->icnt[item.reply.kernel];
   ++c.replies;
   c.flits += flits;
@@ -366,6 +372,7 @@ Cycle Slice::find_next(Cycle now) const {
   next = std::min(next, out_.next_event(now));
   const Ring<Outgoing>& pipe = first_out();
   if (!held_.empty() && any_held_may_go()) return now + 1;
+  next = std::min(next, std::max(parked_.due(), now + 1));
   if (!pipe.empty() && can_leave(pipe.front()))
     next = std::min(next, std::max({pipe.front().ready, data_free_, now + 1}));
   return next;
@@ -375,7 +382,9 @@ bool Slice::quiescent() const {
   const auto home = [](const auto& port) {
     return port.empty() && port.credits_out() == port.credits_arriving();
   };
-  if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0 || !held_.empty()) return false;
+  if (latches_[kNear].full || latches_[kFar].full || mshrs_.in_use() > 0 || !held_.empty() ||
+      !parked_.empty())
+    return false;
   if (!pipe_.empty() || !atomic_pipe_.empty() || !passing_.empty() || in_.pending() > 0 || !home(out_))
     return false;
   return !far_ || (far_->in.pending() == 0 && far_->reply_in.pending() == 0 && home(far_->out) &&

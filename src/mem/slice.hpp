@@ -13,6 +13,7 @@
 #include "mem/controller.hpp"
 #include "mem/line_locks.hpp"
 #include "mem/mshr_file.hpp"
+#include "mem/parked_looks.hpp"
 #include "mem/signal_counts.hpp"
 #include "mem/tag_array.hpp"
 #include "mem/touch.hpp"
@@ -97,8 +98,9 @@ class Slice {
               a.given(index_), a.given(twin_), a.given(latency_), a.given(bytes_per_cycle_),
               a.given(atomic_interval_), a.given(in_bytes_), a.given(out_bytes_), a.given(pipe_capacity_),
               a.given(far_ways_), a.given(far_mshrs_), a.given(dirty_ways_), a.given(code_resident_), in_,
-              out_, far_, latches_, turn_, tags_, signals_, mshrs_, locks_, a.given(held_), far_in_flight_,
-              pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_, next_);
+              out_, far_, latches_, turn_, tags_, signals_, parked_, mshrs_, locks_, a.given(held_),
+              far_in_flight_, pipe_, atomic_pipe_, passing_, waiting_kernels_, data_free_, atomic_free_,
+              next_);
   }
 
  private:
@@ -151,6 +153,13 @@ class Slice {
   [[nodiscard]] bool serve_held(Cycle now);
   [[nodiscard]] bool any_held_may_go() const;
   void dump_locks(std::string& out) const;
+
+  // Kernels that wait for each other (slice_signals.cpp).
+  [[nodiscard]] bool serve_parked(Cycle now);
+  [[nodiscard]] bool serve_look(Latch& latch, Origin origin, Cycle now);
+  void count_elided(const icnt::Request& look, bool far, std::uint64_t looks);
+  void keep_awaited_lines(std::uint32_t set);
+  void dump_parked(std::string& out) const;
   [[nodiscard]] bool serve_special(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_signal(Latch& latch, Origin origin, Cycle now);
   [[nodiscard]] bool serve_read(Latch& latch, Origin origin, bool far, Cycle now);
@@ -205,6 +214,7 @@ class Slice {
   std::uint8_t turn_ = kNear;     // origin that is looked up first
   TagArray tags_;
   SignalCounts signals_;
+  ParkedLooks parked_;
   MshrFile mshrs_;
   LineLocks locks_;
   struct Held {

@@ -27,6 +27,7 @@ void Slice::dump(std::string& out) const {
                    waiters);
   });
   dump_locks(out);
+  dump_parked(out);
   if (!far_) return;
   fmt::format_to(to,
                  "    other half: {} requests at the port, {} lines and {} writes there, {} credits away\n",

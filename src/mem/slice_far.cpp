@@ -39,6 +39,7 @@ bool Slice::forward(Latch& latch, Cycle now) {
   ask.tag = index;
   ask.reply_to = static_cast<std::uint16_t>(slice_);
   far_->out.push(now, twin_, request_flits(ask, in_bytes_), ask);
+  if (r.kind == icnt::AccessKind::kAwait && r.is_watch()) return true;
   stats::PartitionCounters& c = counters_->mem[r.kernel];
   ++c.far_requests;
   ++c.l2.requests;

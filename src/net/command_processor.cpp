@@ -40,6 +40,7 @@ void CommandProcessorCore::tick(Cycle now) {
     thread_.heard(again);
     thread_.answered();
   });
+  port_.take_noticed([&](const Watched& what, bool has) { thread_.noticed(now, what, has); });
   thread_.tick(now);
   port_.send(now);
 }
@@ -47,6 +48,7 @@ void CommandProcessorCore::tick(Cycle now) {
 void CommandProcessorCore::hear(Cycle now, const AgentNews& news) {
   switch (news.kind) {
     case AgentNews::Kind::kMemory:
+      thread_.disturb(now);
       port_.share(news.address + place_.cores * memory_bytes_);
       return port_.give_memory(news.address + place_.number * memory_bytes_);
     case AgentNews::Kind::kQueue:

@@ -20,7 +20,8 @@ CorePort::CorePort(const config::GpuConfig& gpu, const config::CommandProcessorG
       requests_(*fabric.request, *fabric.request_credit, reply_to_, fabric.sm_request_port()),
       replies_(*fabric.reply, *fabric.reply_credit, reply_to_, fabric.sm_reply_eject()),
       data_(core.data_bytes, core.data_ways),
-      code_(core.code_bytes, core.code_ways) {}
+      code_(core.code_bytes, core.code_ways),
+      elides_(gpu.sync.poll_elision) {}
 
 /// Records have a word of their own after each move: where memory is used again its words have had signals.
 void CorePort::move(QueuePair& pair) {
@@ -38,33 +39,43 @@ void CorePort::move(QueuePair& pair) {
 }
 
 /// To the line's slice, or where it is no memory of the device, to the peer port.
-void CorePort::ask(CoreAccess what, icnt::Request request) {
+void CorePort::ask(CoreAccess what, icnt::Request request, Out::For whom) {
   CoreCounters::Class& of = counters_.l2[static_cast<std::size_t>(what)];
   ++of.accesses;
   if (request.lock == icnt::LineLock::kNone) request.lock = icnt::LineLock::kCore;
-  request.tag = out_.add({what, request.sectors});
+  send_later(request, {what, request.sectors, false, whom, {}});
+}
+
+void CorePort::send_later(icnt::Request request, const Out& out) {
+  request.tag = out_.add(out);
   request.reply_to = reply_to_;
   request.kernel = kernel_;
   to_send_.push(request);
 }
 
 /// Reads the entry or record that has the word.
-void CorePort::await(CoreAccess what, Address word, std::uint32_t signals) {
+unsigned CorePort::await(CoreAccess what, Address word, std::uint32_t signals, const LookAsk& how) {
   const Address begin = word / trace::kNetEntryBytes * trace::kNetEntryBytes;
   icnt::Request request = read_of(AccessKind::kAwait, begin, trace::kNetEntryBytes);
   request.set_awaited(word, signals);
+  if (how.watch != nullptr) {
+    request.set_watch();
+    send_later(request, {what, request.sectors, false, Out::For::kWatch, *how.watch});
+    return 0;
+  }
+  if (how.before > 0) request.set_looks_before(static_cast<std::uint32_t>(how.before));
+  counters_.l2[static_cast<std::size_t>(what)].accesses += how.before;
   data_.empty();
-  ask(what, request);
-}
-
-unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signals, bool) {
-  await(CoreAccess::kEntry, word, signals);
+  ask(what, request, how.uncalled ? Out::For::kCount : Out::For::kThread);
   return 1;
 }
 
-unsigned CorePort::look_at_record(Cycle, QueuePair& pair, std::uint64_t number, bool) {
-  await(CoreAccess::kRecord, pair.record_address(number), pair.signals(number));
-  return 1;
+unsigned CorePort::look(Cycle, std::uint16_t, Address word, std::uint32_t signals, const LookAsk& how) {
+  return await(CoreAccess::kEntry, word, signals, how);
+}
+
+unsigned CorePort::look_at_record(Cycle, QueuePair& pair, std::uint64_t number, const LookAsk& how) {
+  return await(CoreAccess::kRecord, pair.record_address(number), pair.signals(number), how);
 }
 
 unsigned CorePort::run_call(Cycle) {
@@ -132,7 +143,10 @@ bool CorePort::complete(const icnt::Reply& reply) {
   }
   out.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? out.missing & ~reply.sectors : 0);
   if (out.missing != 0) return false;
+  if (out.whom == Out::For::kWatch) noticed_.push({out.watched, !reply.again});
+  const bool waited_for = out.whom == Out::For::kThread;
   out_.free(reply.tag);
+  if (!waited_for) return false;
   if (what == CoreAccess::kUpdate) {
     const bool read = icnt::is_read(reply.kind);
     if (read || --updates_left_ > 0) update(read ? icnt::LineLock::kEnd : icnt::LineLock::kBegin);

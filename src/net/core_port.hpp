@@ -11,6 +11,7 @@
 #include "mem/address_map.hpp"
 #include "net/private_cache.hpp"
 #include "net/queue_pair.hpp"
+#include "net/service_port.hpp"
 #include "util/bits.hpp"
 #include "util/ring.hpp"
 #include "util/slot_table.hpp"
@@ -49,13 +50,14 @@ class CorePort {
   // ServiceThread's.
   [[nodiscard]] bool wants_to_move() const { return !given_.empty(); }
   void move(QueuePair& pair);
-  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient);
+  [[nodiscard]] bool elides() const { return elides_; }
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const LookAsk& how);
   unsigned read_entry(Cycle, std::uint16_t, Address) { return 0; }  // the look has brought all of it
   unsigned run_call(Cycle now);
   unsigned store(Cycle now, std::uint16_t device, Address word);
   unsigned write_command(Cycle now, QueuePair& pair, std::uint64_t number);
   unsigned ring(Cycle now, QueuePair& pair);
-  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient);
+  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, const LookAsk& how);
   void stop_waiting(Cycle) {}
 
   void gather(Cycle from) {
@@ -75,6 +77,11 @@ class CorePort {
           if (complete(r)) done(r.again);
         });
   }
+  /// Of watches, since the last call: noticed(what, whether the word has had its signals).
+  template <class Noticed>
+  void take_noticed(Noticed&& noticed) {
+    for (; !noticed_.empty(); noticed_.pop()) noticed(noticed_.front().what, noticed_.front().has);
+  }
   void send(Cycle now);
   [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] bool idle() const;
@@ -85,14 +92,21 @@ class CorePort {
     CoreAccess what = CoreAccess::kEntry;
     SectorMask missing = 0;
     bool missed = false;
+    enum class For : std::uint8_t { kThread, kWatch, kCount } whom = For::kThread;
+    Watched watched{};
+  };
+  struct Notice {
+    Watched what;
+    bool has = false;
   };
   struct Load {
     Address line = 0;
     bool code = false;
   };
-  void ask(CoreAccess what, icnt::Request request);
+  void ask(CoreAccess what, icnt::Request request, Out::For whom = Out::For::kThread);
+  void send_later(icnt::Request request, const Out& out);
   void begin_loads();
-  void await(CoreAccess what, Address word, std::uint32_t signals);
+  unsigned await(CoreAccess what, Address word, std::uint32_t signals, const LookAsk& how);
   void touch(Address begin, std::uint64_t bytes, std::uint32_t lines, bool code, std::uint64_t& at);
   bool complete(const icnt::Reply& reply);
   void update(icnt::LineLock half);
@@ -115,6 +129,8 @@ class CorePort {
   Address shared_ = 0;
   std::uint32_t updates_left_ = 0;  // of the call
   SlotTable<Out> out_;
+  bool elides_;
+  Ring<Notice> noticed_;
   CoreCounters counters_;
 };
 

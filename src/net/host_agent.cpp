@@ -11,8 +11,9 @@ namespace lockstep::net {
 
 using icnt::AccessKind;
 
-unsigned HostPort::look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient) {
-  if (host_->has_queues_) return look_at_own(now, word, signals, patient);
+unsigned HostPort::look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals,
+                        const LookAsk& how) {
+  if (host_->has_queues_) return look_at_own(now, word, signals, how.patient);
   icnt::Request request = read_of(AccessKind::kAwait, word, host_->config_.uncached_read_bytes);
   request.set_awaited(word, signals);
   host_->ask(device, {thread_, HostAgent::Out::What::kLook, 0}, request);
@@ -63,8 +64,8 @@ unsigned HostPort::ring(Cycle, QueuePair& pair) {
   return 0;
 }
 
-unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient) {
-  return look_at_own(now, pair.record_address(number), pair.signals(number), patient);
+unsigned HostPort::look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, const LookAsk& how) {
+  return look_at_own(now, pair.record_address(number), pair.signals(number), how.patient);
 }
 
 unsigned HostPort::look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient) {

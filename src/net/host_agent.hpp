@@ -31,13 +31,15 @@ class HostPort {
 
   [[nodiscard]] static bool wants_to_move() { return false; }
   void move(QueuePair&) {}
-  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, bool patient);
+  /// Its looks are few where they cross PCIe, and cheap where they do not.
+  [[nodiscard]] static bool elides() { return false; }
+  unsigned look(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const LookAsk& how);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
   unsigned run_call(Cycle) { return 0; }
   unsigned store(Cycle now, std::uint16_t device, Address word);
   unsigned write_command(Cycle, QueuePair&, std::uint64_t) { return 0; }
   unsigned ring(Cycle now, QueuePair& pair);
-  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, bool patient);
+  unsigned look_at_record(Cycle now, QueuePair& pair, std::uint64_t number, const LookAsk& how);
   void stop_waiting(Cycle now);
 
   /// One of the reads of an entry is answered.

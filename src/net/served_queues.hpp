@@ -47,6 +47,8 @@ class ServedQueues {
     const Queue& q = queues_[id.queue];
     return q.base + id.number % q.entries * trace::kNetEntryBytes;
   }
+  /// Of the next operation in its queue.
+  [[nodiscard]] std::uint64_t next_number(std::uint32_t queue) const { return queues_[queue].taken; }
   [[nodiscard]] Address next_entry(std::uint32_t queue) const { return entry({queue, queues_[queue].taken}); }
   /// Operations that wait, are not complete or not dealt with.
   [[nodiscard]] std::uint64_t open() const { return waiting_ + unfinished_; }

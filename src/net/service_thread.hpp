@@ -7,30 +7,15 @@
 #include <vector>
 
 #include "config/network_config.hpp"
-#include "net/clock.hpp"
-#include "net/queue_pair.hpp"
+#include "net/entry_deals.hpp"
+#include "net/idle_rounds.hpp"
+#include "net/instruction_costs.hpp"
+#include "net/served_pair.hpp"
 #include "net/served_queues.hpp"
+#include "net/service_port.hpp"
 #include "net/thread_counters.hpp"
-#include "util/ring.hpp"
 
 namespace lockstep::net {
-
-/// The program's costs in cycles of the thread's domain: n instructions are n / milli_ipc * 1000 cycles of
-/// the core's clock, and at least one cycle of the domain.
-class InstructionCosts {
- public:
-  InstructionCosts(const Clock& clock, std::uint64_t core_khz, std::uint64_t milli_ipc)
-      : clock_(clock), khz_milli_(core_khz * milli_ipc) {}
-  [[nodiscard]] Cycle cycles(std::uint64_t instructions) const {
-    constexpr std::uint64_t kPsOfMilliKhz = 1'000'000'000'000;
-    const auto ps = static_cast<sim::Wide>(instructions) * kPsOfMilliKhz / khz_milli_;
-    return clock_.cycles(static_cast<std::uint64_t>(ps), 1);
-  }
-
- private:
-  Clock clock_;
-  std::uint64_t khz_milli_;
-};
 
 /// One state machine:
 ///
@@ -44,32 +29,31 @@ class InstructionCosts {
 /// thread does nothing and costs nothing. kQuiet takes no command: it is complete when all before it in its
 /// queue are.
 ///
-/// `Port` is the thread's way to memory. Its functions begin accesses and return how many of them will be
-/// answered with answered() or heard():
-///   wants_to_move(), move(pair)                the pair gets other memory, while nothing is under way
-///   look(now, device, word, signals, patient)  at an entry; heard(again) says whether the word lacks
-///   signals;
-///                                              patient: may be heard late, when it does not any more or
-///                                              stop_waiting() is called
-///   read_entry(now, device, entry)             the rest of one that is there
-///   run_call(now)                              the lines that a call's code and data touch
-///   store(now, device, word)                   4 bytes of device memory, a signal
-///   write_command(now, pair, number), ring(now, pair)
-///   look_at_record(now, pair, number, patient) likewise
+/// `Port`: see service_port.hpp.
 template <class Port>
 class ServiceThread {
  public:
   ServiceThread(Port& port, const config::ServiceGroup& program, const InstructionCosts& costs,
                 const Clock& clock)
-      : port_(&port), program_(program), costs_(costs), clock_(clock) {}
+      : port_(&port),
+        program_(program),
+        costs_(costs),
+        clock_(clock),
+        deals_(port, queues_, counters_, clock) {}
+  ServiceThread(const ServiceThread&) = delete;
+  ServiceThread& operator=(const ServiceThread&) = delete;
 
   /// Before the first operation of its device.
   void add_pair(QueuePair& pair) {
-    pairs_.push_back({&pair, 0, 0, 0, std::vector<OperationId>(pair.entries()),
-                      std::vector<bool>(pair.entries()), std::vector<bool>(pair.entries())});
+    pairs_.emplace_back(pair);
+    watches_.add(true);
   }
-  void add_queue(const AgentNews& queue) { queues_.add(queue); }
+  void add_queue(const AgentNews& queue) {
+    queues_.add(queue);
+    watches_.add(false);
+  }
   void add_operation(Cycle now, const AgentNews& operation) {
+    disturb(now);
     queues_.push(operation);
     if (state_ == State::kIdle) {
       state_ = State::kNext;
@@ -82,16 +66,24 @@ class ServiceThread {
 
   /// Goes on as far as it can in cycle `now`.
   void tick(Cycle now) {
-    while (out_ == 0 && free_from_ <= now && state_ != State::kIdle) step(now);
+    while (out_ == 0 && free_from_ <= now && state_ != State::kIdle && !idle_.asleep()) step(now);
   }
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const {
-    return state_ == State::kIdle || out_ > 0 ? kNever : std::max(free_from_, now + 1);
+    return state_ == State::kIdle || out_ > 0 || idle_.asleep() ? kNever : std::max(free_from_, now + 1);
+  }
+  /// What it does may change now, for another reason than those that it knows.
+  void disturb(Cycle now) {
+    if (idle_.asleep()) wake(now);
+    idle_.disturb();
   }
 
-  // From the port.
   void answered() { --out_; }
   void heard(bool again) { again_ = again; }
+  /// Of a watch: the word has had its signals, or cannot be watched.
+  void noticed(Cycle now, const Watched& what, bool has) {
+    if (watches_.answer(what, has) && idle_.asleep()) wake(now);
+  }
   /// A word that the port waited for since `since`, as by looks one after the other: the next of these, none
   /// before `now`, finds it.
   void heard_late(Cycle now, Cycle since, bool again) {
@@ -125,19 +117,6 @@ class ServiceThread {
     kRecordSeen,  // the look has been answered
     kNoticed,     // the instructions for it are done
   };
-  struct Pair {
-    QueuePair* pair;
-    std::uint64_t issued, noticed;  // commands, records
-    std::uint32_t in_flight;
-    std::vector<OperationId> operation;  // by place
-    std::vector<bool> taken, blocking;   // by place
-  };
-  struct Deal {
-    OperationId id;
-    trace::NetOperation::Kind kind = trace::NetOperation::Kind::kPut;
-    bool counts = false;  // its times, now that all of them are known
-    Moments at{};
-  };
 
   void step(Cycle now) {
     switch (state_) {
@@ -162,7 +141,9 @@ class ServiceThread {
       case State::kRing:
         return ring(now);
       case State::kDeal:
-        return deal(now);
+        out_ = deals_.write_status(now);
+        state_ = State::kIndex;
+        return;
       case State::kIndex:
         return write_index(now);
       case State::kProgress:
@@ -183,18 +164,21 @@ class ServiceThread {
 
   void choose(Cycle now) {
     if (port_->wants_to_move()) {
-      if (in_flight_ > 0) return begin_progress();
+      if (in_flight_ > 0) return begin_progress(now);
       move();
     }
     if (in_flight_ > 0 && (rounds_ >= program_.rounds_per_progress || !queues_.any_waiting()))
-      return begin_progress();
+      return begin_progress(now);
     if (!queues_.any_waiting()) {
       state_ = State::kIdle;
       counters_.active_ps += clock_.ps(now) - clock_.ps(active_since_);
       return;
     }
     const std::uint32_t next = queues_.next_waiting(at_);
-    if (next <= at_) ++rounds_;
+    if (next <= at_) {
+      if (in_flight_ == 0 && rests(now)) return;
+      ++rounds_;
+    }
     at_ = next;
     run(now, program_.poll_instructions);
     state_ = State::kLook;
@@ -202,18 +186,64 @@ class ServiceThread {
 
   void look(Cycle now) {
     const bool alone = in_flight_ == 0 && queues_.next_waiting(at_) == at_;
-    out_ = port_->look(now, queues_.device(at_), queues_.next_entry(at_), queues_.front(at_).ready, alone);
+    ask_for_entry(now, at_, {alone, watches_.take_owed({false, at_})});
     state_ = State::kSeen;
+  }
+  void ask_for_entry(Cycle now, std::uint32_t queue, const LookAsk& ask) {
+    const unsigned out =
+        port_->look(now, queues_.device(queue), queues_.next_entry(queue), queues_.front(queue).ready, ask);
+    if (ask.watch == nullptr && !ask.uncalled) out_ = out;
+  }
+
+  [[nodiscard]] bool rests(Cycle now) {
+    if (!port_->elides()) return false;
+    for (const IdleRounds::Look& look : idle_.looks())  // its signals have come since it was looked at
+      if (watches_.has(look.what)) idle_.disturb();
+    if (!idle_.begin(now)) return false;
+    for (const IdleRounds::Look& look : idle_.looks())
+      if (watches_.begin(look.what)) ask_again(now, look.what, {false, 0, &look.what});
+    return true;
+  }
+  void ask_again(Cycle now, const Watched& what, const LookAsk& ask) {
+    if (!what.record) return ask_for_entry(now, what.at, ask);
+    (void)port_->look_at_record(now, *pairs_[what.at].pair, what.number, ask);
+  }
+  /// The looks that have not been simulated are counted; the one that is under way is answered in its time,
+  /// and sent only so that it counts.
+  void wake(Cycle now) {
+    const IdleRounds::Place place = idle_.wake(now);
+    counters_.instructions += program_.poll_instructions;  // of the one under way
+    idle_.each_elided(place, [&](const Watched& what, std::uint64_t looks) {
+      (what.record ? counters_.record_polls : counters_.polls) += looks;
+      counters_.instructions += looks * program_.poll_instructions;
+      watches_.owe(what, looks);
+    });
+    const IdleRounds::Look& look = idle_.looks()[place.look];
+    (look.what.record ? pair_ : at_) = look.what.at;
+    rounds_ = look.round + (in_flight_ == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
+    resume_ = look.resumed ? State::kIssue : State::kNext;
+    state_ = look.what.record ? State::kRecordSeen : State::kSeen;
+    free_from_ = place.answered;
+    woken_ = true;
+    ask_again(now, look.what, {false, watches_.take_owed(look.what), nullptr, true});
+  }
+  /// A look has been answered.
+  void hear_look(Cycle now, const Watched& what) {
+    if (woken_) again_ = !watches_.has(what);
+    woken_ = false;
+    if (!again_) return idle_.disturb();
+    if (port_->elides()) idle_.missed(now, {what, rounds_, resume_ == State::kIssue});
   }
 
   void move() {
-    for (Pair& pair : pairs_) {
+    for (ServedPair& pair : pairs_) {
       pair.pair->first = pair.issued;
       port_->move(*pair.pair);
     }
   }
 
   void seen(Cycle now) {
+    hear_look(now, {false, at_, queues_.next_number(at_)});
     ++counters_.polls;
     if (again_) {
       state_ = State::kNext;
@@ -231,11 +261,11 @@ class ServiceThread {
 
   void issue(Cycle now) {
     if (current_.kind == trace::NetOperation::Kind::kQuiet) return issue_quiet(now);
-    Pair& pair = pair_of(queues_.device(id_.queue));
+    ServedPair& pair = pair_of(queues_.device(id_.queue));
     const std::uint32_t place = pair.pair->place(pair.issued);
     if (pair.taken[place]) {  // all commands are under way: completions first
       resume_ = State::kIssue;
-      return begin_progress();
+      return begin_progress(now);
     }
     note(Moment::kIssued, now);
     pair.taken[place] = true;
@@ -249,18 +279,14 @@ class ServiceThread {
   void issue_quiet(Cycle now) {
     note(Moment::kIssued, now);
     state_ = State::kNext;
-    if (!queues_.first_incomplete(id_)) {
-      queues_.wait_quiet(id_);
-      quiets_.push({id_, current_.kind, true, moments_});
-      return;
-    }
+    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_.kind, true, moments_});
     queues_.set_complete(id_);
     note(Moment::kComplete, now);
     begin_deal({id_, current_.kind, true, moments_}, State::kNext);
   }
 
   void ring(Cycle now) {
-    Pair& pair = pair_of(queues_.device(id_.queue));
+    ServedPair& pair = pair_of(queues_.device(id_.queue));
     out_ = port_->ring(now, *pair.pair);
     ++pair.issued;
     ++pair.in_flight;
@@ -275,31 +301,14 @@ class ServiceThread {
     state_ = State::kDeal;
   }
 
-  void deal(Cycle now) {
-    const OperationId id = deals_.front().id;
-    out_ = port_->store(now, queues_.device(id.queue), queues_.entry(id));
-    queues_.set_dealt(id);
-    dealt_ = false;
-    state_ = State::kIndex;
-  }
-
-  /// Once for each entry that is dealt with in a row.
   void write_index(Cycle now) {
-    Deal& one = deals_.front();
-    if (!dealt_ && one.counts) {
-      one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
-      counters_.kinds[static_cast<std::size_t>(one.kind)].add(one.at, true);
-    }
-    dealt_ = true;
-    if (queues_.advance_index(one.id.queue)) {
-      out_ = port_->store(now, queues_.device(one.id.queue), queues_.index(one.id.queue));
-      return;
-    }
-    deals_.pop();
-    state_ = deals_.empty() ? after_deals_ : State::kDeal;
+    bool done = false;
+    out_ = deals_.write_index(now, done);
+    if (done) state_ = deals_.empty() ? after_deals_ : State::kDeal;
   }
 
-  void begin_progress() {
+  void begin_progress(Cycle now) {
+    if (rests(now)) return;
     rounds_ = 0;
     pair_ = 0;
     state_ = State::kProgress;
@@ -317,13 +326,19 @@ class ServiceThread {
   }
 
   void look_at_record(Cycle now) {
-    Pair& pair = pairs_[pair_];
+    ServedPair& pair = pairs_[pair_];
     const bool alone = in_flight_ == pair.in_flight && (!queues_.any_waiting() || resume_ == State::kIssue);
-    out_ = port_->look_at_record(now, *pair.pair, pair.noticed, alone);
+    out_ =
+        port_->look_at_record(now, *pair.pair, pair.noticed, {alone, watches_.take_owed(record_of(pair_))});
     state_ = State::kRecordSeen;
   }
 
+  [[nodiscard]] Watched record_of(std::size_t pair) const {
+    return {true, static_cast<std::uint32_t>(pair), pairs_[pair].noticed};
+  }
+
   void record_seen(Cycle now) {
+    hear_look(now, record_of(pair_));
     ++counters_.record_polls;
     if (again_) {
       ++pair_;
@@ -331,7 +346,7 @@ class ServiceThread {
       return;
     }
     ++counters_.records;
-    Pair& pair = pairs_[pair_];
+    ServedPair& pair = pairs_[pair_];
     const std::uint32_t place = pair.pair->record[pair.pair->place(pair.noticed)];
     pair.pair->command[place].moment(Moment::kNoticed) = clock_.ps(now);
     run(now, program_.complete_instructions);
@@ -339,7 +354,7 @@ class ServiceThread {
   }
 
   void complete() {
-    Pair& pair = pairs_[pair_];
+    ServedPair& pair = pairs_[pair_];
     const std::uint32_t place = pair.pair->record[pair.pair->place(pair.noticed++)];
     const Command& command = pair.pair->command[place];
     const OperationId id = pair.operation[place];
@@ -352,25 +367,13 @@ class ServiceThread {
     } else {
       counters_.kinds[static_cast<std::size_t>(command.operation.kind)].add(command.at, false);
     }
-    deal_quiets(id.queue, command.at[static_cast<std::size_t>(Moment::kNoticed)]);
+    deals_.take_quiets(id.queue, command.at[static_cast<std::size_t>(Moment::kNoticed)]);
     after_deals_ = State::kProgress;
     state_ = deals_.empty() ? State::kProgress : State::kDeal;
   }
 
-  void deal_quiets(std::uint32_t queue, std::uint64_t ps) {
-    for (OperationId id; queues_.take_quiet(queue, id);) {
-      std::size_t i = 0;
-      while (quiets_[i].id.queue != id.queue || quiets_[i].id.number != id.number) ++i;
-      Deal quiet = quiets_[i];
-      for (; i > 0; --i) quiets_[i] = quiets_[i - 1];
-      quiets_.pop();
-      quiet.at[static_cast<std::size_t>(Moment::kComplete)] = ps;
-      deals_.push(quiet);
-    }
-  }
-
-  Pair& pair_of(std::uint16_t device) {
-    return *std::ranges::find_if(pairs_, [&](const Pair& p) { return p.pair->device == device; });
+  ServedPair& pair_of(std::uint16_t device) {
+    return *std::ranges::find_if(pairs_, [&](const ServedPair& p) { return p.pair->device == device; });
   }
   void note(Moment m, Cycle now) { moments_[static_cast<std::size_t>(m)] = clock_.ps(now); }
 
@@ -379,20 +382,21 @@ class ServiceThread {
   InstructionCosts costs_;
   Clock clock_;
   ServedQueues queues_;
-  std::vector<Pair> pairs_;
+  std::vector<ServedPair> pairs_;
   State state_ = State::kIdle, after_deals_ = State::kNext, resume_ = State::kNext;
   Cycle free_from_ = 0, active_since_ = 0;
   unsigned out_ = 0;    // accesses whose answers are waited for
   bool again_ = false;  // the last look's answer
-  bool dealt_ = false;
-  std::uint32_t at_ = 0, rounds_ = 0;
-  std::size_t pair_ = 0;
+  bool woken_ = false;  // from sleep, and the look that was then under way is not yet answered
+  IdleRounds idle_;
+  Watches watches_;
+  std::uint32_t at_ = 0, rounds_ = 0, pair_ = 0;
   std::uint32_t in_flight_ = 0;  // commands of all pairs
   trace::NetOperation current_;
   OperationId id_;
   Moments moments_{};
-  Ring<Deal> deals_, quiets_;
   ThreadCounters counters_;
+  EntryDeals<Port> deals_;
 };
 
 }  // namespace lockstep::net

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "config/network_fields.hpp"
+#include "config/products.hpp"
 #include "config/system_config.hpp"
 #include "helpers.hpp"
 
@@ -150,4 +151,19 @@ TEST_CASE("What is wrong with nodes and their numbers is said") {
 }
 
 }  // namespace
+TEST_CASE("compnet_64 is compnet_8 with 64 nodes") {
+  const auto values = [](const char* name, const char* nodes) {
+    std::string text(*embedded_system(name));
+    text.erase(0, text.find("[system]"));
+    for (const char* before : {"a100 * ", "hosts = ", "nics = ", "pcie * "}) {
+      const std::size_t at = text.find(before) + std::string_view(before).size();
+      REQUIRE(text.compare(at, std::string_view(nodes).size(), nodes) == 0);
+      text.replace(at, std::string_view(nodes).size(), "N");
+    }
+    return text;
+  };
+  CHECK(values("compnet_64", "64") == values("compnet_8", "8"));
+  CHECK(resolve_system("compnet_64").devices.size() == 64);
+}
+
 }  // namespace lockstep::config

@@ -89,8 +89,15 @@ TEST_CASE("network: results are right for 1, 2 and 8 PEs, full queues and queues
     }
 }
 
+TEST_CASE("network: 64 PEs have right results") {
+  for (const char* which : {"many", "atomics", "barriers"}) {
+    INFO(which);
+    CHECK(test_program(which, "64").out == repeated(kOfEachPe.at(which), 64));
+  }
+}
+
 TEST_CASE("network: atomics of all PEs on one word lose nothing") {
-  for (const char* pes : {"1", "2", "8"}) CHECK(test_program("tickets", pes).out == "1 1\n");
+  for (const char* pes : {"1", "2", "8", "64"}) CHECK(test_program("tickets", pes).out == "1 1\n");
 }
 
 TEST_CASE("network: collective calls give what their definitions say, from one kernel to the next") {

@@ -1,0 +1,81 @@
+// Looks of warps that wait for signals, which a slice keeps until their word has had them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "icnt/messages.hpp"
+#include "mem/signal_counts.hpp"
+#include "sim/clock.hpp"
+#include "util/types.hpp"
+
+namespace lockstep::mem {
+
+/// A warp that waits looks at its word again and again (core::SignalWaits). Once its looks have come at a
+/// steady rate, one that would be told to come again stays here, and its warp sends none. When the word has
+/// had its signals the look is served, at the edge in which the first look that finds them would be looked
+/// up: so waiting costs nothing, and what it would have cost is known. Times are edges of the slice's clock.
+class ParkedLooks {
+ public:
+  /// A look whose turn has come, and the number of those before it that were not sent.
+  struct Due {
+    icnt::Request look;
+    bool far = false;
+    std::uint64_t elided = 0;
+  };
+
+  /// `core_khz`, `khz`: of the clock in which looks say their rate, and of the slice's.
+  ParkedLooks(std::uint64_t core_khz, std::uint64_t khz) : core_khz_(core_khz), khz_(khz) {}
+
+  /// Of those from the other half, which take a place there, at most so many.
+  static constexpr std::uint32_t kMostFar = 128;
+  [[nodiscard]] bool takes(const icnt::Request& look, bool far) const {
+    return look.may_park() && (!far || far_ < kMostFar);
+  }
+  /// Precondition: takes(). `set`: of its line.
+  void park(const icnt::Request& look, bool far, std::uint32_t set, Cycle now);
+  /// Words of the line have had signals at edge `now`.
+  void signalled(Address line, const SignalCounts& signals, Cycle now);
+
+  [[nodiscard]] bool empty() const { return looks_.empty(); }
+  /// Edge from which front() may be served; kNever.
+  [[nodiscard]] Cycle due() const { return due_; }
+  [[nodiscard]] Due front() const;
+  void pop();
+
+  /// f(line) for those of the set.
+  template <class F>
+  void each_line(std::uint32_t set, F&& f) const {
+    for (const Parked& parked : looks_)
+      if (parked.set == set) f(parked.look.line);
+  }
+  /// f(look, since) for all.
+  template <class F>
+  void each(F&& f) const {
+    for (const Parked& parked : looks_) f(parked.look, parked.since);
+  }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(core_khz_), a.given(khz_), looks_, far_, due_, first_);
+  }
+
+ private:
+  struct Parked {
+    std::uint32_t set = 0;
+    bool far = false;
+    Cycle since = 0, due = kNever;
+    std::uint64_t elided = 0;
+    icnt::Request look;
+  };
+  void time(Parked& parked, Cycle now) const;
+  void find_due();
+
+  std::uint64_t core_khz_, khz_;
+  std::vector<Parked> looks_;  // in the order in which they came
+  std::uint32_t far_ = 0;
+  Cycle due_ = kNever;
+  std::uint32_t first_ = 0;  // whose that is
+};
+
+}  // namespace lockstep::mem

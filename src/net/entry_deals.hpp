@@ -1,0 +1,79 @@
+// What a service thread writes to entries and read indices of queues when it has dealt with entries.
+#pragma once
+
+#include <cstdint>
+
+#include "net/clock.hpp"
+#include "net/served_queues.hpp"
+#include "net/thread_counters.hpp"
+#include "util/ring.hpp"
+
+namespace lockstep::net {
+
+/// An entry that is dealt with.
+struct Deal {
+  OperationId id;
+  trace::NetOperation::Kind kind = trace::NetOperation::Kind::kPut;
+  bool counts = false;  // its times, now that all of them are known
+  Moments at{};
+};
+
+/// One after the other: the status word of an entry, then the queue's read index, once for each entry that is
+/// dealt with in a row. `Port`: as ServiceThread's.
+template <class Port>
+class EntryDeals {
+ public:
+  EntryDeals(Port& port, ServedQueues& queues, ThreadCounters& counters, const Clock& clock)
+      : port_(&port), queues_(&queues), counters_(&counters), clock_(clock) {}
+
+  void push(const Deal& one) { deals_.push(one); }
+  [[nodiscard]] bool empty() const { return deals_.empty(); }
+  /// A quiet that waits until all operations before it in its queue are complete.
+  void push_quiet(const Deal& quiet) {
+    queues_->wait_quiet(quiet.id);
+    quiets_.push(quiet);
+  }
+  /// Quiets of the queue that wait no longer are pushed, complete at `ps`.
+  void take_quiets(std::uint32_t queue, std::uint64_t ps) {
+    for (OperationId id; queues_->take_quiet(queue, id);) {
+      std::size_t i = 0;
+      while (quiets_[i].id.queue != id.queue || quiets_[i].id.number != id.number) ++i;
+      Deal quiet = quiets_[i];
+      for (; i > 0; --i) quiets_[i] = quiets_[i - 1];
+      quiets_.pop();
+      quiet.at[static_cast<std::size_t>(Moment::kComplete)] = ps;
+      deals_.push(quiet);
+    }
+  }
+
+  /// Precondition of both: not empty. The accesses that will be answered.
+  [[nodiscard]] unsigned write_status(Cycle now) {
+    const OperationId id = deals_.front().id;
+    queues_->set_dealt(id);
+    dealt_ = false;
+    return port_->store(now, queues_->device(id.queue), queues_->entry(id));
+  }
+  /// After the status is written, until `done`.
+  [[nodiscard]] unsigned write_index(Cycle now, bool& done) {
+    Deal& one = deals_.front();
+    if (!dealt_ && one.counts) {
+      one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
+      counters_->kinds[static_cast<std::size_t>(one.kind)].add(one.at, true);
+    }
+    dealt_ = true;
+    done = !queues_->advance_index(one.id.queue);
+    if (!done) return port_->store(now, queues_->device(one.id.queue), queues_->index(one.id.queue));
+    deals_.pop();
+    return 0;
+  }
+
+ private:
+  Port* port_;
+  ServedQueues* queues_;
+  ThreadCounters* counters_;
+  Clock clock_;
+  Ring<Deal> deals_, quiets_;
+  bool dealt_ = false;
+};
+
+}  // namespace lockstep::net

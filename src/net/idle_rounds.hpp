@@ -1,0 +1,126 @@
+// Rounds of a service thread in which nothing comes of any look, so that they need not be simulated.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "util/types.hpp"
+
+namespace lockstep::net {
+
+/// What a thread looks at: the next entry of a queue, or a pair's next completion record. `number`: of the
+/// operation in its queue, or of the record.
+struct Watched {
+  bool record = false;
+  std::uint32_t at = 0;  // queue, or pair
+  std::uint64_t number = 0;
+};
+
+/// A thread whose round of looks has found nothing twice, as fast both times, may sleep: it has all words of
+/// the round watched, and until one of them has its signals, or the thread hears of something else, each
+/// round would be as the last one. Which look is then under way, and how many have been before it, follows
+/// from the time.
+class IdleRounds {
+ public:
+  struct Look {
+    Watched what;
+    std::uint32_t round = 0;  // the thread's count
+    bool resumed = false;     // in a search for completions that the issue of a command waits for
+    Cycle answered = 0;       // from the round's begin
+  };
+
+  [[nodiscard]] bool asleep() const { return asleep_; }
+  /// A look has been answered: not there.
+  void missed(Cycle now, Look look) {
+    look.answered = now - begin_;
+    looks_.push_back(look);
+  }
+  /// Something else has happened.
+  void disturb() { quiet_ = 0; }
+
+  /// The thread is where a round begins. Whether it sleeps from now on.
+  [[nodiscard]] bool begin(Cycle now) {
+    const Cycle period = now - begin_;
+    const bool as_before = quiet_ > 1 && (period == period_ || quiet_ >= kMostUneven);
+    period_ = period;
+    begin_ = now;
+    if (quiet_ > 0 && as_before && !looks_.empty()) return asleep_ = true;
+    ++quiet_;
+    looks_.clear();
+    return false;
+  }
+  [[nodiscard]] const std::vector<Look>& looks() const { return looks_; }
+
+  /// Ends the sleep at `now`: which look is under way, when it is answered, and how many rounds are behind.
+  struct Place {
+    std::size_t look = 0;
+    Cycle answered = 0;
+    std::uint64_t rounds = 0;
+  };
+  [[nodiscard]] Place wake(Cycle now) {
+    asleep_ = false;
+    quiet_ = 0;
+    Place place;
+    place.rounds = (now - begin_) / period_;
+    const Cycle since = (now - begin_) % period_;
+    while (place.look < looks_.size() && looks_[place.look].answered < since) ++place.look;
+    if (place.look == looks_.size()) {
+      ++place.rounds;
+      place.look = 0;
+    }
+    place.answered = begin_ + place.rounds * period_ + looks_[place.look].answered;
+    return place;
+  }
+  /// f(what, number of looks at it) for those that were answered during the sleep.
+  template <class F>
+  void each_elided(const Place& place, F&& f) const {
+    for (std::size_t i = 0; i < looks_.size(); ++i)
+      f(looks_[i].what, place.rounds + (i < place.look ? 1 : 0));
+  }
+
+ private:
+  static constexpr std::uint32_t kMostUneven = 4;
+  std::vector<Look> looks_;  // of the round
+  Cycle begin_ = 0, period_ = 0;
+  std::uint32_t quiet_ = 0;  // rounds begun in a row without anything else
+  bool asleep_ = false;
+};
+
+/// Which words are watched for a thread, and the looks at each that nobody has asked for.
+class Watches {
+ public:
+  void add(bool record) { (record ? records_ : queues_).emplace_back(); }
+  /// Whether it has to be watched from now on: it is not yet.
+  [[nodiscard]] bool begin(const Watched& what) {
+    Word& word = of(what);
+    if (word.number == what.number) return false;
+    word.number = what.number;
+    word.has = false;
+    return true;
+  }
+  /// Whether this is news.
+  bool answer(const Watched& what, bool has) {
+    Word& word = of(what);
+    if (word.number != what.number) return false;  // found by a look before
+    word.has = has;
+    if (!has) word.number = kNone;
+    return has;
+  }
+  [[nodiscard]] bool has(const Watched& what) { return of(what).number == what.number && of(what).has; }
+  void owe(const Watched& what, std::uint64_t looks) { of(what).owed += looks; }
+  [[nodiscard]] std::uint64_t take_owed(const Watched& what) { return std::exchange(of(what).owed, 0); }
+
+ private:
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+  struct Word {
+    std::uint64_t number = kNone;
+    bool has = false;
+    std::uint64_t owed = 0;
+  };
+  [[nodiscard]] Word& of(const Watched& what) { return (what.record ? records_ : queues_)[what.at]; }
+  std::vector<Word> queues_, records_;
+};
+
+}  // namespace lockstep::net
