@@ -127,7 +127,7 @@ ACCURACY = [
      "bandwidth"),
     ("STREAM, six kernels by occupancy", "V100, A100, H100 PCIe", lambda: tables("STREAM by occupancy", "STREAM", GPUS), "none", MEMORY, "stream"),
     ("managed memory: times of UVMSmart's programs", "its GTX 1080 Ti", uvm, "UVMSmart is the reference", "results/managed-programs.md", "uvm_public"),
-    ("managed memory: driver's batches, check", "T4", lambda: sentence("results/managed.md", "Cost of the driver's batches", "Kept as a check:"), "none",
+    ("managed memory: driver's batches, check", "T4, parameters of v100", lambda: sentence("results/managed.md", "Cost of the driver's batches", "Kept as a check:"), "none",
      "results/managed.md", "uvm"),
     ("links: copies, stores, loads", "V100, A100, H100, GH200", lambda: column(LINKS, ["Links between GPUs"], "error", lambda row: "what" in row), "none",
      LINKS, "links"),
