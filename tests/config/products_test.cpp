@@ -479,22 +479,22 @@ TEST_CASE("the hash is FNV-1a over the sorted lines, as computed here from the r
 }
 
 TEST_CASE("golden hashes: they change only when a value of the product is changed on purpose") {
-  CHECK(hash(resolve("v100")) == 0x83b50703b54e1b04);
-  CHECK(hash(resolve("rtx3080ti")) == 0x3216de99fae9aea2);
-  CHECK(hash(resolve("a100")) == 0x15f667c670851454);
-  CHECK(hash(resolve("h100_pcie")) == 0xfbfbf13acdc9804c);
-  CHECK(hash(resolve("v100_sxm2")) == 0x9412da4bdac4e908);
-  CHECK(hash(resolve("qv100")) == 0x2e01d311029a7b09);
-  CHECK(hash(resolve("gtx1080ti")) == 0x77ffd7dd78e0024a);
-  CHECK(hash(resolve("rtx2080ti")) == 0x38c266b795467f3f);
-  CHECK(hash(resolve("rtxa6000")) == 0xe229bfed6359b124);
-  CHECK(hash(resolve("h100_sxm")) == 0x7f6d726d85f1fa03);
-  CHECK(hash(resolve("gh200")) == 0xce14f931d487c1b7);
-  CHECK(hash(resolve("h200")) == 0xb5f439b0fbfd0d73);
-  CHECK(hash(resolve("rtx4090")) == 0xcdfc35391585d551);
-  CHECK(hash(resolve("l40")) == 0x44fe9e5bc2abdcff);
-  CHECK(hash(resolve("rtx3070")) == 0x13547297e5f02457);
-  CHECK(hash(resolve("t4")) == 0x1b18b9a8bed08909);
-  CHECK(hash(resolve("sst_v100")) == 0xed152aea9bd6c1cb);
-  CHECK(hash(resolve("sst_p100")) == 0x72671df342af96f0);
+  CHECK(hash(resolve("v100")) == 0x75934a908ac0098b);
+  CHECK(hash(resolve("rtx3080ti")) == 0x909480cf86e54e0d);
+  CHECK(hash(resolve("a100")) == 0x4d8483f3da205f15);
+  CHECK(hash(resolve("h100_pcie")) == 0x4720127f3028fd21);
+  CHECK(hash(resolve("v100_sxm2")) == 0x1200ad42ab134527);
+  CHECK(hash(resolve("qv100")) == 0x3c957e58c287fcec);
+  CHECK(hash(resolve("gtx1080ti")) == 0xc0cad52ec2af101f);
+  CHECK(hash(resolve("rtx2080ti")) == 0x4ba4bd901b2e2d2c);
+  CHECK(hash(resolve("rtxa6000")) == 0x333b8580e5a6eaad);
+  CHECK(hash(resolve("h100_sxm")) == 0xd0f225b4e7559ddc);
+  CHECK(hash(resolve("gh200")) == 0x5166783797d8d0c4);
+  CHECK(hash(resolve("h200")) == 0xc3227f96131888cc);
+  CHECK(hash(resolve("rtx4090")) == 0x6985f74b95187b52);
+  CHECK(hash(resolve("l40")) == 0x71df81b7ddec8a20);
+  CHECK(hash(resolve("rtx3070")) == 0x57e67be5ab3e36e);
+  CHECK(hash(resolve("t4")) == 0x25252bdc93c85946);
+  CHECK(hash(resolve("sst_v100")) == 0xb5d2b5efda56aa0e);
+  CHECK(hash(resolve("sst_p100")) == 0xcab4b6046cfab495);
 }
