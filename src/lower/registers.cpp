@@ -4,6 +4,7 @@
 #include <set>
 
 #include "lower/constants.hpp"
+#include "lower/live_points.hpp"
 #include "ptx/control_flow.hpp"
 
 namespace lockstep::lower {
@@ -46,11 +47,26 @@ class BlockLiveness {
   [[nodiscard]] bool before(std::uint32_t at, ptx::RegisterId id) const {
     return std::ranges::binary_search(live_[at - first_], id);
   }
+  /// The move at `at` ends a value that was made in this block while `to` held none.
+  [[nodiscard]] bool makes_and_ends(std::uint32_t at, ptx::RegisterId from, ptx::RegisterId to) const {
+    if (before(at + 1, from)) return false;
+    std::uint32_t made = at;  // just after the instruction that makes `from`
+    while (made > first_ && before(made, from) && !before(made, to)) --made;
+    return !before(made, from) && !before(made + 1, to);
+  }
 
  private:
   std::uint32_t first_;
   std::vector<std::vector<ptx::RegisterId>> live_;
 };
+
+/// Registers that a move copies from or to.
+std::vector<bool> moved(const ptx::Function& function) {
+  std::vector<bool> found(function.registers.size());
+  for (const ptx::Instruction& i : function.instructions)
+    if (is_plain_move(i) || is_address_copy(i)) found[i.operands[0].reg] = found[i.operands[1].reg] = true;
+  return found;
+}
 
 }  // namespace
 
@@ -115,10 +131,13 @@ void RegisterAssignment::fold_addresses(const std::vector<FoldedAddress>& addres
 }
 
 /// In one block: the copy d <- s can share a register when s was made in this block, dies in the copy, and d
-/// is not live in between; with `copies` also when each is written once, as they are the same then.
+/// is not live in between, nor anywhere else together with s; neither with what shares a register with them
+/// already. With `copies` also when each is written once, as they are the same then.
 void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::ControlFlow& flow,
                                     const ptx::Liveness& liveness, bool copies) {
   const UseCounts uses(function);
+  LivePoints points(function, flow, liveness, moved(function));
+  std::vector<bool> mixed(function.registers.size());  // by root: its registers hold several values
   for (const ptx::Block& block : flow.blocks()) {
     if (!block.reachable) continue;
     const BlockLiveness live(function, flow, liveness, block);
@@ -127,17 +146,14 @@ void RegisterAssignment::fold_moves(const ptx::Function& function, const ptx::Co
       if (!is_plain_move(move) && !is_address_copy(move)) continue;
       const ptx::RegisterId to = move.operands[0].reg, from = move.operands[1].reg;
       if (intervals_[to].words == 0 || intervals_[to].words != intervals_[from].words) continue;
-      if (root(to) == root(from)) continue;
-      if (copies && uses.writes[to] == 1 && uses.writes[from] == 1 && root(to) == to && root(from) == from) {
-        alias_[from] = to;
-        folded_[at] = true;
-        continue;
-      }
-      if (live.before(at + 1, from)) continue;
-      std::uint32_t made = at;  // just after the instruction that makes `from`
-      while (made > block.first && live.before(made, from) && !live.before(made, to)) --made;
-      if (live.before(made, from) || live.before(made + 1, to)) continue;
-      alias_[root(from)] = root(to);
+      const ptx::RegisterId shares = root(from), with = root(to);
+      if (shares == with) continue;
+      const bool same = copies && uses.writes[to] == 1 && uses.writes[from] == 1 && with == to &&
+                        shares == from && !mixed[to] && !mixed[from];
+      if (!same && !(live.makes_and_ends(at, from, to) && points.apart(shares, with))) continue;
+      mixed[with] = mixed[with] || mixed[shares] || !same;
+      points.join(shares, with);
+      alias_[shares] = with;
       folded_[at] = true;
     }
   }
