@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <initializer_list>
 #include <vector>
 
 namespace lockstep::test {
@@ -38,7 +39,7 @@ TEST_CASE("A parked look is due when the first that finds the signal would come,
   };
   for (const Case& c : {Case{1'500'000, 1'500'000, 190, 1}, Case{1'410'000, 1'593'000, 211, 1},
                         Case{1'500'000, 1'200'000, 1'339, 7}})
-    for (const Cycle waited : {1, 50, 189, 190, 191, 10'007, 1'000'003}) {
+    for (const Cycle waited : std::initializer_list<Cycle>{1, 50, 189, 190, 191, 10'007, 1'000'003}) {
       INFO(c.cycles << " cycles of " << c.core_khz << " kHz for " << c.looks << " looks, " << waited);
       mem::ParkedLooks parked(c.core_khz, c.khz);
       const Cycle since = 1000, signal = since + waited;
