@@ -138,8 +138,7 @@ TEST_CASE("network: 1, 2, 8 and 64 nodes sum by rings, with the same bytes for e
     // Each PE puts a chunk in each of 2 * (nodes - 1) steps of each of the two rings.
     std::uint64_t puts = 0;
     const auto results = nlohmann::json::parse(expected);
-    for (const auto& nic : results["system"]["network"]["nics"])
-      puts += nic["puts"].get<std::uint64_t>();
+    for (const auto& nic : results["system"]["network"]["nics"]) puts += nic["puts"].get<std::uint64_t>();
     const std::uint64_t of_each = 2 * (std::stoul(nodes) - 1) * 2;
     CHECK(puts == std::stoul(nodes) * of_each);
   }
