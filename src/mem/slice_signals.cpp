@@ -27,7 +27,8 @@ bool Slice::serve_look(Latch& latch, Origin origin, Cycle now) {
     return true;
   }
   if (look.is_watch()) {
-    const icnt::Reply silent{look.line, look.tag, look.kind, look.sectors, look.kernel, look.again, false, true};
+    const icnt::Reply silent{look.line,   look.tag,   look.kind, look.sectors,
+                             look.kernel, look.again, false,     true};
     pipe_.push({now + latency_, silent, look.reply_to, origin});
     return true;
   }

@@ -142,7 +142,8 @@ constexpr std::array kCounters{
                "operand reads of an earlier instruction hold the register ports", STALL(kRegisterPort)},
     Descriptor{"stalls.wait", "cycles", "fixed-latency dependence", STALL(kWait)},
     Descriptor{"stalls.short_scoreboard", "cycles",
-               "result of shared memory, shuffle, constant or special register; a register that a queued instruction still reads",
+               "result of shared memory, shuffle, constant or special register; a register that a queued "
+               "instruction still reads",
                STALL(kShortScoreboard)},
     Descriptor{"stalls.long_scoreboard", "cycles", "result of global, local or texture memory",
                STALL(kLongScoreboard)},
