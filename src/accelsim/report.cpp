@@ -8,6 +8,7 @@
 #include "accelsim/translate.hpp"
 #include "config/schema.hpp"
 #include "config/value.hpp"
+#include "util/markdown.hpp"
 
 namespace lockstep::accelsim {
 namespace {
@@ -47,15 +48,6 @@ std::string unknown_list(const Translation& translation) {
   return out;
 }
 
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
-
 /// "`a`, `b`" of "a, b".
 std::string code_list(std::string_view list) {
   if (list.find('.') == std::string_view::npos) return std::string(list);
@@ -74,9 +66,9 @@ std::string mapped_table() {
     std::string inputs;
     for (const Input& input : rule.inputs) {
       inputs += fmt::format("{}`{}`", inputs.empty() ? "" : ", ", input.option);
-      if (!input.fallback.empty()) inputs += fmt::format(" ({})", cell(input.fallback));
+      if (!input.fallback.empty()) inputs += fmt::format(" ({})", markdown_cell(input.fallback));
     }
-    out += fmt::format("| {} | {} | {} |\n", inputs, code_list(rule.keys), cell(rule.how));
+    out += fmt::format("| {} | {} | {} |\n", inputs, code_list(rule.keys), markdown_cell(rule.how));
   }
   return out;
 }
@@ -84,7 +76,7 @@ std::string mapped_table() {
 std::string ignored_table(std::span<const IgnoredOption> rows) {
   std::string out = "| option | modelled | reason |\n|---|---|---|\n";
   for (const IgnoredOption& row : rows)
-    out += fmt::format("| `{}` | {} | {} |\n", row.option, row.modelled, cell(row.reason));
+    out += fmt::format("| `{}` | {} | {} |\n", row.option, row.modelled, markdown_cell(row.reason));
   return out;
 }
 

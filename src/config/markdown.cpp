@@ -8,6 +8,7 @@
 #include "config/network_fields.hpp"
 #include "config/products.hpp"
 #include "config/value.hpp"
+#include "util/markdown.hpp"
 
 namespace lockstep::config {
 namespace {
@@ -18,40 +19,21 @@ constexpr std::array<std::string_view, 12> kMain{
     "sm.max_warps",   "l1.bytes",      "l2.partitions",  "l2.slices_per_partition",
     "l2.slice_bytes", "dram.standard", "clock.dram_khz", "uvm.link"};
 
-std::string cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out.push_back('\\');
-    out.push_back(c);
-  }
-  return out;
-}
-
 std::string header() {
-  return "# Parameters\n\n"
-         "Generated from the schema by `lockstep config --markdown`; do not edit. Values and their sources "
-         "have a "
-         "page for each GPU\n"
-         "([below](#gpus)); `lockstep config GPU --explain KEY` prints those of one key or group.\n\n"
-         "A configuration is the name of a GPU or an INI file: `key = value` lines under `[group]` sections, "
-         "or "
-         "with\n"
-         "dotted keys; `;` or `#` starts a comment; `include = NAME` (a GPU, or a file relative to this "
-         "one) stands\n"
-         "first. What a file does not set keeps the value of `v100`. `--set key=value` comes last and "
-         "wins.\n\n"
-         "Numbers may carry a unit: `1380 MHz`, `1.38 GHz`, `877000 kHz`; `128 KiB`, `6 MiB`; `1.24 us`, "
-         "`23840 "
-         "ps`;\n"
-         "`16 GB/s`; `40 cycles`. Without one they count the unit of the column \"unit\". Of sizes, `64K`, "
-         "`64 "
-         "KB` and "
-         "`64 KiB`\n"
-         "are the same 65,536 bytes, in whichever case, and `M`, `G` likewise (1024 * 1024, ...); but `GB/s` "
-         "is "
-         "10^9 "
-         "bytes a\n"
-         "second, as data sheets of links count. `Kb` and `Gb/s` would be bits and are refused.\n";
+  return R"(# Parameters
+
+Generated from the schema by `lockstep config --markdown`; do not edit. Values and their sources have a page for each GPU
+([below](#gpus)); `lockstep config GPU --explain KEY` prints those of one key or group.
+
+A configuration is the name of a GPU or an INI file: `key = value` lines under `[group]` sections, or with
+dotted keys; `;` or `#` starts a comment; `include = NAME` (a GPU, or a file relative to this one) stands
+first. What a file does not set keeps the value of `v100`. `--set key=value` comes last and wins.
+
+Numbers may carry a unit: `1380 MHz`, `1.38 GHz`, `877000 kHz`; `128 KiB`, `6 MiB`; `1.24 us`, `23840 ps`;
+`16 GB/s`; `40 cycles`. Without one they count the unit of the column "unit". Of sizes, `64K`, `64 KB` and `64 KiB`
+are the same 65,536 bytes, in whichever case, and `M`, `G` likewise (1024 * 1024, ...); but `GB/s` is 10^9 bytes a
+second, as data sheets of links count. `Kb` and `Gb/s` would be bits and are refused.
+)";
 }
 
 /// The GPUs that ship, with a link to each one's page and its main values.
@@ -104,7 +86,7 @@ std::string markdown() {
          by_group("| key | unit | allowed | meaning |\n|---|---|---|---|",
                   [](const Parameter& p, std::string_view name) {
                     return fmt::format("| `{}` | {} | {} | {} |\n", name, info(p.measure).name,
-                                       cell(expected_text(p)), cell(help_of(p)));
+                                       markdown_cell(expected_text(p)), markdown_cell(help_of(p)));
                   }) +
          "\n## Systems with NICs\n\nOf a system's file, not of a GPU "
          "([networking-machine.md](networking-machine.md)).\n\n" +
@@ -120,7 +102,7 @@ std::string markdown_of(const Resolved& resolved, std::string_view title) {
              config.gpu.name, title) +
          by_group("| key | value | source |\n|---|---|---|", [&](const Parameter& p, std::string_view name) {
            return fmt::format("| `{}` | {} | {} |\n", name, value_with_unit(p, config),
-                              cell(resolved.origins.at(p.key).note));
+                              markdown_cell(resolved.origins.at(p.key).note));
          });
 }
 

@@ -398,16 +398,18 @@ void run_hostile(const char* what) {
   std::printf("%d\n", cudaDeviceSynchronize());
 }
 
+/// What the call refuses.
+void expect(const std::function<void()>& call) {
+  try {
+    call();
+    std::printf("no error\n");
+  } catch (const shmem::Error& error) {
+    std::printf("%s\n", error.what());
+  }
+}
+
 /// What the host's functions refuse.
 void run_errors() {
-  const auto expect = [](const std::function<void()>& call) {
-    try {
-      call();
-      std::printf("no error\n");
-    } catch (const shmem::Error& error) {
-      std::printf("%s\n", error.what());
-    }
-  };
   expect([] { shmem::malloc<int>(1); });
   expect([] { with(0, 64); });
   expect([] { with(1, 48); });
@@ -477,14 +479,6 @@ void run_unsent() {
 }
 
 void run_process_errors() {
-  const auto expect = [](const std::function<void()>& call) {
-    try {
-      call();
-      std::printf("no error\n");
-    } catch (const shmem::Error& error) {
-      std::printf("%s\n", error.what());
-    }
-  };
   expect([] { shmem::HostProcess(0).flush(); });
   with(1, 64);
   const auto a = shmem::malloc<char>(64);
