@@ -24,6 +24,25 @@ bool only_orders(const ptx::Instruction& inst) {
          inst.has(Mod::kPrefetch);
 }
 
+/// Where the elements of a wmma fragment lie in memory.
+void place_pieces(MatrixForm& form, bool by_columns) {
+  const Fragment& fragment = form.fragment;
+  const int each = fragment.per_register();
+  const MatrixPlace first = fragment_place(fragment, 0, 0), last = fragment_place(fragment, 0, each - 1);
+  const bool together = by_columns ? first.column == last.column : first.row == last.row;
+  form.pieces = static_cast<std::uint8_t>(together ? 1 : each);
+  form.lines = static_cast<std::uint16_t>(by_columns ? fragment.columns : fragment.rows);
+  form.line_bytes =
+      static_cast<unsigned>((by_columns ? fragment.rows : fragment.columns) * fragment.bits) / 8;
+  for (int number = 0; number < fragment.elements(); number += each / form.pieces)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const MatrixPlace at = fragment_place(fragment, lane, number);
+      const int line = by_columns ? at.column : at.row, along = by_columns ? at.row : at.column;
+      form.places.push_back(static_cast<std::uint16_t>(static_cast<unsigned>(line) * form.line_bytes +
+                                                       static_cast<unsigned>(along * fragment.bits) / 8));
+    }
+}
+
 }  // namespace
 
 bool Decoder::decode_async_group(const Inst& inst, Operation& op) {
@@ -54,8 +73,8 @@ bool Decoder::decode_async_group(const Inst& inst, Operation& op) {
 void Decoder::decode_copy(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   CopyForm form;
-  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
-  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1], op);
+  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0]);
+  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1]);
   if (inst.operands[2].kind != ptx::OperandKind::kImmediate) fail("the size must be a constant");
   form.bytes = static_cast<std::uint32_t>(inst.operands[2].bits);
   if (form.bytes != 4 && form.bytes != 8 && form.bytes != 16) fail("the size must be 4, 8 or 16");
@@ -71,7 +90,7 @@ void Decoder::decode_copy(const Inst& inst, Operation& op) {
   form.to = add_memory(to);
   form.from = add_memory(from);
   op.handler = Handler::kCopyAsync;
-  op.detail = push(out_.copies_, form);
+  op.detail = push(out_.copies, form);
 }
 
 void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
@@ -79,8 +98,8 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 3 || inst.form.spaces.size() < 2) fail("an operand or state space is missing");
   CopyForm form;
   form.multimem = inst.op() == Opcode::kMultimem;
-  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0], op);
-  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1], op);
+  MemoryForm to = address_form(inst.operands[0], inst.form.spaces[0]);
+  MemoryForm from = address_form(inst.operands[1], inst.form.spaces[1]);
   to.bytes = from.bytes = 16;
   form.to = add_memory(to);
   form.from = add_memory(from);
@@ -88,7 +107,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
   std::size_t next = 3;
   if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
-    MemoryForm mbarrier = address_form(inst.operands[next++], inst.form.spaces[0], op);
+    MemoryForm mbarrier = address_form(inst.operands[next++], inst.form.spaces[0]);
     mbarrier.bytes = 8;
     form.mbarrier = add_memory(mbarrier);
   }
@@ -103,7 +122,7 @@ void Decoder::decode_bulk_copy(const Inst& inst, Operation& op) {
     form.element = static_cast<std::uint8_t>(ptx::bytes(inst.form.last_type()));
   }
   op.handler = Handler::kCopyBulk;
-  op.detail = push(out_.copies_, form);
+  op.detail = push(out_.copies, form);
 }
 
 void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
@@ -130,7 +149,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
   if (form.kind != Kind::kPending) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
     const ptx::Space space = inst.form.space();
-    place = address_form(inst.operands[next++], space, op);
+    place = address_form(inst.operands[next++], space);
     place.bytes = 8;
     place.polls = form.kind == Kind::kTest;
   }
@@ -140,7 +159,7 @@ void Decoder::decode_mbarrier(const Inst& inst, Operation& op) {
   if (needs && !form.value.exists()) fail("an operand is missing");
   op.handler = Handler::kMbarrier;
   op.detail = add_memory(place);
-  op.second = push(out_.mbarriers_, form);
+  op.second = push(out_.mbarriers, form);
   set_operands(op, destinations, {});
 }
 
@@ -153,34 +172,15 @@ void Decoder::decode_matrix_move(const Inst& inst, Operation& op) {
   std::vector<Slot> parts;
   flatten(inst.operands.at(form.store ? 1 : 0), ptx::Type::kB32, op, parts);
   if (parts.size() != form.matrices) fail("another number of registers than matrices");
-  MemoryForm place = address_form(inst.operands.at(form.store ? 0 : 1), inst.form.space(), op);
+  MemoryForm place = address_form(inst.operands.at(form.store ? 0 : 1), inst.form.space());
   place.bytes = 16;
   op.handler = Handler::kMatrixMove;
   op.detail = add_memory(place);
-  op.second = push(out_.matrices_, form);
+  op.second = push(out_.matrices, form);
   if (form.store)
     set_operands(op, {}, parts);
   else
     set_operands(op, parts, {});
-}
-
-/// Where the elements of a wmma fragment lie in memory.
-void Decoder::place_pieces(MatrixForm& form, bool by_columns) {
-  const Fragment& fragment = form.fragment;
-  const int each = fragment.per_register();
-  const MatrixPlace first = fragment_place(fragment, 0, 0), last = fragment_place(fragment, 0, each - 1);
-  const bool together = by_columns ? first.column == last.column : first.row == last.row;
-  form.pieces = static_cast<std::uint8_t>(together ? 1 : each);
-  form.lines = static_cast<std::uint16_t>(by_columns ? fragment.columns : fragment.rows);
-  form.line_bytes =
-      static_cast<unsigned>((by_columns ? fragment.rows : fragment.columns) * fragment.bits) / 8;
-  for (int number = 0; number < fragment.elements(); number += each / form.pieces)
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const MatrixPlace at = fragment_place(fragment, lane, number);
-      const int line = by_columns ? at.column : at.row, along = by_columns ? at.row : at.column;
-      form.places.push_back(static_cast<std::uint16_t>(static_cast<unsigned>(line) * form.line_bytes +
-                                                       static_cast<unsigned>(along * fragment.bits) / 8));
-    }
 }
 
 void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
@@ -203,11 +203,11 @@ void Decoder::decode_wmma_move(const Inst& inst, Operation& op) {
   flatten(inst.operands[form.store ? 1 : 0], inst.form.last_type(), op, parts);
   if (parts.size() != static_cast<std::size_t>(fragment->registers))
     fail(fmt::format("{} registers are given, {} expected", parts.size(), fragment->registers));
-  const MemoryForm place = address_form(inst.operands[form.store ? 0 : 1], inst.form.space(), op);
+  const MemoryForm place = address_form(inst.operands[form.store ? 0 : 1], inst.form.space());
   if (inst.operands.size() > 2) form.stride = slot_of(inst.operands[2], ptx::Type::kU32, op);
   op.handler = Handler::kMatrixMove;
   op.detail = add_memory(place);
-  op.second = push(out_.matrices_, form);
+  op.second = push(out_.matrices, form);
   if (form.store)
     set_operands(op, {}, parts);
   else

@@ -137,8 +137,8 @@ void Decoder::decode_branch(const Inst& inst, Operation& op) {
     return;
   }
   op.handler = Handler::kBranchTable;
-  op.detail = static_cast<std::uint32_t>(out_.branches_.size());
-  BranchTargets& table = out_.branches_.emplace_back();
+  op.detail = static_cast<std::uint32_t>(out_.branches.size());
+  BranchTargets& table = out_.branches.emplace_back();
   for (const std::uint32_t label : function_->branch_tables[inst.operands.at(1).index].labels)
     table.targets.push_back(code_->first + function_->labels[label].instruction);
   set_operands(op, {}, {slot_of(inst.operands[0], ptx::Type::kU32, op)});
@@ -188,7 +188,7 @@ void Decoder::decode_call(const Inst& inst, Operation& op) {
   const std::vector<ptx::Parameter>* formal_results = nullptr;
   if (target.kind == OperandKind::kSymbol && target.symbol.kind == ptx::SymbolKind::kFunction) {
     const ptx::Function& callee = program_.functions[target.symbol.id];
-    site.function = out_.by_id_[target.symbol.id];
+    site.function = out_.by_id[target.symbol.id];
     formals = &callee.parameters;
     formal_results = &callee.results;
     if (!callee.has_body) site.runtime = runtime_of(callee.name);
@@ -216,9 +216,9 @@ void Decoder::decode_call(const Inst& inst, Operation& op) {
   if (device && site.arguments.size() != device->arguments)
     fail(fmt::format("{} takes {} values", program_.functions[target.symbol.id].name, device->arguments));
   op.handler = Handler::kCall;
-  op.detail = static_cast<std::uint32_t>(out_.calls_.size());
+  op.detail = static_cast<std::uint32_t>(out_.calls.size());
   op.meet = code_->first + static_cast<std::uint32_t>(&inst - function_->instructions.data()) + 1;
-  out_.calls_.push_back(std::move(site));
+  out_.calls.push_back(std::move(site));
 }
 
 void Decoder::decode_barrier(const Inst& inst, Operation& op) {
@@ -246,8 +246,8 @@ void Decoder::decode_barrier(const Inst& inst, Operation& op) {
   if (form.kind == BarrierForm::Kind::kArrive && !form.threads.exists())
     fail("the number of threads is missing");
   op.handler = Handler::kBarrier;
-  op.detail = static_cast<std::uint32_t>(out_.barriers_.size());
-  out_.barriers_.push_back(form);
+  op.detail = static_cast<std::uint32_t>(out_.barriers.size());
+  out_.barriers.push_back(form);
   set_operands(op, destinations, {});
 }
 

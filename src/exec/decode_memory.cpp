@@ -119,59 +119,9 @@ bool Decoder::decode_memory_group(const Inst& inst, Operation& op) {
   }
 }
 
-std::uint32_t Decoder::add_memory(const MemoryForm& form) {
-  out_.memory_.push_back(form);
-  return static_cast<std::uint32_t>(out_.memory_.size() - 1);
-}
-
-void Decoder::set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const {
-  if (ptx::bytes(type) * count > kMostAccessBytes)
-    fail(fmt::format("an access of {} bytes; {} are allowed", ptx::bytes(type) * count, kMostAccessBytes));
-  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
-  form.count = static_cast<std::uint8_t>(count);
-}
-
-MemoryForm Decoder::address_form(const Op& address, ptx::Space space, Operation&) {
-  if (address.kind != OperandKind::kAddress) fail("expected an address in brackets");
-  MemoryForm form;
-  form.offset = address.offset;
-  if (address.base == ptx::AddressBase::kSymbol) {
-    const SymbolPlace place = place_of(address.symbol);
-    form.reach = place.reach;
-    form.offset += static_cast<std::int64_t>(place.at);
-    return form;
-  }
-  if (address.base == ptx::AddressBase::kRegister) form.base = register_slot(address.reg);
-  switch (space) {
-    case ptx::Space::kGlobal:
-    case ptx::Space::kConst:
-      form.reach = Reach::kGlobal;
-      break;
-    case ptx::Space::kShared:
-    case ptx::Space::kSharedCta:
-    case ptx::Space::kSharedCluster:
-      form.reach = Reach::kShared;
-      break;
-    case ptx::Space::kLocal:
-      form.reach = Reach::kLocal;
-      break;
-    case ptx::Space::kParam:
-    case ptx::Space::kParamEntry:
-    case ptx::Space::kParamFunc:
-      form.reach = function_->entry ? Reach::kParameter : Reach::kLocal;
-      break;
-    case ptx::Space::kGeneric:
-      form.reach = Reach::kGeneric;
-      break;
-    default:
-      fail(fmt::format("state space .{} is not supported", ptx::name(space)));
-  }
-  return form;
-}
-
 void Decoder::decode_load(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 2) fail("an operand is missing");
-  MemoryForm form = address_form(inst.operands[1], inst.form.space(), op);
+  MemoryForm form = address_form(inst.operands[1], inst.form.space());
   const ptx::Type type = inst.form.last_type();
   std::vector<Slot> destinations;
   flatten(inst.operands[0], type, op, destinations);
@@ -190,10 +140,10 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
 }
 
 /// The mbarrier that st.async and red.async tell: a MemoryForm, ~0 for the other forms.
-std::uint32_t Decoder::completion_mbarrier(const Inst& inst, Operation& op) {
+std::uint32_t Decoder::completion_mbarrier(const Inst& inst) {
   if (!inst.has(Mod::kMbarrierCompleteTxBytes)) return ~0u;
   if (inst.operands.size() < 3) fail("the mbarrier is missing");
-  MemoryForm place = address_form(inst.operands[2], ptx::Space::kSharedCluster, op);
+  MemoryForm place = address_form(inst.operands[2], ptx::Space::kSharedCluster);
   place.bytes = 8;
   return add_memory(place);
 }
@@ -201,8 +151,8 @@ std::uint32_t Decoder::completion_mbarrier(const Inst& inst, Operation& op) {
 void Decoder::decode_store(const Inst& inst, Operation& op) {
   if (inst.operands.size() < 2) fail("an operand is missing");
   if (inst.has(Mod::kBulk)) fail("needs a GPU later than sm_90");
-  op.second = completion_mbarrier(inst, op);
-  MemoryForm form = address_form(inst.operands[0], inst.form.space(), op);
+  op.second = completion_mbarrier(inst);
+  MemoryForm form = address_form(inst.operands[0], inst.form.space());
   const ptx::Type type = inst.form.last_type();
   std::vector<Slot> sources;
   flatten(inst.operands[1], type, op, sources);
@@ -242,7 +192,7 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   const std::size_t at = returns ? 1 : 0;
   const bool compare = inst.has(Mod::kCas);
   if (inst.operands.size() < at + (compare ? 3u : 2u)) fail("an operand is missing");
-  MemoryForm form = address_form(inst.operands[at], inst.form.space(), op);
+  MemoryForm form = address_form(inst.operands[at], inst.form.space());
   const ptx::Type type = inst.form.last_type();
   std::vector<Slot> destinations, sources;
   if (returns) flatten(inst.operands[0], type, op, destinations);
@@ -256,11 +206,11 @@ void Decoder::decode_atomic(const Inst& inst, Operation& op) {
   if (!*fn && form.count != 1) fail("vectors of 128-bit values are not supported");
   op.handler = Handler::kAtomic;
   op.detail = add_memory(form);
-  op.second = static_cast<std::uint32_t>(out_.atomics_.size());
+  op.second = static_cast<std::uint32_t>(out_.atomics.size());
   const bool unread = !returns || unread_result(inst.operands[0]);
-  const std::uint32_t mbarrier = returns ? ~0u : completion_mbarrier(inst, op);
+  const std::uint32_t mbarrier = returns ? ~0u : completion_mbarrier(inst);
   const bool commutes = unread && mbarrier == ~0u && !compare && atomic_commutes(inst.form);
-  out_.atomics_.push_back({*fn, *global, compare, returns, commutes, mbarrier});
+  out_.atomics.push_back({*fn, *global, compare, returns, commutes, mbarrier});
   set_operands(op, destinations, sources);
 }
 
@@ -271,7 +221,7 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   const ptx::Space space = inst.form.space();
   if (space != ptx::Space::kGlobal && space != ptx::Space::kGeneric)
     fail("expected .global or no state space");
-  MemoryForm form = address_form(address, space, op);
+  MemoryForm form = address_form(address, space);
   std::vector<Slot> slots;
   flatten(data, inst.form.last_type(), op, slots);
   set_elements(form, inst.form.last_type(), slots.size());
@@ -288,8 +238,8 @@ void Decoder::decode_multimem(const Inst& inst, Operation& op) {
   }
   op.handler = Handler::kMultimem;
   op.detail = add_memory(form);
-  op.second = static_cast<std::uint32_t>(out_.multimems_.size());
-  out_.multimems_.push_back(what);
+  op.second = static_cast<std::uint32_t>(out_.multimems.size());
+  out_.multimems.push_back(what);
   loads ? set_operands(op, slots, {}) : set_operands(op, {}, slots);
 }
 
@@ -308,7 +258,7 @@ void Decoder::decode_stack(const Inst& inst, Operation& op) {
   std::vector<Slot> destinations, sources;
   if (op.detail != 2) destinations.push_back(slot_of(inst.operands[0], ptx::Type::kU64, op));
   if (op.detail != 1) sources.push_back(slot_of(inst.operands[op.detail == 0 ? 1 : 0], ptx::Type::kU64, op));
-  out_.allocates_ = true;
+  out_.allocates = true;
   set_operands(op, destinations, sources);
 }
 

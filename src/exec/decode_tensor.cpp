@@ -61,20 +61,19 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
   const Op& tensor = inst.operands[form.store ? 0 : 1];
   const bool place = tensor.kind == OperandKind::kCoordinates && tensor.elements.size() == 2;
   if (!place) fail("expected [tensor map, {coordinates}]");
-  const MemoryForm map = address_form(tensor.elements[0], ptx::Space::kGeneric, op);
+  const MemoryForm map = address_form(tensor.elements[0], ptx::Space::kGeneric);
   std::vector<Slot> coordinates;
   flatten(tensor.elements[1], ptx::Type::kS32, op, coordinates);
   if (form.rank == 0 || coordinates.size() != form.rank)
     fail("another number of coordinates than dimensions");
-  MemoryForm shared =
-      address_form(inst.operands[form.store ? 1 : 0], inst.form.spaces[form.store ? 1 : 0], op);
+  MemoryForm shared = address_form(inst.operands[form.store ? 1 : 0], inst.form.spaces[form.store ? 1 : 0]);
   shared.bytes = 16;
   form.map = add_memory(map);
   form.shared = add_memory(shared);
   std::size_t next = 2;
   if (inst.has(Mod::kMbarrierCompleteTxBytes)) {
     if (inst.operands.size() <= next) fail("the mbarrier is missing");
-    form.mbarrier = add_memory(address_form(inst.operands[next++], inst.form.spaces[0], op));
+    form.mbarrier = add_memory(address_form(inst.operands[next++], inst.form.spaces[0]));
   }
   if (inst.has(Mod::kIm2col)) {
     if (inst.operands.size() <= next) fail("the filter's offsets are missing");
@@ -90,8 +89,8 @@ void Decoder::decode_tensor_copy(const Inst& inst, Operation& op) {
     for (const Mod mod : kReductions)
       if (inst.has(mod)) form.reduction.push_back(mod);
   op.handler = Handler::kTensorCopy;
-  op.detail = static_cast<std::uint32_t>(out_.tensors_.size());
-  out_.tensors_.push_back(form);
+  op.detail = static_cast<std::uint32_t>(out_.tensors.size());
+  out_.tensors.push_back(form);
   set_operands(op, {}, coordinates);
 }
 
@@ -102,23 +101,23 @@ void Decoder::decode_tensor_map(const Inst& inst, Operation& op) {
   TensorMapForm form;
   if (inst.has(Mod::kCpFenceproxy)) {
     form.copies = true;
-    form.object = add_memory(address_form(inst.operands[0], ptx::Space::kGlobal, op));
-    form.from = add_memory(address_form(inst.operands[1], ptx::Space::kShared, op));
+    form.object = add_memory(address_form(inst.operands[0], ptx::Space::kGlobal));
+    form.from = add_memory(address_form(inst.operands[1], ptx::Space::kShared));
   } else {
     const FieldName* found = nullptr;
     for (const FieldName& f : kFields)
       if (inst.has(f.mod)) found = &f;
     if (!found) fail("this field is not supported");
     form.field = found->field;
-    form.object = add_memory(address_form(inst.operands[0], inst.form.space(), op));
+    form.object = add_memory(address_form(inst.operands[0], inst.form.space()));
     const std::size_t value = found->numbered ? 2 : 1;
     if (inst.operands.size() <= value) fail("an operand is missing");
     if (found->numbered) form.number = static_cast<std::uint8_t>(inst.operands[1].bits);
     form.value = slot_of(inst.operands[value], ptx::Type::kB64, op);
     form.value_bytes = static_cast<std::uint8_t>(ptx::bytes(inst.form.last_type()));
   }
-  op.detail = static_cast<std::uint32_t>(out_.tensor_maps_.size());
-  out_.tensor_maps_.push_back(form);
+  op.detail = static_cast<std::uint32_t>(out_.tensor_maps.size());
+  out_.tensor_maps.push_back(form);
 }
 
 }  // namespace lockstep::exec

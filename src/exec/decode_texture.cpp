@@ -46,8 +46,8 @@ bool Decoder::decode_texture_group(const Inst& inst, Operation& op) {
       return false;
   }
   op.handler = Handler::kTexture;
-  op.detail = static_cast<std::uint32_t>(out_.textures_.size());
-  out_.textures_.push_back(form);
+  op.detail = static_cast<std::uint32_t>(out_.textures.size());
+  out_.textures.push_back(form);
   return true;
 }
 

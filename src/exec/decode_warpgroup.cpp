@@ -86,10 +86,10 @@ void Decoder::decode_warpgroup(const Inst& inst, Operation& op) {
   }
   if (next != inst.operands.size()) fail("too many operands");
   op.handler = Handler::kWarpgroup;
-  op.operands = static_cast<std::uint32_t>(out_.slots_.size());
-  out_.slots_.insert(out_.slots_.end(), slots.begin(), slots.end());
-  op.detail = static_cast<std::uint32_t>(out_.warpgroups_.size());
-  out_.warpgroups_.push_back(form);
+  op.operands = static_cast<std::uint32_t>(out_.slots.size());
+  out_.slots.insert(out_.slots.end(), slots.begin(), slots.end());
+  op.detail = static_cast<std::uint32_t>(out_.warpgroups.size());
+  out_.warpgroups.push_back(form);
 }
 
 }  // namespace lockstep::exec

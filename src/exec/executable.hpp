@@ -10,6 +10,7 @@
 
 #include "exec/image.hpp"
 #include "exec/operation.hpp"
+#include "exec/translation.hpp"
 
 namespace lockstep::exec {
 
@@ -26,81 +27,59 @@ class Executable {
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] const ptx::Program& program() const { return image_.program(); }
-  [[nodiscard]] const ptx::Function& entry() const { return *functions_.front().source; }
-  [[nodiscard]] std::uint32_t parameter_bytes() const { return parameter_bytes_; }
+  [[nodiscard]] const ptx::Function& entry() const { return *code_.functions.front().source; }
+  [[nodiscard]] std::uint32_t parameter_bytes() const { return code_.parameter_bytes; }
   /// Static shared memory of a CTA in bytes; dynamic shared memory begins at this rounded up to its
   /// alignment.
-  [[nodiscard]] std::uint32_t shared_bytes() const { return shared_bytes_; }
-  [[nodiscard]] std::uint32_t dynamic_shared_offset() const { return dynamic_shared_; }
+  [[nodiscard]] std::uint32_t shared_bytes() const { return code_.shared_bytes; }
+  [[nodiscard]] std::uint32_t dynamic_shared_offset() const { return code_.dynamic_shared; }
   /// Local memory of a thread that the kernel's own frame takes, in bytes.
-  [[nodiscard]] std::uint32_t local_bytes() const { return functions_.front().frame_bytes; }
+  [[nodiscard]] std::uint32_t local_bytes() const { return code_.functions.front().frame_bytes; }
 
   /// The entry first. Operation i is PTX instruction i - functions()[f].first of its function.
-  [[nodiscard]] const std::vector<FunctionCode>& functions() const { return functions_; }
-  [[nodiscard]] const std::vector<Operation>& operations() const { return operations_; }
+  [[nodiscard]] const std::vector<FunctionCode>& functions() const { return code_.functions; }
+  [[nodiscard]] const std::vector<Operation>& operations() const { return code_.operations; }
   /// The static index of the records of lanes that take the slow path of an operation.
   [[nodiscard]] std::uint32_t slow_path_record(std::uint32_t operation) const {
-    return static_cast<std::uint32_t>(operations_.size()) + operation;
+    return static_cast<std::uint32_t>(code_.operations.size()) + operation;
   }
   /// The static index of records that say for which signals a warp has waited (record.hpp).
   [[nodiscard]] std::uint32_t await_record() const {
-    return static_cast<std::uint32_t>(2 * operations_.size());
+    return static_cast<std::uint32_t>(2 * code_.operations.size());
   }
   [[nodiscard]] const FunctionCode& function_of(std::uint32_t operation) const;
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t operation) const;
   /// The function whose address is `address`, as an index into functions(); ~0 where there is none.
   [[nodiscard]] std::uint32_t function_at(Address address) const;
 
-  [[nodiscard]] const std::vector<Slot>& slots() const { return slots_; }
-  [[nodiscard]] const std::vector<LaneSlots>& constants() const { return constants_; }
-  [[nodiscard]] const std::vector<FixedSlot>& fixed() const { return fixed_; }
-  [[nodiscard]] const std::vector<MemoryForm>& memory() const { return memory_; }
-  [[nodiscard]] const std::vector<SpinLoop>& spins() const { return spins_; }
-  [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return atomics_; }
-  [[nodiscard]] const std::vector<MultimemForm>& multimems() const { return multimems_; }
-  [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return barriers_; }
-  [[nodiscard]] const std::vector<CallSite>& calls() const { return calls_; }
-  [[nodiscard]] const std::vector<BranchTargets>& branches() const { return branches_; }
-  [[nodiscard]] const std::vector<MbarrierForm>& mbarriers() const { return mbarriers_; }
-  [[nodiscard]] const std::vector<CopyForm>& copies() const { return copies_; }
-  [[nodiscard]] const std::vector<MatrixForm>& matrices() const { return matrices_; }
-  [[nodiscard]] const std::vector<WarpgroupForm>& warpgroups() const { return warpgroups_; }
-  [[nodiscard]] const std::vector<TensorForm>& tensors() const { return tensors_; }
-  [[nodiscard]] const std::vector<TensorMapForm>& tensor_maps() const { return tensor_maps_; }
+  [[nodiscard]] const std::vector<Slot>& slots() const { return code_.slots; }
+  [[nodiscard]] const std::vector<LaneSlots>& constants() const { return code_.constants; }
+  [[nodiscard]] const std::vector<FixedSlot>& fixed() const { return code_.fixed; }
+  [[nodiscard]] const std::vector<MemoryForm>& memory() const { return code_.memory; }
+  [[nodiscard]] const std::vector<SpinLoop>& spins() const { return code_.spins; }
+  [[nodiscard]] const std::vector<AtomicForm>& atomics() const { return code_.atomics; }
+  [[nodiscard]] const std::vector<MultimemForm>& multimems() const { return code_.multimems; }
+  [[nodiscard]] const std::vector<BarrierForm>& barriers() const { return code_.barriers; }
+  [[nodiscard]] const std::vector<CallSite>& calls() const { return code_.calls; }
+  [[nodiscard]] const std::vector<BranchTargets>& branches() const { return code_.branches; }
+  [[nodiscard]] const std::vector<MbarrierForm>& mbarriers() const { return code_.mbarriers; }
+  [[nodiscard]] const std::vector<CopyForm>& copies() const { return code_.copies; }
+  [[nodiscard]] const std::vector<MatrixForm>& matrices() const { return code_.matrices; }
+  [[nodiscard]] const std::vector<WarpgroupForm>& warpgroups() const { return code_.warpgroups; }
+  [[nodiscard]] const std::vector<TensorForm>& tensors() const { return code_.tensors; }
+  [[nodiscard]] const std::vector<TensorMapForm>& tensor_maps() const { return code_.tensor_maps; }
   /// Does any of its functions take local memory by alloca?
-  [[nodiscard]] bool allocates() const { return allocates_; }
-  [[nodiscard]] const std::vector<TextureForm>& textures() const { return textures_; }
+  [[nodiscard]] bool allocates() const { return code_.allocates; }
+  [[nodiscard]] const std::vector<TextureForm>& textures() const { return code_.textures; }
 
   /// CTAs of a launch turned out to depend on each other: it is not worth trying to run them at once again.
   void note_dependent() const { dependent_ = true; }
   [[nodiscard]] bool dependent() const { return dependent_; }
 
  private:
-  friend class Decoder;
   const ProgramImage& image_;
-  std::vector<FunctionCode> functions_;
-  std::vector<Operation> operations_;
-  std::vector<std::uint32_t> by_id_;  // functions_ index of Program::functions[id]; ~0: not translated
-  std::vector<Slot> slots_;
-  std::vector<LaneSlots> constants_;
-  std::vector<FixedSlot> fixed_;
-  std::vector<MemoryForm> memory_;
-  std::vector<SpinLoop> spins_;
-  std::vector<AtomicForm> atomics_;
-  std::vector<MultimemForm> multimems_;
-  std::vector<BarrierForm> barriers_;
-  std::vector<CallSite> calls_;
-  std::vector<BranchTargets> branches_;
-  std::vector<MbarrierForm> mbarriers_;
-  std::vector<CopyForm> copies_;
-  std::vector<MatrixForm> matrices_;
-  std::vector<WarpgroupForm> warpgroups_;
-  std::vector<TensorForm> tensors_;
-  std::vector<TensorMapForm> tensor_maps_;
-  bool allocates_ = false;
+  Translation code_;
   mutable std::atomic<bool> dependent_{false};
-  std::vector<TextureForm> textures_;
-  std::uint32_t parameter_bytes_ = 0, shared_bytes_ = 0, dynamic_shared_ = 0;
 };
 
 }  // namespace lockstep::exec

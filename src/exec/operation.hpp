@@ -100,7 +100,7 @@ struct MemoryForm {
   std::int64_t offset = 0;
 };
 
-/// A loop that waits for words of global memory (decode_spin.cpp). Operations [begin, end]; the last leads
+/// A loop that waits for words of global memory (spin_loops.cpp). Operations [begin, end]; the last leads
 /// back to the first.
 struct SpinLoop {
   std::uint32_t load = 0;  // the first of its polling loads

@@ -14,7 +14,7 @@
 namespace lockstep::exec {
 
 /// A *signal* is a write, by one warp instruction, to an aligned 4-byte word of a device's memory that a
-/// kernel makes known to others: by a strong store, a releasing atomic, or after a fence (decode_signal.cpp).
+/// kernel makes known to others: by a strong store, a releasing atomic, or after a fence (signals.cpp).
 /// A loop that waits for such a word ends with a certain signal; the timing model, which computes no values,
 /// counts signals and lets the loop end when it has counted as many. See docs/design.md, "Kernels that wait
 /// for each other".

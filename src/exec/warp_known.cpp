@@ -1,4 +1,4 @@
-// Accesses through a base that is known (decode_base.cpp).
+// Accesses through a base that is known (known_bases.cpp).
 #include <algorithm>
 #include <bit>
 

@@ -8,7 +8,7 @@
 
 namespace lockstep::exec {
 
-/// Accesses of a block through a base register that an access before them has gone through (decode_base.cpp)
+/// Accesses of a block through a base register that an access before them has gone through (known_bases.cpp)
 /// have all lanes' addresses from that one, as far away as their offsets.
 class LoadStore {
  public:

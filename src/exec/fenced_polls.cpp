@@ -1,6 +1,6 @@
 // Loops that wait with plain loads: `while (*latch == 0) __threadfence();`. What such a load reads must be
 // read anew each time, so that it is one of those by which a warp that spins is known.
-#include "exec/decode.hpp"
+#include "exec/passes.hpp"
 
 namespace lockstep::exec {
 
@@ -16,22 +16,22 @@ bool acts(Handler handler) {
 }  // namespace
 
 /// In loops that do nothing but look, with a fence or a pause in them.
-void Decoder::find_fenced_polls() {
+void find_fenced_polls(const FunctionCode& function, Translation& out) {
   const auto waits = [&](std::uint32_t i) {
-    const ptx::Opcode what = function_->instructions[i].op();
+    const ptx::Opcode what = function.source->instructions[i].op();
     return what == ptx::Opcode::kMembar || what == ptx::Opcode::kFence || what == ptx::Opcode::kNanosleep;
   };
-  Operation* const code = out_.operations_.data() + code_->first;
-  for (std::uint32_t end = 0; end < code_->size; ++end) {
-    if (code[end].handler != Handler::kBranch || code[end].target > code_->first + end) continue;
-    const std::uint32_t begin = code[end].target - code_->first;
+  Operation* const code = out.operations.data() + function.first;
+  for (std::uint32_t end = 0; end < function.size; ++end) {
+    if (code[end].handler != Handler::kBranch || code[end].target > function.first + end) continue;
+    const std::uint32_t begin = code[end].target - function.first;
     if (end - begin >= kLongest) continue;
     bool fenced = false, acting = false;
     for (std::uint32_t i = begin; i <= end; ++i) fenced |= waits(i), acting |= acts(code[i].handler);
     if (!fenced || acting) continue;
     for (std::uint32_t i = begin; i <= end; ++i) {
       if (code[i].handler != Handler::kLoad) continue;
-      MemoryForm& form = out_.memory_[code[i].detail];
+      MemoryForm& form = out.memory[code[i].detail];
       form.polls |= form.reach == Reach::kGlobal || form.reach == Reach::kGeneric;
     }
   }

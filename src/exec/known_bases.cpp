@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "exec/decode.hpp"
+#include "exec/passes.hpp"
 
 namespace lockstep::exec {
 namespace {
@@ -48,17 +48,17 @@ bool is_plain(Handler handler) {
 
 }  // namespace
 
-void Decoder::find_known_bases() {
+void find_known_bases(const FunctionCode& function, const ptx::ControlFlow& flow, Translation& out) {
   KnownBases known;
-  for (const ptx::Block& block : flow_->blocks()) {
+  for (const ptx::Block& block : flow.blocks()) {
     known.forget();
     for (std::uint32_t i = block.first; i < block.end; ++i) {
-      const Operation& op = out_.operations_[code_->first + i];
+      const Operation& op = out.operations[function.first + i];
       if (!is_plain(op.handler)) known.forget();
       const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // tells no mbarrier
-      if (op.handler == Handler::kLoad || stores) known.access(out_.memory_[op.detail]);
+      if (op.handler == Handler::kLoad || stores) known.access(out.memory[op.detail]);
       for (std::uint32_t d = 0; d < op.destinations; ++d) {
-        const Slot slot = out_.slots_[op.operands + d];
+        const Slot slot = out.slots[op.operands + d];
         known.written(slot);
         known.written({slot.code + 1});  // the high half of 128 bits
       }

@@ -1,7 +1,10 @@
-// Operands of PTX to slots.
+#include "exec/operand_decoder.hpp"
+
 #include <fmt/format.h>
 
-#include "exec/decode.hpp"
+#include "ptx/printer.hpp"
+#include "ptx/source_lines.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::exec {
 
@@ -37,29 +40,47 @@ bool changes(Special special) {
 
 }  // namespace
 
-Slot Decoder::constant(std::uint64_t bits) {
-  const auto [found, fresh] =
-      constants_.try_emplace(bits, static_cast<std::uint32_t>(out_.constants_.size()));
+void OperandDecoder::enter_function(std::uint32_t index) {
+  code_ = &out_.functions[index];
+  layout_ = &layout_of_kernel_.functions[index];
+  function_ = code_->source;
+  inst_ = nullptr;
+}
+
+void OperandDecoder::fail(const std::string& message) const {
+  const std::string& file = program_.modules[function_->module].name;
+  throw InputError(file, inst_->place.line,
+                   fmt::format("{}{}: {}", source_prefix(), ptx::print(inst_->form), message));
+}
+
+std::string OperandDecoder::source_prefix() const {
+  const std::string text =
+      ptx::source_text(inst_->source, *function_, program_.modules[function_->module].files);
+  return text.empty() ? text : text + ": ";
+}
+
+Slot OperandDecoder::constant(std::uint64_t bits) {
+  const auto [found, fresh] = constants_.try_emplace(bits, static_cast<std::uint32_t>(out_.constants.size()));
   if (fresh) {
-    LaneSlots& slots = out_.constants_.emplace_back();
+    LaneSlots& slots = out_.constants.emplace_back();
     for (auto& lane : slots.lane) lane = bits;
   }
   return Slot::make(Home::kConstant, found->second);
 }
 
-Slot Decoder::register_slot(ptx::RegisterId reg) const {
+Slot OperandDecoder::register_slot(ptx::RegisterId reg) const {
   return Slot::make(Home::kRegister, layout_->registers[reg]);
 }
 
-Slot Decoder::special_slot(const Op& operand, Operation& op) {
+Slot OperandDecoder::special_slot(const ptx::Operand& operand, Operation& op) {
   if (changes(operand.special)) op.reads_clock = true;
   const auto [found, fresh] =
-      fixed_.try_emplace({operand.special, operand.index}, static_cast<std::uint32_t>(out_.fixed_.size()));
-  if (fresh) out_.fixed_.push_back({operand.special, operand.index});
+      fixed_.try_emplace({operand.special, operand.index}, static_cast<std::uint32_t>(out_.fixed.size()));
+  if (fresh) out_.fixed.push_back({operand.special, operand.index});
   return Slot::make(Home::kFixed, found->second);
 }
 
-Decoder::SymbolPlace Decoder::place_of(ptx::Symbol symbol) const {
+OperandDecoder::SymbolPlace OperandDecoder::place_of(ptx::Symbol symbol) const {
   const bool entry = function_->entry;
   switch (symbol.kind) {
     case SymbolKind::kFunction:
@@ -79,26 +100,26 @@ Decoder::SymbolPlace Decoder::place_of(ptx::Symbol symbol) const {
       break;
   }
   const ptx::Variable& v = program_.variables[symbol.id];
-  if (v.space == ptx::Space::kShared) return {Reach::kShared, variables_[symbol.id]};
-  if (v.space == ptx::Space::kLocal) return {Reach::kLocal, variables_[symbol.id]};
-  return {Reach::kGlobal, out_.image_.address(symbol.id)};
+  if (v.space == ptx::Space::kShared) return {Reach::kShared, layout_of_kernel_.variables[symbol.id]};
+  if (v.space == ptx::Space::kLocal) return {Reach::kLocal, layout_of_kernel_.variables[symbol.id]};
+  return {Reach::kGlobal, image_.address(symbol.id)};
 }
 
 /// The entry's frame begins at 0; that of a function is known when it is called.
-Slot Decoder::frame_address(std::uint32_t offset) {
+Slot OperandDecoder::frame_address(std::uint32_t offset) {
   if (function_->entry) return constant(offset);
   const auto [found, fresh] = layout_->address_slots.try_emplace(offset, code_->slots);
   if (fresh) code_->addresses.emplace_back(code_->slots++, offset);
   return Slot::make(Home::kRegister, found->second);
 }
 
-Slot Decoder::symbol_slot(const Op& operand) {
+Slot OperandDecoder::symbol_slot(const ptx::Operand& operand) {
   const SymbolPlace place = place_of(operand.symbol);
   const std::uint64_t at = place.at + static_cast<std::uint64_t>(operand.offset);
   return place.reach == Reach::kFrame ? frame_address(static_cast<std::uint32_t>(at)) : constant(at);
 }
 
-Slot Decoder::immediate_slot(const Op& operand, ptx::Type type) {
+Slot OperandDecoder::immediate_slot(const ptx::Operand& operand, ptx::Type type) {
   const bool integer = operand.literal == ptx::Literal::kSigned || operand.literal == ptx::Literal::kUnsigned;
   if (integer && !ptx::is_float(type)) return constant(operand.bits);
   const auto bits = ptx::immediate_bits(operand, type);
@@ -107,7 +128,7 @@ Slot Decoder::immediate_slot(const Op& operand, ptx::Type type) {
 }
 
 /// Values of 128 bits take two slots, which registers of that width have and nothing else has.
-void Decoder::check_width(const Op& operand, ptx::Type type) const {
+void OperandDecoder::check_width(const ptx::Operand& operand, ptx::Type type) const {
   if (ptx::bits(type) > 128) fail(fmt::format("values of .{} are not supported", ptx::name(type)));
   const bool wide =
       operand.kind == OperandKind::kRegister && ptx::bits(function_->registers[operand.reg].type) > 64;
@@ -118,7 +139,7 @@ void Decoder::check_width(const Op& operand, ptx::Type type) const {
   }
 }
 
-Slot Decoder::slot_of(const Op& operand, ptx::Type type, Operation& op) {
+Slot OperandDecoder::slot_of(const ptx::Operand& operand, ptx::Type type, Operation& op) {
   check_width(operand, type);
   switch (operand.kind) {
     case OperandKind::kRegister:
@@ -136,9 +157,10 @@ Slot Decoder::slot_of(const Op& operand, ptx::Type type, Operation& op) {
   }
 }
 
-void Decoder::flatten(const Op& operand, ptx::Type type, Operation& op, std::vector<Slot>& to) {
+void OperandDecoder::flatten(const ptx::Operand& operand, ptx::Type type, Operation& op,
+                             std::vector<Slot>& to) {
   if (operand.kind == OperandKind::kVector || operand.kind == OperandKind::kPair) {
-    for (const Op& element : operand.elements) flatten(element, type, op, to);
+    for (const ptx::Operand& element : operand.elements) flatten(element, type, op, to);
     return;
   }
   to.push_back(slot_of(operand, type, op));
@@ -146,7 +168,7 @@ void Decoder::flatten(const Op& operand, ptx::Type type, Operation& op, std::vec
 
 /// The type of a literal at this place: the source's type, apart from the operands that always have their
 /// own.
-ptx::Type Decoder::source_type(std::size_t operand) const {
+ptx::Type OperandDecoder::source_type(std::size_t operand) const {
   const ptx::Form& form = inst_->form;
   switch (form.op) {
     case ptx::Opcode::kMov:
@@ -165,15 +187,65 @@ ptx::Type Decoder::source_type(std::size_t operand) const {
   }
 }
 
-void Decoder::set_operands(Operation& op, const std::vector<Slot>& destinations,
-                           const std::vector<Slot>& sources) {
+void OperandDecoder::set_operands(Operation& op, const std::vector<Slot>& destinations,
+                                  const std::vector<Slot>& sources) {
   if (destinations.size() > kMaxLaneDestinations || sources.size() > kMaxLaneSources)
     fail("too many operands");
-  op.operands = static_cast<std::uint32_t>(out_.slots_.size());
+  op.operands = static_cast<std::uint32_t>(out_.slots.size());
   op.destinations = static_cast<std::uint8_t>(destinations.size());
   op.sources = static_cast<std::uint8_t>(sources.size());
-  out_.slots_.insert(out_.slots_.end(), destinations.begin(), destinations.end());
-  out_.slots_.insert(out_.slots_.end(), sources.begin(), sources.end());
+  out_.slots.insert(out_.slots.end(), destinations.begin(), destinations.end());
+  out_.slots.insert(out_.slots.end(), sources.begin(), sources.end());
+}
+
+std::uint32_t OperandDecoder::add_memory(const MemoryForm& form) {
+  out_.memory.push_back(form);
+  return static_cast<std::uint32_t>(out_.memory.size() - 1);
+}
+
+void OperandDecoder::set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const {
+  if (ptx::bytes(type) * count > kMostAccessBytes)
+    fail(fmt::format("an access of {} bytes; {} are allowed", ptx::bytes(type) * count, kMostAccessBytes));
+  form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
+  form.count = static_cast<std::uint8_t>(count);
+}
+
+MemoryForm OperandDecoder::address_form(const ptx::Operand& address, ptx::Space space) {
+  if (address.kind != OperandKind::kAddress) fail("expected an address in brackets");
+  MemoryForm form;
+  form.offset = address.offset;
+  if (address.base == ptx::AddressBase::kSymbol) {
+    const SymbolPlace place = place_of(address.symbol);
+    form.reach = place.reach;
+    form.offset += static_cast<std::int64_t>(place.at);
+    return form;
+  }
+  if (address.base == ptx::AddressBase::kRegister) form.base = register_slot(address.reg);
+  switch (space) {
+    case ptx::Space::kGlobal:
+    case ptx::Space::kConst:
+      form.reach = Reach::kGlobal;
+      break;
+    case ptx::Space::kShared:
+    case ptx::Space::kSharedCta:
+    case ptx::Space::kSharedCluster:
+      form.reach = Reach::kShared;
+      break;
+    case ptx::Space::kLocal:
+      form.reach = Reach::kLocal;
+      break;
+    case ptx::Space::kParam:
+    case ptx::Space::kParamEntry:
+    case ptx::Space::kParamFunc:
+      form.reach = function_->entry ? Reach::kParameter : Reach::kLocal;
+      break;
+    case ptx::Space::kGeneric:
+      form.reach = Reach::kGeneric;
+      break;
+    default:
+      fail(fmt::format("state space .{} is not supported", ptx::name(space)));
+  }
+  return form;
 }
 
 }  // namespace lockstep::exec

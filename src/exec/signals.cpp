@@ -1,5 +1,5 @@
-// Which writes may be what loops wait for (decode_spin.cpp).
-#include "exec/decode.hpp"
+// Which writes may be what loops wait for (spin_loops.cpp).
+#include "exec/passes.hpp"
 
 namespace lockstep::exec {
 
@@ -28,15 +28,15 @@ bool releases(const ptx::Form& form) { return form.has(Mod::kRelease) || form.ha
 
 /// Strong stores, releasing atomics, and global writes behind a fence: all atomics, the first plain store.
 /// Those of multimem likewise.
-void Decoder::find_signals() {
+void find_signals(const FunctionCode& function, Translation& out) {
   bool fenced = false;
-  for (std::uint32_t i = 0; i < code_->size; ++i) {
-    const ptx::Instruction& inst = function_->instructions[i];
-    const Operation& op = out_.operations_[code_->first + i];
+  for (std::uint32_t i = 0; i < function.size; ++i) {
+    const ptx::Instruction& inst = function.source->instructions[i];
+    const Operation& op = out.operations[function.first + i];
     if (is_fence(inst)) fenced = true;
     const bool multimem = op.handler == Handler::kMultimem && !inst.has(Mod::kLdReduce);
     if (op.handler != Handler::kStore && op.handler != Handler::kAtomic && !multimem) continue;
-    MemoryForm& form = out_.memory_[op.detail];
+    MemoryForm& form = out.memory[op.detail];
     if (!is_global(form)) continue;
     const bool store = op.handler == Handler::kStore || (multimem && !inst.has(Mod::kRed));
     const bool strong = store ? is_strong_store(inst.form) : releases(inst.form);

@@ -3,7 +3,7 @@
 #include <iterator>
 #include <vector>
 
-#include "exec/decode.hpp"
+#include "exec/passes.hpp"
 
 namespace lockstep::exec {
 
@@ -209,32 +209,32 @@ class Round {
   Slots carried_;                     // from one round to the next
 };
 
-}  // namespace
-
 /// The loop whose last operation is the branch `end`, by the first of its loads for which it waits.
-void Decoder::find_spin_loop(std::uint32_t end) {
-  SpinLoop loop{out_.operations_[end].target, out_.operations_[end].target, end, {}, {}};
+void find_spin_loop(std::uint32_t end, Translation& out) {
+  SpinLoop loop{out.operations[end].target, out.operations[end].target, end, {}, {}};
   for (; loop.load < end; ++loop.load) {
-    const Operation& op = out_.operations_[loop.load];
-    if (op.handler != Handler::kLoad || !is_poll(op, out_.memory_[op.detail])) continue;
-    if (out_.memory_[op.detail].spin != 0) return;
-    Round round(out_.operations_.data(), out_.slots_.data(), out_.memory_.data(), loop);
+    const Operation& op = out.operations[loop.load];
+    if (op.handler != Handler::kLoad || !is_poll(op, out.memory[op.detail])) continue;
+    if (out.memory[op.detail].spin != 0) return;
+    Round round(out.operations.data(), out.slots.data(), out.memory.data(), loop);
     if (!round.waits()) continue;
     loop.loads = round.loads();
     loop.written = round.written();
-    out_.spins_.push_back(loop);
+    out.spins.push_back(loop);
     for (const std::uint32_t load : {loop.loads.front(), loop.loads.back()})
-      out_.memory_[out_.operations_[load].detail].spin = static_cast<std::uint32_t>(out_.spins_.size());
+      out.memory[out.operations[load].detail].spin = static_cast<std::uint32_t>(out.spins.size());
     return;
   }
 }
 
-void Decoder::find_spin_loops() {
-  const std::uint32_t first = code_->first;
-  for (std::uint32_t end = first; end < first + code_->size; ++end) {
-    const Operation& op = out_.operations_[end];
+}  // namespace
+
+void find_spin_loops(const FunctionCode& function, Translation& out) {
+  const std::uint32_t first = function.first;
+  for (std::uint32_t end = first; end < first + function.size; ++end) {
+    const Operation& op = out.operations[end];
     if (op.handler != Handler::kBranch || op.target > end || op.target < first) continue;
-    if (end - op.target < kLongest) find_spin_loop(end);
+    if (end - op.target < kLongest) find_spin_loop(end, out);
   }
 }
 

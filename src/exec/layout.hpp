@@ -1,0 +1,36 @@
+// Which functions a kernel can reach, and where their names lie: the first step of decoding. Internal to
+// src/exec.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "exec/translation.hpp"
+#include "ptx/ir.hpp"
+
+namespace lockstep::exec {
+
+/// Where the names of one function lie.
+struct FunctionLayout {
+  std::vector<std::uint32_t> registers;  // first slot of each register
+  // Of each Function::variable: its offset in shared memory or in the frame.
+  std::vector<std::uint32_t> variables;
+  // Offset of each parameter: the entry's in the parameter buffer, another function's in its frame.
+  std::vector<std::uint32_t> parameters;
+  std::vector<std::uint32_t> results;                    // offsets in the frame
+  std::map<std::uint32_t, std::uint32_t> address_slots;  // frame offset -> slot that holds its address
+};
+
+struct KernelLayout {
+  std::vector<std::uint32_t> ids;  // Program::functions index of each function of the kernel, the entry first
+  std::vector<FunctionLayout> functions;
+  // Of each Program::variable: its offset in shared memory or in the entry's frame.
+  std::vector<std::uint32_t> variables;
+};
+
+/// Finds the functions that the kernel `entry` can reach, gives each its slots, frame and operations (empty
+/// ones), and lays out shared memory. Throws InputError where a limit of the machine is passed.
+[[nodiscard]] KernelLayout lay_out(const ptx::Program& program, std::uint32_t entry, Translation& out);
+
+}  // namespace lockstep::exec
