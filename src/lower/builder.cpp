@@ -16,7 +16,6 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::OperandKind;
 
-constexpr std::uint32_t kInstructionBytes = 16;
 constexpr std::uint32_t kFunctionAlignment = 128;
 
 std::string type_class(ptx::Type type) {
@@ -65,7 +64,7 @@ std::vector<std::string> sequence_keys(const ptx::Form& form) {
 }  // namespace
 
 Builder::Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code)
-    : kernel_(kernel), arch_(arch), passes_(passes), code_(code) {}
+    : Emitter(arch, passes, code), kernel_(kernel) {}
 
 void Builder::build() {
   code_.run_of_.assign(kernel_.operations().size(), 0);
@@ -100,20 +99,6 @@ std::vector<std::uint32_t> Builder::lengths(const exec::FunctionCode& f) {
       ++found[operation - f.first];
   back_to(start);
   return found;
-}
-
-Builder::Mark Builder::mark() const {
-  return {code_.instructions_.size(), code_.runs_.size(), code_.subroutines_.size(),
-          code_.registers_,           code_.jumped_over_, pc_};
-}
-
-void Builder::back_to(const Mark& mark) {
-  code_.instructions_.resize(mark.instructions);
-  code_.runs_.resize(mark.runs);
-  code_.subroutines_.resize(mark.subroutines);
-  code_.registers_ = mark.registers;
-  code_.jumped_over_ = mark.jumped_over;
-  pc_ = mark.pc;
 }
 
 void Builder::function(const exec::FunctionCode& f, const Predicated& shape) {
@@ -154,6 +139,19 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   code_.registers_ = std::max(code_.registers_, std::min(used, kMostRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
   return used;
+}
+
+/// Goes through the function once for nothing else; what it emits is dropped.
+void Builder::note_constants(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
+  const Mark start = mark();
+  Temporaries temporaries(*registers_, passes_.temporaries);
+  temporaries_ = &temporaries;
+  called_.clear();
+  noting_ = true;
+  runs(f, order, shape);
+  noting_ = false;
+  brought_->start_again();
+  back_to(start);
 }
 
 void Builder::runs(const exec::FunctionCode& f, const Schedule& order, const Predicated& shape) {
@@ -331,37 +329,6 @@ void Builder::guess(const Instruction& i) {
   destinations.resize(std::min<std::size_t>(destinations.size(), 1));
   sources.resize(std::min<std::size_t>(sources.size(), 3));
   emit("IADD3", destinations, sources);
-}
-
-std::vector<std::uint8_t> Builder::places(const ptx::Operand& operand) const {
-  std::vector<std::uint8_t> found;
-  const auto add = [&](ptx::RegisterId id) {
-    if (const std::uint8_t p = (*registers_)[id]; p != kNoRegister) found.push_back(p);
-  };
-  if (operand.kind == OperandKind::kRegister) add(operand.reg);
-  if (operand.kind == OperandKind::kAddress && operand.base == ptx::AddressBase::kRegister) add(operand.reg);
-  for (const ptx::Operand& element : operand.elements)
-    for (const std::uint8_t p : places(element)) found.push_back(p);
-  return found;
-}
-
-std::uint8_t Builder::place(const ptx::Operand& operand) const {
-  const auto all = places(operand);
-  return all.empty() ? kNoRegister : all.front();
-}
-
-void Builder::emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
-                   const std::vector<std::uint8_t>& sources, unsigned width, Carries carries,
-                   std::int64_t immediate) {
-  constexpr std::size_t kMostSources = 5;  // as a trace has
-  std::string text = std::to_string(destinations.size());
-  for (const std::uint8_t d : destinations) text += fmt::format(" R{}", d);
-  const std::size_t count = std::min(sources.size(), kMostSources);
-  text += fmt::format(" {} {}", opcode, count);
-  for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
-  text += fmt::format(" {}", width);
-  code_.instructions_.push_back({pc_, std::move(text), immediate, carries, operation_});
-  pc_ += kInstructionBytes;
 }
 
 Code::Code(const exec::Executable& kernel, unsigned arch, Passes passes) {

@@ -5,21 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "lower/brought.hpp"
-#include "lower/code.hpp"
+#include "lower/emitter.hpp"
 #include "lower/fusion.hpp"
 #include "lower/predication.hpp"
-#include "lower/registers.hpp"
 #include "lower/schedule.hpp"
 #include "lower/sequences.hpp"
-#include "lower/temporaries.hpp"
 
 namespace lockstep::lower {
 
-/// Parameters are operands of arithmetic before, then loaded; global memory is reached through a descriptor.
-inline constexpr unsigned kLoadsParameters = 90, kHasWindow = 80;
-
-class Builder {
+class Builder : private Emitter {
  public:
   Builder(const exec::Executable& kernel, unsigned arch, Passes passes, Code& code);
   void build();
@@ -32,12 +26,6 @@ class Builder {
   [[nodiscard]] std::vector<std::uint32_t> lengths(const exec::FunctionCode& function_code);
   [[nodiscard]] unsigned with_registers(const exec::FunctionCode& function_code, const Predicated& shape,
                                         const Schedule& schedule, unsigned target);
-  struct Mark {  // how far the code is
-    std::size_t instructions, runs, subroutines;
-    std::uint32_t registers, jumped_over, pc;
-  };
-  [[nodiscard]] Mark mark() const;
-  void back_to(const Mark& mark);
   void runs(const exec::FunctionCode& function_code, const Schedule& schedule, const Predicated& shape);
   void instruction(const Instruction& i, std::uint32_t number);
   [[nodiscard]] bool folded(const Instruction& i, std::uint32_t number);
@@ -64,17 +52,8 @@ class Builder {
   void bulk_copy(const Instruction& i);
   void texture(const Instruction& i);
 
-  // builder_constants.cpp: what comes from the constant bank or is part of the machine code
-  using Operands = std::vector<const ptx::Operand*>;
   void note_constants(const exec::FunctionCode& function_code, const Schedule& schedule,
                       const Predicated& shape);
-  void bring_constants(const Operands& read);
-  void bring(const Constant& constant);
-  [[nodiscard]] bool loads_parameters() const;
-  [[nodiscard]] bool is_wide(const Constant& constant) const;
-  void load_constant(const std::vector<std::uint8_t>& to);
-  void window();
-  [[nodiscard]] bool is_literal(const ptx::Operand& operand) const;
 
   void sequence(const Instruction& i);
   void sequence(const Instruction& i, const std::string& key);
@@ -85,30 +64,11 @@ class Builder {
   [[nodiscard]] std::uint32_t subroutine(const Site& site);
   void subroutines();
   void guess(const Instruction& i);
-
-  /// Registers of the operand, or none when it is no register.
-  [[nodiscard]] std::vector<std::uint8_t> places(const ptx::Operand& operand) const;
-  [[nodiscard]] std::uint8_t place(const ptx::Operand& operand) const;
-  void emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
-            const std::vector<std::uint8_t>& sources, unsigned width = 0, Carries carries = Carries::kNothing,
-            std::int64_t immediate = 0);
   void remark(const std::string& text) { remarks_.insert(text); }
 
   const exec::Executable& kernel_;
-  unsigned arch_;
-  Passes passes_;
-  Code& code_;
-  const ptx::Function* function_ = nullptr;
-  const RegisterAssignment* registers_ = nullptr;
-  std::vector<bool> literals_;
-  BroughtConstants* brought_ = nullptr;
-  bool noting_ = false;  // going through the function to note what constants it brings
-  std::size_t run_ = 0;  // at hand
   const Fusions* fusions_ = nullptr;
   std::set<std::string> remarks_;
-  std::uint32_t pc_ = 0, operation_ = 0,
-                number_ = 0;  // number_: of the PTX instruction at hand, as scheduled
-  Temporaries* temporaries_ = nullptr;
   unsigned values_ = 0;  // registers of the function at hand without temporaries
   struct Called {
     std::string key;

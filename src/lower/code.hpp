@@ -87,6 +87,7 @@ class Code {
 
  private:
   friend class Builder;
+  friend class Emitter;
   std::vector<MachineInstruction> instructions_;
   std::vector<MachineStep> steps_;
   std::vector<CodeRun> runs_;
