@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "core/sm_state.hpp"
+#include "core/sm_stages.hpp"
 #include "util/archive.hpp"
 #include "util/bits.hpp"
 
@@ -17,7 +17,7 @@ constexpr Cycle kLaunchSpan =
 
 }  // namespace
 
-Sm::State::State(const config::GpuConfig& c, icnt::Fabric& f, const mem::AddressMap& map,
+SmState::SmState(const config::GpuConfig& c, icnt::Fabric& f, const mem::AddressMap& map,
                  const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle,
                  const uvm::AddressSpace* managed, bool profiled)
     : config(c),

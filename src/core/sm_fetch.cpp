@@ -1,8 +1,8 @@
-#include "core/sm_state.hpp"
+#include "core/sm_warps.hpp"
 
 namespace lockstep::core {
 
-void Sm::State::update_fetch(unsigned w, Tick now) {
+void SmWarps::update_fetch(unsigned w, Tick now) {
   Warp& warp = warps[w];
   fetch_wanted &= ~warp_bit(w);
   if (!warp.resident || warp.fetch == warp.end || warp.buffered >= config.frontend.ibuffer_entries ||
@@ -15,7 +15,7 @@ void Sm::State::update_fetch(unsigned w, Tick now) {
   fetch_wanted |= warp_bit(w);
 }
 
-void Sm::State::fetch_one(unsigned w, Cycle now) {
+void SmWarps::fetch_one(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   const IssueInst& inst = *warp.fetch_inst;
   const std::uint32_t line = front.line_of(kernels[warp.kernel].code_base + inst.pc);

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/clock_log.hpp"
-#include "core/sm_state.hpp"
+#include "core/sm_stages.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/sm_state.hpp"
+#include "core/sm_warps.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {
@@ -38,7 +38,7 @@ Stall reason_of(Block b) {
 
 // --- Readiness ---
 
-void Sm::State::evaluate(unsigned w, Tick soonest) {
+void SmWarps::evaluate(unsigned w, Tick soonest) {
   Warp& warp = warps[w];
   if (!warp.resident || warp.next == warp.end) return;
   if (warp.block != Block::kNone) return set_waiting(w, reason_of(warp.block));
@@ -67,7 +67,7 @@ void Sm::State::evaluate(unsigned w, Tick soonest) {
   wake_at(w, at);
 }
 
-void Sm::State::set_waiting(unsigned w, Stall why) {
+void SmWarps::set_waiting(unsigned w, Stall why) {
   settle_subcore(w / 16, current);
   ready &= ~warp_bit(w);
   if (wants[w]) set_wants(w, 0);
@@ -76,7 +76,7 @@ void Sm::State::set_waiting(unsigned w, Stall why) {
   reason[w] = why;
 }
 
-void Sm::State::set_ready(unsigned w, config::UnitMask units) {
+void SmWarps::set_ready(unsigned w, config::UnitMask units) {
   if (wants[w] == units) return;  // it has been so
   let_issue(w / 16);
   set_wants(w, units);
@@ -85,7 +85,7 @@ void Sm::State::set_ready(unsigned w, config::UnitMask units) {
   ready |= warp_bit(w);
 }
 
-void Sm::State::set_wants(unsigned w, config::UnitMask units) {
+void SmWarps::set_wants(unsigned w, config::UnitMask units) {
   SubCore& sub = subcores[w / 16];
   const auto bit = static_cast<WarpSet16>(1u << w % 16);
   for (const unsigned u : bits_of(wants[w] & ~unsigned{units})) {
@@ -98,7 +98,7 @@ void Sm::State::set_wants(unsigned w, config::UnitMask units) {
 }
 
 /// Looks at the warp again at tick `at`, or on the way there when that is beyond the wheel.
-void Sm::State::wake_at(unsigned w, Tick at) {
+void SmWarps::wake_at(unsigned w, Tick at) {
   const Cycle slot = (current + std::min<Tick>(at - local(current), 63)) & 63;
   wheel[slot] |= warp_bit(w);
   wheel_used |= std::uint64_t{1} << slot;
@@ -106,7 +106,7 @@ void Sm::State::wake_at(unsigned w, Tick at) {
 
 /// None of the sub-core's ready warps can issue: nothing is tried again before tick `until`, or before one
 /// more warp is ready or the queue has room.
-void Sm::State::hold(unsigned s, Stall why, Tick until) {
+void SmWarps::hold(unsigned s, Stall why, Tick until) {
   held |= WarpSet64{0xffff} << 16 * s;
   subcores[s].held_for = why;
   subcores[s].held_kernel = warps[first_ready(s)].kernel;
@@ -115,7 +115,7 @@ void Sm::State::hold(unsigned s, Stall why, Tick until) {
 
 // --- Stall attribution ---
 
-void Sm::State::book_cycles(unsigned s, Cycle now) {
+void SmWarps::book_cycles(unsigned s, Cycle now) {
   SubCore& sub = subcores[s];
   const Cycle cycles = now - sub.charged;
   sub.charged = now;
@@ -134,7 +134,7 @@ void Sm::State::book_cycles(unsigned s, Cycle now) {
   sub.empty_cycles += cycles;
 }
 
-void Sm::State::charge(Stall why, std::uint8_t kernel, Cycle cycles) {
+void SmWarps::charge(Stall why, std::uint8_t kernel, Cycle cycles) {
   counters[kernel].stalls[static_cast<unsigned>(why)] += cycles;
 }
 

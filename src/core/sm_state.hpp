@@ -1,6 +1,6 @@
-// What an SM is made of, and the stages of its cycle. One class, five files: sm.cpp (cycle and domain),
-// sm_ready.cpp (readiness, stalls), sm_issue.cpp (issue), sm_fetch.cpp (instruction buffers), sm_cta.cpp
-// (CTAs, barriers).
+// What an SM is made of. What it does stands in three layers on top, each of which uses the one below:
+// SmWarps (sm_warps.hpp: readiness, stalls, instruction buffers), SmCtas (sm_ctas.hpp: CTAs, barriers) and
+// Sm::State (sm_stages.hpp: the cycle and its stages). Internal to src/core.
 #pragma once
 
 #include <array>
@@ -53,94 +53,13 @@ struct SubCore {
   }
 };
 
-struct Sm::State {
-  State(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
-        const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed,
-        bool profiled);
+/// Everything an SM keeps from cycle to cycle.
+struct SmState {
+  SmState(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
+          const KernelTable& kernel_table, std::uint32_t sm, bool skip_idle, const uvm::AddressSpace* managed,
+          bool profiled);
 
-  // --- The cycle (sm.cpp) ---
-  void tick(Cycle now);
-  [[nodiscard]] Cycle next_event(Cycle now) const;
-  void rebase_if_due(Cycle now);
   [[nodiscard]] Tick local(Cycle t) const { return static_cast<Tick>(t - base); }
-
-  // Stages, in the order in which tick() calls them.
-  void receive_ctas(Cycle now);
-  void complete_memory_operations(Cycle now);
-  void refill_instructions(Cycle now);
-  void wake_warps(Cycle now);
-  void issue_stage(unsigned s, Cycle now);
-  void fetch_stage(unsigned s, Cycle now);
-
-  // --- Readiness and stalls (sm_ready.cpp) ---
-  /// Finds out what the warp's next instruction waits for; it may issue from tick `soonest` on.
-  void evaluate(unsigned w, Tick soonest);
-  void set_waiting(unsigned w, stats::Stall why);
-  void set_ready(unsigned w, config::UnitMask units);
-  void set_wants(unsigned w, config::UnitMask units);
-  void wake_at(unsigned w, Tick at);
-  void hold(unsigned s, stats::Stall why, Tick until);
-  /// The sub-core's ready warps may be able to issue again.
-  void let_issue(unsigned s) {
-    settle_subcore(s, current);
-    held &= ~(WarpSet64{0xffff} << 16 * s);
-    held_until[s] = kNoTick;
-  }
-  /// Books the cycles before `now` that are not booked yet: nothing has changed since the last that is.
-  void settle_subcore(unsigned s, Cycle now) {
-    if (subcores[s].charged < now) book_cycles(s, now);
-  }
-  /// Slot of the sub-core's first ready warp. Precondition: there is one.
-  [[nodiscard]] unsigned first_ready(unsigned s) const {
-    return static_cast<unsigned>(std::countr_zero(ready >> 16 * s & 0xffff)) + 16 * s;
-  }
-  void book_cycles(unsigned s, Cycle now);
-  void charge(stats::Stall why, std::uint8_t kernel, Cycle cycles);
-
-  // --- Issue (sm_issue.cpp) ---
-  [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
-  void issue(unsigned w, Cycle now);
-  [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
-                                   stats::SmCounters& counted);
-  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
-  void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
-  static void end_await(Warp& warp);
-  [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
-  [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
-                                                const std::uint64_t* words);
-  void fence(Warp& warp, const IssueInst& inst, Tick now);
-  void async_groups(Warp& warp, const IssueInst& inst);
-  void arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cycle now);
-  void end_copy(Warp& warp, unsigned group, Cycle now);
-  [[nodiscard]] static bool groups_done(const Warp& warp);
-  void handle_event(const MioEvent& event, Cycle now);
-
-  // --- Instruction buffers (sm_fetch.cpp) ---
-  /// Decides whether the warp takes part in fetching from tick `now` on.
-  void update_fetch(unsigned w, Tick now);
-  void fetch_one(unsigned w, Cycle now);
-
-  // --- CTAs (sm_cta.cpp) ---
-  void start_cta(const icnt::LaunchCta& launch, Cycle now);
-  void start_warp(unsigned w, unsigned cta, unsigned number, Tick at);
-  [[nodiscard]] unsigned free_warp_slot() const;
-  [[nodiscard]] unsigned free_cta_slot();
-  void find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots);
-  void barrier(unsigned w, const IssueInst& inst, Cycle now);
-  void release_barrier_if_complete(Cta& cta, unsigned id, Cycle now);
-  void wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted);
-  void notify_mbarrier(Cta& cta, const MbarrierEvents& events, Cycle now);
-  void end_warp(unsigned w, Cycle now);
-  void free_warp_if_done(unsigned w, Cycle now);
-  void free_cta(Cta& cta, Cycle now);
-  void free_held_ctas(Cycle now);
-  void report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now);
-  void count_residency(std::uint8_t kernel, Cycle now);
-  void release_cta_slot_if_drained(Cta& cta, Cycle now);
-
-  void note_issued(unsigned w);
-
-  void dump(std::string& out) const;
 
   /// Nothing is resident, and no warp that has gone is looked at again.
   [[nodiscard]] bool at_rest() const { return occupied == 0 && wheel_used == 0 && !(ready | fetch_wanted); }

@@ -1,3 +1,5 @@
+#include "core/sm_ctas.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,14 +7,13 @@
 #include <cassert>
 #include <utility>
 
-#include "core/sm_state.hpp"
 #include "util/bits.hpp"
 
 namespace lockstep::core {
 
 using stats::Stall;
 
-void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
+void SmCtas::start_cta(const icnt::LaunchCta& launch, Cycle now) {
   const KernelSlot& kernel = kernels[launch.kernel];
   if (kernel.launch_sequence > seen_launch) {
     seen_launch = kernel.launch_sequence;
@@ -51,7 +52,7 @@ void Sm::State::start_cta(const icnt::LaunchCta& launch, Cycle now) {
     if (warps[slots[i]].next == warps[slots[i]].end) end_warp(slots[i], now);
 }
 
-void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
+void SmCtas::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
   const Cta& owner = ctas[cta];
   const trace::WarpSpan& span = owner.trace->warps[number];
   Warp& warp = warps[w];
@@ -76,7 +77,7 @@ void Sm::State::start_warp(unsigned w, unsigned cta, unsigned number, Tick at) {
 /// A slot of the sub-core with the fewest warps that have not ended: hardware deals a CTA's warps out over
 /// the sub-cores and frees a warp's slot and registers when it ends (G. Smith, NVIDIA, on Stack Overflow:
 /// streaming multiprocessors, blocks and threads).
-unsigned Sm::State::free_warp_slot() const {
+unsigned SmCtas::free_warp_slot() const {
   unsigned best = 0;
   int fewest = 17;
   for (unsigned s = 0; s < subcore_count; ++s) {
@@ -90,7 +91,7 @@ unsigned Sm::State::free_warp_slot() const {
   return 16 * best + static_cast<unsigned>(std::countr_one(occupied >> 16 * best & 0xffff));
 }
 
-unsigned Sm::State::free_cta_slot() {
+unsigned SmCtas::free_cta_slot() {
   const auto free =
       std::find_if(ctas.begin(), ctas.end(), [](const Cta& c) { return !c.trace && c.stores == 0; });
   if (free != ctas.end()) return static_cast<unsigned>(free - ctas.begin());
@@ -100,7 +101,7 @@ unsigned Sm::State::free_cta_slot() {
 
 /// Traces name a barrier but not how many warps take part. Barrier 0 is the whole CTA's; any other is that of
 /// the warps that use it at all.
-void Sm::State::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots) {
+void SmCtas::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kMaxWarps>& slots) {
   cta.members[0] = cta.warps;
   if (!kernels[cta.kernel].instructions->named_barriers()) return;
   for (unsigned i = 0; i < cta.trace->warps.size(); ++i) {
@@ -113,7 +114,7 @@ void Sm::State::find_barrier_members(Cta& cta, const std::array<std::uint8_t, kM
   }
 }
 
-void Sm::State::barrier(unsigned w, const IssueInst& inst, Cycle now) {
+void SmCtas::barrier(unsigned w, const IssueInst& inst, Cycle now) {
   if (inst.barrier == trace::BarrierOp::kNone) return;  // reads or resets barrier state
   Warp& warp = warps[w];
   Cta& cta = ctas[warp.cta];
@@ -129,7 +130,7 @@ void Sm::State::barrier(unsigned w, const IssueInst& inst, Cycle now) {
   release_barrier_if_complete(cta, id, now);
 }
 
-void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
+void SmCtas::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
   if (cta.arrived[id] == 0 || (cta.members[id] & ~cta.arrived[id])) return;
   const WarpSet64 released = cta.arrived[id];
   cta.arrived[id] = 0;
@@ -144,7 +145,7 @@ void Sm::State::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
 }
 
 /// A test that was successful waits until the mbarrier has had the events that it had then.
-void Sm::State::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
+void SmCtas::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
   const std::vector<std::uint32_t>& had = ctas[warp.cta].mbarriers;
   const std::uint32_t events = wanted.mbarrier < had.size() ? had[wanted.mbarrier] : 0;
   if (wanted.mbarrier == 0 || events >= wanted.events) return;
@@ -152,7 +153,7 @@ void Sm::State::wait_for_mbarrier(Warp& warp, const MbarrierEvents& wanted) {
   warp.block = Block::kMbarrier;
 }
 
-void Sm::State::notify_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
+void SmCtas::notify_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now) {
   if (told.mbarrier >= cta.mbarriers.size()) cta.mbarriers.resize(told.mbarrier + 1);
   const std::uint32_t events = cta.mbarriers[told.mbarrier] += told.events;
   for (const unsigned w : bits_of(cta.warps)) {
@@ -165,7 +166,7 @@ void Sm::State::notify_mbarrier(Cta& cta, const MbarrierEvents& told, Cycle now)
   }
 }
 
-void Sm::State::end_warp(unsigned w, Cycle now) {
+void SmCtas::end_warp(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   Cta& cta = ctas[warp.cta];
   warp.block = Block::kNone;
@@ -183,13 +184,13 @@ void Sm::State::end_warp(unsigned w, Cycle now) {
 }
 
 /// What the warp has issued so far.
-void Sm::State::note_issued(unsigned w) {
+void SmCtas::note_issued(unsigned w) {
   const Warp& warp = warps[w];
   const trace::CtaTrace& trace = *ctas[warp.cta].trace;
   profile->add_issued(warp, w, trace.records.data() + trace.warps[warp.number].first_record);
 }
 
-void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
+void SmCtas::free_warp_if_done(unsigned w, Cycle now) {
   Warp& warp = warps[w];
   if (warp.results > 0 || warp.readers > 0) return;
   set_waiting(w, Stall::kEmpty);
@@ -203,14 +204,14 @@ void Sm::State::free_warp_if_done(unsigned w, Cycle now) {
   held_ctas.push_back(warp.cta);
 }
 
-void Sm::State::free_held_ctas(Cycle now) {
+void SmCtas::free_held_ctas(Cycle now) {
   if (mio.holds_exits()) return;
   for (const std::uint8_t slot : held_ctas) free_cta(ctas[slot], now);
   held_ctas.clear();
 }
 
 /// All its warps are done: the dispatcher may use what it had of the SM.
-void Sm::State::free_cta(Cta& cta, Cycle now) {
+void SmCtas::free_cta(Cta& cta, Cycle now) {
   count_residency(cta.kernel, now);
   resident_warps[cta.kernel] -= static_cast<std::uint32_t>(cta.trace->warps.size());
   cta.freed = true;
@@ -219,25 +220,25 @@ void Sm::State::free_cta(Cta& cta, Cycle now) {
   release_cta_slot_if_drained(cta, now);
 }
 
-void Sm::State::release_cta_slot_if_drained(Cta& cta, Cycle now) {
+void SmCtas::release_cta_slot_if_drained(Cta& cta, Cycle now) {
   if (cta.stores > 0) return;
   report(cta, icnt::CtaEvent::Kind::kDrained, now);
   cta.trace = nullptr;
 }
 
 /// A kernel that has written to other devices ends with a release of system scope.
-void Sm::State::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
+void SmCtas::report(Cta& cta, icnt::CtaEvent::Kind kind, Cycle now) {
   if (kind == icnt::CtaEvent::Kind::kDrained && mio.stored_to_peer(cta.kernel))
     now += config.sync.membar_system;
   fabric.cta_event->send(index, 0, now + done_latency, {kind, cta.kernel, cta.index, now});
 }
 
-void Sm::State::count_residency(std::uint8_t kernel, Cycle now) {
+void SmCtas::count_residency(std::uint8_t kernel, Cycle now) {
   counters[kernel].warp_cycles += resident_warps[kernel] * (now - resident_since[kernel]);
   resident_since[kernel] = now;
 }
 
-void Sm::State::dump(std::string& out) const {
+void SmCtas::dump(std::string& out) const {
   constexpr std::array kNames = {
       "issued",          "math pipe", "MIO throttle", "register port",      "wait",  "short scoreboard",
       "long scoreboard", "barrier",   "memory fence", "dependency barrier", "sleep", "branch",

@@ -1,0 +1,43 @@
+// The cycle of an SM and its stages. Internal to src/core.
+#pragma once
+
+#include "core/sm_ctas.hpp"
+
+namespace lockstep::core {
+
+struct Sm::State : SmCtas {
+  using SmCtas::SmCtas;
+
+  // --- The cycle (sm.cpp) ---
+  void tick(Cycle now);
+  [[nodiscard]] Cycle next_event(Cycle now) const;
+  void rebase_if_due(Cycle now);
+
+  // Stages, in the order in which tick() calls them.
+  void receive_ctas(Cycle now);
+  void complete_memory_operations(Cycle now);
+  void refill_instructions(Cycle now);
+  void wake_warps(Cycle now);
+  void issue_stage(unsigned s, Cycle now);
+  void fetch_stage(unsigned s, Cycle now);
+
+  // --- Issue (sm_issue.cpp) ---
+  [[nodiscard]] WarpSet16 issuable(unsigned s, Cycle at);
+  void issue(unsigned w, Cycle now);
+  [[nodiscard]] Tick read_operands(SubCore& sub, const IssueInst& inst, unsigned w, Tick now,
+                                   stats::SmCounters& counted);
+  void take_unit(SubCore& sub, const IssueInst& inst, Tick now, stats::SmCounters& counted);
+  void send_to_memory(unsigned w, const IssueInst& inst, const trace::Record& record, Cycle now);
+  static void end_await(Warp& warp);
+  [[nodiscard]] static bool awaits(const Warp& warp, const trace::Record* record);
+  [[nodiscard]] static MbarrierEvents events_of(const IssueInst& inst, const trace::Record& record,
+                                                const std::uint64_t* words);
+  void fence(Warp& warp, const IssueInst& inst, Tick now);
+  void async_groups(Warp& warp, const IssueInst& inst);
+  void arrive_after_copies(Warp& warp, const MbarrierEvents& events, Cycle now);
+  void end_copy(Warp& warp, unsigned group, Cycle now);
+  [[nodiscard]] static bool groups_done(const Warp& warp);
+  void handle_event(const MioEvent& event, Cycle now);
+};
+
+}  // namespace lockstep::core
