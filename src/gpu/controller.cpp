@@ -313,7 +313,7 @@ void Controller::note_links() {
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
   if (rank_report_) rank_report_->gather_end(result_.report, result_.dump);
-  if (system_->networking()) system.network = system_->network_report();
+  if (system_->networking()) system.network = system_->network_report(stats::run_ps(result_.report));
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }
 

@@ -41,11 +41,15 @@ class Networking {
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
-  [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices) const;
+  /// `run_ps`: from the beginning of the run to its end.
+  [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices,
+                                            std::uint64_t run_ps) const;
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);
   void make_hosts(Links& links, sim::DomainId host);
+  void report_cores(stats::NetworkReport& all) const;
+  void report_hosts(stats::NetworkReport& all) const;
   net::QueuePair& make_pair(std::uint32_t owner, std::uint32_t device);
   [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
 

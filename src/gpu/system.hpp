@@ -69,7 +69,10 @@ class System {
   /// Null where there are no NICs.
   [[nodiscard]] const Networking* networking() const { return networking_.get(); }
   /// Precondition: there are NICs.
-  [[nodiscard]] stats::NetworkReport network_report() const { return networking_->report(devices_); }
+  /// `run_ps`: from the beginning of the run to its end.
+  [[nodiscard]] stats::NetworkReport network_report(std::uint64_t run_ps) const {
+    return networking_->report(devices_, run_ps);
+  }
   [[nodiscard]] bool quiescent() const;
   /// No warp is resident: the state may be kept.
   [[nodiscard]] bool at_rest() const;

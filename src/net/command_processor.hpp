@@ -30,7 +30,7 @@ class CommandProcessorCore final : public sim::Domain {
   void dump(std::string& out) const override;
 
   [[nodiscard]] bool quiescent() const { return thread_.idle() && port_.idle() && news_.size() == 0; }
-  [[nodiscard]] const ThreadCounters& thread() const { return thread_.counters(); }
+  [[nodiscard]] const ServiceThread<CorePort>& program() const { return thread_; }
   [[nodiscard]] const CoreCounters& core() const { return port_.counters(); }
 
  private:

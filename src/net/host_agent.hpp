@@ -89,8 +89,8 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return links_.wires(); }
   [[nodiscard]] std::size_t threads() const { return threads_.size(); }
-  [[nodiscard]] const ThreadCounters& thread(std::size_t number) const {
-    return threads_[number]->program.counters();
+  [[nodiscard]] const ServiceThread<HostPort>& program(std::size_t number) const {
+    return threads_[number]->program;
   }
   [[nodiscard]] const std::vector<HostProcess>& processes() const { return processes_; }
 

@@ -128,6 +128,7 @@ void HostProcess::take_records(Cycle now) {
     const std::uint32_t place = pair_->record[pair_->place(noticed_++)];
     Command& command = pair_->command[place];
     command.moment(Moment::kNoticed) = clock_.ps(now);
+    records_.stay(command.moment(Moment::kComplete), clock_.ps(now));
     messages_.kinds[static_cast<std::size_t>(command.operation.kind)].add(command.at, false);
     ++messages_.records;
     taken_[place] = false;

@@ -39,6 +39,10 @@ class Nic final : public sim::Domain {
     return port_.idle() && operations_.idle() && target_.idle() && own_.idle() && news_.size() == 0;
   }
   [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
+  // Until `ps`; see DirectQueues and Operations.
+  [[nodiscard]] DepthCounters own_depth(std::uint64_t ps) const { return own_.depth(ps); }
+  [[nodiscard]] DepthCounters command_depth(std::uint64_t ps) const { return operations_.command_depth(ps); }
+  [[nodiscard]] DepthCounters waiting_depth(std::uint64_t ps) const { return operations_.waiting_depth(ps); }
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return port_.links().wires(); }
   [[nodiscard]] const Operations::Counters& operations() const { return operations_.counters(); }
   [[nodiscard]] const Target::Counters& target() const { return target_.counters(); }
