@@ -124,6 +124,26 @@ void Networking::attach(sim::Engine& engine) {
   if (task_ends_) engine.add(*task_ends_);
 }
 
+void Networking::record() {
+  const auto log_of = [&](std::uint32_t node, std::string name, bool process) -> net::OperationLog& {
+    return logs_.emplace_back(AgentLog{node, std::move(name), process, {}}).log;
+  };
+  for (std::size_t c = 0; c < cores_.size(); ++c)
+    cores_[c]->record(log_of(static_cast<std::uint32_t>(c / system_.cores()),
+                             fmt::format("command processor, core {}", c % system_.cores()), false));
+  for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
+    const std::uint32_t node = system_.first_host() + h;
+    for (std::size_t t = 0; t < hosts_[h]->threads(); ++t)
+      hosts_[h]->record_thread(t, log_of(node, fmt::format("service thread {}", t), false));
+    for (std::size_t p = 0; p < hosts_[h]->processes().size(); ++p)
+      hosts_[h]->record_process(
+          p, log_of(node, "process of " + system_.node_name(hosts_[h]->processes()[p].device()), true));
+  }
+  if (!system_.served_by(config::NetDesignTraits::Server::kNic)) return;
+  for (std::uint32_t n = 0; n < nics_.size(); ++n)
+    nics_[n]->record(log_of(system_.first_nic() + n, "", false));
+}
+
 void Networking::place(mem::Apertures& apertures) const {
   for (std::uint32_t n = system_.first_nic(); n < system_.endpoints(); ++n) {
     const auto node = static_cast<std::uint16_t>(n);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "config/system_config.hpp"
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
+#include "gpu/network_timeline.hpp"
 #include "net/command_processor.hpp"
 #include "net/host_agent.hpp"
 #include "net/news.hpp"
@@ -34,6 +36,11 @@ class Networking {
   [[nodiscard]] Time task_span() const;
   /// The address ranges of the doorbells.
   void place(mem::Apertures& apertures) const;
+
+  /// Before the run: agents keep what timeline() needs.
+  void record();
+  /// What they have kept.
+  [[nodiscard]] NetworkTimeline timeline() const { return network_timeline(system_, logs_); }
 
   // Between windows.
   [[nodiscard]] const std::vector<link::Wire>& wires(std::uint32_t node) const;
@@ -65,6 +72,7 @@ class Networking {
   std::unique_ptr<net::AgentNetwork> network_;
   std::unique_ptr<net::NewsPost> post_;
   std::unique_ptr<net::TaskNetwork> task_ends_;
+  std::deque<AgentLog> logs_;
 };
 
 }  // namespace lockstep::gpu

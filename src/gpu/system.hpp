@@ -68,6 +68,13 @@ class System {
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
   /// Null where there are no NICs.
   [[nodiscard]] const Networking* networking() const { return networking_.get(); }
+  [[nodiscard]] NetworkTimeline network_timeline() const {
+    return networking_ ? networking_->timeline() : NetworkTimeline{};
+  }
+  /// Before the run: what serves the network keeps what its part of a timeline needs.
+  void record_network() {
+    if (networking_) networking_->record();
+  }
   /// Precondition: there are NICs.
   /// `run_ps`: from the beginning of the run to its end.
   [[nodiscard]] stats::NetworkReport network_report(std::uint64_t run_ps) const {

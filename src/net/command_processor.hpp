@@ -25,6 +25,9 @@ class CommandProcessorCore final : public sim::Domain {
                        icnt::Fabric& fabric, const mem::AddressMap& map, std::uint8_t kernel,
                        const AgentNetwork& news, const Place& place, QueuePair& pair);
 
+  /// Before the run: keeps what its thread does. Not owned.
+  void record(OperationLog& log) { thread_.record(log); }
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;

@@ -30,6 +30,8 @@ class DirectQueues {
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
   /// How many entries have been begun and not dealt with.
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
+  /// Before the run: keeps operations. Not owned.
+  void record(OperationLog& log) { counters_.log = &log; }
   void dump(std::string& out) const;
 
  private:

@@ -13,7 +13,7 @@ namespace lockstep::net {
 /// An entry that is dealt with.
 struct Deal {
   OperationId id;
-  trace::NetOperation::Kind kind = trace::NetOperation::Kind::kPut;
+  trace::NetOperation operation{};
   bool counts = false;  // its times, now that all of them are known
   Moments at{};
 };
@@ -69,7 +69,7 @@ class EntryDeals {
     queues_->leave(one.id.queue, clock_.ps(now));
     if (!one.counts) return;
     one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
-    counters_->kinds[static_cast<std::size_t>(one.kind)].add(one.at, true);
+    counters_->add(one.operation, queues_->device(one.id.queue), one.at, true);
   }
 
   Port* port_;

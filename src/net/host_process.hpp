@@ -74,6 +74,8 @@ class HostProcess {
   /// Of its messages.
   [[nodiscard]] const ThreadCounters& messages() const { return messages_; }
   [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const { return records_.counters(ps); }
+  /// Before the run: keeps what it does. Not owned.
+  void record(OperationLog& log) { messages_.log = &log; }
   void dump(std::string& out) const;
 
  private:

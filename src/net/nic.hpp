@@ -31,6 +31,9 @@ class Nic final : public sim::Domain {
   /// Before the run: gives the pair a doorbell.
   void serve(QueuePair& pair);
 
+  /// Before the run: keeps the operations of its own queues. Not owned.
+  void record(OperationLog& log) { own_.record(log); }
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;

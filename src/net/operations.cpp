@@ -211,8 +211,7 @@ void Operations::deal_in_order(Cycle now, QueuePair& pair) {
     Command& command = pair.command[place];
     command.moment(Moment::kNoticed) = command.moment(Moment::kDealt) = clock_.ps(now);
     pair.entries_open.leave(clock_.ps(now));
-    const trace::NetOperation& what = command.operation;
-    pair.dealt->kinds[static_cast<std::size_t>(what.kind)].add(command.at, what.blocking);
+    pair.dealt->add(command.operation, pair.device, command.at, command.operation.blocking);
   }
 }
 

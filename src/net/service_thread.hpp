@@ -10,6 +10,7 @@
 #include "net/entry_deals.hpp"
 #include "net/idle_rounds.hpp"
 #include "net/instruction_costs.hpp"
+#include "net/operation_log.hpp"
 #include "net/served_pairs.hpp"
 #include "net/served_queues.hpp"
 #include "net/service_port.hpp"
@@ -102,6 +103,8 @@ class ServiceThread {
   [[nodiscard]] DepthCounters queue_depth(std::uint64_t ps) const { return queues_.depth(ps); }
   [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const { return pairs_.record_depth(ps); }
   void dump(std::string& out) const { queues_.dump(out); }
+  /// Before the run: keeps what it does. Not owned.
+  void record(OperationLog& log) { counters_.log = &log; }
 
  private:
   enum class State : std::uint8_t {
@@ -166,6 +169,7 @@ class ServiceThread {
   }
 
   void choose(Cycle now) {
+    end_work(now);
     if (port_->wants_to_move()) {
       if (pairs_.in_flight() > 0) return begin_progress(now);
       move();
@@ -256,6 +260,7 @@ class ServiceThread {
     id_ = queues_.take(at_, clock_.ps(now));
     moments_ = {};
     note(Moment::kSeen, now);
+    work_.begin(Work::kCall, clock_.ps(now));
     out_ = port_->read_entry(now, queues_.device(at_), entry);
     state_ = State::kCall;
   }
@@ -267,6 +272,7 @@ class ServiceThread {
       resume_ = State::kIssue;
       return begin_progress(now);
     }
+    work_.begin(Work::kCall, clock_.ps(now));  // again, if so
     note(Moment::kIssued, now);
     const std::uint64_t number = pairs_.write(pair, id_, {current_, moments_});
     out_ = port_->write_command(now, pairs_.pair(pair), number);
@@ -276,10 +282,10 @@ class ServiceThread {
   void issue_quiet(Cycle now) {
     note(Moment::kIssued, now);
     state_ = State::kNext;
-    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_.kind, true, moments_});
+    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_, true, moments_});
     queues_.set_complete(id_);
     note(Moment::kComplete, now);
-    begin_deal({id_, current_.kind, true, moments_}, State::kNext);
+    begin_deal({id_, current_, true, moments_}, State::kNext);
   }
 
   void ring(Cycle now) {
@@ -287,7 +293,7 @@ class ServiceThread {
     out_ = port_->ring(now, pairs_.pair(pair));
     pairs_.rung(pair);
     state_ = State::kNext;
-    if (!current_.blocking) begin_deal({id_, current_.kind, false, {}}, State::kNext);
+    if (!current_.blocking) begin_deal({id_, current_, false, {}}, State::kNext);
   }
 
   void begin_deal(const Deal& one, State then) {
@@ -303,6 +309,7 @@ class ServiceThread {
   }
 
   void begin_progress(Cycle now) {
+    end_work(now);
     if (rests(now)) return;
     rounds_ = 0;
     pair_ = 0;
@@ -310,6 +317,7 @@ class ServiceThread {
   }
 
   void look_for_completions(Cycle now) {
+    end_work(now);
     while (pair_ < pairs_.size() && pairs_.in_flight(pair_) == 0) ++pair_;
     if (pair_ == pairs_.size()) {
       state_ = resume_;
@@ -340,24 +348,25 @@ class ServiceThread {
     }
     ++counters_.records;
     pairs_.notice(pair_, clock_.ps(now));
+    work_.begin(Work::kComplete, clock_.ps(now));
     run(now, program_.complete_instructions);
     state_ = State::kNoticed;
   }
 
   void complete() {
     const auto [id, blocking, done] = pairs_.complete(pair_);
-    const trace::NetOperation::Kind kind = done->operation.kind;
     queues_.set_complete(id);
     if (blocking) {
-      deals_.push({id, kind, true, done->at});
+      deals_.push({id, done->operation, true, done->at});
     } else {
-      counters_.kinds[static_cast<std::size_t>(kind)].add(done->at, false);
+      counters_.add(done->operation, queues_.device(id.queue), done->at, false);
     }
     deals_.take_quiets(id.queue, done->at[static_cast<std::size_t>(Moment::kNoticed)]);
     after_deals_ = State::kProgress;
     state_ = deals_.empty() ? State::kProgress : State::kDeal;
   }
 
+  void end_work(Cycle now) { work_.end(clock_.ps(now), counters_.log); }
   void note(Moment m, Cycle now) { moments_[static_cast<std::size_t>(m)] = clock_.ps(now); }
 
   Port* port_;
@@ -377,6 +386,7 @@ class ServiceThread {
   trace::NetOperation current_;
   OperationId id_;
   Moments moments_{};
+  OpenWork work_;
   ThreadCounters counters_;
   EntryDeals<Port> deals_;
 };
