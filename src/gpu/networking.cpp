@@ -9,88 +9,6 @@
 
 namespace lockstep::gpu {
 
-namespace {
-
-struct CoreEnergy {
-  std::uint64_t leak_uw = 0, base_uw = 0, instruction_fj = 0;
-};
-
-stats::NetworkReport::Operations operations_report(const net::StageTimes& of) {
-  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
-  stats::NetworkReport::Operations to;
-  to.count = of.operations;
-  to.blocking = of.blocking;
-  to.total_ps = of.total;
-  to.most_total_ps = of.longest;
-  for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
-    to.sum_ps[s] = of.sum[s + 1];
-    to.most_ps[s] = of.most[s + 1];
-  }
-  return to;
-}
-
-stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy) {
-  static_assert(stats::kNetworkKinds.size() == trace::NetOperation::kKinds);
-  static_assert(stats::kCoreAccessNames.size() == net::kCoreAccesses);
-  constexpr std::uint64_t kPsUwOfPj = 1'000'000, kFjOfPj = 1000;
-  stats::NetworkReport::Thread thread;
-  for (std::size_t k = 0; k < thread.operations.size(); ++k)
-    thread.operations[k] = operations_report(c.kinds[k]);
-  thread.polls = c.polls;
-  thread.found = c.found;
-  thread.record_polls = c.record_polls;
-  thread.records = c.records;
-  thread.instructions = c.instructions;
-  thread.active_ps = c.active_ps;
-  const auto picojoules = [&](std::uint64_t microwatts) {
-    return static_cast<std::uint64_t>(static_cast<sim::Wide>(c.active_ps) * microwatts / kPsUwOfPj);
-  };
-  thread.leak_pj = picojoules(energy.leak_uw);
-  thread.base_pj = picojoules(energy.base_uw);
-  thread.instruction_pj = c.instructions * energy.instruction_fj / kFjOfPj;
-  return thread;
-}
-
-stats::NetworkReport::Process process_report(std::string node, const net::HostProcess& process) {
-  static_assert(stats::kHostTaskNames.size() == trace::HostTask::kKinds);
-  const net::ProcessCounters& c = process.counters();
-  stats::NetworkReport::Process report{std::move(node),
-                                       process.device(),
-                                       {},
-                                       c.instructions,
-                                       c.memory_bytes,
-                                       c.bytes_sent,
-                                       operations_report(process.messages().kinds.front())};
-  for (std::size_t k = 0; k < report.tasks.size(); ++k)
-    report.tasks[k] = {c.kinds[k].count, c.kinds[k].total_ps, c.kinds[k].longest_ps};
-  return report;
-}
-
-stats::NetworkReport::Nic nic_report(std::string node, const net::Nic& nic) {
-  const net::Operations::Counters& own = nic.operations();
-  const net::Target::Counters& served = nic.target();
-  return {std::move(node), {own.begun[0], own.begun[1], own.begun[2]},
-          own.doorbells,   own.commands,
-          own.records,     own.bytes_put,
-          own.bytes_got,   served.reads,
-          served.writes,   served.atomics};
-}
-
-stats::NetworkReport::Locks lock_report(std::string node, const Device& device) {
-  constexpr std::uint64_t kPsOfKhz = 1'000'000'000;
-  const mem::LineLockCounters c = device.line_locks();
-  const auto ps = [&](std::uint64_t cycles) {
-    return static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * kPsOfKhz /
-                                      device.config().clock.l2_khz);
-  };
-  std::vector<std::uint64_t> times(c.times.begin(), c.times.end());
-  while (!times.empty() && times.back() == 0) times.pop_back();
-  return {std::move(node), c.control,  c.degraded, c.updates,     c.held,
-          c.most,          c.unlocked, ps(c.time), ps(c.longest), std::move(times)};
-}
-
-}  // namespace
-
 Networking::Networking(const config::SystemConfig& system, Links& links,
                        std::vector<std::unique_ptr<Device>>& devices, const std::vector<sim::DomainId>& ends,
                        sim::DomainId host, std::uint64_t base_khz)
@@ -206,6 +124,26 @@ void Networking::attach(sim::Engine& engine) {
   if (task_ends_) engine.add(*task_ends_);
 }
 
+void Networking::record() {
+  const auto log_of = [&](std::uint32_t node, std::string name, bool process) -> net::OperationLog& {
+    return logs_.emplace_back(AgentLog{node, std::move(name), process, {}}).log;
+  };
+  for (std::size_t c = 0; c < cores_.size(); ++c)
+    cores_[c]->record(log_of(static_cast<std::uint32_t>(c / system_.cores()),
+                             fmt::format("command processor, core {}", c % system_.cores()), false));
+  for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
+    const std::uint32_t node = system_.first_host() + h;
+    for (std::size_t t = 0; t < hosts_[h]->threads(); ++t)
+      hosts_[h]->record_thread(t, log_of(node, fmt::format("service thread {}", t), false));
+    for (std::size_t p = 0; p < hosts_[h]->processes().size(); ++p)
+      hosts_[h]->record_process(
+          p, log_of(node, "process of " + system_.node_name(hosts_[h]->processes()[p].device()), true));
+  }
+  if (!system_.served_by(config::NetDesignTraits::Server::kNic)) return;
+  for (std::uint32_t n = 0; n < nics_.size(); ++n)
+    nics_[n]->record(log_of(system_.first_nic() + n, "", false));
+}
+
 void Networking::place(mem::Apertures& apertures) const {
   for (std::uint32_t n = system_.first_nic(); n < system_.endpoints(); ++n) {
     const auto node = static_cast<std::uint16_t>(n);
@@ -227,9 +165,9 @@ bool Networking::quiescent() const {
 std::uint64_t Networking::activity() const {
   std::uint64_t sum = 0;
   const auto add = [&](const net::ThreadCounters& thread) { sum += thread.found + thread.records; };
-  for (const auto& core : cores_) add(core->thread());
+  for (const auto& core : cores_) add(core->program().counters());
   for (const auto& host : hosts_)
-    for (std::size_t t = 0; t < host->threads(); ++t) add(host->thread(t));
+    for (std::size_t t = 0; t < host->threads(); ++t) add(host->program(t).counters());
   for (const auto& host : hosts_)
     for (const net::HostProcess& process : host->processes())
       for (const auto& tasks : process.counters().kinds) sum += tasks.count;
@@ -253,40 +191,6 @@ void Networking::dump(std::string& out) const {
   }
   each(system_.first_host(), hosts_);
   each(system_.first_nic(), nics_);
-}
-
-stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device>>& devices) const {
-  stats::NetworkReport all;
-  all.design = config::traits(system_.network.node.design).name;
-  const config::ServiceEnergyGroup& e = system_.network.service_energy;
-  for (std::uint32_t d = 0; !cores_.empty() && d < devices.size(); ++d)
-    all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
-  for (std::size_t c = 0; c < cores_.size(); ++c) {
-    const auto device = static_cast<std::uint32_t>(c / system_.cores());
-    stats::NetworkReport::Thread& thread = all.threads.emplace_back(
-        thread_report(cores_[c]->thread(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}));
-    thread.node = system_.node_name(device);
-    thread.number = static_cast<std::uint32_t>(c % system_.cores());
-    thread.l2.emplace();
-    for (std::size_t k = 0; k < net::kCoreAccesses; ++k)
-      (*thread.l2)[k] = {cores_[c]->core().l2[k].accesses, cores_[c]->core().l2[k].misses};
-  }
-  for (std::uint32_t h = 0; h < hosts_.size(); ++h)
-    for (std::uint32_t t = 0; t < hosts_[h]->threads(); ++t) {
-      stats::NetworkReport::Thread& thread = all.threads.emplace_back(
-          thread_report(hosts_[h]->thread(t), {e.host_leak_uw, e.host_base_uw, e.host_instruction_fj}));
-      thread.node = system_.node_name(system_.first_host() + h);
-      thread.number = t;
-    }
-  for (std::uint32_t h = 0; h < system_.hosts; ++h)
-    for (const net::HostProcess& process : hosts_[h]->processes())
-      all.processes.push_back(process_report(system_.node_name(system_.first_host() + h), process));
-  for (std::uint32_t n = 0; system_.served_by(config::NetDesignTraits::Server::kNic) && n < nics_.size(); ++n)
-    all.threads.emplace_back(thread_report(nics_[n]->own(), {})).node =
-        system_.node_name(system_.first_nic() + n);
-  for (std::uint32_t n = 0; n < nics_.size(); ++n)
-    all.nics.push_back(nic_report(system_.node_name(system_.first_nic() + n), *nics_[n]));
-  return all;
 }
 
 }  // namespace lockstep::gpu

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "config/system_config.hpp"
 #include "gpu/device.hpp"
 #include "gpu/links.hpp"
+#include "gpu/network_timeline.hpp"
 #include "net/command_processor.hpp"
 #include "net/host_agent.hpp"
 #include "net/news.hpp"
@@ -35,17 +37,26 @@ class Networking {
   /// The address ranges of the doorbells.
   void place(mem::Apertures& apertures) const;
 
+  /// Before the run: agents keep what timeline() needs.
+  void record();
+  /// What they have kept.
+  [[nodiscard]] NetworkTimeline timeline() const { return network_timeline(system_, logs_); }
+
   // Between windows.
   [[nodiscard]] const std::vector<link::Wire>& wires(std::uint32_t node) const;
   [[nodiscard]] bool quiescent() const;
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;
-  [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices) const;
+  /// `run_ps`: from the beginning of the run to its end.
+  [[nodiscard]] stats::NetworkReport report(const std::vector<std::unique_ptr<Device>>& devices,
+                                            std::uint64_t run_ps) const;
 
  private:
   void make_cores(std::vector<std::unique_ptr<Device>>& devices);
   void make_hosts(Links& links, sim::DomainId host);
+  void report_cores(stats::NetworkReport& all) const;
+  void report_hosts(stats::NetworkReport& all) const;
   net::QueuePair& make_pair(std::uint32_t owner, std::uint32_t device);
   [[nodiscard]] Cycle news_span(std::uint64_t khz) const;
 
@@ -61,6 +72,7 @@ class Networking {
   std::unique_ptr<net::AgentNetwork> network_;
   std::unique_ptr<net::NewsPost> post_;
   std::unique_ptr<net::TaskNetwork> task_ends_;
+  std::deque<AgentLog> logs_;
 };
 
 }  // namespace lockstep::gpu

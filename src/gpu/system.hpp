@@ -68,8 +68,18 @@ class System {
   [[nodiscard]] std::vector<stats::LinkResult> links() const;
   /// Null where there are no NICs.
   [[nodiscard]] const Networking* networking() const { return networking_.get(); }
+  [[nodiscard]] NetworkTimeline network_timeline() const {
+    return networking_ ? networking_->timeline() : NetworkTimeline{};
+  }
+  /// Before the run: what serves the network keeps what its part of a timeline needs.
+  void record_network() {
+    if (networking_) networking_->record();
+  }
   /// Precondition: there are NICs.
-  [[nodiscard]] stats::NetworkReport network_report() const { return networking_->report(devices_); }
+  /// `run_ps`: from the beginning of the run to its end.
+  [[nodiscard]] stats::NetworkReport network_report(std::uint64_t run_ps) const {
+    return networking_->report(devices_, run_ps);
+  }
   [[nodiscard]] bool quiescent() const;
   /// No warp is resident: the state may be kept.
   [[nodiscard]] bool at_rest() const;

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/clock.hpp"
+#include "gpu/network_timeline.hpp"
+#include "gpu/timeline_writer.hpp"
 #include "stats/names.hpp"
 #include "stats/text.hpp"
 
@@ -58,56 +59,8 @@ Style style_of(Kind kind) {
   }
 }
 
-class Writer {
- public:
-  explicit Writer(std::uint64_t khz) : khz_(khz) {}
-
-  /// What follows happens on this device, whose clock is `khz`. Devices are processes of the format.
-  void device(std::uint16_t number, std::uint64_t khz) {
-    pid_ = number + 1u;
-    khz_ = khz;
-  }
-  void name_device(std::string_view name) {
-    open();
-    put("\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{},\"args\":{{\"name\":{}}}}}", pid_,
-        stats::json_string(name));
-  }
-
-  void row(std::uint64_t id, std::string_view name) {
-    open();
-    put("\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}}}}", pid_, id,
-        stats::json_string(name));
-  }
-  void span(std::uint64_t row, std::string_view name, Cycle start, Cycle cycles, std::string_view args) {
-    open();
-    put("\"name\":{},\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
-        stats::json_string(name), pid_, row, microseconds(start), microseconds(cycles), args);
-  }
-  void instant(std::uint64_t row, std::string_view name, Cycle at, std::string_view args) {
-    open();
-    put("\"name\":{},\"ph\":\"i\",\"s\":\"t\",\"pid\":{},\"tid\":{},\"ts\":{},\"args\":{{{}}}}}",
-        stats::json_string(name), pid_, row, microseconds(at), args);
-  }
-  std::string take() { return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[" + text_ + "\n]}\n"; }
-
- private:
-  void open() { text_ += text_.empty() ? "\n{" : ",\n{"; }
-  template <class... Args>
-  void put(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-  }
-  [[nodiscard]] std::string microseconds(Cycle cycles) const {
-    const auto ps = static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * 1000000000 / khz_);
-    return fmt::format("{}.{:06}", ps / 1000000, ps % 1000000);
-  }
-
-  std::uint64_t khz_;
-  unsigned pid_ = 1;
-  std::string text_;
-};
-
 /// Of one device.
-void put_kernels(Writer& out, const stats::RunReport& report, std::uint16_t device) {
+void put_kernels(TimelineWriter& out, const stats::RunReport& report, std::uint16_t device) {
   std::map<std::uint64_t, std::uint64_t> rows;
   for (const stats::KernelResult& kernel : report.kernels)
     if (kernel.device == device) rows[kernel.stream] = 0;
@@ -129,7 +82,7 @@ void put_kernels(Writer& out, const stats::RunReport& report, std::uint16_t devi
 }
 
 /// Of one device.
-void put_copies(Writer& out, const stats::RunReport& report, std::uint16_t device) {
+void put_copies(TimelineWriter& out, const stats::RunReport& report, std::uint16_t device) {
   const auto row_of = [](const stats::CopyResult& copy) {
     if (copy.kind == "peer_to_peer") return kBetween;
     return copy.kind == "host_to_device" ? kCopiesIn : copy.kind == "device_to_host" ? kCopiesOut : kWithin;
@@ -151,7 +104,7 @@ void put_copies(Writer& out, const stats::RunReport& report, std::uint16_t devic
 }
 
 /// Of one device.
-void put_managed(Writer& out, const std::vector<TimelineEvent>& events, std::uint16_t device) {
+void put_managed(TimelineWriter& out, const std::vector<TimelineEvent>& events, std::uint16_t device) {
   out.row(kFaults, "far faults");
   out.row(kDriver, "driver");
   out.row(kToDevice, "link to the device");
@@ -173,16 +126,18 @@ void put_managed(Writer& out, const std::vector<TimelineEvent>& events, std::uin
 
 }  // namespace
 
-std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events) {
-  Writer out(std::max<std::uint64_t>(1, report.core_khz));
+std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events,
+                          const NetworkTimeline& network) {
+  TimelineWriter out(std::max<std::uint64_t>(1, report.core_khz));
   const std::size_t devices = report.system ? report.system->devices.size() : 1;
   for (std::uint16_t d = 0; d < devices; ++d) {
     out.device(d, std::max<std::uint64_t>(1, stats::khz_of(report, d)));
-    if (report.system) out.name_device(fmt::format("device {}: {}", d, report.system->devices[d].gpu));
+    if (report.system) out.name_node(fmt::format("device {}: {}", d, report.system->devices[d].gpu));
     put_copies(out, report, d);
     put_kernels(out, report, d);
     if (report.has_managed()) put_managed(out, events, d);
   }
+  put_network(out, network);
   return out.take();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/network_timeline.hpp"
 #include "stats/report.hpp"
 #include "util/types.hpp"
 #include "uvm/event.hpp"
@@ -20,10 +21,12 @@ struct TimelineEvent {
 };
 
 /// Trace Event Format (Google, "Trace Event Format", JSON object form): kernels by stream, copies, and where
-/// there is managed memory faults, batches and both directions of the host link. Times in microseconds from
+/// there is managed memory faults, batches and both directions of the host link; where there is a network its
+/// operations, agents and NICs. Times in microseconds from
 /// the start of the run, exact to a picosecond (rounded down). The same bytes for every host, thread count
 /// and window.
 [[nodiscard]] std::string timeline_json(const stats::RunReport& report,
-                                        const std::vector<TimelineEvent>& events);
+                                        const std::vector<TimelineEvent>& events,
+                                        const NetworkTimeline& network);
 
 }  // namespace lockstep::gpu

@@ -25,12 +25,15 @@ class CommandProcessorCore final : public sim::Domain {
                        icnt::Fabric& fabric, const mem::AddressMap& map, std::uint8_t kernel,
                        const AgentNetwork& news, const Place& place, QueuePair& pair);
 
+  /// Before the run: keeps what its thread does. Not owned.
+  void record(OperationLog& log) { thread_.record(log); }
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
 
   [[nodiscard]] bool quiescent() const { return thread_.idle() && port_.idle() && news_.size() == 0; }
-  [[nodiscard]] const ThreadCounters& thread() const { return thread_.counters(); }
+  [[nodiscard]] const ServiceThread<CorePort>& program() const { return thread_; }
   [[nodiscard]] const CoreCounters& core() const { return port_.counters(); }
 
  private:

@@ -45,8 +45,16 @@ void DirectQueues::begin(Cycle now, Queue& queue) {
     command = {queue.waiting.front(), {}};
     command.moment(Moment::kSeen) = command.moment(Moment::kIssued) = clock_.ps(now);
     ++counters_.found;
+    queue.pair->entries_open.enter(clock_.ps(now));
     operations_->ring(now, *queue.pair, queue.begun);
   }
+}
+
+DepthCounters DirectQueues::depth(std::uint64_t ps) const {
+  DepthCounters all;
+  for (const auto& of_device : queues_)
+    for (const auto& queue : of_device) all.add(queue->pair->entries_open.counters(ps));
+  return all;
 }
 
 void DirectQueues::dump(std::string& out) const {

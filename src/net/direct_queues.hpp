@@ -28,6 +28,10 @@ class DirectQueues {
   /// What it has heard of has been dealt with, as far as the doorbell has been rung.
   [[nodiscard]] bool idle() const { return counters_.found == counters_.records; }
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
+  /// How many entries have been begun and not dealt with.
+  [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
+  /// Before the run: keeps operations. Not owned.
+  void record(OperationLog& log) { counters_.log = &log; }
   void dump(std::string& out) const;
 
  private:

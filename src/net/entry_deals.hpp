@@ -13,7 +13,7 @@ namespace lockstep::net {
 /// An entry that is dealt with.
 struct Deal {
   OperationId id;
-  trace::NetOperation::Kind kind = trace::NetOperation::Kind::kPut;
+  trace::NetOperation operation{};
   bool counts = false;  // its times, now that all of them are known
   Moments at{};
 };
@@ -56,11 +56,7 @@ class EntryDeals {
   /// After the status is written, until `done`.
   [[nodiscard]] unsigned write_index(Cycle now, bool& done) {
     Deal& one = deals_.front();
-    if (!dealt_ && one.counts) {
-      one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
-      counters_->kinds[static_cast<std::size_t>(one.kind)].add(one.at, true);
-    }
-    dealt_ = true;
+    if (!dealt_) note_status(now, one);
     done = !queues_->advance_index(one.id.queue);
     if (!done) return port_->store(now, queues_->device(one.id.queue), queues_->index(one.id.queue));
     deals_.pop();
@@ -68,6 +64,14 @@ class EntryDeals {
   }
 
  private:
+  void note_status(Cycle now, Deal& one) {
+    dealt_ = true;
+    queues_->leave(one.id.queue, clock_.ps(now));
+    if (!one.counts) return;
+    one.at[static_cast<std::size_t>(Moment::kDealt)] = clock_.ps(now);
+    counters_->add(one.operation, queues_->device(one.id.queue), one.at, true);
+  }
+
   Port* port_;
   ServedQueues* queues_;
   ThreadCounters* counters_;

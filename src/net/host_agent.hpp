@@ -82,6 +82,10 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   HostAgent(const HostAgent&) = delete;
   HostAgent& operator=(const HostAgent&) = delete;
 
+  /// Before the run: keep what a thread, or a process, does. Not owned.
+  void record_thread(std::size_t number, OperationLog& log) { threads_[number]->program.record(log); }
+  void record_process(std::size_t number, OperationLog& log) { processes_[number].record(log); }
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
@@ -89,8 +93,8 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return links_.wires(); }
   [[nodiscard]] std::size_t threads() const { return threads_.size(); }
-  [[nodiscard]] const ThreadCounters& thread(std::size_t number) const {
-    return threads_[number]->program.counters();
+  [[nodiscard]] const ServiceThread<HostPort>& program(std::size_t number) const {
+    return threads_[number]->program;
   }
   [[nodiscard]] const std::vector<HostProcess>& processes() const { return processes_; }
 

@@ -117,6 +117,9 @@ void HostProcess::end(Cycle now) {
   tasks.longest_ps = std::max(tasks.longest_ps, ps);
   counters_.instructions += task.what.instructions;
   if (task.what.kind == Kind::kCompute) counters_.memory_bytes += task.what.bytes;
+  if (messages_.log)
+    messages_.log->work.push_back(
+        {static_cast<std::uint8_t>(task.what.kind), clock_.ps(begun_), clock_.ps(now)});
   host_->task_ended(now, task.command);
   tasks_.pop();
   state_ = State::kBegin;
@@ -128,7 +131,8 @@ void HostProcess::take_records(Cycle now) {
     const std::uint32_t place = pair_->record[pair_->place(noticed_++)];
     Command& command = pair_->command[place];
     command.moment(Moment::kNoticed) = clock_.ps(now);
-    messages_.kinds[static_cast<std::size_t>(command.operation.kind)].add(command.at, false);
+    records_.stay(command.moment(Moment::kComplete), clock_.ps(now));
+    messages_.add(command.operation, pair_->device, command.at, false);
     ++messages_.records;
     taken_[place] = false;
     --in_flight_;

@@ -73,6 +73,9 @@ class HostProcess {
   [[nodiscard]] const ProcessCounters& counters() const { return counters_; }
   /// Of its messages.
   [[nodiscard]] const ThreadCounters& messages() const { return messages_; }
+  [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const { return records_.counters(ps); }
+  /// Before the run: keeps what it does. Not owned.
+  void record(OperationLog& log) { messages_.log = &log; }
   void dump(std::string& out) const;
 
  private:
@@ -112,6 +115,7 @@ class HostProcess {
   std::array<std::uint64_t, kMostDevices> sent_{}, got_{};  // messages, by the other process
   ProcessCounters counters_;
   ThreadCounters messages_;
+  StayDepth records_;
 };
 
 }  // namespace lockstep::net

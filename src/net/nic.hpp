@@ -31,6 +31,9 @@ class Nic final : public sim::Domain {
   /// Before the run: gives the pair a doorbell.
   void serve(QueuePair& pair);
 
+  /// Before the run: keeps the operations of its own queues. Not owned.
+  void record(OperationLog& log) { own_.record(log); }
+
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
@@ -39,6 +42,10 @@ class Nic final : public sim::Domain {
     return port_.idle() && operations_.idle() && target_.idle() && own_.idle() && news_.size() == 0;
   }
   [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
+  // Until `ps`; see DirectQueues and Operations.
+  [[nodiscard]] DepthCounters own_depth(std::uint64_t ps) const { return own_.depth(ps); }
+  [[nodiscard]] DepthCounters command_depth(std::uint64_t ps) const { return operations_.command_depth(ps); }
+  [[nodiscard]] DepthCounters waiting_depth(std::uint64_t ps) const { return operations_.waiting_depth(ps); }
   [[nodiscard]] const std::vector<link::Wire>& wires() const { return port_.links().wires(); }
   [[nodiscard]] const Operations::Counters& operations() const { return operations_.counters(); }
   [[nodiscard]] const Target::Counters& target() const { return target_.counters(); }

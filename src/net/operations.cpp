@@ -33,7 +33,10 @@ void Operations::place(std::uint32_t device, const config::SystemConfig& system)
 
 void Operations::ring(Cycle now, QueuePair& pair, std::uint64_t number) {
   ++counters_.doorbells;
-  pair.command[pair.place(number)].moment(Moment::kRung) = clock_.ps(now);
+  const std::uint64_t ps = clock_.ps(now);
+  pair.command[pair.place(number)].moment(Moment::kRung) = ps;
+  commands_.enter(ps);
+  waiting_.enter(ps);
   rung_.push({&pair, number});
 }
 
@@ -91,6 +94,7 @@ void Operations::begin(Cycle now, const Fetched& fetched) {
   const trace::NetOperation& what = running.what;
   running.signalled = what.kind != Kind::kPut || what.signal == 0;
   running.command().moment(Moment::kSent) = clock_.ps(now);  // until something is sent
+  waiting_.leave(clock_.ps(now));
   ++counters_.begun[static_cast<std::size_t>(what.kind)];
   (what.kind == Kind::kGet ? counters_.bytes_got : counters_.bytes_put) += what.bytes;
   if (running.moves()) return moving_.push(number);
@@ -190,6 +194,7 @@ void Operations::write_record(Cycle now, std::uint32_t number) {
 
 void Operations::end(Cycle now, std::uint32_t number) {
   running_[number].command().moment(Moment::kComplete) = clock_.ps(now);
+  commands_.leave(clock_.ps(now));
   free_.push_back(number);
   --running_count_;
 }
@@ -205,8 +210,8 @@ void Operations::deal_in_order(Cycle now, QueuePair& pair) {
     write_word(pair, pair.index, false);
     Command& command = pair.command[place];
     command.moment(Moment::kNoticed) = command.moment(Moment::kDealt) = clock_.ps(now);
-    const trace::NetOperation& what = command.operation;
-    pair.dealt->kinds[static_cast<std::size_t>(what.kind)].add(command.at, what.blocking);
+    pair.entries_open.leave(clock_.ps(now));
+    pair.dealt->add(command.operation, pair.device, command.at, command.operation.blocking);
   }
 }
 

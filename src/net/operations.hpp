@@ -9,6 +9,7 @@
 #include "config/system_config.hpp"
 #include "net/clock.hpp"
 #include "net/nic_port.hpp"
+#include "net/queue_depth.hpp"
 #include "net/queue_pair.hpp"
 #include "util/ring.hpp"
 #include "util/slot_table.hpp"
@@ -47,6 +48,9 @@ class Operations {
   [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] bool idle() const { return accesses_.used() == 0 && rung_.empty() && running_count_ == 0; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  /// Commands whose doorbell has come: those that are not complete, and of these those that have not begun.
+  [[nodiscard]] DepthCounters command_depth(std::uint64_t ps) const { return commands_.counters(ps); }
+  [[nodiscard]] DepthCounters waiting_depth(std::uint64_t ps) const { return waiting_.counters(ps); }
   void dump(std::string& out) const;
 
  private:
@@ -119,6 +123,7 @@ class Operations {
   Ring<std::uint32_t> signals_;   // to be sent
   Ring<std::uint32_t> complete_;  // records to be written
   SlotTable<Access> accesses_;
+  QueueDepth commands_, waiting_;
   Counters counters_;
 };
 

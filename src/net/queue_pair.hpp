@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "net/queue_depth.hpp"
 #include "net/thread_counters.hpp"
 #include "trace/net_operation.hpp"
 #include "util/types.hpp"
@@ -52,6 +53,7 @@ struct QueuePair {
   // Of a queue that is the NIC's own (net::DirectQueues): its entries are the commands, and their status
   // words and the read index the records. `record` says by place whether a command is complete.
   Address index = 0;
+  QueueDepth entries_open;  // begun and not dealt with
   ThreadCounters* dealt =
       nullptr;  // where the NIC counts it; null: a service thread deals with its operations
 };

@@ -33,12 +33,13 @@ std::uint32_t ServedQueues::next_waiting(std::uint32_t queue) const {
   return queue;
 }
 
-OperationId ServedQueues::take(std::uint32_t number) {
+OperationId ServedQueues::take(std::uint32_t number, std::uint64_t ps) {
   Queue& queue = queues_[number];
   queue.waiting.pop();
   --waiting_;
   ++unfinished_;
   queue.open.push({});
+  queue.depth.enter(ps);
   return {number, queue.taken++};
 }
 
@@ -77,6 +78,12 @@ void ServedQueues::drop_finished(Queue& queue) {
     queue.open.pop();
     --unfinished_;
   }
+}
+
+DepthCounters ServedQueues::depth(std::uint64_t ps) const {
+  DepthCounters all;
+  for (const Queue& queue : queues_) all.add(queue.depth.counters(ps));
+  return all;
 }
 
 void ServedQueues::dump(std::string& out) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "net/messages.hpp"
+#include "net/queue_depth.hpp"
 #include "util/ring.hpp"
 
 namespace lockstep::net {
@@ -29,7 +30,7 @@ class ServedQueues {
   [[nodiscard]] const trace::NetOperation& front(std::uint32_t queue) const {
     return queues_[queue].waiting.front();
   }
-  [[nodiscard]] OperationId take(std::uint32_t queue);
+  [[nodiscard]] OperationId take(std::uint32_t queue, std::uint64_t ps);
 
   void set_complete(const OperationId& id);
   /// Whether all before it in its queue are complete.
@@ -38,6 +39,8 @@ class ServedQueues {
   [[nodiscard]] bool take_quiet(std::uint32_t queue, OperationId& id);
   void wait_quiet(const OperationId& id) { queues_[id.queue].open[place(id)].quiet = true; }
   void set_dealt(const OperationId& id);
+  /// The status word of one of its operations is written.
+  void leave(std::uint32_t queue, std::uint64_t ps) { queues_[queue].depth.leave(ps); }
   /// Whether the read index must be written once more.
   [[nodiscard]] bool advance_index(std::uint32_t queue);
 
@@ -52,6 +55,8 @@ class ServedQueues {
   [[nodiscard]] Address next_entry(std::uint32_t queue) const { return entry({queue, queues_[queue].taken}); }
   /// Operations that wait, are not complete or not dealt with.
   [[nodiscard]] std::uint64_t open() const { return waiting_ + unfinished_; }
+  /// How many operations have been taken and not dealt with.
+  [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
   void dump(std::string& out) const;
 
  private:
@@ -69,6 +74,7 @@ class ServedQueues {
     std::uint64_t indexed = 0;    // what the read index says
     std::uint64_t completed = 0;  // in a row from the first on
     Ring<Open> open{4};           // complete or not, those that are not both complete and indexed
+    QueueDepth depth;
   };
   [[nodiscard]] std::size_t place(const OperationId& id) const {
     return static_cast<std::size_t>(id.number - queues_[id.queue].first);

@@ -10,7 +10,8 @@
 #include "net/entry_deals.hpp"
 #include "net/idle_rounds.hpp"
 #include "net/instruction_costs.hpp"
-#include "net/served_pair.hpp"
+#include "net/operation_log.hpp"
+#include "net/served_pairs.hpp"
 #include "net/served_queues.hpp"
 #include "net/service_port.hpp"
 #include "net/thread_counters.hpp"
@@ -45,7 +46,7 @@ class ServiceThread {
 
   /// Before the first operation of its device.
   void add_pair(QueuePair& pair) {
-    pairs_.emplace_back(pair);
+    pairs_.add(pair);
     watches_.add(true);
   }
   void add_queue(const AgentNews& queue) {
@@ -98,7 +99,12 @@ class ServiceThread {
 
   [[nodiscard]] bool idle() const { return state_ == State::kIdle; }
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
+  /// Until `ps`: of its kernels' queues, and of its pairs' completion records.
+  [[nodiscard]] DepthCounters queue_depth(std::uint64_t ps) const { return queues_.depth(ps); }
+  [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const { return pairs_.record_depth(ps); }
   void dump(std::string& out) const { queues_.dump(out); }
+  /// Before the run: keeps what it does. Not owned.
+  void record(OperationLog& log) { counters_.log = &log; }
 
  private:
   enum class State : std::uint8_t {
@@ -163,11 +169,12 @@ class ServiceThread {
   }
 
   void choose(Cycle now) {
+    end_work(now);
     if (port_->wants_to_move()) {
-      if (in_flight_ > 0) return begin_progress(now);
+      if (pairs_.in_flight() > 0) return begin_progress(now);
       move();
     }
-    if (in_flight_ > 0 && (rounds_ >= program_.rounds_per_progress || !queues_.any_waiting()))
+    if (pairs_.in_flight() > 0 && (rounds_ >= program_.rounds_per_progress || !queues_.any_waiting()))
       return begin_progress(now);
     if (!queues_.any_waiting()) {
       state_ = State::kIdle;
@@ -176,7 +183,7 @@ class ServiceThread {
     }
     const std::uint32_t next = queues_.next_waiting(at_);
     if (next <= at_) {
-      if (in_flight_ == 0 && rests(now)) return;
+      if (pairs_.in_flight() == 0 && rests(now)) return;
       ++rounds_;
     }
     at_ = next;
@@ -185,7 +192,7 @@ class ServiceThread {
   }
 
   void look(Cycle now) {
-    const bool alone = in_flight_ == 0 && queues_.next_waiting(at_) == at_;
+    const bool alone = pairs_.in_flight() == 0 && queues_.next_waiting(at_) == at_;
     ask_for_entry(now, at_, {alone, watches_.take_owed({false, at_})});
     state_ = State::kSeen;
   }
@@ -206,7 +213,7 @@ class ServiceThread {
   }
   void ask_again(Cycle now, const Watched& what, const LookAsk& ask) {
     if (!what.record) return ask_for_entry(now, what.at, ask);
-    (void)port_->look_at_record(now, *pairs_[what.at].pair, what.number, ask);
+    (void)port_->look_at_record(now, pairs_.pair(what.at), what.number, ask);
   }
   /// The looks that have not been simulated are counted; the one that is under way is answered in its time,
   /// and sent only so that it counts.
@@ -220,7 +227,7 @@ class ServiceThread {
     });
     const IdleRounds::Look& look = idle_.looks()[place.look];
     (look.what.record ? pair_ : at_) = look.what.at;
-    rounds_ = look.round + (in_flight_ == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
+    rounds_ = look.round + (pairs_.in_flight() == 0 ? static_cast<std::uint32_t>(place.rounds) + 1 : 0);
     resume_ = look.resumed ? State::kIssue : State::kNext;
     state_ = look.what.record ? State::kRecordSeen : State::kSeen;
     free_from_ = place.answered;
@@ -236,10 +243,8 @@ class ServiceThread {
   }
 
   void move() {
-    for (ServedPair& pair : pairs_) {
-      pair.pair->first = pair.issued;
-      port_->move(*pair.pair);
-    }
+    pairs_.restart();
+    for (std::uint32_t i = 0; i < pairs_.size(); ++i) port_->move(pairs_.pair(i));
   }
 
   void seen(Cycle now) {
@@ -252,47 +257,43 @@ class ServiceThread {
     ++counters_.found;
     current_ = queues_.front(at_);
     const Address entry = queues_.next_entry(at_);
-    id_ = queues_.take(at_);
+    id_ = queues_.take(at_, clock_.ps(now));
     moments_ = {};
     note(Moment::kSeen, now);
+    work_.begin(Work::kCall, clock_.ps(now));
     out_ = port_->read_entry(now, queues_.device(at_), entry);
     state_ = State::kCall;
   }
 
   void issue(Cycle now) {
     if (current_.kind == trace::NetOperation::Kind::kQuiet) return issue_quiet(now);
-    ServedPair& pair = pair_of(queues_.device(id_.queue));
-    const std::uint32_t place = pair.pair->place(pair.issued);
-    if (pair.taken[place]) {  // all commands are under way: completions first
+    const std::uint32_t pair = pairs_.of(queues_.device(id_.queue));
+    if (pairs_.full(pair)) {  // all commands are under way: completions first
       resume_ = State::kIssue;
       return begin_progress(now);
     }
+    work_.begin(Work::kCall, clock_.ps(now));  // again, if so
     note(Moment::kIssued, now);
-    pair.taken[place] = true;
-    pair.operation[place] = id_;
-    pair.blocking[place] = current_.blocking;
-    pair.pair->command[place] = {current_, moments_};
-    out_ = port_->write_command(now, *pair.pair, pair.issued);
+    const std::uint64_t number = pairs_.write(pair, id_, {current_, moments_});
+    out_ = port_->write_command(now, pairs_.pair(pair), number);
     state_ = State::kRing;
   }
 
   void issue_quiet(Cycle now) {
     note(Moment::kIssued, now);
     state_ = State::kNext;
-    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_.kind, true, moments_});
+    if (!queues_.first_incomplete(id_)) return deals_.push_quiet({id_, current_, true, moments_});
     queues_.set_complete(id_);
     note(Moment::kComplete, now);
-    begin_deal({id_, current_.kind, true, moments_}, State::kNext);
+    begin_deal({id_, current_, true, moments_}, State::kNext);
   }
 
   void ring(Cycle now) {
-    ServedPair& pair = pair_of(queues_.device(id_.queue));
-    out_ = port_->ring(now, *pair.pair);
-    ++pair.issued;
-    ++pair.in_flight;
-    ++in_flight_;
+    const std::uint32_t pair = pairs_.of(queues_.device(id_.queue));
+    out_ = port_->ring(now, pairs_.pair(pair));
+    pairs_.rung(pair);
     state_ = State::kNext;
-    if (!current_.blocking) begin_deal({id_, current_.kind, false, {}}, State::kNext);
+    if (!current_.blocking) begin_deal({id_, current_, false, {}}, State::kNext);
   }
 
   void begin_deal(const Deal& one, State then) {
@@ -308,6 +309,7 @@ class ServiceThread {
   }
 
   void begin_progress(Cycle now) {
+    end_work(now);
     if (rests(now)) return;
     rounds_ = 0;
     pair_ = 0;
@@ -315,7 +317,8 @@ class ServiceThread {
   }
 
   void look_for_completions(Cycle now) {
-    while (pair_ < pairs_.size() && pairs_[pair_].in_flight == 0) ++pair_;
+    end_work(now);
+    while (pair_ < pairs_.size() && pairs_.in_flight(pair_) == 0) ++pair_;
     if (pair_ == pairs_.size()) {
       state_ = resume_;
       resume_ = State::kNext;
@@ -326,16 +329,14 @@ class ServiceThread {
   }
 
   void look_at_record(Cycle now) {
-    ServedPair& pair = pairs_[pair_];
-    const bool alone = in_flight_ == pair.in_flight && (!queues_.any_waiting() || resume_ == State::kIssue);
-    out_ =
-        port_->look_at_record(now, *pair.pair, pair.noticed, {alone, watches_.take_owed(record_of(pair_))});
+    const bool alone =
+        pairs_.in_flight() == pairs_.in_flight(pair_) && (!queues_.any_waiting() || resume_ == State::kIssue);
+    out_ = port_->look_at_record(now, pairs_.pair(pair_), pairs_.next_record(pair_),
+                                 {alone, watches_.take_owed(record_of(pair_))});
     state_ = State::kRecordSeen;
   }
 
-  [[nodiscard]] Watched record_of(std::size_t pair) const {
-    return {true, static_cast<std::uint32_t>(pair), pairs_[pair].noticed};
-  }
+  [[nodiscard]] Watched record_of(std::uint32_t pair) const { return {true, pair, pairs_.next_record(pair)}; }
 
   void record_seen(Cycle now) {
     hear_look(now, record_of(pair_));
@@ -346,35 +347,26 @@ class ServiceThread {
       return;
     }
     ++counters_.records;
-    ServedPair& pair = pairs_[pair_];
-    const std::uint32_t place = pair.pair->record[pair.pair->place(pair.noticed)];
-    pair.pair->command[place].moment(Moment::kNoticed) = clock_.ps(now);
+    pairs_.notice(pair_, clock_.ps(now));
+    work_.begin(Work::kComplete, clock_.ps(now));
     run(now, program_.complete_instructions);
     state_ = State::kNoticed;
   }
 
   void complete() {
-    ServedPair& pair = pairs_[pair_];
-    const std::uint32_t place = pair.pair->record[pair.pair->place(pair.noticed++)];
-    const Command& command = pair.pair->command[place];
-    const OperationId id = pair.operation[place];
-    pair.taken[place] = false;
-    --pair.in_flight;
-    --in_flight_;
+    const auto [id, blocking, done] = pairs_.complete(pair_);
     queues_.set_complete(id);
-    if (pair.blocking[place]) {
-      deals_.push({id, command.operation.kind, true, command.at});
+    if (blocking) {
+      deals_.push({id, done->operation, true, done->at});
     } else {
-      counters_.kinds[static_cast<std::size_t>(command.operation.kind)].add(command.at, false);
+      counters_.add(done->operation, queues_.device(id.queue), done->at, false);
     }
-    deals_.take_quiets(id.queue, command.at[static_cast<std::size_t>(Moment::kNoticed)]);
+    deals_.take_quiets(id.queue, done->at[static_cast<std::size_t>(Moment::kNoticed)]);
     after_deals_ = State::kProgress;
     state_ = deals_.empty() ? State::kProgress : State::kDeal;
   }
 
-  ServedPair& pair_of(std::uint16_t device) {
-    return *std::ranges::find_if(pairs_, [&](const ServedPair& p) { return p.pair->device == device; });
-  }
+  void end_work(Cycle now) { work_.end(clock_.ps(now), counters_.log); }
   void note(Moment m, Cycle now) { moments_[static_cast<std::size_t>(m)] = clock_.ps(now); }
 
   Port* port_;
@@ -382,7 +374,7 @@ class ServiceThread {
   InstructionCosts costs_;
   Clock clock_;
   ServedQueues queues_;
-  std::vector<ServedPair> pairs_;
+  ServedPairs pairs_;
   State state_ = State::kIdle, after_deals_ = State::kNext, resume_ = State::kNext;
   Cycle free_from_ = 0, active_since_ = 0;
   unsigned out_ = 0;    // accesses whose answers are waited for
@@ -391,10 +383,10 @@ class ServiceThread {
   IdleRounds idle_;
   Watches watches_;
   std::uint32_t at_ = 0, rounds_ = 0, pair_ = 0;
-  std::uint32_t in_flight_ = 0;  // commands of all pairs
   trace::NetOperation current_;
   OperationId id_;
   Moments moments_{};
+  OpenWork work_;
   ThreadCounters counters_;
   EntryDeals<Port> deals_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/operation_log.hpp"
+
 namespace lockstep::net {
 
 void StageTimes::add(const Moments& at, bool is_blocking) {
@@ -17,6 +19,12 @@ void StageTimes::add(const Moments& at, bool is_blocking) {
   }
   total += before - at[0];
   longest = std::max(longest, before - at[0]);
+}
+
+void ThreadCounters::add(const trace::NetOperation& what, std::uint16_t device, const Moments& at,
+                         bool is_blocking) {
+  kinds[static_cast<std::size_t>(what.kind)].add(at, is_blocking);
+  if (log) log->operations.push_back({what, device, is_blocking, at});
 }
 
 }  // namespace lockstep::net

@@ -34,12 +34,18 @@ struct StageTimes {
   void add(const Moments& at, bool is_blocking);
 };
 
+struct OperationLog;
+
 struct ThreadCounters {
   std::array<StageTimes, trace::NetOperation::kKinds> kinds{};  // by trace::NetOperation::Kind
   std::uint64_t polls = 0, found = 0;                           // looks at entries, and those that were there
   std::uint64_t record_polls = 0, records = 0;                  // likewise at completion records
   std::uint64_t instructions = 0;
   std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete
+  OperationLog* log = nullptr;  // keeps operations, too
+
+  /// An operation of the device, all of whose times are known; a kind's stages end as StageTimes says.
+  void add(const trace::NetOperation& what, std::uint16_t device, const Moments& at, bool is_blocking);
 };
 
 }  // namespace lockstep::net

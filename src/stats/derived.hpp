@@ -37,6 +37,15 @@ inline void add(std::optional<EnergyParts>& total, const std::optional<EnergyPar
   return fixed_ratio(picojoules, cycles * 1'000'000, 0, khz);
 }
 
+/// From the beginning of the run to its end.
+[[nodiscard]] inline std::uint64_t run_ps(const RunReport& report) {
+  return quotient(report.total_cycles, 1'000'000'000, report.core_khz);
+}
+/// How long the link was sending.
+[[nodiscard]] inline std::uint64_t busy_ps(const LinkResult& link) {
+  return quotient(link.bytes, 1'000'000'000'000, link.bytes_per_second);
+}
+
 [[nodiscard]] inline Totals totals(const RunReport& report) {
   Totals sum;
   for (const KernelResult& kernel : report.kernels) {

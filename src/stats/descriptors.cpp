@@ -350,7 +350,7 @@ there are `overrides` (the parameters that differ from those of the model `gpu`,
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
-`devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`. What other devices ask for
+`devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`, the time `busy_ps` that the bytes take, and that as a share of the run (`utilisation`). What other devices ask for
 in a device's memory is in `unattributed`; `stats.csv` has a last column `device`. A system with NICs also has `system.network`: its `design`,
 `threads` and `nics`, and with command processors `locks` (lines of a device's L2 that were locked: networking-machine.md). A service thread has its looks at entries (`polls`, and how many `found` one) and at completion records (`record_polls`, `records`),
 its `instructions`, the time `active_ps` in which it had an operation to serve or under way, and its energy in that time (`leak_pj`, `base_pj`,
@@ -360,6 +360,10 @@ named after its end and with its longest: `issued` (the call's code has run), `r
 first message leaves), `complete` (all is acknowledged), `noticed` (the thread has read the completion record), `dealt` (a blocking one's status is
 written). In designs whose hosts compute and communicate, `processes` has for each device's process its `tasks` by kind (`count`, `total_ps`, `most_ps`), the `instructions` and
 `memory_bytes` it computed with, the `bytes_sent`, and its messages (`operations`, puts whose time is from the beginning of the call). A NIC has its operations by kind (`puts`, `gets`, `atomics`) with their bytes, its doorbells, commands and completion records, and what it did for other NICs, or for itself (`served_reads`, `served_writes`, `served_atomics`).
+How full queues were is in an object for all queues of one sort: how many `queues`, how many have `entered` one, the `most` at a time in one queue, the `mean` of a queue over the
+whole run, `total_ps` (depth integrated over time, which is the sum of all stays), and `times_ps`, whose element b is the time with 2^b to less than 2^(b+1) in a queue. A service
+thread has `queues` (entries of kernels' queues that it has seen and not dealt with) and `completion_queues` (records written and not noticed), a process the latter, and a NIC
+`commands_open` (the doorbell has come, the operation is not complete) and, of these, `commands_waiting` (the operation has not begun).
 A run by samples (`--sample`, [studies/sampling.md](studies/sampling.md)) has `sampling`: `error`, `confidence`, `seed` and `warm_up` as asked for;
 `launches` and `ctas` with `launches_timed` and `ctas_timed`; `overlap` (kernels ran beside one another); `estimates`, of `cycles`, `time_ns` and each counter
 the sum over kernels as a pair of estimate and half the width of its interval; `groups` of launches that are alike. Each kernel then says whether it is

@@ -241,7 +241,8 @@ void put_system(Writer& out, const RunReport& report) {
     out.put("{{\"from\":{},\"to\":{},\"kind\":{},\"count\":{},\"bytes_per_second\":{},",
             json_string(link.from), json_string(link.to), json_string(link.kind), link.count,
             link.bytes_per_second);
-    out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{}", link.messages, link.bytes, link.data_bytes);
+    out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{},\"busy_ps\":{},\"utilisation\":{}", link.messages,
+            link.bytes, link.data_bytes, busy_ps(link), fixed_ratio(busy_ps(link), run_ps(report), 6));
     if (link.picojoules) out.put(",\"energy_pj\":{}", *link.picojoules);
     out.put("}}");
   }

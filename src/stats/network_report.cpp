@@ -28,7 +28,18 @@ void put_operations(std::string& out, const std::array<Operations, kNetworkKinds
   }
 }
 
-void put_thread(std::string& out, const NetworkReport::Thread& t) {
+/// `mean`: of one queue, over the whole run.
+void put_depth(std::string& out, const char* name, const NetworkReport::Depth& d, std::uint64_t run_ps) {
+  fmt::format_to(
+      std::back_inserter(out),
+      "\"{}\":{{\"queues\":{},\"entered\":{},\"most\":{},\"mean\":{},\"total_ps\":{},\"times_ps\":[", name,
+      d.queues, d.entered, d.most, fixed_ratio(d.total_ps, run_ps * d.queues, 6), d.total_ps);
+  for (std::size_t b = 0; b < d.times_ps.size(); ++b)
+    out.append(b == 0 ? "" : ",").append(std::to_string(d.times_ps[b]));
+  out += "]}";
+}
+
+void put_thread(std::string& out, const NetworkReport::Thread& t, std::uint64_t run_ps) {
   fmt::format_to(std::back_inserter(out),
                  "{{\"node\":{},\"number\":{},\"polls\":{},\"found\":{},\"record_polls\":{},\"records\":{},"
                  "\"instructions\":{},\"active_ps\":{},\"energy_pj\":{},\"leak_pj\":{},\"base_pj\":{},"
@@ -43,32 +54,43 @@ void put_thread(std::string& out, const NetworkReport::Thread& t) {
                      kCoreAccessNames[c], (*t.l2)[c].accesses, (*t.l2)[c].misses);
     out += "},";
   }
+  put_depth(out, "queues", t.queues, run_ps);
+  out += ',';
+  if (t.completion_queues) {
+    put_depth(out, "completion_queues", *t.completion_queues, run_ps);
+    out += ',';
+  }
   out += "\"operations\":{";
   put_operations(out, t.operations);
   out += "}}";
 }
 
-void put_process(std::string& out, const NetworkReport::Process& p) {
+void put_process(std::string& out, const NetworkReport::Process& p, std::uint64_t run_ps) {
   fmt::format_to(std::back_inserter(out), "{{\"node\":{},\"device\":{},\"tasks\":{{", json_string(p.node),
                  p.device);
   for (std::size_t k = 0; k < p.tasks.size(); ++k)
     fmt::format_to(std::back_inserter(out), "{}\"{}\":{{\"count\":{},\"total_ps\":{},\"most_ps\":{}}}",
                    k == 0 ? "" : ",", kHostTaskNames[k], p.tasks[k].count, p.tasks[k].total_ps,
                    p.tasks[k].most_ps);
-  fmt::format_to(std::back_inserter(out),
-                 "}},\"instructions\":{},\"memory_bytes\":{},\"bytes_sent\":{},\"operations\":{{",
+  fmt::format_to(std::back_inserter(out), "}},\"instructions\":{},\"memory_bytes\":{},\"bytes_sent\":{},",
                  p.instructions, p.memory_bytes, p.bytes_sent);
+  put_depth(out, "completion_queues", p.completion_queues, run_ps);
+  out += ",\"operations\":{";
   put_operations(out, {p.messages});
   out += "}}";
 }
 
-void put_nic(std::string& out, const NetworkReport::Nic& n) {
+void put_nic(std::string& out, const NetworkReport::Nic& n, std::uint64_t run_ps) {
   fmt::format_to(std::back_inserter(out),
                  "{{\"node\":{},\"puts\":{},\"gets\":{},\"atomics\":{},\"doorbells\":{},\"commands\":{},"
                  "\"records\":{},\"bytes_put\":{},\"bytes_got\":{},\"served_reads\":{},\"served_writes\":{},"
-                 "\"served_atomics\":{}}}",
+                 "\"served_atomics\":{},",
                  json_string(n.node), n.begun[0], n.begun[1], n.begun[2], n.doorbells, n.commands, n.records,
                  n.bytes_put, n.bytes_got, n.served_reads, n.served_writes, n.served_atomics);
+  put_depth(out, "commands_open", n.commands_open, run_ps);
+  out += ',';
+  put_depth(out, "commands_waiting", n.commands_waiting, run_ps);
+  out += '}';
 }
 
 void put_locks(std::string& out, const NetworkReport::Locks& l) {
@@ -92,6 +114,31 @@ std::string process_lines(const NetworkReport& network) {
     text += fmt::format(" {} {:.1f}", kHostTaskNames[k], static_cast<double>(most) / 1e6);
   }
   return text + '\n';
+}
+
+/// Of all queues of one sort: the largest mean and the most of one owner's, where they were used.
+std::string depth_line(const NetworkReport& network) {
+  std::string text;
+  const auto add = [&](const char* name, const auto& owners, const auto& depth_of) {
+    double mean = 0;
+    std::uint64_t most = 0;
+    for (const auto& owner : owners) {
+      const NetworkReport::Depth* depth = depth_of(owner);
+      if (!depth || depth->entered == 0) continue;
+      most = std::max(most, depth->most);
+      mean = std::max(mean, static_cast<double>(depth->total_ps) / static_cast<double>(depth->queues) /
+                                static_cast<double>(std::max<std::uint64_t>(network.run_ps, 1)));
+    }
+    if (most > 0) text += fmt::format("{} {} {:.3f} ({})", text.empty() ? "" : ",", name, mean, most);
+  };
+  using Depth = NetworkReport::Depth;
+  add("work-group", network.threads, [](const auto& thread) { return &thread.queues; });
+  add("command", network.nics, [](const auto& nic) { return &nic.commands_open; });
+  add("completion", network.threads, [](const auto& thread) -> const Depth* {
+    return thread.completion_queues ? &*thread.completion_queues : nullptr;
+  });
+  add("completion of processes", network.processes, [](const auto& p) { return &p.completion_queues; });
+  return text.empty() ? text : "queues of the network, mean depth (most) of the fullest:" + text + '\n';
 }
 
 double mean_ns(std::uint64_t ps, std::uint64_t count) {
@@ -127,16 +174,16 @@ std::string network_json(const NetworkReport& network) {
   out += network.locks.empty() ? "\"threads\":[" : "],\n    \"threads\":[";
   for (std::size_t i = 0; i < network.threads.size(); ++i) {
     out += i == 0 ? "\n     " : ",\n     ";
-    put_thread(out, network.threads[i]);
+    put_thread(out, network.threads[i], network.run_ps);
   }
   for (std::size_t i = 0; i < network.processes.size(); ++i) {
     out += i == 0 ? "],\n    \"processes\":[\n     " : ",\n     ";
-    put_process(out, network.processes[i]);
+    put_process(out, network.processes[i], network.run_ps);
   }
   out += "],\n    \"nics\":[";
   for (std::size_t i = 0; i < network.nics.size(); ++i) {
     out += i == 0 ? "\n     " : ",\n     ";
-    put_nic(out, network.nics[i]);
+    put_nic(out, network.nics[i], network.run_ps);
   }
   return out + "]}";
 }
@@ -164,7 +211,7 @@ std::string network_lines(const NetworkReport& network) {
   if (polls > 0)
     text += fmt::format("service threads: {} looks at entries, {} of them found one; {:.3f} uJ\n",
                         grouped(polls), grouped(found), static_cast<double>(picojoules) / 1e6);
-  return text;
+  return text + depth_line(network);
 }
 
 }  // namespace lockstep::stats

@@ -26,6 +26,11 @@ struct CoreAccesses {
 };
 
 struct NetworkReport {
+  /// How many are in a queue over time (net::DepthCounters), of queues that are alike.
+  struct Depth {
+    std::uint64_t queues = 0, entered = 0, most = 0, total_ps = 0;
+    std::vector<std::uint64_t> times_ps{};  // b: with 2^b to less than 2^(b+1); to the last that is not 0
+  };
   /// Sums over operations of one kind. The stages add up to total_ps.
   struct Operations {
     std::uint64_t count = 0, blocking = 0;
@@ -39,12 +44,16 @@ struct NetworkReport {
     std::uint64_t polls = 0, found = 0, record_polls = 0, records = 0, instructions = 0, active_ps = 0;
     std::uint64_t leak_pj = 0, base_pj = 0, instruction_pj = 0;
     std::optional<std::array<CoreAccesses, kCoreAccessNames.size()>> l2{};  // of a command processor's core
+    Depth queues{};  // of kernels: entries seen and not dealt with
+    std::optional<Depth>
+        completion_queues{};  // records written and not noticed; a NIC's own queues have none
   };
   struct Nic {
     std::string node;
     std::array<std::uint64_t, 3> begun{};  // operations, by kNetworkKinds
     std::uint64_t doorbells = 0, commands = 0, records = 0, bytes_put = 0, bytes_got = 0;
     std::uint64_t served_reads = 0, served_writes = 0, served_atomics = 0;  // for other NICs, and itself
+    Depth commands_open{}, commands_waiting{};  // whose doorbell has come: not complete; not begun
   };
   /// Lines of a device's L2 that were locked (mem::LineLockCounters, whose order `times` has).
   struct Locks {
@@ -64,8 +73,10 @@ struct NetworkReport {
     std::array<Tasks, kHostTaskNames.size()> tasks;  // by kHostTaskNames
     std::uint64_t instructions = 0, memory_bytes = 0, bytes_sent = 0;
     Operations messages;  // those whose completion it has noticed
+    Depth completion_queues{};
   };
   std::string design;
+  std::uint64_t run_ps = 0;  // from the beginning of the run to its end
   std::vector<Locks> locks;  // of designs with command processors
   std::vector<Thread> threads;
   std::vector<Process> processes;  // of designs with such

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <numeric>
+#include <string>
 
 #include "stats/derived.hpp"
 #include "stats/energy_parts.hpp"
@@ -36,6 +38,26 @@ std::string copies_line(const RunReport& report) {
                      scaled(static_cast<double>(to_host)), on_device, microseconds(cycles, report.core_khz));
 }
 
+/// How busy the links of each kind are, one direction at a time.
+std::string kind_line(const RunReport& report) {
+  struct Kind {
+    std::uint64_t links = 0, busy = 0, most = 0;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const LinkResult& link : report.system->links) {
+    Kind& kind = kinds[link.kind];
+    ++kind.links;
+    kind.busy += busy_ps(link);
+    kind.most = std::max(kind.most, busy_ps(link));
+  }
+  std::string text;
+  for (const auto& [name, kind] : kinds)
+    text += fmt::format("{} {} {} % ({} %)", text.empty() ? "" : ",", name,
+                        fixed_ratio(kind.busy, kind.links * run_ps(report), 2, 100),
+                        fixed_ratio(kind.most, run_ps(report), 2, 100));
+  return "utilisation by kind of link, mean (busiest):" + text + '\n';
+}
+
 /// The busiest links.
 std::string link_lines(const RunReport& report) {
   if (!report.system) return "";
@@ -43,19 +65,19 @@ std::string link_lines(const RunReport& report) {
   std::stable_sort(links.begin(), links.end(),
                    [](const LinkResult& a, const LinkResult& b) { return a.bytes > b.bytes; });
   std::string text;
-  const double seconds =
-      static_cast<double>(report.total_cycles) / (static_cast<double>(report.core_khz) * 1000);
+  const auto share = [&](const LinkResult& link) {
+    return 100 * static_cast<double>(busy_ps(link)) / static_cast<double>(run_ps(report));
+  };
   for (std::size_t i = 0; i < std::min(kListed, links.size()) && links[i].bytes > 0; ++i) {
     const LinkResult& link = links[i];
-    const double busy =
-        static_cast<double>(link.bytes) / static_cast<double>(link.bytes_per_second) / seconds;
     text += fmt::format("link {} to {} ({} {}): {}B data, busy {:.1f} %\n", link.from, link.to, link.count,
-                        link.kind, scaled(static_cast<double>(link.data_bytes)), 100 * busy);
+                        link.kind, scaled(static_cast<double>(link.data_bytes)), share(link));
   }
   if (links.size() > kListed && links[kListed].bytes > 0)
     text += fmt::format(
         "and {} more links with traffic: stats.json has all\n",
         std::count_if(links.begin() + kListed, links.end(), [](const auto& l) { return l.bytes > 0; }));
+  if (report.system->network) text += kind_line(report);
   return text;
 }
 

@@ -23,6 +23,11 @@ std::string wide_digits(Wide value) {
 
 }  // namespace
 
+std::uint64_t quotient(std::uint64_t numerator, std::uint64_t scale, std::uint64_t denominator) {
+  return denominator == 0 ? 0
+                          : static_cast<std::uint64_t>(static_cast<Wide>(numerator) * scale / denominator);
+}
+
 std::string fixed_ratio(std::uint64_t numerator, std::uint64_t denominator, unsigned decimals,
                         std::uint64_t scale) {
   std::uint64_t power = 1;

@@ -9,6 +9,9 @@
 
 namespace lockstep::stats {
 
+/// numerator * scale / denominator, rounded down; 0 where the denominator is.
+[[nodiscard]] std::uint64_t quotient(std::uint64_t numerator, std::uint64_t scale, std::uint64_t denominator);
+
 /// numerator / denominator with `decimals` digits after the point, rounded half up, in exact integer
 /// arithmetic. 0 where the denominator is 0. `scale` multiplies the numerator; 128 bits hold the product.
 [[nodiscard]] std::string fixed_ratio(std::uint64_t numerator, std::uint64_t denominator, unsigned decimals,

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "../net/support.hpp"
 #include "managed_support.hpp"
 
 namespace lockstep::test {
@@ -70,6 +71,19 @@ TEST_CASE("timelines match the schema of the trace event format: driver, UVMSmar
     const json file = json::parse(gpu::simulate(*trace, options).timeline);
     CHECK(matches(schema(), file));
     CHECK(file.at("traceEvents").size() > 1);
+  }
+}
+
+TEST_CASE("the timeline of a system with a network matches the schema") {
+  for (const char* design : kDesigns) {
+    NetScenario scenario;
+    scenario.queue(0);
+    scenario.wait(0, 0, scenario.ask(0, some_put(64)));
+    gpu::RunOptions options;
+    options.timeline = true;
+    const json file = json::parse(scenario.run(nodes(2, design), options).timeline);
+    CHECK(matches(schema(), file));
+    CHECK(file.dump().find("put complete") != std::string::npos);
   }
 }
 

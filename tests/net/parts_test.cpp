@@ -71,7 +71,7 @@ TEST_CASE("The read index follows the first entry that is not dealt with, whatev
   std::vector<OperationId> ids;
   for (unsigned i = 0; i < 4; ++i) {
     CHECK(queues.next_entry(0) == 0x4000 + i % 2 * trace::kNetEntryBytes);
-    ids.push_back(queues.take(0));
+    ids.push_back(queues.take(0, 0));
   }
   CHECK_FALSE(queues.any_waiting());
   const auto advances = [&] {

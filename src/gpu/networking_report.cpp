@@ -1,0 +1,167 @@
+// What the parts of a system's network have counted, as statistics.
+#include <algorithm>
+#include <utility>
+
+#include "gpu/networking.hpp"
+#include "sim/clock.hpp"
+
+namespace lockstep::gpu {
+
+namespace {
+
+struct CoreEnergy {
+  std::uint64_t leak_uw = 0, base_uw = 0, instruction_fj = 0;
+};
+
+stats::NetworkReport::Operations operations_report(const net::StageTimes& of) {
+  static_assert(stats::kNetworkStages.size() + 1 == net::kMoments);
+  stats::NetworkReport::Operations to;
+  to.count = of.operations;
+  to.blocking = of.blocking;
+  to.total_ps = of.total;
+  to.most_total_ps = of.longest;
+  for (std::size_t s = 0; s < to.sum_ps.size(); ++s) {
+    to.sum_ps[s] = of.sum[s + 1];
+    to.most_ps[s] = of.most[s + 1];
+  }
+  return to;
+}
+
+stats::NetworkReport::Depth depth_report(const net::DepthCounters& of) {
+  stats::NetworkReport::Depth to{
+      of.queues, of.entered, of.most, of.total_ps, {of.times.begin(), of.times.end()}};
+  while (!to.times_ps.empty() && to.times_ps.back() == 0) to.times_ps.pop_back();
+  return to;
+}
+
+stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const CoreEnergy& energy) {
+  static_assert(stats::kNetworkKinds.size() == trace::NetOperation::kKinds);
+  static_assert(stats::kCoreAccessNames.size() == net::kCoreAccesses);
+  constexpr std::uint64_t kPsUwOfPj = 1'000'000, kFjOfPj = 1000;
+  stats::NetworkReport::Thread thread;
+  for (std::size_t k = 0; k < thread.operations.size(); ++k)
+    thread.operations[k] = operations_report(c.kinds[k]);
+  thread.polls = c.polls;
+  thread.found = c.found;
+  thread.record_polls = c.record_polls;
+  thread.records = c.records;
+  thread.instructions = c.instructions;
+  thread.active_ps = c.active_ps;
+  const auto picojoules = [&](std::uint64_t microwatts) {
+    return static_cast<std::uint64_t>(static_cast<sim::Wide>(c.active_ps) * microwatts / kPsUwOfPj);
+  };
+  thread.leak_pj = picojoules(energy.leak_uw);
+  thread.base_pj = picojoules(energy.base_uw);
+  thread.instruction_pj = c.instructions * energy.instruction_fj / kFjOfPj;
+  return thread;
+}
+
+/// Of a service thread.
+template <class Program>
+stats::NetworkReport::Thread program_report(const Program& program, const CoreEnergy& energy,
+                                            std::uint64_t run_ps) {
+  stats::NetworkReport::Thread thread = thread_report(program.counters(), energy);
+  thread.queues = depth_report(program.queue_depth(run_ps));
+  thread.completion_queues = depth_report(program.record_depth(run_ps));
+  return thread;
+}
+
+stats::NetworkReport::Process process_report(std::string node, const net::HostProcess& process,
+                                             std::uint64_t run_ps) {
+  static_assert(stats::kHostTaskNames.size() == trace::HostTask::kKinds);
+  const net::ProcessCounters& c = process.counters();
+  stats::NetworkReport::Process report{std::move(node),
+                                       process.device(),
+                                       {},
+                                       c.instructions,
+                                       c.memory_bytes,
+                                       c.bytes_sent,
+                                       operations_report(process.messages().kinds.front()),
+                                       depth_report(process.record_depth(run_ps))};
+  for (std::size_t k = 0; k < report.tasks.size(); ++k)
+    report.tasks[k] = {c.kinds[k].count, c.kinds[k].total_ps, c.kinds[k].longest_ps};
+  return report;
+}
+
+stats::NetworkReport::Nic nic_report(std::string node, const net::Nic& nic, std::uint64_t run_ps) {
+  const net::Operations::Counters& own = nic.operations();
+  const net::Target::Counters& served = nic.target();
+  return {std::move(node),
+          {own.begun[0], own.begun[1], own.begun[2]},
+          own.doorbells,
+          own.commands,
+          own.records,
+          own.bytes_put,
+          own.bytes_got,
+          served.reads,
+          served.writes,
+          served.atomics,
+          depth_report(nic.command_depth(run_ps)),
+          depth_report(nic.waiting_depth(run_ps))};
+}
+
+stats::NetworkReport::Locks lock_report(std::string node, const Device& device) {
+  constexpr std::uint64_t kPsOfKhz = 1'000'000'000;
+  const mem::LineLockCounters c = device.line_locks();
+  const auto ps = [&](std::uint64_t cycles) {
+    return static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * kPsOfKhz /
+                                      device.config().clock.l2_khz);
+  };
+  std::vector<std::uint64_t> times(c.times.begin(), c.times.end());
+  while (!times.empty() && times.back() == 0) times.pop_back();
+  return {std::move(node), c.control,  c.degraded, c.updates,     c.held,
+          c.most,          c.unlocked, ps(c.time), ps(c.longest), std::move(times)};
+}
+
+}  // namespace
+
+stats::NetworkReport Networking::report(const std::vector<std::unique_ptr<Device>>& devices,
+                                        std::uint64_t run_ps) const {
+  stats::NetworkReport all;
+  all.design = config::traits(system_.network.node.design).name;
+  all.run_ps = run_ps;
+  for (std::uint32_t d = 0; !cores_.empty() && d < devices.size(); ++d)
+    all.locks.push_back(lock_report(system_.node_name(d), *devices[d]));
+  report_cores(all);
+  report_hosts(all);
+  for (std::uint32_t n = 0; n < nics_.size(); ++n) {
+    const std::string node = system_.node_name(system_.first_nic() + n);
+    all.nics.push_back(nic_report(node, *nics_[n], run_ps));
+    if (!system_.served_by(config::NetDesignTraits::Server::kNic)) continue;
+    stats::NetworkReport::Thread& thread = all.threads.emplace_back(thread_report(nics_[n]->own(), {}));
+    thread.node = node;
+    thread.queues = depth_report(nics_[n]->own_depth(run_ps));
+  }
+  return all;
+}
+
+void Networking::report_cores(stats::NetworkReport& all) const {
+  const config::ServiceEnergyGroup& e = system_.network.service_energy;
+  for (std::size_t c = 0; c < cores_.size(); ++c) {
+    const auto device = static_cast<std::uint32_t>(c / system_.cores());
+    stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(
+        cores_[c]->program(), {e.core_leak_uw, e.core_base_uw, e.core_instruction_fj}, all.run_ps));
+    thread.node = system_.node_name(device);
+    thread.number = static_cast<std::uint32_t>(c % system_.cores());
+    thread.l2.emplace();
+    for (std::size_t k = 0; k < net::kCoreAccesses; ++k)
+      (*thread.l2)[k] = {cores_[c]->core().l2[k].accesses, cores_[c]->core().l2[k].misses};
+  }
+}
+
+void Networking::report_hosts(stats::NetworkReport& all) const {
+  const config::ServiceEnergyGroup& e = system_.network.service_energy;
+  for (std::uint32_t h = 0; h < hosts_.size(); ++h) {
+    const std::string node = system_.node_name(system_.first_host() + h);
+    for (std::uint32_t t = 0; t < hosts_[h]->threads(); ++t) {
+      stats::NetworkReport::Thread& thread = all.threads.emplace_back(program_report(
+          hosts_[h]->program(t), {e.host_leak_uw, e.host_base_uw, e.host_instruction_fj}, all.run_ps));
+      thread.node = node;
+      thread.number = t;
+    }
+    for (const net::HostProcess& process : hosts_[h]->processes())
+      all.processes.push_back(process_report(node, process, all.run_ps));
+  }
+}
+
+}  // namespace lockstep::gpu
