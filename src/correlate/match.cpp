@@ -65,10 +65,12 @@ struct Kernel {
 std::vector<Kernel> kernels_of(const SimulatedProgram& program) {
   std::map<std::string, std::size_t> index;
   std::vector<Kernel> kernels;
+  std::vector<std::string> names;
+  for (const SimulatedLaunch& launch : program.launches) names.push_back(launch.kernel);
+  const auto labels = stats::labels_by_name(names, kLabelWidth);
   for (const SimulatedLaunch& launch : program.launches) {
     const auto [found, added] = index.try_emplace(launch.kernel, kernels.size());
-    if (added)
-      kernels.push_back({kernel_name(launch.kernel), stats::short_name(launch.kernel, kLabelWidth), {}, {}});
+    if (added) kernels.push_back({kernel_name(launch.kernel), labels.at(launch.kernel), {}, {}});
     kernels[found->second].launches.push_back(&launch);
     kernels[found->second].measured.push_back(false);
   }

@@ -13,7 +13,8 @@
 namespace lockstep::stats {
 namespace {
 
-constexpr std::size_t kMaxText = std::size_t{64} << 10, kMaxName = 1024;
+constexpr std::size_t kMaxText = std::size_t{64} << 10, kMaxName = std::size_t{16} << 10;
+constexpr std::size_t kShort = 1024;  // longer names are demangled apart
 
 std::string demangle_here(const std::string& name) {
   int status = 0;
@@ -71,7 +72,7 @@ std::string demangle_apart(const std::string& name) {
 
 std::string demangle(const std::string& name) {
   if (!name.starts_with("_Z") || name.size() > kMaxName) return {};
-  return may_explode(name) ? demangle_apart(name) : demangle_here(name);
+  return name.size() > kShort || may_explode(name) ? demangle_apart(name) : demangle_here(name);
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "stats/demangle.hpp"
+#include "stats/label_cut.hpp"
 #include "stats/text.hpp"
 
 namespace lockstep::stats {
@@ -120,59 +120,27 @@ std::string without_scopes(std::string_view text) {
   return out;
 }
 
-std::string cut_middle(std::string_view text, std::size_t width) {
-  if (text.size() <= width) return std::string(text);
-  const std::size_t head = width / 2, tail = width - 1 - head;
-  return fmt::format("{}~{}", text.substr(0, head), text.substr(text.size() - tail));
-}
+/// Functions that only call what their first template argument names, such as Kokkos' and CUTLASS' entries:
+/// what stands before that argument says nothing of what runs.
+constexpr std::string_view kWrappers[] = {"cuda_parallel_launch_constant_memory",
+                                          "cuda_parallel_launch_global_memory",
+                                          "cuda_parallel_launch_local_memory",
+                                          "device_kernel",
+                                          "_kernel_agent",
+                                          "Kernel",
+                                          "Kernel2"};
 
-/// The beginning, and what stands from `at` on.
-std::string cut_around(std::string_view text, std::size_t at, std::size_t width) {
-  const std::size_t head = (width - 2) / 3, tail = width - 1 - head;
-  if (text.size() <= width || at <= head) return cut_middle(text, width);
-  if (text.size() - at <= tail)
-    return fmt::format("{}~{}", text.substr(0, head), text.substr(text.size() - tail));
-  return fmt::format("{}~{}~", text.substr(0, head), text.substr(at, tail - 1));
-}
-
-std::size_t common_prefix(const std::vector<std::string>& texts, const std::vector<std::size_t>& which) {
-  std::size_t common = texts[which.front()].size();
-  for (const std::size_t i : which) {
-    const std::string &a = texts[which.front()], &b = texts[i];
-    common = std::min(common, b.size());
-    common = static_cast<std::size_t>(
-        std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first -
-        a.begin());
-  }
-  return common;
-}
-
-using Groups = std::map<std::string, std::vector<std::size_t>>;  // positions by what they have in common
-
-Groups grouped_by(const std::vector<std::string>& texts) {
-  Groups groups;
-  for (std::size_t i = 0; i < texts.size(); ++i) groups[texts[i]].push_back(i);
-  return groups;
-}
-
-/// Labels that are the same show instead where the texts behind them first differ.
-void tell_apart(const std::vector<std::string>& texts, std::vector<std::string>& labels, std::size_t width) {
-  constexpr std::size_t kContext = 2;
-  for (const auto& [label, which] : grouped_by(labels)) {
-    if (which.size() < 2) continue;
-    const std::size_t at = common_prefix(texts, which);
-    for (const std::size_t i : which)
-      labels[i] = cut_around(texts[i], at < kContext ? 0 : std::min(at, texts[i].size()) - kContext, width);
-  }
-}
-
-void number_equals(std::vector<std::string>& labels, std::size_t width) {
-  for (const auto& [label, which] : grouped_by(labels)) {
-    for (std::size_t n = 1; n < which.size(); ++n) {
-      const std::string number = fmt::format("#{}", n + 1);
-      labels[which[n]] = label.substr(0, width - std::min(width, number.size())) + number;
-    }
-  }
+/// "Kernel<Gemm<float> >" becomes "~Gemm<float>".
+std::string without_wrapper(const std::string& text) {
+  const std::size_t begin = text.find('<');
+  if (begin == std::string::npos || text.back() != '>') return text;
+  std::string_view function = std::string_view(text).substr(0, begin);
+  if (const std::size_t scope = function.rfind("::"); scope != std::string_view::npos)
+    function.remove_prefix(scope + 2);
+  if (std::ranges::find(kWrappers, function) == std::end(kWrappers)) return text;
+  std::string inner = "~" + text.substr(begin + 1, text.size() - begin - 2);
+  while (inner.ends_with(' ')) inner.pop_back();
+  return inner.size() > 1 ? inner : text;
 }
 
 /// What the functions are called; overloads with their parameters.
@@ -180,11 +148,20 @@ std::vector<std::string> different_texts(std::span<const std::string> names) {
   std::vector<Declared> kernels;
   std::vector<std::string> texts;
   for (const std::string& name : names) texts.push_back(kernels.emplace_back(declared(name)).function);
-  for (const auto& [text, which] : grouped_by(texts)) {
+  for (const auto& [text, which] : positions_by_text(texts)) {
     if (which.size() < 2) continue;
     for (const std::size_t i : which) texts[i] += kernels[i].parameters;
   }
   return texts;
+}
+
+/// Takes for what is too long what `shorten` makes of it, unless that is another's.
+template <class Shorten>
+void shorten_too_long(std::vector<std::string>& texts, std::size_t width, Shorten shorten) {
+  std::vector<std::string> shorter;
+  for (const std::string& text : texts) shorter.push_back(text.size() > width ? shorten(text) : text);
+  for (const auto& [text, which] : positions_by_text(shorter))
+    if (which.size() == 1) texts[which.front()] = text;
 }
 
 }  // namespace
@@ -194,16 +171,9 @@ std::string function_name(std::string_view name) { return declared(name).functio
 std::vector<std::string> kernel_labels(std::span<const std::string> names, std::size_t width) {
   width = std::max<std::size_t>(width, 8);
   std::vector<std::string> texts = different_texts(names);
-  std::vector<std::string> shorter;
-  for (const std::string& text : texts) shorter.push_back(text.size() > width ? without_scopes(text) : text);
-  for (const auto& [text, which] : grouped_by(shorter))
-    if (which.size() == 1) texts[which.front()] = text;
-  std::vector<std::string> labels;
-  for (const std::string& text : texts) labels.push_back(cut_middle(text, width));
-  constexpr unsigned kRounds = 3;  // each looks behind what those that are still the same have in common
-  for (unsigned round = 0; round < kRounds; ++round) tell_apart(texts, labels, width);
-  number_equals(labels, width);
-  return labels;
+  shorten_too_long(texts, width, without_scopes);
+  shorten_too_long(texts, width, without_wrapper);
+  return cut(texts, width);
 }
 
 std::unordered_map<std::string, std::string> labels_by_name(std::span<const std::string> names,

@@ -14,8 +14,10 @@ namespace lockstep::stats {
 [[nodiscard]] std::string function_name(std::string_view name);
 
 /// One label of at most `width` characters (at least 8) for each of `names`. What is too long loses its
-/// namespaces first and then a part marked "~" that others have too. Different names have different labels:
-/// those of overloaded functions show parameters, and where nothing else helps a number follows ("scale#2").
+/// namespaces first, then a function that only calls its template argument ("~ParallelFor<Alpha>" for Kokkos'
+/// launches), then parts that others have too; "~" marks what is left out. Different names have different
+/// labels: those of overloaded functions show parameters, and where nothing else helps a number follows
+/// ("scale#2").
 [[nodiscard]] std::vector<std::string> kernel_labels(std::span<const std::string> names, std::size_t width);
 
 /// The same for names that may be there several times, by name.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <unordered_map>
 
 #include "stats/files.hpp"
 #include "stats/names.hpp"
@@ -75,22 +76,32 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 /// Kernels are told apart by id and name; the same ones again (several contexts) by how often they came.
-void name_kernel(Section& section, const Json& kernel) {
-  constexpr std::size_t kWidth = 80;
+void name_kernel(Section& section, const Json& kernel,
+                 const std::unordered_map<std::string, std::string>& labels) {
   const auto id = kernel.find("id");
   const std::string before = fmt::format("kernel {} ", id != kernel.end() ? printable(id->dump()) : "?");
   const std::string name = text_of(kernel, "name");
   section.title = before + name;
-  section.label = before + short_name(name, kWidth);
+  section.label = before + labels.at(name);
+}
+
+std::unordered_map<std::string, std::string> kernel_labels_of(const Json& kernels) {
+  constexpr std::size_t kWidth = 80;
+  std::vector<std::string> names;
+  for (const Json& kernel : kernels)
+    if (kernel.is_object()) names.push_back(text_of(kernel, "name"));
+  return labels_by_name(names, kWidth);
 }
 
 void add_list(StoredRun& run, const Json& list, const char* what) {
   std::map<std::string, unsigned> seen;
+  const bool kernels = std::string_view(what) == "kernel";
+  const auto labels = kernel_labels_of(kernels ? list : Json::array());
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (!list[i].is_object()) throw InputError(run.file, 0, fmt::format("{} {} is no object", what, i));
     Section section;
     section.title = section.label = fmt::format("{} {}", what, i);
-    if (std::string_view(what) == "kernel") name_kernel(section, list[i]);
+    if (kernels) name_kernel(section, list[i], labels);
     const unsigned again = seen[section.title]++;
     section.key = fmt::format("{}/{}", section.title, again);
     if (again > 0) {
