@@ -336,7 +336,7 @@ A run with `-o OUT` writes
 | file | what |
 |---|---|
 | `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
-| `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
+| `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot. `tools/lockstep_stats.py` makes pandas data frames of results |
 | `intervals.csv` | with `--interval N`: one row per interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
 | `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with GPU models as they ship |

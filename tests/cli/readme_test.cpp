@@ -131,6 +131,10 @@ TEST_CASE("the commands of docs/studies.md print what stands below them", "[long
         slurp(LOCKSTEP_SOURCE_DIR "/docs/studies/quick-speedup.svg"));  // README's picture
 }
 
+TEST_CASE("the commands of docs/accelsim-howto.md print what stands below them", "[long]") {
+  check_examples(Reader(), "accelsim-howto.md", 15);
+}
+
 TEST_CASE("the commands of docs/tutorial.md print what stands below them", "[long]") {
   check_examples(Reader(), "tutorial.md", 15);
 }
