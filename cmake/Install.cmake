@@ -1,5 +1,5 @@
-# What is installed: the program with its runtime libraries, man pages and shell completion (component `program`), and the library with
-# its headers (component `development`). CPack makes a Debian package of both.
+# What is installed: the program with its runtime libraries, man pages and shell completion (component `program`), the library with
+# its headers (`development`), and what joins the program to MPI (`mpi`, where the build found one). CPack makes a Debian package of each.
 include(GNUInstallDirs)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # tests are not installed: ./dev builds what is
 include(CMakePackageConfigHelpers)
@@ -56,6 +56,20 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libboost-iostreams-dev, libfmt-dev, libzstd-dev, zlib1g-dev")  # of the library
 set(CPACK_STRIP_FILES ON)
+# A package for each component, so that a machine that only simulates needs neither MPI nor the library for developers.
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL program development)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME lockstep)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "lockstep-dev, lockstep-mpi")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The simulator as a C++ library, with its headers, for programs around it.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME lockstep-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libboost-iostreams-dev, libfmt-dev, libzstd-dev, zlib1g-dev")
+if(TARGET lockstep_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_COMPONENT_MPI_DESCRIPTION "Lets mpirun and srun divide one simulation among several processes.")
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME lockstep-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "lockstep (= ${PROJECT_VERSION})")
+endif()
 include(CPack)

@@ -6,7 +6,8 @@ find_package(nlohmann_json 3 REQUIRED)
 
 add_library(lockstep_flags INTERFACE)
 # No fused multiply-add and no reassociation: the same bytes from every compiler and host.
-target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror -ffp-contract=off)
+target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion $<$<BOOL:${LOCKSTEP_WERROR}>:-Werror>
+                       -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(lockstep_flags INTERFACE -Wno-pass-failed)  # loops under sanitizers are no vectors
 endif()

@@ -49,7 +49,7 @@ class Chase:
         cycles = self.plateau(low, high)
         if cycles is None:
             raise Failure(f"{self.path}: no row of '{self.gpu}' that may be used shows the {level}, from "
-                          f"{low / 1024:,.0f} kB{f' to {high / 1024:,.0f} kB' if high < 1e18 else ''}")
+                          f"{low / 1024:,.0f} KiB{f' to {high / 1024:,.0f} KiB' if high < 1e18 else ''}")
         return cycles
 
 

@@ -83,7 +83,7 @@ std::string ignored_table(std::span<const IgnoredOption> rows) {
 constexpr std::string_view kPreface =
     R"(# Coming from Accel-Sim
 
-Generated from the tables in `src/accelsim` by `lockstep config --accelsim-markdown`; do not edit.
+Generated from the tables in `src/accelsim` by `lockstep config --accelsim-markdown`; do not edit. Common tasks are in [How do I ...?](accelsim-howto.md).
 
 ## Its configuration files
 

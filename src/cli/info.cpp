@@ -15,6 +15,7 @@
 #include "stats/names.hpp"
 #include "trace/kernel_trace.hpp"
 #include "util/console.hpp"
+#include "util/size.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -44,14 +45,6 @@ std::string thousands(std::uint64_t value) {
   std::string text = std::to_string(value);
   for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
   return text;
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  unsigned unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 
 std::string dims(Dim3 d) {

@@ -4,6 +4,7 @@
 #include "cli/cli.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
+#include "config/value.hpp"
 #include "stats/descriptors.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -11,13 +12,28 @@
 namespace lockstep::cli {
 namespace po = boost::program_options;
 
+namespace {
+
+std::string unknown(const std::string& name) {
+  std::vector<std::string> names;
+  for (const stats::FieldHelp& row : stats::find_statistics("")) {
+    names.emplace_back(row.name);
+    names.emplace_back(row.name.substr(row.name.find('.') + 1));
+  }
+  return fmt::format("stats: no statistic's name contains '{}'{}", config::printable(name),
+                     did_you_mean(name, names));
+}
+
+}  // namespace
+
 int run_stats(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "stats [options]";
   syntax.summary = "Lists the statistics of a run: name, unit and meaning.";
   syntax.options.add_options()("explain", po::value<std::string>()->default_value(""),
-                               "only names that start so, such as l1 or stalls.wait")("json", "as JSON")(
-      "markdown", "docs/stats.md")("schema", "docs/stats.schema.json, the JSON Schema of stats.json");
+                               "only names that start so, with their group or without: l1, stalls.wait, "
+                               "short_scoreboard")("json", "as JSON")("markdown", "docs/stats.md")(
+      "schema", "docs/stats.schema.json, the JSON Schema of stats.json");
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
   if (values->count("markdown")) {
@@ -31,10 +47,9 @@ int run_stats(int argc, char** argv) {
     print_out("{}", stats::json_schema());
     return kDone;
   }
-  const std::string prefix = (*values)["explain"].as<std::string>();
-  const std::string text = stats::explain(prefix);
-  if (text.empty()) throw UserError(fmt::format("stats: no statistic's name starts with '{}'", prefix));
-  print_out("{}", values->count("json") ? stats::descriptors_json(prefix) : text);
+  const std::string name = (*values)["explain"].as<std::string>();
+  if (stats::find_statistics(name).empty()) throw UserError(unknown(name));
+  print_out("{}", values->count("json") ? stats::descriptors_json(name) : stats::explain(name));
   return kDone;
 }
 

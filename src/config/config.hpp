@@ -30,6 +30,9 @@ namespace lockstep::config {
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                                 const std::vector<std::string>& overrides);
 
+/// The error where a GPU is named that is neither a model nor a file: lists the models, and suggests one.
+[[nodiscard]] std::string unknown_gpu(const std::string& name);
+
 /// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
 [[nodiscard]] std::string to_ini(const GpuConfig& config);
 

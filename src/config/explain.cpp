@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <span>
 
 #include "config/config.hpp"
 #include "config/network_fields.hpp"
@@ -67,13 +69,41 @@ bool belongs(std::string_view key, std::string_view wanted) {
   return wanted.empty() || key == wanted || (key.starts_with(wanted) && key[wanted.size()] == '.');
 }
 
-std::string unknown(const std::string& wanted) {
+/// Parameters with the text in their names.
+std::vector<std::string_view> containing(std::string_view text) {
+  const auto same = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::vector<std::string_view> found;
+  for (const Parameter& p : schema()) {
+    const std::string_view key = p.key;
+    if (std::search(key.begin(), key.end(), text.begin(), text.end(), same) != key.end())
+      found.push_back(key);
+  }
+  return found;
+}
+
+/// "; did you mean 'a'?" or "; did you mean one of a, b (and 7 more)?"; "" where no parameter is near.
+std::string meant(const std::string& wanted) {
+  constexpr std::size_t kShortest = 2, kMost = 8;
+  const auto candidates = wanted.size() < kShortest ? std::vector<std::string_view>{} : containing(wanted);
+  if (candidates.size() > 1) {
+    const std::size_t shown = std::min(candidates.size(), kMost);
+    const std::span<const std::string_view> first(candidates.data(), shown);
+    const std::string more = fmt::format(" (and {} more)", candidates.size() - shown);
+    return fmt::format("; did you mean one of {}{}?", list_of(first), shown < candidates.size() ? more : "");
+  }
+  if (!candidates.empty()) return suggestion(candidates[0], candidates);
   std::vector<std::string_view> names;
   for (const Parameter& p : schema()) {
     names.push_back(p.key);
     names.push_back(group_of(p.key));
   }
-  return fmt::format("no parameter or group '{}'{}", printable(wanted), key_suggestion(wanted, names));
+  return key_suggestion(wanted, names);
+}
+
+std::string unknown(const std::string& wanted) {
+  return fmt::format("no parameter or group '{}'{}", printable(wanted), meant(wanted));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "config/ini.hpp"
 #include "config/products.hpp"
 #include "config/suggest.hpp"
+#include "config/system_config.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
 
@@ -18,17 +19,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string product_list() {
-  std::string list;
-  for (const Product& p : products()) list.append(list.empty() ? "" : ", ").append(p.name);
-  return list;
+std::vector<std::string_view> names_of(std::span<const Product> list) {
+  std::vector<std::string_view> names;
+  for (const Product& p : list) names.push_back(p.name);
+  return names;
 }
 
-std::string unknown_gpu(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Product& p : products()) names.push_back(p.name);
-  return fmt::format("'{}' is neither a GPU model ({}) nor a file{}", printable(name), product_list(),
-                     suggestion(name, names));
+/// Of a name that might have been a system's, too.
+std::string unknown_machine(const std::string& name) {
+  std::vector<std::string_view> names = names_of(products());
+  const std::vector<std::string_view> of_systems = names_of(systems());
+  if (is_system(name))
+    return fmt::format("'{}' is a system, expected a GPU model ({}) or a file", name, list_of(names));
+  const std::string gpus = list_of(names);
+  names.insert(names.end(), of_systems.begin(), of_systems.end());
+  return fmt::format("'{}' is neither a GPU model ({}), a system ({}) nor a file{}", printable(name), gpus,
+                     list_of(of_systems), suggestion(name, names));
 }
 
 bool is_product(std::string_view name) {
@@ -116,7 +122,7 @@ std::vector<Assignment> load_all(const std::string& name_or_file) {
   } else if (fs::exists(name_or_file, error)) {
     loader.file(name_or_file);
   } else {
-    throw UserError(unknown_gpu(name_or_file));
+    throw UserError(unknown_machine(name_or_file));
   }
   return loader.take();
 }
@@ -192,6 +198,12 @@ void check(const Resolved& resolved) {
 }
 
 }  // namespace
+
+std::string unknown_gpu(const std::string& name) {
+  const std::vector<std::string_view> gpus = names_of(products());
+  return fmt::format("'{}' is neither a GPU model ({}) nor a file{}", printable(name), list_of(gpus),
+                     suggestion(name, gpus));
+}
 
 std::vector<std::string> product_names() {
   std::vector<std::string> names;

@@ -68,11 +68,11 @@ Rows tlb_rows() {
   using G = TlbGroup;
   return {
       integer("tlb.miss_latency", M::kCoreCycles, 0, 65536,
-              "what an SM's first access to 2 MB of device memory takes longer than those that follow; 0 = "
+              "what an SM's first access to 2 MiB of device memory takes longer than those that follow; 0 = "
               "nothing",
               tlb<&G::miss_latency>()),
       integer("tlb.pages", M::kNone, 1, 1048576,
-              "such blocks of 2 MB that an SM knows at a time, the first that came goes; "
+              "such blocks of 2 MiB that an SM knows at a time, the first that came goes; "
               "launch.cache_control = all: each kernel begins with none",
               tlb<&G::pages>()),
   };

@@ -169,6 +169,12 @@ std::string_view key_named(std::string_view text, std::span<const std::string_vi
 
 }  // namespace
 
+std::string list_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (const std::string_view name : names) list.append(list.empty() ? "" : ", ").append(name);
+  return list;
+}
+
 std::string suggestion(std::string_view text, std::span<const std::string_view> candidates) {
   return text.size() > kLongest ? "" : question(nearest_spelling(text, candidates));
 }

@@ -8,6 +8,9 @@
 
 namespace lockstep::config {
 
+/// "a, b, c".
+[[nodiscard]] std::string list_of(std::span<const std::string_view> names);
+
 /// "; did you mean 'l1.ways'?", or empty where no candidate is near. For names of one word: by edit distance.
 [[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string_view> candidates);
 

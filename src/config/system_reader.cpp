@@ -158,6 +158,7 @@ class SystemReader {
       const fs::path beside = folder_ / product;
       std::error_code error;
       const bool is_file = !embedded_ini(product) && fs::exists(beside, error);
+      if (!is_file && !embedded_ini(product)) throw UserError(unknown_gpu(product));
       const GpuConfig device = resolve(is_file ? beside.string() : product, device_values_, *overrides_);
       if (to_->devices.size() + count > kMaxDevices)
         throw UserError(fmt::format("more than {} devices", kMaxDevices));

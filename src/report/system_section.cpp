@@ -7,6 +7,7 @@
 #include "plot/ticks.hpp"
 #include "report/html.hpp"
 #include "report/sections.hpp"
+#include "util/size.hpp"
 #include "uvm/counter_table.hpp"
 
 namespace lockstep::report {
@@ -40,6 +41,8 @@ std::string copies(const Run& run) {
   return html;
 }
 
+std::string size_of(double bytes) { return size_text(static_cast<std::uint64_t>(bytes)); }
+
 std::string managed(const Run& run) {
   std::string html;
   for (const Values& device : run.managed) {
@@ -49,12 +52,11 @@ std::string managed(const Run& run) {
         rows.push_back({text_cell(row.name), number_cell(value), text_cell(row.unit), text_cell(row.help)});
     if (device.has("device")) html += heading(3, fmt::format("Device {:.0f}", device.number("device")));
     html += paragraph(fmt::format(
-        "{} far faults; {}B came to the device in {} transfers, {}B went back; at most {}B of {}B were "
+        "{} far faults; {} came to the device in {} transfers, {} went back; at most {} of {} were "
         "resident.",
-        plot::number(device.number("faults")), plot::number(device.number("bytes_to_device")),
-        plot::number(device.number("transfers")), plot::number(device.number("bytes_to_host")),
-        plot::number(device.number("peak_resident_pages") * 4096),
-        plot::number(device.number("device_bytes"))));
+        plot::number(device.number("faults")), size_of(device.number("bytes_to_device")),
+        plot::number(device.number("transfers")), size_of(device.number("bytes_to_host")),
+        size_of(device.number("peak_resident_pages") * 4096), size_of(device.number("device_bytes"))));
     html += folded(
         "All counters",
         table({{"counter", "", false}, {"value", ""}, {"unit", "", false}, {"meaning", "", false}}, rows),

@@ -299,7 +299,7 @@ constexpr std::string_view kManagedPreface = R"(
 ## Managed memory
 
 With `lockstep run --managed` stats.json has `managed`: counters of the whole run, after `allocations`, `footprint_bytes`
-(rounded up to trees of 64 KB to 2 MB), `device_bytes` (device memory for managed pages), `kernel_cycles` (sum over
+(rounded up to trees of 64 KiB to 2 MiB), `device_bytes` (device memory for managed pages), `kernel_cycles` (sum over
 kernels), `added_fault_cycles` (`uvm.fault_cost = additive`: fault handling that the simulated time does not contain) and
 `kernel_and_fault_cycles`, the sum of both. `by_allocation` has for each allocation `transfers` to the device, the
 `faulted_pages` among them, `bytes_to_device`, `write_backs`, `bytes_to_host` and `evictions` (runs of pages that left to
@@ -336,7 +336,7 @@ A run with `-o OUT` writes
 | file | what |
 |---|---|
 | `stats.json` | everything below, per kernel and in total; the same bytes for every host, thread count, schedule and window |
-| `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot |
+| `stats.csv` | a row for each launch of a kernel; nested names are joined by a dot. `tools/lockstep_stats.py` makes pandas data frames of results |
 | `intervals.csv` | with `--interval N`: one row per interval, counters as differences to the row before |
 | `config.ini` | the resolved configuration, of several devices the first one's; `-c OUT/config.ini` runs it again |
 | `system.ini` | of several devices: the system; `-c OUT/system.ini` runs it again, with GPU models as they ship |
@@ -417,18 +417,6 @@ std::string markdown() {
   text += kManagedPreface;
   text += kTableHead;
   for (const uvm::CounterRow& row : uvm::counter_rows()) text += table_row(row);
-  return text;
-}
-
-std::string explain(std::string_view prefix) {
-  std::string text;
-  const auto line = [&](const auto& row) {
-    if (row.name.substr(0, prefix.size()) != prefix) return;
-    text += fmt::format("{:<28} {:<20} {}\n", row.name, row.unit, row.help);
-  };
-  for (const FieldHelp& field : kKernelFields) line(field);
-  for (const Descriptor& d : kCounters) line(d);
-  for (const uvm::CounterRow& row : uvm::counter_rows()) line(row);
   return text;
 }
 

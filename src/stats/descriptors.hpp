@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stats/counters.hpp"
 
@@ -44,10 +45,15 @@ struct FieldHelp {
 /// some.
 [[nodiscard]] std::string json_schema();
 
-/// As explain(), as JSON: {"schema":1,"statistics":[{"name":...,"unit":...,"help":...}]}.
-[[nodiscard]] std::string descriptors_json(std::string_view prefix);
+/// The statistics that `name` may mean: those whose names start with it ("l1", "stalls.wait"); where there
+/// are none, those whose names start with it behind their group ("short_scoreboard"); and if there are none
+/// of these either, those with it anywhere ("scoreboard"). All for "".
+[[nodiscard]] std::vector<FieldHelp> find_statistics(std::string_view name);
 
-/// Lines "name  unit  help" of the counters whose name starts with `prefix`; empty text when there is none.
-[[nodiscard]] std::string explain(std::string_view prefix);
+/// Lines "name  unit  help" of those; empty text when there are none.
+[[nodiscard]] std::string explain(std::string_view name);
+
+/// As explain(), as JSON: {"schema":1,"statistics":[{"name":...,"unit":...,"help":...}]}.
+[[nodiscard]] std::string descriptors_json(std::string_view name);
 
 }  // namespace lockstep::stats

@@ -25,7 +25,8 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-" : fmt::format("{:.1f}", 100 * quotient(part, whole));
 }
 
-/// The heaviest reason and its share of the cycles in which warps were there but none issued.
+/// The most frequent reason, and its share of the sub-core cycles in which warps were resident but none
+/// issued.
 std::string top_stall(const KernelCounters& counters) {
   const auto& stalls = counters.sm.stalls;
   std::uint64_t stalled = 0;
@@ -99,8 +100,9 @@ std::string launch_table(const RunReport& report, const std::vector<Group>& grou
   std::string text = fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}  {}\n",
                                  report.system ? "gpu/" : "id", "kernel", width, "cycles", "time us", "IPC",
                                  "L1 %", "L2 %", "DRAM", "warps", "top stall");
-  text += fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}\n", report.system ? "id" : "",
-                      "", width, "", "", "", "hit", "hit", "GB/s", "/sub");
+  text +=
+      fmt::format("{:>5} {:<{}} {:>11} {:>9} {:>6} {:>5} {:>5} {:>7} {:>5}  {}\n", report.system ? "id" : "",
+                  "", width, "", "", "", "hit", "hit", "GB/s", "/sub", "% of stalls");
   for (const KernelResult& kernel : report.kernels) {
     const std::string id =
         report.system ? fmt::format("{}/{}", kernel.device, kernel.id) : std::to_string(kernel.id);
@@ -140,7 +142,7 @@ std::string group_table(const RunReport& report, std::vector<Group> groups, cons
   for (const KernelResult& kernel : report.kernels) sum.take(kernel);
   std::string text =
       fmt::format("{:<{}} {:>8} {:>10} {:>6} {:>9} {:>9} {:>9} {:>6}  {}\n", "kernel", width, "launches",
-                  "total us", "time %", "mean us", "min us", "max us", "IPC", "top stall");
+                  "total us", "time %", "mean us", "min us", "max us", "IPC", "top stall, % of stalls");
   Cycle left = sum.cycles;
   for (std::size_t i = 0; i < shown; ++i) {
     left -= groups[i].cycles;

@@ -325,16 +325,4 @@ std::string json_schema() {
   return root.dump(1) + "\n";
 }
 
-std::string descriptors_json(std::string_view prefix) {
-  Json all = Json::array();
-  const auto add = [&](const auto& row) {
-    if (row.name.substr(0, prefix.size()) != prefix) return;
-    all.push_back({{"name", row.name}, {"unit", row.unit}, {"help", row.help}});
-  };
-  for (const FieldHelp& field : kernel_fields()) add(field);
-  for (const Descriptor& d : descriptors()) add(d);
-  for (const uvm::CounterRow& row : uvm::counter_rows()) add(row);
-  return Json{{"schema", 1}, {"statistics", std::move(all)}}.dump(1) + "\n";
-}
-
 }  // namespace lockstep::stats

@@ -12,6 +12,7 @@
 #include "stats/kernel_table.hpp"
 #include "stats/report.hpp"
 #include "stats/text.hpp"
+#include "util/size.hpp"
 #include "uvm/page_set.hpp"
 
 namespace lockstep::stats {
@@ -30,12 +31,11 @@ std::string copies_line(const RunReport& report) {
                                      : within) += copy.bytes;
     cycles += copy.cycles;
   }
-  std::string on_device =
-      within ? fmt::format(", {}B within the device", scaled(static_cast<double>(within))) : "";
-  if (between) on_device += fmt::format(", {}B between devices", scaled(static_cast<double>(between)));
-  return fmt::format("copies: {}, {}B to the device, {}B to the host{}, {} us\n",
-                     grouped(report.copies.size()), scaled(static_cast<double>(to_device)),
-                     scaled(static_cast<double>(to_host)), on_device, microseconds(cycles, report.core_khz));
+  std::string on_device = within ? fmt::format(", {} within the device", size_text(within)) : "";
+  if (between) on_device += fmt::format(", {} between devices", size_text(between));
+  return fmt::format("copies: {}, {} to the device, {} to the host{}, {} us\n", grouped(report.copies.size()),
+                     size_text(to_device), size_text(to_host), on_device,
+                     microseconds(cycles, report.core_khz));
 }
 
 /// How busy the links of each kind are, one direction at a time.
@@ -70,8 +70,8 @@ std::string link_lines(const RunReport& report) {
   };
   for (std::size_t i = 0; i < std::min(kListed, links.size()) && links[i].bytes > 0; ++i) {
     const LinkResult& link = links[i];
-    text += fmt::format("link {} to {} ({} {}): {}B data, busy {:.1f} %\n", link.from, link.to, link.count,
-                        link.kind, scaled(static_cast<double>(link.data_bytes)), share(link));
+    text += fmt::format("link {} to {} ({} {}): {} data, busy {:.1f} %\n", link.from, link.to, link.count,
+                        link.kind, size_text(link.data_bytes), share(link));
   }
   if (links.size() > kListed && links[kListed].bytes > 0)
     text += fmt::format(
@@ -107,11 +107,10 @@ std::string energy_line(const RunReport& report) {
 
 std::string managed_line(const ManagedReport& m, const std::string& who) {
   const uvm::Counters& c = m.counters.gmmu;
-  return fmt::format("{}: {}B of {}B on the device, {} far faults, {}B in, {}B out, {} pages thrashed", who,
-                     scaled(static_cast<double>(c.peak_resident_pages) * uvm::kPageBytes),
-                     scaled(static_cast<double>(m.device_bytes)), grouped(c.faults),
-                     scaled(static_cast<double>(c.bytes_to_device)),
-                     scaled(static_cast<double>(c.bytes_to_host)), grouped(c.thrashed_pages));
+  return fmt::format("{}: {} of {} on the device, {} far faults, {} in, {} out, {} pages thrashed", who,
+                     size_text(c.peak_resident_pages * uvm::kPageBytes), size_text(m.device_bytes),
+                     grouped(c.faults), size_text(c.bytes_to_device), size_text(c.bytes_to_host),
+                     grouped(c.thrashed_pages));
 }
 
 /// With several devices, also what came from the others.
@@ -124,7 +123,7 @@ std::string managed_lines(const RunReport& report) {
     std::uint64_t pages = 0;
     for (const uvm::PeerPages& p : m.peers) pages += p.in + p.copies_in;
     text += managed_line(m, fmt::format("managed, device {}", d)) +
-            fmt::format(", {}B from other devices\n", scaled(static_cast<double>(pages) * uvm::kPageBytes));
+            fmt::format(", {} from other devices\n", size_text(pages * uvm::kPageBytes));
   }
   return text;
 }
@@ -163,11 +162,11 @@ std::string sampling_lines(const RunReport& report) {
 
 std::string speed_line(const HostReport& host) {
   if (host.wall_seconds <= 0) return "";
-  return fmt::format("speed: {:.2f} s on {} thread{}, {} warp inst/s, {} cycles/s, {}B memory\n",
+  return fmt::format("speed: {:.2f} s on {} thread{}, {} warp inst/s, {} cycles/s, {} memory\n",
                      host.wall_seconds, host.threads, host.threads == 1 ? "" : "s",
                      scaled(static_cast<double>(host.warp_instructions) / host.wall_seconds),
                      scaled(static_cast<double>(host.cycles) / host.wall_seconds),
-                     scaled(static_cast<double>(host.peak_rss_bytes)));
+                     size_text(host.peak_rss_bytes));
 }
 
 std::string warnings(const RunReport& report) {

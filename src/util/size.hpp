@@ -1,6 +1,8 @@
 // Units of sizes in bytes, as people write them.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace lockstep {
@@ -29,5 +31,8 @@ inline constexpr SizeUnit kSizeUnits[] = {{"B", 0}, {"KiB", 10}, {"MiB", 20}, {"
   }
   return nullptr;
 }
+
+/// "832.0 KiB", "12 B": with one decimal, in the largest unit of which there is one.
+[[nodiscard]] std::string size_text(std::uint64_t bytes);
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@ namespace lockstep::uvm {
 /// UVMSmart's policy 4: ascending by accesses of the tree, then those only read before those
 /// written, then by time.
 constinit const EvictionPolicy kLfuTree{
-    "lfu_2m", "the least frequently used 2 MB", EvictUnit::kTree, true,
+    "lfu_2m", "the least frequently used 2 MiB", EvictUnit::kTree, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random&) {
       struct Entry {
         std::uint32_t accesses;

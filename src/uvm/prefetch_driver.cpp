@@ -2,7 +2,7 @@
 
 namespace lockstep::uvm {
 
-/// The driver's rule (open-gpu-kernel-modules, uvm_perf_prefetch.c): each faulting 64 KB is filled;
+/// The driver's rule (open-gpu-kernel-modules, uvm_perf_prefetch.c): each faulting 64 KiB is filled;
 /// then from each faulting page upwards, the largest subtree of which more than the threshold is resident or
 /// wanted. No cascade, only ancestors of faulting pages.
 constinit const PrefetchPolicy kDriverPrefetch{

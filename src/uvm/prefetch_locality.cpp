@@ -5,14 +5,14 @@
 namespace lockstep::uvm {
 namespace {
 
-constexpr unsigned kPages = 128;  // 512 KB
+constexpr unsigned kPages = 128;  // 512 KiB
 
 }  // namespace
 
 /// Zheng et al., "Towards high performance paged memory for GPUs", HPCA 2016: 128 consecutive pages from the
-/// faulting one. They end with the tree, because no transfer crosses 2 MB.
+/// faulting one. They end with the tree, because no transfer crosses 2 MiB.
 constinit const PrefetchPolicy kLocalityPrefetch{
-    "locality", "512 KB from each faulting page (Zheng et al., HPCA 2016)",
+    "locality", "512 KiB from each faulting page (Zheng et al., HPCA 2016)",
     [](const Tree& tree, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {
       PageSet list;
       faults.for_each(

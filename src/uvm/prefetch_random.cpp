@@ -6,7 +6,7 @@ namespace lockstep::uvm {
 /// chosen already. A page that faults in the same set may be drawn: it then travels once, with the first list
 /// that has it.
 constinit const PrefetchPolicy kRandomPrefetch{
-    "random", "one random page of the same 2 MB beside each faulting one",
+    "random", "one random page of the same 2 MiB beside each faulting one",
     [](const Tree& tree, const PageSet& faults, PrefetchContext& context, std::vector<PageSet>& lists) {
       PageSet chosen;
       faults.for_each([&](unsigned page) {

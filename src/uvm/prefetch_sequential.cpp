@@ -2,9 +2,9 @@
 
 namespace lockstep::uvm {
 
-/// UVMSmart: the 64 KB leaf of each faulting page, one list for the tree.
+/// UVMSmart: the 64 KiB leaf of each faulting page, one list for the tree.
 constinit const PrefetchPolicy kSequentialPrefetch{
-    "sequential", "the 64 KB around each faulting page",
+    "sequential", "the 64 KiB around each faulting page",
     [](const Tree&, const PageSet& faults, PrefetchContext&, std::vector<PageSet>& lists) {
       PageSet list;
       faults.for_each([&](unsigned page) { list |= PageSet::leaf(page / kPagesPerLeaf); });

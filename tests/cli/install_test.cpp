@@ -58,6 +58,35 @@ TEST_CASE("an installation runs traces and programs, moved or linked to as well"
   CHECK_THAT(slurp(moved + "/share/man/man1/lockstep-run.1"), Catch::Contains("\\-\\-max\\-cycles"));
 }
 
+TEST_CASE("the Debian package has all that the program needs, and asks for no MPI", "[long]") {
+  if (!fs::exists("/usr/bin/dpkg-shlibdeps")) {
+    WARN("not on Debian, or without dpkg-dev: no package is made");
+    return;
+  }
+  const Folder folder;
+  const auto output_of = [&](const std::string& program, std::vector<std::string> arguments) {
+    const Finished done =
+        run(Launch{.arguments = std::move(arguments), .folder = folder.path(), .program = program});
+    INFO(done.out << done.err);
+    REQUIRE(done.code == 0);
+    return done.out;
+  };
+  output_of(LOCKSTEP_CPACK, {"-G", "DEB", "--config", LOCKSTEP_BUILD_DIR "/CPackConfig.cmake", "-B",
+                             folder / "packages", "-D", "CPACK_COMPONENTS_ALL=program"});
+  std::vector<std::string> made;
+  for (const auto& entry : fs::directory_iterator(folder / "packages"))
+    if (entry.path().extension() == ".deb") made.push_back(entry.path());
+  REQUIRE(made.size() == 1);
+  const std::string depends = output_of("/usr/bin/dpkg-deb", {"-f", made[0], "Depends"});
+  for (const char* needed : {"libboost-program-options", "libfmt", "libzstd", "libstdc++6"})
+    CHECK_THAT(depends, Catch::Contains(needed));
+  CHECK_THAT(depends, !Catch::Contains("mpi"));
+  const std::string unpacked = folder / "unpacked";
+  output_of("/usr/bin/dpkg-deb", {"-x", made[0], unpacked});
+  write_trace(folder / "trace", {});
+  check_works(unpacked + "/usr/bin/lockstep", fs::canonical(unpacked).string() + "/usr/lib/lockstep", folder);
+}
+
 TEST_CASE("A program is built around the installed library, and simulates what `lockstep run` does",
           "[long]") {
   const Folder folder;

@@ -134,7 +134,7 @@ TEST_CASE("A folder for each device is one run of a system; threads change no by
   const Finished one = simulate("1", "x"), three = simulate("3", "y");
   REQUIRE(one.code == 0);
   CHECK_THAT(one.out, Contains("a+b") && Contains("dgx_a100, 8 devices") &&
-                          Contains("link gpu0 to nvswitch") && Contains("32.8kB data"));
+                          Contains("link gpu0 to nvswitch") && Contains("32.0 KiB data"));
   CHECK((slurp(folder / "x/stats.json") == slurp(folder / "y/stats.json")));
   // Device 1 reads two arrays of 48 CTAs * 256 threads * 4 bytes; of the first 32,768 bytes are in its L2.
   const auto reads = column(slurp(folder / "x/stats.csv"), "dram.reads");
@@ -159,7 +159,7 @@ TEST_CASE("Systems are listed and printed; what does not fit them is refused") {
   refused({"run", traces, "--gpus", "65"}, "--gpus");
   refused({"run", traces, "--gpus", "0"}, "--gpus");
   refused({"config", "dgx_a100", "--explain", "l1"}, "--explain");
-  refused({"run", traces, "-c", "dgx_a1000"}, "neither a GPU model");
+  refused({"run", traces, "-c", "dgx_a1000"}, "did you mean 'dgx_a100'?");
   refused({"run", traces, "-c", "pcie_4", "--accelsim-stats"}, "Accel-Sim has one");
   refused({"run", "--device", "0"}, "found '0', expected N=FOLDER");
   refused({"run", "--device", "x=" + traces}, "--device: found 'x', expected a whole number from 0 to 15");

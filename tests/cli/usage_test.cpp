@@ -56,7 +56,8 @@ TEST_CASE("missing and surplus arguments are refused") {
   check_refused({"run", "a", "b"}, {"run: too many arguments"});
   check_refused({"compare", "a"}, {"compare: B is missing"});
   check_refused({"run", "x", "--threads"}, {"--threads"});
-  check_refused({"stats", "--explain", "nothing"}, {"no statistic's name starts with 'nothing'"});
+  check_refused({"stats", "--explain", "nothing"}, {"no statistic's name contains 'nothing'"});
+  check_refused({"stats", "--explain", "short_scorebord"}, {"did you mean 'short_scoreboard'?"});
 }
 
 TEST_CASE("option values are checked") {

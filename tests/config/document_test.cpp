@@ -70,6 +70,13 @@ TEST_CASE("a group is explained key by key, nothing else") {
   CHECK(error_of([&] { (void)explain("l3", c); }).starts_with("no parameter or group 'l3'; did you mean '"));
   CHECK(error_of([&] { (void)explain("l1.byte", c); }) ==
         "no parameter or group 'l1.byte'; did you mean 'l1.bytes'?");
+  CHECK(error_of([&] { (void)explain("hit_lat", c); }) ==
+        "no parameter or group 'hit_lat'; did you mean 'l1.hit_latency'?");
+  CHECK(error_of([&] { (void)explain("trcd", c); }) ==
+        "no parameter or group 'trcd'; did you mean 'dram.tRCD'?");
+  CHECK(error_of([&] { (void)explain("shuffle", c); }) ==
+        "no parameter or group 'shuffle'; did you mean one of mio.shuffle_latency, mio.shuffle_interval?");
+  CHECK_THAT(error_of([&] { (void)explain("latency", c); }), Catch::Matches(".* \\(and [0-9]+ more\\)\\?"));
 }
 
 TEST_CASE("each value says where it was set, and the comment there") {

@@ -170,9 +170,16 @@ TEST_CASE("missing, unreadable and misspelt GPUs") {
   const std::string list =
       "is neither a GPU model (v100, rtx3080ti, a100, h100_pcie, v100_sxm2, qv100, gtx1080ti, rtx2080ti, "
       "rtxa6000, "
-      "h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100) nor a file";
+      "h100_sxm, gh200, h200, rtx4090, l40, rtx3070, t4, sst_v100, sst_p100), a system (dgx_a100, "
+      "hgx_a100_4, "
+      "dgx_h100, gh200_4, dgx1_v100, pcie_4, compnet_8, compnet_64, compnet_apu_8, h100_nodes) nor a file";
   CHECK(error_of([] { (void)resolve("v10"); }) == "'v10' " + list + "; did you mean 'v100'?");
   CHECK(error_of([] { (void)resolve("h100"); }) == "'h100' " + list + "; did you mean 'h100_pcie'?");
+  CHECK(error_of([] { (void)resolve("dgx_a10"); }) == "'dgx_a10' " + list + "; did you mean 'dgx_a100'?");
+  CHECK(error_of([] { (void)resolve("compnet8"); }) == "'compnet8' " + list + "; did you mean 'compnet_8'?");
+  CHECK(error_of([] {
+          (void)resolve("dgx_a100");
+        }).starts_with("'dgx_a100' is a system, expected a GPU model ("));
   CHECK(error_of([] { (void)resolve("/no/such/file.ini"); }) == "'/no/such/file.ini' " + list);
   CHECK(error_of([] { (void)resolve(""); }) == "'' " + list);
   CHECK(error_of([] { (void)resolve("common"); }).find(list) != std::string::npos);

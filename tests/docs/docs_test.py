@@ -128,6 +128,30 @@ class Names(unittest.TestCase):
 LEAST_ANSWERS = 20
 
 
+class Instructions(unittest.TestCase):
+    def test_table_of_fixed_latencies(self):
+        """docs/instructions.md against the opcode table, the classes' names and the V100's page."""
+        classes = dict(re.findall(r"^OP\((\w+), (\w+),", read("src/trace/opcodes_table.inc"), re.M))
+        names = dict(re.findall(r'\{OpClass::(\w+), "(\w+)"', read("src/config/schema_pipes.cpp")))
+        v100 = read("docs/config/v100.md")
+        table = read("docs/instructions.md").split("<!-- fixed")[1].split("<!-- end -->")[0]
+        rows = re.findall(r"^\| ([A-Z0-9, ]+) \| `pipe\.(\w+)` \| (\w+) \| (\d+) \| (\d+) \|$", table, re.M)
+        self.assertGreaterEqual(len(rows), 12)
+        for opcodes, pipe, unit, latency, interval in rows:
+            with self.subTest(pipe=pipe):
+                self.assertEqual({names[classes[opcode]] for opcode in opcodes.split(", ")}, {pipe})
+                values = dict(re.findall(r"^\| `(\w+)` \| (\w+)", v100.split(f"## pipe.{pipe}\n")[1].split("\n## ")[0], re.M))
+                self.assertEqual((unit, latency, interval), (values["units"], values["latency"], values["interval"]))
+
+    def test_every_stall_has_a_place(self):
+        page = read("docs/instructions.md")
+        stalls = re.findall(r'Descriptor\{"stalls\.(\w+)"', read("src/stats/descriptors.cpp"))
+        self.assertGreaterEqual(len(stalls), 14)
+        for stall in stalls:
+            with self.subTest(stall=stall):
+                self.assertIn(f"`{stall}`", page)
+
+
 class Generated(unittest.TestCase):
     def test_summaries(self):
         """docs/accuracy.md and docs/speed.md say what the pages of docs/results say."""

@@ -6,7 +6,7 @@ namespace lockstep::uvm {
 /// room.
 extern const EvictionPolicy kNewestTree;
 constinit const EvictionPolicy kNewestTree{
-    "mru_2m", "the most recently used 2 MB", EvictUnit::kTree, true,
+    "mru_2m", "the most recently used 2 MiB", EvictUnit::kTree, true,
     [](const EvictionList& list, const PageTable& table, const EvictionRules& rules, Random&) {
       std::optional<Victim> newest;
       (void)list.walk(list.reserved(rules), [&](TreeIndex tree, const PageSet& unit) {

@@ -70,4 +70,19 @@ TEST_CASE("explain lists by prefix") {
   CHECK(explain("nothing").empty());
 }
 
+TEST_CASE("explain finds a name without its group, and parts of names where nothing else fits") {
+  const auto names = [](std::string_view wanted) {
+    std::vector<std::string> found;
+    for (const FieldHelp& row : find_statistics(wanted)) found.emplace_back(row.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names("short_scoreboard") == Names{"stalls.short_scoreboard"});
+  CHECK(names("scoreboard") == Names{"stalls.short_scoreboard", "stalls.long_scoreboard"});
+  CHECK(names("row_hits") == Names{"dram.row_hits"});
+  CHECK(names("stalls.short") == names("short_score"));
+  CHECK(explain("short_scoreboard") == explain("stalls.short_scoreboard"));
+  CHECK(descriptors_json("short_scoreboard") == descriptors_json("stalls.short_scoreboard"));
+}
+
 }  // namespace lockstep::stats

@@ -8,7 +8,7 @@ EVERY = 8
 
 
 def crossing(rows, level):
-    """Footprint in kB at which the latency passes `level` for good, on a logarithmic scale; None where it does not."""
+    """Footprint in KiB at which the latency passes `level` for good, on a logarithmic scale; None where it does not."""
     above = [i for i in range(1, len(rows)) if rows[i - 1][1] < level <= rows[i][1]]
     if not above:
         return None
@@ -47,7 +47,7 @@ def plateaus_and_transitions(page, machine, table):
     for (name, m0, o0), (_, m1, o1) in zip(plateaus, plateaus[1:]):
         places = crossing(measured, (m0 + m1) / 2), crossing(ours, (o0 + o1) / 2)
         if None not in places:
-            rows.append([f"end of {name}", *(f"{p:,.0f} kB" for p in places),
+            rows.append([f"end of {name}", *(f"{p:,.0f} KiB" for p in places),
                          steps_between([x for x, _ in measured], *places)])
     page.table(["middle of the transition", "measured", "Lockstep", "footprints of the table between"], rows)
 

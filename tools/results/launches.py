@@ -55,7 +55,7 @@ def write_copies(context, page):
     page.text("`cudaMemcpy` to a V100 over PCIe (te42kyfo/gpu-benches @1c36d509, v100_pcie_memcpy_um.csv; us from its rates, which have two",
               f"digits for small sizes), one after the other. `host.copy_start_ns` is 0 unless it is set; {COPY_START} are what the rows to derive",
               "from have beside their bytes and what the model's copies take anyway.")
-    page.table(["KB", "simulated us", f"with `host.copy_start_ns={COPY_START}`", "measured us", "error", "row"], rows)
+    page.table(["KiB", "simulated us", f"with `host.copy_start_ns={COPY_START}`", "measured us", "error", "row"], rows)
 
 
 def write(context, page):

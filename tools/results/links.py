@@ -82,10 +82,10 @@ def write_point_to_point(context, page):
         if not good:
             outside.append(f"{system}, {what}: {error}")
     page.text(f"`examples/p2p_bandwidth {MIB}` (the published programs copy 40 MB or 1 GiB). Errors are those to the nearest published",
-              "value. The goal is 10 % for bandwidth and 25 % for times. Derived: `port.copy_start_ps`, from the row of hgx_a100_4;",
+              "value. Derived: `port.copy_start_ps`, from the row of hgx_a100_4;",
               "headers of NVLink 4, from two H100 PCIe that are not in the table; the others are documented or say where they are from.")
     page.table(["system", "what", "simulated", "published", "error", "row", "source"], rows)
-    page.text("Outside of the goals: " + ("; ".join(outside) or "none") + ".")
+    page.text("More than 10 % off in bandwidth or 25 % in time: " + ("; ".join(outside) or "none") + ".")
 
 
 def bus(size, gpus, us):

@@ -88,11 +88,11 @@ def main(lab_):
         rate = 12 * n / (r.us * 1e3)
         what = f"footprint / memory {percent} %, {rate:.2f} GB/s (measured at 150 and at 300 %: {published:.1f})" if percent else \
             f"memory for all, pages on the host: {rate:.2f} GB/s (T4, cold: 4.2 to 4.9)"
-        bandwidths.append(f"triad of {megabytes:.0f} MB, {what}")
+        bandwidths.append(f"triad of {megabytes:.0f} MiB, {what}")
     lab_.table("host_link", ["Copies to the device, us, and what the models of migrations take. The measured ones hold some 30 us that",
                              "the runtime takes for any copy; the host's own time is none here. Managed triads, one pass: "
                              + "; ".join(bandwidths) + "."],
-               ["KB", "cudaMemcpy, us", "measured", "difference", "arctan", "table", "um_affine"], table)
+               ["KiB", "cudaMemcpy, us", "measured", "difference", "arctan", "table", "um_affine"], table)
     plot.lines(lab_.plot("host_link"), "cudaMemcpy to a V100, PCIe 3 x16", "us", "log2 of KB", series, logarithmic=True)
 
 

@@ -28,7 +28,7 @@ def main(lab_):
             series[key].append(ratio)
             rows.append([name, f"{percent} %", f"{ahead} %", f"{r.us:.0f}", f"{ratio:.1f}", published, lab.difference(ratio, published), r.uvm["transfers_4k"]])
     lab_.table("oversubscription", ["Ratio: to the time with memory for all."],
-               ["benchmark", "footprint / memory", "kept free", "us", "ratio", "published", "difference", "transfers of 4 KB"], rows)
+               ["benchmark", "footprint / memory", "kept free", "us", "ratio", "published", "difference", "transfers of 4 KiB"], rows)
     plot.bars(lab_.plot("oversubscription"), "LRU of 4 KB, no prefetcher when memory is short", "times slower", names, series,
               logarithmic=True)
 

@@ -19,7 +19,7 @@ def main(lab_):
         rates = [100 * r.uvm["l1_tlb_hits"] / r.uvm["l1_tlb_accesses"] for r in runs]
         rows.append([name + " " + " ".join(arguments), *[f"{x:.2f} %" for x in rates], f"{rates[0] - rates[1]:+.2f}",
                      *[r.cycles for r in runs], f"{100 * (runs[1].cycles / runs[0].cycles - 1):+.2f} %"])
-    lab_.table("shootdown", ["At 125 %, LRU of 4 KB. Published: entries give a higher hit rate (11 % on average), cycles hardly differ."],
+    lab_.table("shootdown", ["At 125 %, LRU of 4 KiB. Published: entries give a higher hit rate (11 % on average), cycles hardly differ."],
                ["program", "hit rate, entries", "everything", "difference", "cycles, entries", "everything", "difference"], rows)
 
 
