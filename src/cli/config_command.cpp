@@ -193,6 +193,9 @@ int run_config(int argc, char** argv) {
   const auto values = parse(argc, argv, config_syntax(with_product));
   if (!values) return kDone;
   check_combination(*values);
+  if (const std::string gpu = product_of(*values); config::find(gpu).parameter)
+    throw UserError(fmt::format(
+        "config: '{}' is a parameter, expected a GPU; --explain {} says what it means", gpu, gpu));
   const bool about_one = with_product || values->count("config") || values->count("set") ||
                          values->count("explain") || values->count("accelsim-config") ||
                          values->count("assumed");

@@ -27,27 +27,32 @@ std::string unknown(const std::string& name) {
 }  // namespace
 
 int run_stats(int argc, char** argv) {
+  const bool with_name = argc > 1 && argv[1][0] != '-';
   Syntax syntax;
-  syntax.usage = "stats [options]";
-  syntax.summary = "Lists the statistics of a run: name, unit and meaning.";
-  syntax.options.add_options()("explain", po::value<std::string>()->default_value(""),
-                               "only names that start so, with their group or without: l1, stalls.wait, "
-                               "short_scoreboard")("json", "as JSON")("markdown", "docs/stats.md")(
+  syntax.usage = "stats [NAME] [options]";
+  syntax.summary = "Lists the statistics of a run, or those that NAME means: name, unit and meaning.";
+  if (with_name) syntax.positionals = {"NAME"};
+  syntax.options.add_options()(
+      "explain", po::value<std::string>()->default_value(""),
+      "as NAME: the statistics whose names start so, with their group or without: l1, "
+      "stalls.wait, short_scoreboard")("json", "as JSON")("markdown", "docs/stats.md")(
       "schema", "docs/stats.schema.json, the JSON Schema of stats.json");
   const auto values = parse(argc, argv, syntax);
   if (!values) return kDone;
   if (values->count("markdown")) {
-    refuse_idle(*values, "stats", {"explain", "json", "schema"},
+    refuse_idle(*values, "stats", {"NAME", "explain", "json", "schema"},
                 "with --markdown, the page on all statistics");
     print_out("{}", stats::markdown());
     return kDone;
   }
   if (values->count("schema")) {
-    refuse_idle(*values, "stats", {"explain", "json"}, "with --schema, which is JSON and has all statistics");
+    refuse_idle(*values, "stats", {"NAME", "explain", "json"},
+                "with --schema, which is JSON and has all statistics");
     print_out("{}", stats::json_schema());
     return kDone;
   }
-  const std::string name = (*values)["explain"].as<std::string>();
+  if (with_name) refuse_idle(*values, "stats", {"explain"}, "with NAME: expected one of them");
+  const std::string name = (*values)[with_name ? "NAME" : "explain"].as<std::string>();
   if (stats::find_statistics(name).empty()) throw UserError(unknown(name));
   print_out("{}", values->count("json") ? stats::descriptors_json(name) : stats::explain(name));
   return kDone;

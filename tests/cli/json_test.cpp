@@ -127,6 +127,7 @@ TEST_CASE("--json of the other commands has what their text has") {
   CHECK(one["parameters"]["l1.bytes"]["place"] == "--set");
   CHECK(run({"config", "--explain", "l1.nothing", "--json"}).code == 2);
   const Json statistics = Json::parse(run({"stats", "--json", "--explain", "l1.hits"}).out);
+  CHECK(run({"stats", "l1.hits", "--json"}).out == run({"stats", "--json", "--explain", "l1.hits"}).out);
   REQUIRE(statistics["statistics"].size() == 1);
   CHECK(statistics["statistics"][0]["unit"] == "sectors");
   const std::string ptx = LOCKSTEP_SOURCE_DIR "/examples/ptx/vector_add.ptx";

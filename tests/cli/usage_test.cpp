@@ -58,6 +58,8 @@ TEST_CASE("missing and surplus arguments are refused") {
   check_refused({"run", "x", "--threads"}, {"--threads"});
   check_refused({"stats", "--explain", "nothing"}, {"no statistic's name contains 'nothing'"});
   check_refused({"stats", "--explain", "short_scorebord"}, {"did you mean 'short_scoreboard'?"});
+  check_refused({"stats", "l1.hits", "--explain", "l1.hits"}, {"--explain", "expected one of them"});
+  check_refused({"config", "l1.hit_latency"}, {"is a parameter", "--explain l1.hit_latency"});
 }
 
 TEST_CASE("option values are checked") {
