@@ -19,6 +19,11 @@ struct AgentLog {
   std::string name;        // of its row; empty: it has none
   bool process = false;    // its work are tasks
   net::OperationLog log;
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, node, name, process, log);
+  }
 };
 
 struct NetworkTimeline {

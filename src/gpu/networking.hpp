@@ -1,6 +1,7 @@
 // What serves the network requests of a system's kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -45,6 +46,15 @@ class Networking {
   // Between windows.
   [[nodiscard]] const std::vector<link::Wire>& wires(std::uint32_t node) const;
   [[nodiscard]] bool quiescent() const;
+  /// The state can be kept.
+  [[nodiscard]] bool at_rest() const {
+    return std::ranges::all_of(nics_, [](const auto& nic) { return nic->at_rest(); });
+  }
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(system_), a.given(base_khz_), a.given(news_latency_), a.given(ends_), pairs_,
+              nics_, hosts_, cores_, a.given(core_ids_), network_, a.given(post_), task_ends_, logs_);
+  }
   /// Grows with each operation that becomes complete or is dealt with.
   [[nodiscard]] std::uint64_t activity() const;
   void dump(std::string& out) const;

@@ -168,14 +168,10 @@ Plan plan_for(const Input& input, const RunOptions& options, config::SystemConfi
   return plan;
 }
 
-void check_keepable(const Input& input, const RunOptions& options, const config::SystemConfig& system) {
+void check_keepable(const Input& input, const RunOptions& options) {
   if (!options.checkpoint.wish && options.checkpoint.resume.empty()) return;
   if (input.program || options.sample)
     throw std::logic_error("the state of a program, or of a run by samples, cannot be kept");
-  if (system.nics > 0)
-    throw UserError(
-        fmt::format("--checkpoint, --resume: {} has NICs, whose state is not kept; expected a system without",
-                    system.name));
 }
 
 RankMap rank_map(const RunOptions& options) {
@@ -209,7 +205,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
       options.system ? *options.system : config::unlinked_system(options.config, 1);
   for (const config::GpuConfig& device : asked.devices) check_limits(device);
   config::SystemConfig machine = asked;
-  check_keepable(input, options, machine);
+  check_keepable(input, options);
   Plan plan = plan_for(input, options, machine);
   sim::Engine engine(engine_options(options));
   const RankMap map = rank_map(options);

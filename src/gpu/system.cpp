@@ -131,7 +131,8 @@ bool System::quiescent() const {
 }
 
 bool System::at_rest() const {
-  return std::all_of(devices_.begin(), devices_.end(), [](const auto& device) { return device->at_rest(); });
+  return std::ranges::all_of(devices_, [](const auto& device) { return device->at_rest(); }) &&
+         (!networking_ || networking_->at_rest());
 }
 
 std::string System::busy_domains() const {

@@ -87,7 +87,7 @@ class System {
   void persist(A& a) {
     a.members(*this, a.given(base_khz_), a.given(map_), a.given(node_ids_), a.given(elsewhere_), host_,
               a.given(clocks_), devices_, a.given(apertures_), a.given(placed_), links_, sharing_,
-              a.given(networking_));  // of a system without NICs: check_keepable()
+              networking_);
   }
   /// Names of the domains with something left, with their device where there are several.
   [[nodiscard]] std::string busy_domains() const;

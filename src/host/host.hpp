@@ -78,9 +78,8 @@ class Host final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, queue_, a.given(source_), a.given(agents_), a.given(task_network_), a.given(task_ends_),
-              a.given(last_task_end_), a.given(devices_), copied_, starting_, a.given(peer_copy_start_),
-              changed_);
+    a.members(*this, queue_, a.given(source_), a.given(agents_), a.given(task_network_), task_ends_,
+              last_task_end_, a.given(devices_), copied_, starting_, a.given(peer_copy_start_), changed_);
   }
 
  private:

@@ -43,6 +43,12 @@ class Endpoint {
   [[nodiscard]] std::uint16_t node() const { return wiring_.node; }
   [[nodiscard]] const std::vector<Wire>& wires() const { return wiring_.wires; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(wiring_), inbox_);
+    a(wiring_.wires);
+  }
+
  private:
   enum Queue : unsigned { kRequests, kAnswers };
   EndpointWiring wiring_;

@@ -87,7 +87,7 @@ class LineLocks {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(lines_), a.given(counters_));  // of a system with NICs, whose state is not kept
+    a.members(*this, lines_, counters_);
   }
 
  private:

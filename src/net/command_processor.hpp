@@ -36,6 +36,11 @@ class CommandProcessorCore final : public sim::Domain {
   [[nodiscard]] const ServiceThread<CorePort>& program() const { return thread_; }
   [[nodiscard]] const CoreCounters& core() const { return port_.counters(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(network_), a.given(place_), a.given(memory_bytes_), news_, port_, thread_);
+  }
+
  private:
   void tick(Cycle now);
   void hear(Cycle now, const AgentNews& news);

@@ -87,6 +87,14 @@ class CorePort {
   [[nodiscard]] bool idle() const;
   [[nodiscard]] const CoreCounters& counters() const { return counters_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(core_), a.given(map_), a.given(kernel_), a.given(reply_to_), a.given(out_bytes_),
+              a.given(in_bytes_), requests_, replies_, data_, code_, given_, moves_, hot_, cold_, text_,
+              hot_at_, cold_at_, text_at_, to_send_, loads_, loads_out_, shared_, updates_left_, out_,
+              a.given(elides_), noticed_, counters_);
+  }
+
  private:
   struct Out {
     CoreAccess what = CoreAccess::kEntry;

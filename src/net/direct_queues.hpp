@@ -34,12 +34,28 @@ class DirectQueues {
   void record(OperationLog& log) { counters_.log = &log; }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(operations_), a.given(clock_), queues_, counters_);
+    for (auto& of_device : queues_)
+      for (auto& queue : of_device) queue->pair->dealt = &counters_;
+  }
+
  private:
   struct Queue {
     std::uint32_t number = 0;  // of the device
     std::unique_ptr<QueuePair> pair;
     Ring<trace::NetOperation> waiting{4};  // heard of
     std::uint64_t rung = 0, begun = 0;
+    /// Makes the pair where it is read.
+    template <class A>
+    void persist(A& a) {
+      std::uint32_t entries = pair ? pair->entries() : 0;
+      std::uint16_t device = pair ? pair->device : std::uint16_t{0};
+      a(entries, device);
+      if (a.reading()) pair = std::make_unique<QueuePair>(entries, device, device);
+      a.members(*this, number, pair, waiting, rung, begun);
+    }
   };
   void begin(Cycle now, Queue& queue);
 

@@ -63,6 +63,12 @@ class EntryDeals {
     return 0;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(queues_), a.given(counters_), a.given(clock_), deals_, quiets_,
+              dealt_);
+  }
+
  private:
   void note_status(Cycle now, Deal& one) {
     dealt_ = true;

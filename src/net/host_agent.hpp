@@ -47,6 +47,11 @@ class HostPort {
   /// A signal of a word of the host's memory has come.
   void signal_came(Cycle now);
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(host_), a.given(thread_), device_, at_, left_, waits_, word_, signals_, since_);
+  }
+
  private:
   void read_next();
   unsigned look_at_own(Cycle now, Address word, std::uint32_t signals, bool patient);
@@ -98,12 +103,22 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   }
   [[nodiscard]] const std::vector<HostProcess>& processes() const { return processes_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, links_, a.given(from_), a.given(config_), a.given(memory_cycles_), news_,
+              a.given(has_queues_), signals_, answers_, own_reads_, out_, threads_, processes_);
+  }
+
  private:
   friend class HostPort;
   struct Thread {
     Thread(HostAgent& host, std::uint32_t number, const config::NetworkConfig& config, const Clock& clock);
     HostPort port;
     ServiceThread<HostPort> program;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, port, program);
+    }
   };
   struct Out {
     std::uint32_t thread = 0;

@@ -78,6 +78,13 @@ class HostProcess {
   void record(OperationLog& log) { messages_.log = &log; }
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(host_), a.given(pair_), a.given(config_), a.given(service_), a.given(clock_),
+              a.given(costs_), tasks_, state_, waits_, free_from_, begun_, issued_, noticed_, in_flight_,
+              taken_, sent_, got_, counters_, messages_, records_);
+  }
+
  private:
   static constexpr std::size_t kMostDevices = 64;  // trace::Command::kMaxDevices
   enum class State : std::uint8_t {

@@ -80,6 +80,11 @@ class IdleRounds {
       f(looks_[i].what, place.rounds + (i < place.look ? 1 : 0));
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, looks_, begin_, period_, quiet_, asleep_);
+  }
+
  private:
   static constexpr std::uint32_t kMostUneven = 4;
   std::vector<Look> looks_;  // of the round
@@ -111,6 +116,11 @@ class Watches {
   [[nodiscard]] bool has(const Watched& what) { return of(what).number == what.number && of(what).has; }
   void owe(const Watched& what, std::uint64_t looks) { of(what).owed += looks; }
   [[nodiscard]] std::uint64_t take_owed(const Watched& what) { return std::exchange(of(what).owed, 0); }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, queues_, records_);
+  }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -41,6 +41,8 @@ class Nic final : public sim::Domain {
   [[nodiscard]] bool quiescent() const {
     return port_.idle() && operations_.idle() && target_.idle() && own_.idle() && news_.size() == 0;
   }
+  /// No operation of its devices is under way.
+  [[nodiscard]] bool at_rest() const { return operations_.idle(); }
   [[nodiscard]] const ThreadCounters& own() const { return own_.counters(); }
   // Until `ps`; see DirectQueues and Operations.
   [[nodiscard]] DepthCounters own_depth(std::uint64_t ps) const { return own_.depth(ps); }
@@ -50,10 +52,21 @@ class Nic final : public sim::Domain {
   [[nodiscard]] const Operations::Counters& operations() const { return operations_.counters(); }
   [[nodiscard]] const Target::Counters& target() const { return target_.counters(); }
 
+  /// Precondition: no operation of its own is under way (at_rest()).
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, port_, a.given(clock_), target_, operations_, doors_, a.given(devices_), a.given(from_),
+              news_, own_);
+  }
+
  private:
   struct Door {
     QueuePair* pair = nullptr;
     std::uint64_t rung = 0;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, a.given(pair), rung);
+    }
   };
   void tick(Cycle now);
   void take(Cycle now, const link::Message& message);

@@ -21,6 +21,11 @@ class NicPort {
   [[nodiscard]] const Ring<link::Message>& own() const { return own_; }
   [[nodiscard]] bool idle() const { return links_.idle() && own_.empty(); }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, links_, own_);
+  }
+
  private:
   link::Endpoint links_;
   Ring<link::Message> own_;

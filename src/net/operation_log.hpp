@@ -29,6 +29,11 @@ struct OperationLog {
   };
   std::vector<Operation> operations;  // in the order of their ends
   std::vector<Span> work;             // one after the other
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, operations, work);
+  }
 };
 
 /// What a service thread is busy with at the moment, if with anything.
@@ -44,6 +49,11 @@ class OpenWork {
   void end(std::uint64_t ps, OperationLog* log) {
     if (open_ && log) log->work.push_back({static_cast<std::uint8_t>(what_), from_, ps});
     open_ = false;
+  }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, open_, what_, from_);
   }
 
  private:

@@ -53,6 +53,15 @@ class Operations {
   [[nodiscard]] DepthCounters waiting_depth(std::uint64_t ps) const { return waiting_.counters(ps); }
   void dump(std::string& out) const;
 
+  /// Precondition: idle().
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(config_), a.given(clock_), a.given(occupancy_),
+              a.given(process_), a.given(nic_of_), a.given(memory_of_), a.given(signals_of_), a.given(rung_),
+              a.given(fetched_), fetched_head_, fetched_count_, next_begin_, a.given(running_), free_,
+              running_count_, moving_, signals_, complete_, accesses_, commands_, waiting_, counters_);
+  }
+
  private:
   static constexpr std::uint32_t kFetches = 32;  // commands fetched ahead
   enum class Step : std::uint8_t { kFetch, kRead, kWrite, kAtomic, kRecord };

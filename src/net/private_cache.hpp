@@ -34,6 +34,11 @@ class PrivateCache {
   }
   void empty() { ++fill_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(ways_), a.given(sets_), places_, clock_, fill_);
+  }
+
  private:
   struct Place {
     Address line = 0;

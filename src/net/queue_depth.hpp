@@ -52,6 +52,11 @@ class QueueDepth {
     return all;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, depth_, since_, counters_);
+  }
+
  private:
   void pass(DepthCounters& counters, std::uint64_t ps) const {
     if (depth_ == 0 || ps <= since_) return;
@@ -77,6 +82,11 @@ class StayDepth {
     QueueDepth all = depth_;
     for (std::size_t i = 0; i < left_.size(); ++i) all.leave(left_[i]);
     return all.counters(ps);
+  }
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, depth_, left_);
   }
 
  private:

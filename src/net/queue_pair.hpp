@@ -39,6 +39,12 @@ struct QueuePair {
     return records + place(number) * trace::kNetEntryBytes;
   }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, command, record, a.given(owner), a.given(device), commands, records, first, a.given(nic),
+              a.given(doorbell), records_written, index, entries_open, a.given(dealt));
+  }
+
   std::vector<Command> command;
   std::vector<std::uint32_t> record;  // by place: that of the command which is complete
   std::uint16_t owner = 0;            // the endpoint whose memory both rings are in

@@ -49,6 +49,11 @@ class ServedPairs {
   /// How many completion records have been written and not yet noticed.
   [[nodiscard]] DepthCounters record_depth(std::uint64_t ps) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, pairs_, in_flight_);
+  }
+
  private:
   struct Served {
     explicit Served(QueuePair& of)
@@ -59,6 +64,10 @@ class ServedPairs {
     std::vector<OperationId> operation;  // by place
     std::vector<bool> taken, blocking;   // by place
     StayDepth records;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, a.given(pair), issued, noticed, in_flight, operation, taken, blocking, records);
+    }
   };
   std::vector<Served> pairs_;
   std::uint32_t in_flight_ = 0;

@@ -59,6 +59,11 @@ class ServedQueues {
   [[nodiscard]] DepthCounters depth(std::uint64_t ps) const;
   void dump(std::string& out) const;
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, queues_, queue_of_, waiting_, unfinished_);
+  }
+
  private:
   struct Open {
     bool complete = false, dealt = false, quiet = false;
@@ -75,6 +80,11 @@ class ServedQueues {
     std::uint64_t completed = 0;  // in a row from the first on
     Ring<Open> open{4};           // complete or not, those that are not both complete and indexed
     QueueDepth depth;
+    template <class A>
+    void persist(A& a) {
+      a.members(*this, device, number, base, index, entries, waiting, taken, first, indexed, completed, open,
+                depth);
+    }
   };
   [[nodiscard]] std::size_t place(const OperationId& id) const {
     return static_cast<std::size_t>(id.number - queues_[id.queue].first);

@@ -106,6 +106,13 @@ class ServiceThread {
   /// Before the run: keeps what it does. Not owned.
   void record(OperationLog& log) { counters_.log = &log; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(program_), a.given(costs_), a.given(clock_), queues_, pairs_,
+              state_, after_deals_, resume_, free_from_, active_since_, out_, again_, woken_, idle_, watches_,
+              at_, rounds_, pair_, current_, id_, moments_, work_, counters_, deals_);
+  }
+
  private:
   enum class State : std::uint8_t {
     kIdle,

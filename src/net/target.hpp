@@ -32,6 +32,12 @@ class Target {
   [[nodiscard]] std::size_t under_way() const { return arrived_.size() + served_.used(); }
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, a.given(port_), a.given(process_), a.given(operations_), a.given(mark_), arrived_,
+              served_, writes_, held_, counters_);
+  }
+
  private:
   struct Arrived {
     Cycle due = 0;

@@ -46,6 +46,11 @@ struct ThreadCounters {
 
   /// An operation of the device, all of whose times are known; a kind's stages end as StageTimes says.
   void add(const trace::NetOperation& what, std::uint16_t device, const Moments& at, bool is_blocking);
+
+  template <class A>
+  void persist(A& a) {
+    a.members(*this, kinds, polls, found, record_polls, records, instructions, active_ps, a.given(log));
+  }
 };
 
 }  // namespace lockstep::net

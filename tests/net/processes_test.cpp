@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "../gpu/listed_trace.hpp"
+#include "../gpu/resume_support.hpp"
 #include "support.hpp"
 
 namespace lockstep::test {
@@ -28,6 +29,15 @@ class Tasks {
     options.system = system;
     options.config = system.devices.front();
     return gpu::simulate(*trace, options);
+  }
+  /// From the states after its kernels, of which there are at least so many.
+  void resume(const config::SystemConfig& system, std::size_t least) const {
+    const ListedTrace trace(text_.str());
+    gpu::RunOptions options;
+    options.system = system;
+    options.config = system.devices.front();
+    options.timeline = true;
+    check_resume(*trace, options, least);
   }
 
  private:
@@ -185,6 +195,15 @@ TEST_CASE("Between a kernel and a task the process waits, and between a task and
   // Two kernels and their launch floors, and the task, which none of them overlaps.
   const double one = time(Tasks().kernel(), 0, 0);
   CHECK(base == Approx(2 * one + 10'000).margin(600));
+}
+
+TEST_CASE("A program of processes and kernels goes on from its state") {
+  Tasks tasks;
+  for (int step = 0; step < 3; ++step) {
+    for (const int device : {0, 1}) tasks.on(device).kernel().send(1 - device, 5000);
+    for (const int device : {0, 1}) tasks.on(device).receive(1 - device).compute(40'000, 90'000).flush();
+  }
+  tasks.resume(nodes(2, "inter_kernel"), 2);
 }
 
 TEST_CASE("Tasks are the same in every way to run them") {

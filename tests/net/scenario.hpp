@@ -131,7 +131,9 @@ class NetScenario {
     await(device, entry(device, number, operation), operation / entries_ * 2 + 2);
   }
 
-  [[nodiscard]] gpu::RunResult run(const config::SystemConfig& system, gpu::RunOptions options = {}) const {
+  /// f(the scenario as a trace).
+  template <class F>
+  auto with_trace(F&& f) const {
     const TemporaryFolder folder;
     const auto path = folder.path() / "t";
     std::filesystem::create_directory(path);
@@ -142,10 +144,13 @@ class NetScenario {
       list << "Device," << k % devices_ << "\n" << file << "\n";
     }
     list.close();
+    const auto trace = trace::open_trace(path.string());
+    return f(PhasedTrace(*trace, phases_));
+  }
+  [[nodiscard]] gpu::RunResult run(const config::SystemConfig& system, gpu::RunOptions options = {}) const {
     options.system = system;
     options.config = system.devices.front();
-    const auto trace = trace::open_trace(path.string());
-    return gpu::simulate(PhasedTrace(*trace, phases_), options);
+    return with_trace([&](const trace::TraceSet& trace) { return gpu::simulate(trace, options); });
   }
 
  private:
