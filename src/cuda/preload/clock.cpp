@@ -4,13 +4,14 @@
 // by our runtime, which says so by a scope.
 #include "cuda/preload/clock.hpp"
 
-#include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+
+#include "cuda/preload/replaced.hpp"
 
 namespace {
 
@@ -64,17 +65,7 @@ bool is_valid(const timespec* time) {
 
 bool shows_simulated() { return scope != ClockScope::kRuntime; }
 
-template <class F>
-F next(F, const char* name) {
-  return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
-
-// The library's own function, looked up at its first call.
-#define LOCKSTEP_NEXT(name) static const auto original = next(&::name, #name)
-
-#define LOCKSTEP_HOOK extern "C" __attribute__((visibility("default")))
 
 LOCKSTEP_HOOK void lockstep_clock_source(ClockSource given) { source = given; }
 LOCKSTEP_HOOK ClockScope lockstep_clock_scope(ClockScope given) {
