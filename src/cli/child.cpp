@@ -28,6 +28,7 @@ namespace {
 
 constexpr const char* kRuntime = "libcudart.so.13";
 constexpr const char* kHook = "liblockstep_hook.so";
+constexpr const char* kClock = "liblockstep_clock.so";
 
 fs::path library_folder() {
   std::error_code error;
@@ -75,6 +76,7 @@ std::vector<std::string> child_environment(const Start& start, int claim, int ex
     const fs::path folder = library_folder();
     set(environment, "LD_LIBRARY_PATH", folder.string(), true);
     set(environment, "LD_PRELOAD", (folder / kHook).string(), true);
+    if (start.simulated_clock) set(environment, "LD_PRELOAD", (folder / kClock).string(), true);
   }
   set(environment, cuda::kConfigVariable, start.config);
   set(environment, cuda::kClaimVariable, std::to_string(claim));

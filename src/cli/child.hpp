@@ -25,6 +25,7 @@ struct Start {
   int socket = -1;                     // the runtime's end of a connection, closed here; -1: none
   std::uint64_t max_cycles = 0;        // simulated; kernels certain to take longer are stopped. 0: no limit
   std::uint64_t max_instructions = 0;  // warp instructions that all kernels together may execute. 0: no limit
+  bool simulated_clock = false;        // the program's clocks show simulated time
   unsigned threads = 1;                // on which CTAs are executed
   unsigned gpus = 1;                   // that the program sees
   exec::DeviceSet multicast = 0;       // GPUs that can be part of a multicast object

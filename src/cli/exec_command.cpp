@@ -85,6 +85,29 @@ std::vector<std::string> texts_of(const po::variables_map& values, const char* n
   return values.count(name) ? values[name].as<std::vector<std::string>>() : std::vector<std::string>{};
 }
 
+/// Why the program must have ended before its simulation begins; nullptr where it need not.
+const char* needs_whole_trace(const gpu::RunOptions& options) {
+  using Kind = gpu::ManagedOptions::Kind;
+  const gpu::ManagedOptions& managed = options.managed;
+  if (options.sample) return "--sample needs the whole trace";
+  if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
+  return "--managed other than none needs the whole trace";
+}
+
+/// --clock: do the program's clocks show simulated time?
+bool shows_simulated_time(const po::variables_map& values, bool functional, const gpu::RunOptions& options) {
+  const std::string clock = values.count("clock") ? values["clock"].as<std::string>() : "host";
+  if (clock != "host" && clock != "simulated")
+    throw UserError(fmt::format("--clock: found '{}', expected host or simulated", clock));
+  if (clock == "host") return false;
+  if (functional)
+    throw UserError("exec: --clock simulated has no effect with --functional: nothing is simulated");
+  if (const char* const reason = needs_whole_trace(options))
+    throw UserError(
+        fmt::format("exec: --clock simulated: {}, so there is no time while the program runs", reason));
+  return true;
+}
+
 /// How kernels are lowered. Throws UserError for names that do not exist.
 struct CodeOptions {
   explicit CodeOptions(const po::variables_map& values)
@@ -218,15 +241,6 @@ int execute_live(RunArguments& arguments, Start start, const std::string& folder
   return child.wait().code == 0 || interrupted() ? code : child.wait().code;
 }
 
-/// Why the program must have ended before its simulation begins; nullptr where it need not.
-const char* needs_whole_trace(const gpu::RunOptions& options) {
-  using Kind = gpu::ManagedOptions::Kind;
-  const gpu::ManagedOptions& managed = options.managed;
-  if (options.sample) return "--sample needs the whole trace";
-  if (managed.kind == Kind::kTrace || managed.kind == Kind::kNone) return nullptr;
-  return "--managed other than none needs the whole trace";
-}
-
 int execute_and_simulate(RunArguments& arguments, Start start, const std::string& folder, bool functional,
                          bool keep, int argc, char** argv) {
   if (!functional) check_outputs(arguments);
@@ -268,6 +282,11 @@ Syntax exec_syntax() {
   add_run_options(syntax.options);
   syntax.options.add_options()("functional", "only execute: no timing, no statistics")(
       "record", po::value<std::string>(), "keep the trace as this file (see `lockstep run`)");
+  syntax.options.add_options()(
+      "clock", po::value<std::string>(),
+      "what clocks of the host show the program: host (the default), or simulated: gettimeofday, "
+      "clock_gettime, time, clock, std::chrono and omp_get_wtime give simulated time, in which the host's "
+      "own computation takes none");
   add_code_options(syntax);
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
@@ -309,8 +328,10 @@ int run_exec(int argc, char** argv) {
   const TemporaryFolder folder;
   arguments.trace =
       values->count("record") ? (*values)["record"].as<std::string>() : folder.path() + "/exec.lst";
+  arguments.simulated_clock = shows_simulated_time(*values, functional, arguments.options);
   Start start;
   start.command = parts.command;
+  start.simulated_clock = arguments.simulated_clock;
   show_gpus(arguments, !functional, start);
   return execute_and_check(arguments, std::move(start), folder.path(), functional,
                            values->count("record") > 0, argc, argv);

@@ -46,6 +46,7 @@ std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock)
     }
     case Word::kAskEvent:
     case Word::kAskClocks:
+    case Word::kAskHost:
       if (commands_.empty()) {
         answer(clock);
         return std::nullopt;
@@ -114,9 +115,15 @@ void LiveProgram::end() {
 }
 
 void LiveProgram::answer(const gpu::HostClock& clock) {
+  trace::Bytes reply;
+  if (word_ == Word::kAskHost) {
+    trace::put_varint(reply, 1);
+    trace::put_varint(reply, clock.now());
+    wire_.send(Word::kTime, reply);
+    return;
+  }
   trace::ByteReader in(content_);
   const auto number = static_cast<std::uint32_t>(in.varint());
-  trace::Bytes reply;
   if (word_ == Word::kAskEvent) {
     const auto time = clock.event(number);
     trace::put_varint(reply, time ? 1 : 0);

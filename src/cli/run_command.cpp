@@ -156,6 +156,13 @@ void note_end(stats::RunReport& report, const LiveProgram& program) {
   report.partial_reason = failed && !failed->limit.empty() ? failed->limit : "program";
 }
 
+void note_clock(stats::RunReport& report) {
+  report.remarks.emplace_back(
+      "the program's clocks showed simulated time (--clock simulated), in which the host's own computation "
+      "takes none");
+  std::sort(report.remarks.begin(), report.remarks.end());
+}
+
 /// The PTX of profiled instructions, as far as the program has said it.
 void add_ptx(stats::RunReport& report, const LiveProgram& program) {
   std::map<std::uint64_t, const cuda::Listing*> listings;  // by kernel id
@@ -247,6 +254,7 @@ int simulate_program(RunArguments& arguments, LiveProgram& program, ProgressPrin
     if (whole && result.outcome == gpu::Outcome::kDone && !result.report.has_managed())
       gpu::check_memory_is_managed(program.trace(), arguments.options.managed);
     if (result.outcome == gpu::Outcome::kDone && !whole) note_end(result.report, program);
+    if (arguments.simulated_clock) note_clock(result.report);
     return result;
   };
   return simulate(arguments, program.trace(), progress, run, argc, argv);

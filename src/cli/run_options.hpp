@@ -36,7 +36,8 @@ struct RunArguments {
   CheckArguments check;                     // of a program or launch script
   std::vector<std::string> register_names;  // kernels of a program whose registers are given (--regs)
   std::uint64_t max_instructions =
-      0;  // warp instructions that the kernels of a program may execute; 0: no limit
+      0;                         // warp instructions that the kernels of a program may execute; 0: no limit
+  bool simulated_clock = false;  // of a program: its clocks show simulated time
   gpu::RunOptions options;
 };
 

@@ -1,6 +1,7 @@
 // What every function of the runtime's C interface does around its body.
 #pragma once
 
+#include "cuda/program_clock.hpp"
 #include "cuda/runtime.hpp"
 
 #define LOCKSTEP_CUDA_API extern "C" __attribute__((visibility("default"))) int
@@ -21,6 +22,7 @@ Status take_last_error();
 template <class Body>
 int api(Body&& body) noexcept {
   Runtime* runtime = nullptr;
+  const ClockReader ours(ClockScope::kRuntime);
   try {
     runtime = &Runtime::instance();
     const Turns::Call turn(runtime->turns);

@@ -4,6 +4,7 @@
 #include <exception>
 #include <string_view>
 
+#include "cuda/program_clock.hpp"
 #include "cuda/runtime.hpp"
 #include "lockstep/shmem/layout.h"
 #include "util/error.hpp"
@@ -24,6 +25,7 @@ template <class Body>
 int shmem_api(char* message, std::size_t size, Body&& body) noexcept {
   try {
     cuda::Runtime& runtime = cuda::Runtime::instance();
+    const cuda::ClockReader ours(cuda::ClockScope::kRuntime);
     const cuda::Turns::Call turn(runtime.turns);
     const cuda::Lookout::Call call(runtime.lookout);
     const std::scoped_lock lock(runtime.mutex);

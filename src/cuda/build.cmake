@@ -21,6 +21,12 @@ endforeach()
 add_library(lockstep_hook SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/hook.cpp
             ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/touch.cpp)
 target_link_libraries(lockstep_hook PRIVATE lockstep_flags ${CMAKE_DL_LIBS})
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")  # whose own libraries have to be initialised first
+  target_link_options(lockstep_hook PRIVATE -Wl,-z,initfirst)
+endif()
+add_library(lockstep_clock SHARED ${CMAKE_CURRENT_SOURCE_DIR}/src/cuda/preload/clock.cpp)
+target_include_directories(lockstep_clock PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+target_link_libraries(lockstep_clock PRIVATE lockstep_flags ${CMAKE_DL_LIBS})
 # The driver API's name for the same library: programs that are linked with it or that load it find all its functions
 # in what it depends on.
 add_library(cuda_driver SHARED ${CMAKE_BINARY_DIR}/empty.cpp)

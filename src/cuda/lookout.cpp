@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "cuda/program_clock.hpp"
 #include "util/console.hpp"
 
 namespace lockstep::cuda {
@@ -58,6 +59,7 @@ bool Lookout::has_other_threads() const {
 }
 
 void Lookout::look(const std::shared_ptr<State>& state) {
+  const ClockReader ours(ClockScope::kRuntime);
   std::unique_lock lock(state->mutex);
   constexpr auto kPause = std::chrono::milliseconds(kPatience) / kLooks;
   std::uint64_t seen = state->calls;

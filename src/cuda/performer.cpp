@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "cuda/program_clock.hpp"
+
 namespace lockstep::cuda {
 
 namespace {
@@ -98,7 +100,10 @@ bool Performer::carry_out(Work& work) {
     }
     bool operator()(const Copy& c) const { return p.copy(c, stream), true; }
     bool operator()(const Fill& f) const { return p.fill(f, stream), true; }
-    bool operator()(const HostCall& h) const { return h.call(h.data), true; }
+    bool operator()(const HostCall& h) const {
+      const ClockReader program(ClockScope::kCallback);
+      return h.call(h.data), true;
+    }
     bool operator()(const RecordEvent&) const { return p.record_event(work), true; }
     bool operator()(const WaitEvent&) const { return p.wait_event(work), true; }
     bool operator()(const PrefetchMemory& m) const { return p.prefetch(m, stream), true; }

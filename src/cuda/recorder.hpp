@@ -80,6 +80,9 @@ class Recorder {
     std::optional<std::uint64_t> cycle;  // nothing: not complete at the host's time
   };
   [[nodiscard]] Answer ask(std::uint32_t event);
+  /// After tell(): the time of the thread that has called last, in core cycles. Nothing: the simulation has
+  /// ended early.
+  [[nodiscard]] std::optional<std::uint64_t> ask_host();
   /// After tell() and a wait: when the latest kernel's clocks were read, by CTA and warp. Empty: not known.
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> ask_clocks();
 
@@ -108,8 +111,10 @@ class Recorder {
   trace::CompactFile file_;
   trace::ChunkTeam team_;
   std::unique_ptr<Wire> wire_;
-  bool opened_ = false;              // the simulation knows the file
-  std::size_t told_ = 0;             // commands
+  bool opened_ = false;                // the simulation knows the file
+  std::size_t told_ = 0;               // commands
+  std::optional<std::uint64_t> host_;  // ask_host()'s latest answer, when `host_told_` commands were told
+  std::size_t host_told_ = 0;
   std::set<std::uint32_t> clocked_;  // kernels that were rehearsed
   bool sends_listings_ = false;
   std::map<const lower::Code*, std::uint64_t> listing_numbers_;

@@ -173,6 +173,17 @@ Recorder::Answer Recorder::ask(std::uint32_t event) {
   return {true, in.varint()};
 }
 
+std::optional<std::uint64_t> Recorder::ask_host() {
+  if (host_ && host_told_ == told_) return host_;
+  Word word{};
+  trace::Bytes content;
+  if (!wire_->send(Word::kAskHost, {}) || !wire_->receive(word, content)) return std::nullopt;
+  trace::ByteReader in(content);
+  (void)in.varint();
+  host_told_ = told_;
+  return host_ = in.varint();
+}
+
 std::vector<std::vector<std::uint64_t>> Recorder::ask_clocks() {
   Word word{};
   trace::Bytes content;

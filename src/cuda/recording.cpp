@@ -64,6 +64,13 @@ Recorder::Answer Recording::ask(std::uint32_t record) {
   return recorder_->ask(record);
 }
 
+std::optional<std::uint64_t> Recording::host_cycle() {
+  if (!live()) return std::nullopt;
+  recorder_->log().called_by(calling_thread());
+  tell();
+  return recorder_->ask_host();
+}
+
 bool Recording::is_pending(std::uint32_t record) {
   if (!live()) return false;
   const auto answer = ask(record);

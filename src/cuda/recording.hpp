@@ -38,6 +38,8 @@ class Recording {
 
   /// Of a recorded event: Recorder::ask(). Only where a simulation runs beside the program.
   [[nodiscard]] Recorder::Answer ask(std::uint32_t record);
+  /// Of the calling thread: Recorder::ask_host(). Nothing where no simulation runs beside the program.
+  [[nodiscard]] std::optional<std::uint64_t> host_cycle();
   /// Does the simulation beside the program know that the event is not complete at the host's time?
   [[nodiscard]] bool is_pending(std::uint32_t record);
 

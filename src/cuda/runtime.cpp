@@ -8,6 +8,7 @@
 
 #include "cuda/interrupt.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/program_clock.hpp"
 #include "util/console.hpp"
 
 namespace lockstep::cuda {
@@ -24,8 +25,10 @@ Runtime& Runtime::instance() {
       auto* made = new Runtime(read_settings());
       static const pid_t owner = ::getpid();
       std::atexit([] {
+        const ClockReader ours(ClockScope::kRuntime);
         if (::getpid() == owner) instance().report();  // not its copy in a fork
       });
+      if (made->recording.live()) show_simulated_time();
       return made;
     } catch (const std::exception& e) {
       print_err("lockstep: error: {}\n", e.what());

@@ -21,6 +21,7 @@ enum class Word : std::uint8_t {
   kRelease,   // varint trace::Until: how far the commands so far may be followed
   kAskEvent,  // varint number of an event: when was it complete?
   kAskClocks,  // varint index of a kernel that is complete: when were its clocks read?
+  kAskHost,    // empty: what time is it for the thread that has called last?
   kFailed,     // a kernel that has ended with an error and is not in the trace: varint id, 3 varints grid, 3
                // varints
   // CTA, varint CTAs and varint warp instructions executed, text name, text error, text option: the

@@ -25,6 +25,8 @@ class HostClock {
   [[nodiscard]] std::optional<Time> event(std::uint32_t number) const {
     return host_->queue().event_time(number);
   }
+  /// The time of the thread that has called last: until when its calls and waits have kept it.
+  [[nodiscard]] Time now() const { return host_->queue().caller_time(); }
   /// When the warps of a complete kernel read the clock, once; nullptr where that is not known.
   [[nodiscard]] std::unique_ptr<core::ClockLog> clocks(std::uint32_t kernel) const {
     return host_->take_clocks(kernel);

@@ -142,6 +142,9 @@ class HostQueue {
   /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
 
+  /// Of the thread that has called last: when its last call or wait ended, a plain copy's among them.
+  [[nodiscard]] Time caller_time() const { return gated_ && gate_ > call_time() ? gate_ : call_time(); }
+
   [[nodiscard]] bool done() const {
     return !open_ && next_ == commands_.size() && copies_out_ == 0 && out_ == 0;
   }

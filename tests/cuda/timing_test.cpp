@@ -57,6 +57,41 @@ TEST_CASE("kernels of two streams run side by side, those of one do not") {
   CHECK(static_cast<double>(found[2]) == Approx(one).epsilon(0.15));
 }
 
+TEST_CASE("--clock simulated: the program's clocks agree with its events, for every number of threads") {
+  const Finished done = execute("host-clocks", {"-q", "--clock", "simulated"});
+  CHECK(done.err.empty());
+  const auto found = numbers(done.out);
+  REQUIRE(found.size() == 14);
+  constexpr long kCalls = 20'000;  // ns: what the calls take beside the kernel; the host's loop takes longer
+  for (std::size_t i = 0; i < 10; i += 2) {
+    CHECK(static_cast<double>(found[i]) > 100'000 * 4 / 1.38);
+    CHECK(found[i + 1] >= found[i]);
+    CHECK(found[i + 1] < found[i] + kCalls);
+  }
+  CHECK(found[10] >= found[8]);  // the copy waits for the kernel
+  CHECK(found[10] < found[8] + 2 * kCalls);
+  CHECK(found[11] == 2'000'000 + 25);  // a sleep of 2 ms, one read
+  CHECK(found[12] == 1'000'000 / 25 - 1);
+  CHECK(found[13] == 946'684'800);  // date -u -d 2000-01-01 +%s
+  for (const char* threads : {"1", "2", "3"})
+    CHECK(execute("host-clocks", {"-q", "--clock", "simulated", "--threads", threads}).out == done.out);
+}
+
+TEST_CASE("--clock: the results say that it was simulated; there must be a simulation") {
+  const Finished done = execute("queries", {"--clock", "simulated"});
+  CHECK(done.code == 0);
+  CHECK_THAT(done.out, Catch::Contains("remark: the program's clocks showed simulated time"));
+  CHECK_THAT(execute("queries", {"--clock", "host"}).out, !Catch::Contains("simulated time"));
+  const auto refused = [](std::vector<std::string> options, const std::string& why) {
+    const Finished end = execute("queries", std::move(options));
+    CHECK(end.code == 2);
+    CHECK_THAT(end.err, Catch::Contains("--clock") && Catch::Contains(why));
+  };
+  refused({"--clock", "sundial"}, "found 'sundial', expected host or simulated");
+  refused({"--clock", "simulated", "--functional"}, "nothing is simulated");
+  refused({"--clock", "simulated", "--managed", "all"}, "needs the whole trace");
+}
+
 TEST_CASE("queries: not ready (600) at the host's time, then the end is waited for") {
   const Finished done = execute("queries");
   CHECK(done.err.empty());

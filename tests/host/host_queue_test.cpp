@@ -220,6 +220,20 @@ TEST_CASE("a thread that has not called begins where thread 0 is, and none befor
   CHECK(queue.host_time() == 205);
 }
 
+TEST_CASE("what the caller's clock shows: the end of its calls, of waits, of plain copies") {
+  HostQueue queue(
+      {call(0, 30), in_stream(Kind::kKernel, 0), in_stream(Kind::kWait, 0), in_stream(Kind::kCopyToHost, 0)},
+      1, config::CopyMode::kBlocking);
+  CHECK(queue.caller_time() == 0);
+  CHECK(ready_at(queue, 30) == "1@30");
+  CHECK(queue.caller_time() == 30);
+  queue.kernel_done(1, 100, 105);
+  CHECK(ready_at(queue, 110).empty());
+  CHECK(queue.caller_time() == 105);
+  queue.copy_done(3, 150, 156);
+  CHECK(queue.caller_time() == 156);
+}
+
 TEST_CASE("events, copies of streams and the host's plain copies come when their caller gets to them") {
   HostQueue queue({call(0, 30), in_stream(Kind::kEventRecord, 0), in_stream(Kind::kStreamCopyToDevice, 1),
                    call(0, 30), in_stream(Kind::kCopyToHost, 0), in_stream(Kind::kKernel, 0)},

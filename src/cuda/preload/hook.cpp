@@ -1,5 +1,11 @@
-// Preloaded into programs into which the CUDA runtime is linked statically (nvcc's default): before their
-// constructors run, each of its functions that the symbol table names is made to jump to ours.
+// Preloaded into programs: CUDA's runtime may be linked statically into them or into their shared objects
+// (nvcc's default). Before the constructors of such an object run, each of the runtime's functions that its
+// symbol table names is made to jump to ours.
+//
+// This library is initialised before all others (-z initfirst), when not even the C library is: so our
+// runtime is loaded in the first call of such a function. Of objects that come by dlopen, the dynamic linker
+// tells debuggers when they are in memory and their constructors have not run: it calls the function
+// r_debug::r_brk, which does nothing. It is made to jump to ours, too.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -8,23 +14,27 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
 constexpr const char* kRuntime = "libcudart.so.13";
+constexpr std::string_view kRuntimes = "libcudart.so.";  // in a folder that the program prefers to ours
 
 struct File {
   const char* data = nullptr;
   std::size_t bytes = 0;
 };
 
-File map_program() {
-  const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+File map_file(const char* path) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};
   struct stat status {};
   File file;
@@ -37,81 +47,214 @@ File map_program() {
   return file;
 }
 
-/// The section of `type`, or nullptr; the file is the running program, so the kernel has checked its header.
+/// The section of `type`, or nullptr. The dynamic linker has checked the file's header, not its sections.
 const Elf64_Shdr* find_section(const File& file, std::uint32_t type) {
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(file.data);
-  if (file.bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return nullptr;
+  if (file.bytes < sizeof *header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+      header->e_ident[EI_CLASS] != ELFCLASS64)
+    return nullptr;
   if (header->e_shoff == 0 ||
       header->e_shoff + std::size_t{header->e_shnum} * sizeof(Elf64_Shdr) > file.bytes)
     return nullptr;
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(file.data + header->e_shoff);
+  const auto fits = [&](const Elf64_Shdr& s) {
+    return s.sh_offset <= file.bytes && s.sh_size <= file.bytes - s.sh_offset;
+  };
   for (unsigned i = 0; i < header->e_shnum; ++i)
-    if (sections[i].sh_type == type && sections[i].sh_link < header->e_shnum) return &sections[i];
+    if (sections[i].sh_type == type && sections[i].sh_link < header->e_shnum && fits(sections[i]) &&
+        fits(sections[sections[i].sh_link]))
+      return &sections[i];
   return nullptr;
 }
 
-/// Where the main program was loaded, relative to the addresses in its file.
-std::uintptr_t load_base() {
-  std::uintptr_t base = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* out) {
-        *static_cast<std::uintptr_t*>(out) = info->dlpi_addr;
-        return 1;  // the program comes first
-      },
-      &base);
-  return base;
-}
-
 #if defined(__x86_64__)
-constexpr std::size_t kJumpBytes = 12;
+constexpr std::size_t kJumpBytes = 13;
 
-void write_jump(unsigned char* at, const void* target) {
+/// A function of a runtime that has been replaced.
+struct Entry {
+  const void* target;  // where it jumps to: first lockstep_hook_first_call, then our function
+  const char* name;
+  const std::string* library;  // with our function
+  unsigned char* at;
+  unsigned char code[kJumpBytes];  // what was there
+};
+
+/// False: the pages may not be changed.
+bool write_code(unsigned char* at, const unsigned char* code) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(at) & ~(page - 1);
   const auto end = (reinterpret_cast<std::uintptr_t>(at) + kJumpBytes + page - 1) & ~(page - 1);
   void* pages = reinterpret_cast<void*>(begin);
-  if (mprotect(pages, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) {
-    std::perror("lockstep: error: the program's code cannot be changed");
-    _exit(2);
-  }
-  const unsigned char code[kJumpBytes] = {0x48, 0xb8, 0, 0, 0,    0,
-                                          0,    0,    0, 0, 0xff, 0xe0};  // movabs rax; jmp rax
-  std::memcpy(at, code, sizeof code);
-  std::memcpy(at + 2, &target, sizeof target);
+  if (mprotect(pages, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC) != 0) return false;
+  std::memcpy(at, code, kJumpBytes);
   mprotect(pages, end - begin, PROT_READ | PROT_EXEC);
+  return true;
+}
+
+/// movabs r11, entry; jmp [r11]
+bool write_jump(unsigned char* at, const Entry* entry) {
+  unsigned char code[kJumpBytes] = {0x49, 0xbb, 0, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xff, 0x23};
+  std::memcpy(code + 2, &entry, sizeof entry);
+  return write_code(at, code);
+}
+
+[[noreturn]] void fail(const char* why) {
+  std::fprintf(stderr, "lockstep: error: %s\n", why);
+  _exit(2);
+}
+
+// The first call of a replaced function, with its Entry in r11: keeps the arguments, and goes where
+// lockstep_hook_target says.
+extern "C" void lockstep_hook_first_call();
+asm(R"(
+.text
+.hidden lockstep_hook_first_call
+.globl lockstep_hook_first_call
+.type lockstep_hook_first_call, @function
+lockstep_hook_first_call:
+  push %rbp
+  mov %rsp, %rbp
+  push %rdi
+  push %rsi
+  push %rdx
+  push %rcx
+  push %r8
+  push %r9
+  push %rax
+  push %r10
+  sub $128, %rsp
+  movaps %xmm0, (%rsp)
+  movaps %xmm1, 16(%rsp)
+  movaps %xmm2, 32(%rsp)
+  movaps %xmm3, 48(%rsp)
+  movaps %xmm4, 64(%rsp)
+  movaps %xmm5, 80(%rsp)
+  movaps %xmm6, 96(%rsp)
+  movaps %xmm7, 112(%rsp)
+  mov %r11, %rdi
+  call lockstep_hook_target
+  mov %rax, %r11
+  movaps (%rsp), %xmm0
+  movaps 16(%rsp), %xmm1
+  movaps 32(%rsp), %xmm2
+  movaps 48(%rsp), %xmm3
+  movaps 64(%rsp), %xmm4
+  movaps 80(%rsp), %xmm5
+  movaps 96(%rsp), %xmm6
+  movaps 112(%rsp), %xmm7
+  add $128, %rsp
+  pop %r10
+  pop %rax
+  pop %r9
+  pop %r8
+  pop %rcx
+  pop %rdx
+  pop %rsi
+  pop %rdi
+  pop %rbp
+  jmp *%r11
+.size lockstep_hook_first_call, .-lockstep_hook_first_call
+)");
+
+/// A function that we do not have gets its own code back.
+extern "C" __attribute__((visibility("hidden"), used)) const void* lockstep_hook_target(Entry* entry) {
+  void* const runtime = dlopen(entry->library->c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (runtime == nullptr) fail(dlerror());
+  const void* ours = dlsym(runtime, entry->name);
+  if (ours == nullptr) {
+    if (!write_code(entry->at, entry->code)) fail("the program's code cannot be changed");
+    return entry->at;
+  }
+  entry->target = ours;
+  return ours;
 }
 
 bool runtime_name(std::string_view name) { return name.starts_with("cuda") || name.starts_with("__cuda"); }
 
-void redirect(const File& file, const Elf64_Shdr& table) {
+/// `library`: our runtime, for the object's version of CUDA.
+void redirect(const File& file, const Elf64_Shdr& table, std::uintptr_t base, const std::string& library) {
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(
       file.data + reinterpret_cast<const Elf64_Ehdr*>(file.data)->e_shoff);
-  const char* names = file.data + sections[table.sh_link].sh_offset;
+  const Elf64_Shdr& texts = sections[table.sh_link];
+  const char* names = file.data + texts.sh_offset;
+  if (texts.sh_size == 0 || names[texts.sh_size - 1] != '\0') return;
   const auto* symbols = reinterpret_cast<const Elf64_Sym*>(file.data + table.sh_offset);
-  const std::uintptr_t base = load_base();
-  void* runtime = nullptr;
+  const auto* const kept = new std::string(library);
   for (std::size_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
     const Elf64_Sym& symbol = symbols[i];
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
-        symbol.st_size < kJumpBytes)
+        symbol.st_size < kJumpBytes || symbol.st_name >= texts.sh_size)
       continue;
     const char* name = names + symbol.st_name;
     if (!runtime_name(name)) continue;
-    if (runtime == nullptr) runtime = dlopen(kRuntime, RTLD_NOW | RTLD_GLOBAL);
-    if (runtime == nullptr) {
-      std::fprintf(stderr, "lockstep: error: %s\n", dlerror());
-      _exit(2);
-    }
-    if (const void* ours = dlsym(runtime, name))
-      write_jump(reinterpret_cast<unsigned char*>(base + symbol.st_value), ours);
+    auto* const at = reinterpret_cast<unsigned char*>(base + symbol.st_value);
+    auto* const entry =
+        new Entry{reinterpret_cast<const void*>(&lockstep_hook_first_call), strdup(name), kept, at, {}};
+    std::memcpy(entry->code, at, kJumpBytes);
+    if (!write_jump(at, entry)) fail("the program's code cannot be changed");
   }
 }
 
-__attribute__((constructor)) void redirect_static_runtime() {
-  const File file = map_program();
-  if (file.data == nullptr) return;
-  if (const Elf64_Shdr* table = find_section(file, SHT_SYMTAB)) redirect(file, *table);
+std::string_view folder_of(std::string_view path) { return path.substr(0, path.rfind('/') + 1); }
+std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+struct Object {
+  std::string path;
+  std::uintptr_t base;
+  bool operator==(const Object&) const = default;
+};
+
+std::vector<Object> loaded_objects() {
+  std::vector<Object> objects;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        auto& all = *static_cast<std::vector<Object>*>(out);
+        all.push_back({all.empty() ? "/proc/self/exe" : info->dlpi_name, info->dlpi_addr});
+        return 0;  // the program comes first
+      },
+      &objects);
+  return objects;
+}
+
+void redirect_object(const Object& object) {
+  Dl_info own{};
+  dladdr(reinterpret_cast<const void*>(&redirect_object), &own);
+  if (folder_of(object.path) == folder_of(own.dli_fname)) return;  // ours
+  const File file = map_file(object.path.c_str());
+  if (file.data == nullptr) return;  // as that which the kernel gives to each process
+  const bool is_runtime = name_of(object.path).starts_with(kRuntimes);
+  const char* const version =
+      is_runtime && name_of(object.path).starts_with("libcudart.so.12") ? "libcudart.so.12" : kRuntime;
+  const std::string library = std::string(folder_of(own.dli_fname)) + version;
+  if (const Elf64_Shdr* table = find_section(file, is_runtime ? SHT_DYNSYM : SHT_SYMTAB))
+    redirect(file, *table, object.base, library);
   munmap(const_cast<char*>(file.data), file.bytes);
+}
+
+/// Those that were not there at the last look. The dynamic linker's lock is held, or no thread has begun.
+void redirect_new() {
+  static std::vector<Object>& known = *new std::vector<Object>;  // until the very end of the process
+  static bool busy = false;
+  if (busy) return;  // objects of our own
+  busy = true;
+  const std::vector<Object> all = loaded_objects();
+  for (const Object& object : all)
+    if (std::ranges::find(known, object) == known.end()) redirect_object(object);
+  known = all;
+  busy = false;
+}
+
+/// In place of what a debugger stops at.
+void objects_changed() {
+  if (_r_debug.r_state == r_debug::RT_CONSISTENT) redirect_new();
+}
+const Entry changed{reinterpret_cast<const void*>(&objects_changed), "", nullptr, nullptr, {}};
+
+__attribute__((constructor)) void redirect_static_runtimes() {
+  redirect_new();
+  // Functions begin at multiples of 16: there is room. Where it is not allowed, the runtimes of objects that
+  // are loaded later stay.
+  if (_r_debug.r_brk % 16 == 0) (void)write_jump(reinterpret_cast<unsigned char*>(_r_debug.r_brk), &changed);
 }
 #endif
 

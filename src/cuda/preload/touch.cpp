@@ -1,7 +1,6 @@
 // Preloaded into programs: the kernel does not raise SIGSEGV for a buffer of a system call whose pages have
 // lost their rights (cuda/host_pages.hpp), it makes the call fail. So these functions touch managed buffers
 // before they call the C library's function of the same name.
-#include <dlfcn.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -9,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "cuda/preload/replaced.hpp"
 #include "exec/address_space.hpp"
 
 namespace {
@@ -35,17 +35,7 @@ void touch(const iovec* parts, int count, bool write) {
   for (int i = 0; i < count; ++i) touch(parts[i].iov_base, parts[i].iov_len, write);
 }
 
-template <class F>
-F next(F, const char* name) {
-  return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
-}
-
 }  // namespace
-
-// The library's own function, looked up at its first call.
-#define LOCKSTEP_NEXT(name) static const auto original = next(&::name, #name)
-
-#define LOCKSTEP_HOOK extern "C" __attribute__((visibility("default")))
 
 LOCKSTEP_HOOK ssize_t read(int fd, void* buffer, std::size_t bytes) {
   LOCKSTEP_NEXT(read);

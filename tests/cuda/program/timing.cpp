@@ -1,5 +1,11 @@
 // Programs that look at the time: argv[1] is timing.ptx, argv[2] says which.
+#include <sys/time.h>
+#include <time.h>
+
+#include <chrono>
 #include <cmath>
+#include <ctime>
+#include <thread>
 
 #include "registration.hpp"
 
@@ -127,6 +133,51 @@ int copies() {
   return 0;
 }
 
+long now_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+long day_time() {
+  timeval time{};
+  gettimeofday(&time, nullptr);
+  return (time.tv_sec * 1'000'000 + time.tv_usec) * 1000;
+}
+long c_clock() { return std::clock() * (1'000'000'000 / CLOCKS_PER_SEC); }
+long chrono() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+long monotonic() { return now_of(CLOCK_MONOTONIC); }
+long real_time() { return now_of(CLOCK_REALTIME); }
+
+volatile unsigned long computed = 0;
+
+/// A kernel by its events and by each clock of the host, which computes meanwhile; a copy of its result; a
+/// sleep; and a loop that waits by the clock.
+int host_clocks() {
+  for (long (*const clock)() : {day_time, c_clock, chrono, monotonic, real_time}) {
+    const long before = clock();
+    void* begin = event_in(nullptr);
+    start_work(nullptr, 100'000);
+    void* end = event_in(nullptr);
+    for (unsigned long i = 0; i < 20'000'000; ++i) computed = computed + i;
+    cudaDeviceSynchronize();
+    const long after = clock();
+    std::printf("%ld %ld\n", nanoseconds(begin, end), after - before);
+  }
+  const long copied = chrono();
+  start_work(nullptr, 100'000);
+  (void)result();
+  std::printf("%ld\n", chrono() - copied);
+  const long slept = chrono();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  std::printf("%ld\n", chrono() - slept);
+  long reads = 0;
+  for (const long since = monotonic(); monotonic() - since < 1'000'000;) ++reads;
+  std::printf("%ld\n%ld\n", reads, static_cast<long>(std::time(nullptr)));
+  return 0;
+}
+
 /// Many launches without a wait between them, then the result.
 int many() {
   unsigned zero = 0;
@@ -239,6 +290,7 @@ int main(int argc, char** argv) {
   if (which == "queries") return queries();
   if (which == "copies") return copies();
   if (which == "many") return many();
+  if (which == "host-clocks") return host_clocks();
   if (which == "fills") return fills();
   if (which == "managed") return managed();
   if (which == "never") return never();
