@@ -4,7 +4,7 @@ import pathlib
 import tomllib
 
 ORDER = ["cuda_samples", "cuda_samples_driver", "rodinia", "polybench", "lulesh", "microbenchmarks", "hecbench",
-         "cutlass", "cuda_samples_multi_gpu", "multi_gpu_programming_models", "nccl"]
+         "cutlass", "cuda_samples_multi_gpu", "hecbench_multi_gpu", "multi_gpu_programming_models", "nccl"]
 
 
 @dataclasses.dataclass
