@@ -350,7 +350,8 @@ there are `overrides` (the parameters that differ from those of the model `gpu`,
 a name of its own), `unattributed` (counters of no kernel: copies, and write-backs after the end of the kernel that wrote), `core_khz`, `total_cycles` (the whole run), `partial` with `partial_reason` (the run did not reach the end
 of the trace), `unknown_opcodes` with their dynamic counts, and `remarks` on what the trace or the model cannot carry.
 Of several devices, kernels and copies have their `device`, whose core clock their cycles count (`total` adds cycles, and takes device 0's clock), and `system` has its `name`,
-`devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`, the time `busy_ps` that the bytes take, and that as a share of the run (`utilisation`). What other devices ask for
+`devices` and `links`: each direction with its `messages`, its `bytes` and, of these, `data_bytes`, the time `busy_ps` that the bytes take, and that as a share of the run (`utilisation`), and how long
+it stood still for lack of credits with requests or answers waiting (`request_stall_ps`, `answer_stall_ps`: add-a-system.md). What other devices ask for
 in a device's memory is in `unattributed`; `stats.csv` has a last column `device`. A system with NICs also has `system.network`: its `design`,
 `threads` and `nics`, and with command processors `locks` (lines of a device's L2 that were locked: networking-machine.md). A service thread has its looks at entries (`polls`, and how many `found` one) and at completion records (`record_polls`, `records`),
 its `instructions`, the time `active_ps` in which it had an operation to serve or under way, and its energy in that time (`leak_pj`, `base_pj`,
