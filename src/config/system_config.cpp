@@ -15,6 +15,7 @@
 #include "config/system_reader.hpp"
 #include "config/value.hpp"
 #include "util/error.hpp"
+#include "util/types.hpp"
 
 namespace lockstep::config {
 namespace {
@@ -70,6 +71,15 @@ std::string network_ini(const SystemConfig& system) {
 }
 
 }  // namespace
+
+std::uint32_t largest_message(const LinkKind& kind) {
+  const std::uint32_t shared = (kind.header_bytes * kLineBytes + kind.packet_bytes - 1) / kind.packet_bytes;
+  const std::uint32_t line = kLineBytes + std::max(kind.header_bytes + kind.store_bytes, shared);
+  const std::uint32_t most = std::max(line, kind.ack_bytes);
+  return link_models()[kind.model] == "flits"
+             ? (most + kind.flit_bytes - 1) / kind.flit_bytes * kind.flit_bytes
+             : most;
+}
 
 std::span<const std::string_view> link_models() {
   static constexpr std::string_view kNames[] = {"packets", "flits", "ideal"};

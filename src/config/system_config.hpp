@@ -25,8 +25,14 @@ struct LinkKind {
   std::uint32_t store_bytes = 0;   // more, of a store's packet
   std::uint32_t ack_bytes = 0;     // of an acknowledgement
   std::uint32_t flit_bytes = 16;   // model flits: of a flit; default: Foley and Danskin (IEEE Micro 2017)
-  std::uint32_t model = 0;         // of what a message costs on the wire: index into link_models()
+  // Receive buffer of a link for each class of messages, in each direction; 0: as much as makes no sender
+  // wait. No vendor publishes sizes.
+  std::uint32_t request_credit_bytes = 0, answer_credit_bytes = 0;
+  std::uint32_t model = 0;  // of what a message costs on the wire: index into link_models()
 };
+
+/// The most bytes of a message of this kind of link.
+[[nodiscard]] std::uint32_t largest_message(const LinkKind& kind);
 
 /// The names of link::framing_models(), in their order.
 [[nodiscard]] std::span<const std::string_view> link_models();

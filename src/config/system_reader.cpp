@@ -306,6 +306,18 @@ class SystemReader {
           throw InputError(file, 0,
                            fmt::format("[{}] has no '{}'; expected {}", kind.name, field.parameter.key,
                                        expected_text(field.parameter)));
+    check_credits(file);
+  }
+  void check_credits(const std::string& file) const {
+    for (const LinkKind& kind : to_->kinds)
+      for (const auto& [key, bytes] : {std::pair("request_credit_bytes", kind.request_credit_bytes),
+                                       std::pair("answer_credit_bytes", kind.answer_credit_bytes)})
+        if (bytes > 0 && bytes < largest_message(kind))
+          throw InputError(
+              file, 0,
+              fmt::format("[{}] {} = {} B; expected 0, for enough, or at least {} B, the largest "
+                          "message",
+                          kind.name, key, bytes, largest_message(kind)));
   }
 
   void check_nodes(const IniText& ini) const {

@@ -15,6 +15,10 @@ Cycle latency_cycles(const config::LinkKind& kind, std::uint64_t khz) {
   return std::max<Cycle>(sim::cycles_of_ps(kind.latency_ps, khz), 1);
 }
 
+std::uint64_t stall_ps(Cycle cycles, std::uint64_t khz) {
+  return static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * 1'000'000'000 / khz);
+}
+
 }  // namespace
 
 Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std::vector<sim::DomainId>& ends,
@@ -72,8 +76,12 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
     const config::LinkKind& kind = system_.kinds[edge.kind];
     const std::uint64_t khz = clock_khz(node);
     found.emplace_back(*network_, w, way.to, queues,
-                       link::WireSpec{kind.bytes_per_second * edge.count, latency_cycles(kind, khz), khz,
-                                      clock_khz(way.to)});
+                       link::WireSpec{kind.bytes_per_second * edge.count,
+                                      latency_cycles(kind, khz),
+                                      khz,
+                                      clock_khz(way.to),
+                                      {std::uint64_t{kind.request_credit_bytes} * edge.count,
+                                       std::uint64_t{kind.answer_credit_bytes} * edge.count}});
   }
   return found;
 }
@@ -167,7 +175,9 @@ stats::LinkResult Links::result(const Way& way, const link::Wire::Counters& c) c
           kind.bytes_per_second * edge.count,
           c.messages,
           c.bytes,
-          c.data_bytes};
+          c.data_bytes,
+          stall_ps(c.credit_stalls[0], clock_khz(way.from)),
+          stall_ps(c.credit_stalls[1], clock_khz(way.from))};
 }
 
 }  // namespace lockstep::gpu

@@ -67,7 +67,8 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
   Archive mine;
   std::vector<stats::LinkResult>& links = report.system->links;
   mine(dump);
-  for (stats::LinkResult& link : links) mine(link.messages, link.bytes, link.data_bytes);
+  for (stats::LinkResult& link : links)
+    mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.answer_stall_ps);
   const std::vector<std::string> all = ranks_->gather(mine.bytes());
   for (std::size_t r = 1; r < all.size(); ++r) {
     Archive theirs{std::string_view(all[r])};
@@ -75,11 +76,13 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
     theirs(text);
     if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
     for (stats::LinkResult& link : links) {
-      std::uint64_t messages = 0, bytes = 0, data_bytes = 0;
-      theirs(messages, bytes, data_bytes);
+      std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, answers = 0;
+      theirs(messages, bytes, data_bytes, requests, answers);
       link.messages += messages;
       link.bytes += bytes;
       link.data_bytes += data_bytes;
+      link.request_stall_ps += requests;
+      link.answer_stall_ps += answers;
     }
   }
 }

@@ -16,7 +16,9 @@ Wire::Wire(Network& network, std::uint32_t source, std::uint32_t destination, un
       to_receiver_(spec.sender_khz, spec.receiver_khz),
       latency_(spec.latency),
       queues_(queues),
-      last_(queues - 1) {}
+      last_(queues - 1),
+      bounded_(spec.credit_bytes[0] > 0 || spec.credit_bytes[1] > 0),
+      credits_{Credits(spec.credit_bytes[0]), Credits(spec.credit_bytes[1])} {}
 
 /// Precondition: something waits.
 unsigned Wire::pick() {
@@ -25,26 +27,71 @@ unsigned Wire::pick() {
   return last_;
 }
 
+/// kNone where every message that is next lacks credits.
+unsigned Wire::pick_with_credits() {
+  unsigned queue = last_;
+  for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
+    queue = queue + 1 == queues_.size() ? 0 : queue + 1;
+    if (queues_[queue].empty()) continue;
+    const Message& message = queues_[queue].front();
+    const std::size_t traffic = traffic_of(message);
+    unsigned& held = held_[traffic];
+    if (held != kNone && held != queue) continue;
+    held = credits_[traffic].allow(message.bytes) ? kNone : queue;
+    if (held == kNone) return last_ = queue;
+  }
+  return kNone;
+}
+
 void Wire::tick(Cycle now) {
   const std::uint64_t first = cycle_to_byte_.ceil(now), end = cycle_to_byte_.ceil(now + 1);
+  if (!bounded_) {
+    while (waiting_ > 0 && free_ < end) send(now, first, pick());
+    return;
+  }
+  count_stalls(now);
+  pushed_ = false;
+  for (Credits& credits : credits_) credits.collect(now);
   while (waiting_ > 0 && free_ < end) {
-    Ring<Message>& queue = queues_[pick()];
-    const Message& message = queue.front();
-    free_ = std::max(free_, first) + message.bytes;
-    const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
-    network_->send(source_, destination_, to_receiver_.ceil(arrival), message);
-    ++counters_.messages;
-    counters_.bytes += message.bytes;
-    const bool data = message.answer ? icnt::answer_carries_data(message.access.kind)
-                                     : icnt::carries_data(message.access.kind);
-    if (data) counters_.data_bytes += bit_count(message.access.sectors) * kSectorBytes;
-    queue.pop();
-    --waiting_;
+    const unsigned queue = pick_with_credits();
+    if (queue == kNone) {
+      for (std::size_t t = 0; t < kTraffics; ++t) stalled_[t] = held_[t] != kNone;
+      return;
+    }
+    send(now, first, queue);
   }
 }
 
+/// Those that began with the last tick.
+void Wire::count_stalls(Cycle now) {
+  for (std::size_t t = 0; t < kTraffics; ++t)
+    if (stalled_[t]) counters_.credit_stalls[t] += now - stalled_from_;
+  stalled_ = {};
+  stalled_from_ = now;
+}
+
+void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
+  const Message& message = queues_[queue].front();
+  free_ = std::max(free_, first) + message.bytes;
+  const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
+  credits_[traffic_of(message)].take(message.bytes, arrival + latency_);
+  network_->send(source_, destination_, to_receiver_.ceil(arrival), message);
+  ++counters_.messages;
+  counters_.bytes += message.bytes;
+  const bool data = message.answer ? icnt::answer_carries_data(message.access.kind)
+                                   : icnt::carries_data(message.access.kind);
+  if (data) counters_.data_bytes += bit_count(message.access.sectors) * kSectorBytes;
+  queues_[queue].pop();
+  --waiting_;
+}
+
 Cycle Wire::next_event(Cycle now) const {
-  return waiting_ == 0 ? kNever : std::max(now + 1, byte_to_cycle_.floor(free_));
+  if (waiting_ == 0) return kNever;
+  if (pushed_ || (!stalled_[0] && !stalled_[1])) return std::max(now + 1, byte_to_cycle_.floor(free_));
+  Cycle next = kNever;
+  for (std::size_t t = 0; t < kTraffics; ++t)
+    if (stalled_[t]) next = std::min(next, credits_[t].next_return());
+  return std::max(now + 1, next);
 }
 
 }  // namespace lockstep::link

@@ -1,9 +1,11 @@
 // One direction of a link between two devices, or between a device and a switch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "link/credits.hpp"
 #include "link/message.hpp"
 #include "sim/clock.hpp"
 #include "util/ring.hpp"
@@ -11,21 +13,36 @@
 
 namespace lockstep::link {
 
+/// Classes of messages, each with a receive buffer of its own.
+enum class Traffic : std::uint8_t { kRequests, kAnswers };
+inline constexpr std::size_t kTraffics = 2;
+
+[[nodiscard]] inline std::size_t traffic_of(const Message& message) {
+  return static_cast<std::size_t>(message.answer ? Traffic::kAnswers : Traffic::kRequests);
+}
+
 /// Times are core cycles of the wire's sender, which owns it.
 struct WireSpec {
   std::uint64_t bytes_per_second = 1;
   Cycle latency = 1;                               // from a message's last byte on the wire to its arrival
   std::uint64_t sender_khz = 1, receiver_khz = 1;  // their clocks
+  std::array<std::uint64_t, kTraffics> credit_bytes{};  // by class: receive buffer; 0: always enough
 };
 
 /// Bytes of the messages follow each other without a gap while there are any: a byte takes
 /// 1/bytes_per_second, exactly, whatever the clock. Messages wait in queues, of which a round-robin arbiter
-/// takes one at a time. The receiver takes all that arrives; what bounds the messages under way is the asking
-/// device's table of accesses (core::PeerPort).
+/// takes one at a time.
+///
+/// A message also needs credits for its bytes. The receiver takes all that arrives at once, and its credits
+/// are back after the latency of the way back, without bytes of their own (assumed: they ride with what
+/// goes there). So a buffer bounds what is under way, and throughput to its bytes a round trip. A message
+/// that lacks credits holds up others of its class, so that small ones do not overtake it for ever.
 class Wire {
  public:
   struct Counters {
     std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
+    // By class, cycles in which a message could have begun but for its credits, and nothing else was sent.
+    std::array<Cycle, kTraffics> credit_stalls{};
   };
 
   /// `source`, `destination`: of the network.
@@ -35,23 +52,30 @@ class Wire {
   void push(unsigned queue, const Message& message) {
     queues_[queue].push(message);
     ++waiting_;
+    pushed_ = true;
   }
   /// Sends what may begin in cycle `now`.
   void tick(Cycle now);
-  /// The earliest cycle after `now` in which tick() sends something; kNever when nothing waits.
+  /// The earliest cycle after `now` in which tick() sends something or a stall may end; kNever when nothing
+  /// waits.
   [[nodiscard]] Cycle next_event(Cycle now) const;
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] const Credits& credits(Traffic of) const { return credits_[static_cast<std::size_t>(of)]; }
 
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(network_), a.given(source_), a.given(destination_), a.given(cycle_to_byte_),
               a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_), queues_, waiting_, last_,
-              free_, counters_);
+              free_, a.given(bounded_), credits_, held_, stalled_, stalled_from_, pushed_, counters_);
   }
 
  private:
+  static constexpr unsigned kNone = ~0u;
   [[nodiscard]] unsigned pick();
+  [[nodiscard]] unsigned pick_with_credits();
+  void send(Cycle now, std::uint64_t first, unsigned queue);
+  void count_stalls(Cycle now);
 
   Network* network_;
   std::uint32_t source_, destination_;
@@ -61,6 +85,12 @@ class Wire {
   std::size_t waiting_ = 0;
   unsigned last_ = 0;       // queue that was served last
   std::uint64_t free_ = 0;  // the next byte's number, if bytes had been sent from cycle 0 on
+  bool bounded_;            // some class has too few credits at times
+  std::array<Credits, kTraffics> credits_;
+  std::array<unsigned, kTraffics> held_{kNone, kNone};  // queue whose message is the next of its class
+  std::array<bool, kTraffics> stalled_{};               // since stalled_from_
+  Cycle stalled_from_ = 0;
+  bool pushed_ = false;  // after the last tick
   Counters counters_;
 };
 

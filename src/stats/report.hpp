@@ -65,7 +65,9 @@ struct LinkResult {
   std::string kind;
   std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
-  std::optional<std::uint64_t> picojoules{};              // of `bytes`
+  // Time in which a message could have begun but for its credits, and nothing else was sent.
+  std::uint64_t request_stall_ps = 0, answer_stall_ps = 0;
+  std::optional<std::uint64_t> picojoules{};  // of `bytes`
 };
 
 /// One sample of the time series; counters are the differences to the sample before.

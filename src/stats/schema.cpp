@@ -231,19 +231,23 @@ Json network() {
 
 Json system() {
   const Json device = object({{"gpu", text()}, {"config_hash", hash()}, {"core_khz", integer()}});
-  const Json link =
-      object({{"from", text()},
-              {"to", text()},
-              {"kind", text()},
-              {"count", integer()},
-              {"bytes_per_second", integer()},
-              {"messages", integer()},
-              {"bytes", integer()},
-              {"data_bytes", integer()},
-              {"busy_ps", described(integer(), "ps", "bytes / bytes_per_second")},
-              {"utilisation", described(number(), "", "busy_ps / the run's time, six decimals")},
-              {"energy_pj", integer()}},
-             {"energy_pj"});
+  const Json link = object(
+      {{"from", text()},
+       {"to", text()},
+       {"kind", text()},
+       {"count", integer()},
+       {"bytes_per_second", integer()},
+       {"messages", integer()},
+       {"bytes", integer()},
+       {"data_bytes", integer()},
+       {"busy_ps", described(integer(), "ps", "bytes / bytes_per_second")},
+       {"utilisation", described(number(), "", "busy_ps / the run's time, six decimals")},
+       {"request_stall_ps", described(integer(), "ps",
+                                      "time in which a request could have begun but for credits of the "
+                                      "receive buffer, and nothing else was sent")},
+       {"answer_stall_ps", described(integer(), "ps", "the same for answers and acknowledgements")},
+       {"energy_pj", integer()}},
+      {"energy_pj"});
   return object({{"name", text()}, {"devices", list(device)}, {"links", list(link)}, {"network", network()}},
                 {"network"});
 }

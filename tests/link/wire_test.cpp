@@ -138,6 +138,27 @@ TEST_CASE("Framing: models, by the bytes of a line's load, store and copy") {
     }
 }
 
+TEST_CASE("No message of a line is larger than the configuration allows for, and one is as large") {
+  using Kind = icnt::AccessKind;
+  for (std::uint32_t model = 0; model < framing_models().size(); ++model)
+    for (const FramingBytes& of : {FramingBytes{256, 16, 32, 1, 16}, FramingBytes{32, 22, 6, 1, 24},
+                                   FramingBytes{64, 8, 0, 200, 16}}) {
+      config::LinkKind kind;
+      kind.packet_bytes = of.packet;
+      kind.header_bytes = of.header;
+      kind.store_bytes = of.store;
+      kind.ack_bytes = of.ack;
+      kind.flit_bytes = of.flit;
+      kind.model = model;
+      const Framing framing(*framing_models()[model], of);
+      std::uint32_t most = 0;
+      for (const Kind k : {Kind::kLoad, Kind::kStore, Kind::kCopy, Kind::kCopyRead, Kind::kAtomic})
+        most = std::max({most, framing.request(k, 0xf), framing.answer(k, 0xf)});
+      CHECK(most <= largest_message(kind));
+      if (config::link_models()[model] != "ideal") CHECK(most == largest_message(kind));
+    }
+}
+
 TEST_CASE("A multicast load is asked of every device, and answered sector by sector when all have answered") {
   constexpr Cycle kLatency = 50;
   // Devices 0 to 2 at a switch (node 3): wires 0 to 2 lead to it, 3 to 5 from it.
