@@ -211,7 +211,7 @@ Rules dram_rules() {
   };
 }
 
-/// Without these a kernel could wait for ever for what the machine never has.
+/// Without these checks, a kernel could wait forever for resources that the machine does not have.
 Rules progress_rules() {
   return {
       {{"l2.ways", "l2.halves"},

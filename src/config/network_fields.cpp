@@ -187,7 +187,7 @@ void check_cache(const char* name, std::uint32_t bytes, std::uint32_t ways) {
                     name, bytes, name, ways, kLineBytes));
 }
 
-/// Bytes in whole lines.
+/// Rounds bytes up to whole lines.
 std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
 }  // namespace

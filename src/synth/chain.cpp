@@ -1,4 +1,4 @@
-// Long serial chains of MUFU and FFMA in few warps, with a load and a store an iteration.
+// Long serial chains of MUFU and FFMA in few warps, with one load and one store per iteration.
 #include <algorithm>
 
 #include "synth/kinds.hpp"

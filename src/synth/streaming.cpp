@@ -1,4 +1,4 @@
-// C = A + B over float arrays: one element a thread.
+// C = A + B over float arrays: one element per thread.
 #include <algorithm>
 
 #include "synth/kinds.hpp"

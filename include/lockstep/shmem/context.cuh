@@ -173,10 +173,10 @@ class Context {
                             detail::holds(detail::load_system(word), compare, value)) != 0;
   }
 
-  /// Puts and atomics before it are seen on each PE before those after it. The NIC moves operations side by
-  /// side, so a short one could overtake a long one: this is a quiet().
+  /// On each PE, earlier puts and atomics become visible before later ones. The NIC processes operations
+  /// concurrently, so a short one could overtake a long one: this is a quiet().
   __device__ void fence() { quiet(); }
-  /// All operations of the context are complete.
+  /// Waits until all operations of the context are complete.
   __device__ void quiet() { queue_.submit(entry(Op::kQuiet, heap_, pe_, 0, Entry::kBlocking)); }
 
   /// One work-group of each PE calls it, with the same queue on each; returns when all have. What their

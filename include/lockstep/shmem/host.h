@@ -31,12 +31,12 @@ struct Options {
   unsigned queue_entries = 64;  // a power of two
 };
 
-/// An object of the symmetric heap: every PE has one, at the same offset.
+/// An object in the symmetric heap: every PE has one, at the same offset.
 template <class T>
 struct Symmetric {
   std::size_t offset = 0;
   [[nodiscard]] T* on(int pe) const;
-  /// Its element `index` and those behind.
+  /// The part of the object that begins with element `index`.
   [[nodiscard]] Symmetric at(std::size_t index) const { return {offset + index * sizeof(T)}; }
 };
 

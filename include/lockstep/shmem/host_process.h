@@ -37,9 +37,10 @@ class HostProcess {
   void send(T* dst, const T* src, std::size_t count, int to) const {
     put_send(dst, src, count, to, 0);
   }
-  /// Until the next message of that PE is there. Messages of one PE come in the order of sending.
+  /// Waits for the next message from that PE. Messages from one PE arrive in the order in which they were
+  /// sent.
   void receive(int from) const { put(task_of(Task::kReceive, from)); }
-  /// Until all messages sent have come.
+  /// Waits until all messages that this process has sent have arrived.
   void flush() const { put(task_of(Task::kFlush, 0)); }
 
   // Within a call of which a task has been put: they take only the library's instructions for a message.

@@ -20,10 +20,10 @@ struct Handle {
   QueueControl* controls;
 };
 
-/// Of one work-group, each of whose threads has a copy and calls every function.
+/// A work-group's view of its queue. Each of its threads has a copy and calls every function.
 class Queue {
  public:
-  /// All entries that the queue had before have been dealt with.
+  /// Precondition: all earlier entries of the queue have been processed.
   __device__ Queue(const Handle& handle, unsigned number) : number_(number), mask_(handle.depth - 1) {
     if (number >= handle.queues) stop_kernel();  // more work-groups than init() was asked for
     entries_ = handle.entries + std::size_t{number} * handle.depth;
