@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::uint64_t kMostExitCode = 255;
 
-/// Of each process of the program, in the order of their numbers.
+/// The reports of the program's processes, in order of their numbers.
 std::vector<fs::path> reports(const std::string& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -87,7 +87,7 @@ void LiveProgram::kernel() {
   trace_.add(trace::decode_kernel(in));
 }
 
-/// Of the kernel that comes next.
+/// Reads the listing of the next kernel.
 void LiveProgram::listing() {
   trace::ByteReader in(content_);
   const std::uint64_t number = in.number(listings_.size(), "a listing");

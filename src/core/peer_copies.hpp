@@ -53,9 +53,9 @@ class PeerCopies {
   struct Job {
     icnt::CopyCommand command;
     Cycle asked = 0;
-    // Of an order of the directory:
+    // For a copy requested by the directory:
     bool ordered = false, leaves = false;
-    bool last = true;  // of its runs of pages
+    bool last = true;  // the last of its runs of pages
     uvm::TreeId tree = 0;
   };
   struct Lane {

@@ -26,11 +26,11 @@ namespace lockstep::core {
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
-  std::uint16_t device = 0;            // its number: also its destination in the network
-  std::uint32_t devices = 0;           // of the system
-  std::uint32_t first_nic = 0;         // behind the devices and hosts; as devices where there are none
-  std::uint32_t cores = 0;             // of its command processor
-  std::vector<link::Wire> wires;       // that it sends on, two queues each
+  std::uint16_t device = 0;       // its number: also its destination in the network
+  std::uint32_t devices = 0;      // of the system
+  std::uint32_t first_nic = 0;    // after devices and hosts; equals the number of devices without networking
+  std::uint32_t cores = 0;        // of its command processor
+  std::vector<link::Wire> wires;  // that it sends on, two queues each
   std::vector<link::Framing> framing;  // of each wire
   std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire, kNoWire where none leads there
   /// A switch that multicasts, and that the device has a link to.
@@ -86,14 +86,14 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
 
  private:
   enum Queue : unsigned { kRequests, kAnswers };
-  /// Of this device, to another one.
+  /// A request from this device to another one.
   struct Asked {
     icnt::Request request;
     bool copy = false;  // PeerCopies wants it
     std::uint16_t to = 0;
     SectorMask managed = 0;  // of a managed page: all its sectors, which the SM gets together
   };
-  /// Of the slices of this device: for another device, or a line of a copy to it.
+  /// A request to this device's slices, from another device or for a line of a copy to it.
   struct Served {
     std::uint16_t device = 0;
     std::uint32_t tag = 0;  // the other device's

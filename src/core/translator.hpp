@@ -33,7 +33,7 @@ namespace lockstep::core {
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", as public summaries give it.
 class Translator {
  public:
-  /// `managed`: nullptr where there is none.
+  /// `managed`: nullptr without managed memory.
   Translator(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace* managed,
              std::uint32_t sm);
 
@@ -42,7 +42,7 @@ class Translator {
     if (managed_) replies_.gather(*fabric_->translation_reply, sm_, from);
   }
 
-  /// Of memory that is not managed: whether it needs no translation that is not there.
+  /// For unmanaged memory: whether its translation is present, or none is needed.
   [[nodiscard]] bool knows(Address line) {
     return miss_latency_ == 0 || blocks_.has(KnownBlocks::block_of(line));
   }

@@ -23,7 +23,7 @@ class SparseBytes {
   ~SparseBytes();
   SparseBytes(const SparseBytes&) = delete;
   SparseBytes& operator=(const SparseBytes&) = delete;
-  /// nullptr: the host refuses so many addresses.
+  /// nullptr: the host refuses to map this much address space.
   [[nodiscard]] std::byte* data() const { return data_; }
   /// All zeros again; the host gets its pages back.
   void drop();

@@ -1,11 +1,11 @@
-// CTAs of a launch on several host threads. Internal to src/exec.
+// Executes the CTAs of a launch on several host threads. Internal to src/exec.
 //
-// A thread runs CTAs in ascending order and notes which words of global memory it reads and writes. Where no
-// thread has written what another one has read or written, every CTA saw what it would have seen one by one,
-// and memory is what it would have become. Reductions of whole numbers (red, and atom whose result nobody
-// reads) may meet: each thread makes its own of an element that nobody looks at, and memory gets them all in
-// the end, whose order makes no difference. Otherwise memory is put back, and the CTAs are run one by one:
-// results never depend on the number of threads, whatever the kernel does.
+// A thread runs CTAs in ascending order and notes which words of global memory it reads and writes. If no
+// thread has written what another one has read or written, every CTA saw the values of a serial execution,
+// and memory is as after one. Integer reductions (red, and atom whose result is unused) may conflict: each
+// thread reduces privately into elements that are not otherwise read, and the results are combined at the
+// end, in any order. In all other cases memory is restored, and the CTAs are run one by one: results never
+// depend on the number of threads, whatever the kernel does.
 #pragma once
 
 #include <optional>

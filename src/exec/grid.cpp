@@ -186,7 +186,7 @@ bool Grid::State::run_others(std::uint64_t index, bool& further) {
   return true;
 }
 
-/// More CTAs than fit any GPU of so many SMs are never on the machine together.
+/// An upper bound on the CTAs that can be resident at once on any GPU with this number of SMs.
 bool Grid::State::has_room() const {
   if (!machine.options.may_wait || machine.launch.cooperative) return true;
   std::uint64_t live = 0;
@@ -243,7 +243,7 @@ bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
   return answer == LivelockDetector::Answer::kStands;
 }
 
-/// Where nobody can change what the spinning threads look at.
+/// The error for threads that spin on words that no other thread can change.
 void Grid::State::fault_at_spinner() {
   for (auto& [index, slot] : started)
     if (slot->state == Cta::State::kSpinning)

@@ -55,7 +55,7 @@ void find_known_bases(const FunctionCode& function, const ptx::ControlFlow& flow
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       const Operation& op = out.operations[function.first + i];
       if (!is_plain(op.handler)) known.forget();
-      const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // tells no mbarrier
+      const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // signals no mbarrier
       if (op.handler == Handler::kLoad || stores) known.access(out.memory[op.detail]);
       for (std::uint32_t d = 0; d < op.destinations; ++d) {
         const Slot slot = out.slots[op.operands + d];

@@ -71,7 +71,7 @@ struct RunCounts {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 };
 
-/// Hears how a launch gets on from the threads that execute it, which call it at the same time.
+/// Receives the progress of a launch from the threads that execute it, which call it concurrently.
 class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
@@ -107,7 +107,7 @@ struct RunOptions {
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
   LaunchObserver* observer = nullptr;
   // Somebody outside who serves kernels through memory. Called where no CTA gets any further; true: it has
-  // written to memory, so that some may. What it throws ends run_cta(). Nothing: there is none.
+  // written to memory, so that some may. What it throws ends run_cta(). Empty: there is none.
   std::function<bool()> server;
   SignalLog* signals = nullptr;  // gets signals, and records say what was waited for; nothing: they do not
 };

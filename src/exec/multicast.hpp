@@ -36,7 +36,7 @@ class MulticastWindows {
     unsigned count = 0;
     std::array<Address, kMostDevices> at{};
   };
-  /// Of the executing `device`. An access lies in one page.
+  /// The places of an access by `device`. An access lies in one page.
   [[nodiscard]] Places places(Address address, unsigned device) const;
 
  private:

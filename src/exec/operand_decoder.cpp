@@ -14,7 +14,7 @@ using ptx::SymbolKind;
 
 namespace {
 
-/// Of the registers that mov packs into a value of `whole`, or unpacks it to.
+/// The type of the registers that mov packs into a value of `whole`, or to which it unpacks one.
 ptx::Type part_type(const ptx::Operand& operand, ptx::Type whole) {
   if (operand.kind != OperandKind::kVector || operand.elements.size() < 2) return whole;
   const std::size_t bits = ptx::bits(whole) / operand.elements.size();

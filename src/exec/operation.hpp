@@ -69,7 +69,7 @@ enum class Handler : std::uint8_t {
   kMultimem,    // multimem.ld_reduce, multimem.st, multimem.red
 };
 
-/// Memory spaces as the executor tells them apart.
+/// Memory spaces, as the executor distinguishes them.
 enum class Reach : std::uint8_t {
   kGlobal,
   kShared,     // own CTA's, or a cluster's by rank
@@ -116,7 +116,7 @@ struct AtomicForm {
   AtomicFn fn = nullptr, global = nullptr;  // nullptr: 128-bit exch or cas; `global`: on global memory
   bool compare = false;                     // cas: the first operand is compared, the second stored
   bool returns = false;
-  bool commutes = false;         // of whole numbers, in any order, and what it returns is read by nobody
+  bool commutes = false;         // an integer operation, valid in any order, whose return value is unused
   std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
 };
 
@@ -170,7 +170,7 @@ struct TensorForm {
   bool store = false, reduces = false, im2col = false;
   ptx::ShortList<ptx::Mod, 2> reduction;
   Slot multicast = Slot::none();  // mask of the cluster's CTAs
-  /// Of the reduction on elements of a type; nullptr where there is none.
+  /// The function for elements of a type; nullptr if there is none.
   [[nodiscard]] AtomicFn function(ptx::Type type) const;
 };
 
@@ -196,8 +196,8 @@ struct MatrixForm {
   std::uint16_t lines = 0;
   std::uint32_t line_bytes = 0;  // a power of two
   std::uint8_t pieces = 1;       // of a register, lowest bits first: its neighbours in a line
-  // Of piece i of register r of lane l at [(r * pieces + i) * kLanes + l]: bytes from the start of the matrix
-  // whose lines follow one another.
+  // At [(r * pieces + i) * kLanes + l], for piece i of register r of lane l: bytes from the start of the
+  // matrix, whose rows are contiguous.
   std::vector<std::uint16_t> places;
   Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
 };

@@ -1,4 +1,4 @@
-// What a warp tells the checks of its launch. Precondition of all: machine->check. Internal to src/exec.
+// What a warp reports to the checks of its launch. Precondition of all: machine->check. Internal to src/exec.
 #pragma once
 
 #include <cstdint>

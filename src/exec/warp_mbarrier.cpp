@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kTurnsSuspended = 32;  // of a try_wait until it says that the phase is not complete
 
-/// The record of an arrival or a test (trace/opcode_table.cpp): mbarrier 0 is none.
+/// The record of an arrival or a test (trace/opcode_table.cpp): mbarrier 0 means none.
 void note_events(WarpState& warp, LaneMask active, std::uint32_t mbarrier, std::uint32_t events) {
   warp.note_line(active, mbarrier, events);
 }
@@ -57,7 +57,7 @@ void count_pending(WarpState& warp, const MbarrierForm& form, Slot result, LaneM
   });
 }
 
-/// The record of an arrival of each lane, which `where`, the first lane's mbarrier, hears of.
+/// The record of an arrival by each lane at `where`, the first lane's mbarrier.
 void note_arrivals(WarpState& warp, LaneMask active, const std::byte* where) {
   const auto events = static_cast<std::uint32_t>(std::popcount(active));
   MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_events(where);

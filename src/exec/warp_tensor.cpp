@@ -54,7 +54,7 @@ class Rows {
       if (reads(d) < 0 || static_cast<std::uint64_t>(reads(d)) >= map_.dim[d]) return false;
     return true;
   }
-  /// Of element x.
+  /// The address of element x.
   [[nodiscard]] Address address(std::int64_t x) const {
     auto a = map_.address + static_cast<std::uint64_t>(x) * map_.element_bytes();
     for (unsigned d = 1; d < map_.rank; ++d) a += static_cast<std::uint64_t>(reads(d)) * map_.stride[d];
@@ -131,7 +131,7 @@ void note_row(trace::BulkRuns& runs, const TensorMap& map, Address row_address, 
            static_cast<std::uint64_t>((end - begin) * size));
 }
 
-/// Of one lane.
+/// The copy that one lane starts.
 struct TensorCopy {
   const TensorForm& form;
   const TensorMap& map;
@@ -139,7 +139,7 @@ struct TensorCopy {
   std::uint32_t lane;
 };
 
-/// To or from `shared`. Returns the bytes that an mbarrier hears of. `runs`: what is recorded of it.
+/// To or from `shared`. Returns the bytes that an mbarrier counts. `runs`: what is recorded of it.
 std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared, trace::BulkRuns& runs) {
   const auto& [form, map, place, l] = copy;
   const LaneMask self = LaneMask{1} << l;

@@ -31,7 +31,7 @@ struct WmmaPlace {
     };
     return same(base.lane) && same(stride_bits);
   }
-  /// Of a piece of a register; 0 < pieces.
+  /// The size of a piece of a register; precondition: 0 < pieces.
   [[nodiscard]] unsigned piece_bytes() const {
     return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
   }

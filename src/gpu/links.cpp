@@ -86,7 +86,7 @@ std::vector<std::uint32_t> Links::wire_to(std::uint32_t node) const {
   return found;
 }
 
-/// Of the node's wires.
+/// The framing of each of the node's wires.
 std::vector<link::Framing> Links::framing(std::uint32_t node) const {
   std::vector<link::Framing> found;
   for (const Way& way : ways_) {

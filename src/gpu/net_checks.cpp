@@ -102,7 +102,7 @@ void NetChecks::check_operation(const trace::Command& c) const {
   };
   if (system_->served_by(config::NetDesignTraits::Server::kProcesses))
     fail(fmt::format(
-        "something by a queue of its kernels, which nobody serves in [node] design = {}; expected a "
+        "something by a queue of its kernels, but no agent serves queues in [node] design = {}; expected a "
         "program whose hosts communicate, or another design",
         config::traits(system_->network.node.design).name));
   if (o.queue >= devices_[c.device].queues)

@@ -107,7 +107,7 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
   return To::kOrder;
 }
 
-/// A setting that managed memory of several devices does not know; null where there is none.
+/// A setting that managed memory of several devices does not support; null if there is none.
 const char* not_shared(const uvm::Parameters& p) {
   if (p.fault_mode != uvm::FaultMode::kDriver) return "uvm.fault_mode = per_cycle";
   if (p.early_reuse) return "uvm.early_reuse = true";
@@ -160,7 +160,7 @@ Planner::Planner(const config::SystemConfig& system, IdRanges selection, const P
 void Planner::check_device(const trace::Command& c) const {
   if (c.device >= system_->devices.size())
     throw UserError(fmt::format(
-        "the trace has work of device {}, and {} has {}; expected a system of so many "
+        "the trace has work of device {}, and {} has {}; expected a system with at least that many "
         "devices (-c SYSTEM) or --gpus {}",
         c.device, system_->name,
         system_->devices.size() == 1 ? "one device" : fmt::format("{} devices", system_->devices.size()),
@@ -301,8 +301,8 @@ void Planner::add_order(const trace::Command& c, const uvm::Order& order,
   }
 }
 
-/// Advice that names another device than the one that hears of it. A preferred location that it cannot reach
-/// is none for it.
+/// Advice that names a device other than the one that receives it. A preferred location that this device
+/// cannot reach does not count for it.
 void Planner::name_other(std::uint16_t place, host::HostCommand& command) const {
   command.order.other = true;
   command.order.place = place;

@@ -41,7 +41,7 @@ void RankedRun::join_distances() {
 Time RankedRun::meet(Time now, std::vector<Time>& next) {
   ++meetings_;
   ranks::Notice notice;
-  notice.time = cut_.promise(now, next, system_->earliest_copy_end(now));
+  notice.time = cut_.earliest_arrival(now, next, system_->earliest_copy_end(now));
   const std::vector<std::string> parcels = cut_.hand_over();
   const bool sends = std::ranges::any_of(parcels, [](const std::string& p) { return !p.empty(); });
   if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;

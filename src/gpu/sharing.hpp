@@ -14,7 +14,7 @@
 
 namespace lockstep::gpu {
 
-/// Of several devices with managed memory.
+/// Managed memory shared by several devices.
 class Sharing {
  public:
   /// Claims an id. `numberings`: of the devices.

@@ -66,8 +66,8 @@ struct RunOptions {
   std::optional<sampling::Options> sample;                       // time only some launches and CTAs
   bool timeline = false;                                         // keep what RunResult::timeline needs
   bool profile = false;                                          // count what each instruction does
-  Cycle interval = 0;                                            // time series every so many cycles; 0 = none
-  CheckpointOptions checkpoint;                                  // of a trace; not with `sample`
+  Cycle interval = 0;                   // cycles between samples of the time series; 0 = none
+  CheckpointOptions checkpoint;         // of a trace; not with `sample`
   ranks::Group* group = nullptr;        // this process is one of several that simulate the system; not owned
   std::vector<std::uint32_t> rank_map;  // with it: by node, its rank (gpu/rank_map.hpp)
   sim::WorkLog* work_log = nullptr;     // to be filled; needs threads = 1

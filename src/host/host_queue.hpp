@@ -60,10 +60,10 @@ struct HostCommand {
   return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
 }
 
-/// The host takes its commands one after another. Each of its threads has a time: that until which its calls
-/// so far keep it busy, and never less than the end of the host's last wait, of whichever thread. A thread
-/// that has not called begins where thread 0 is. Only kCall takes time; where there is none, the host's calls
-/// take none:
+/// The host takes its commands one after another. Each of its threads has a time: when its calls so far are
+/// finished, and at least the end of the host's last wait, on whichever thread. A thread that has not called
+/// begins at the time of thread 0. Only kCall takes time; without such commands, the host's calls cost
+/// nothing:
 /// - a kernel, a stream copy, a fill, a copy within the device, a stream order, an event's record or a
 /// stream's wait goes to the end of its stream and starts when the thread's time has come and
 ///   the stream's command before it is complete; a record is complete at once, a stream's wait when its
@@ -137,7 +137,7 @@ class HostQueue {
   void kernel_done(std::uint32_t command, Time end, Time now);
   void copy_done(std::uint32_t command, Time end, Time now);
 
-  /// When all before the event's record was complete; nothing where that is heard after the host's time.
+  /// When everything before the event's record was complete; empty if the host learns that after its time.
   [[nodiscard]] std::optional<Time> event_time(std::uint32_t event) const;
   /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
@@ -163,7 +163,7 @@ class HostQueue {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::uint64_t kNanosecondsKhz = 1'000'000;
-  /// An end: its time, and when it was heard of.
+  /// An end: its time, and when the host learned of it.
   struct Moment {
     Time at = 0, heard = 0;
     void join(const Moment& other) {
@@ -223,7 +223,7 @@ class HostQueue {
   std::uint32_t out_ = 0;  // taken stream commands that are not complete
   Moment latest_;          // of all ends
   Time host_time_ = 0;
-  Time gate_ = 0;  // when the last plain copy or order was heard to be complete
+  Time gate_ = 0;  // when the host learned that the last plain copy or command was complete
   bool open_ = false;
   bool gated_ = false;    // a plain copy or an order has held up the host
   bool copying_ = false;  // the last command taken is a plain copy

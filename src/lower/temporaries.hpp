@@ -20,7 +20,7 @@ class Temporaries {
   [[nodiscard]] const Busy& busy(std::uint32_t at);
   /// Temporary `number` where `busy` are taken; `paired`: 2n and 2n + 1 are the halves of a 64-bit value.
   [[nodiscard]] std::uint8_t place(const Busy& busy, unsigned number, bool paired);
-  /// The highest register that a temporary took + 1; 0: there was none.
+  /// The highest register that a temporary took + 1; 0: there were no temporaries.
   [[nodiscard]] unsigned used() const { return used_; }
 
  private:

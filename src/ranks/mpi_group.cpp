@@ -17,7 +17,8 @@ extern char** environ;
 namespace lockstep::ranks {
 namespace {
 
-// Who starts processes tells them their rank by one of these, and how many they are by one of those.
+// Launchers pass a process its rank in one of the former variables, and the number of processes in one of the
+// latter.
 constexpr std::array kRankNames{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 constexpr std::array kSizeNames{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 constexpr std::array<std::string_view, 4> kStarter{"OMPI_", "PMIX_", "PMI_", "ORTE_"};

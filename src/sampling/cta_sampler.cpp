@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kFilling = 2, kWarming = 1, kMeasured = 2, kLast = 1;
 constexpr std::uint64_t kBlock = kWarming + kMeasured;
 constexpr double kL2Fills = 1.5;           // sizes of the L2 until its lines are the kernel's own
-constexpr std::uint64_t kBeginnings = 12;  // no more than one in so many CTAs is the beginning
+constexpr std::uint64_t kBeginnings = 12;  // the beginning is at most one in this many CTAs
 constexpr std::size_t kLeastParts = 6;
 constexpr double kPriorScatter = 0.03;    // of a part, relative, before it is measured
 constexpr double kPriorFreedom = 2;       // what that weighs against what was measured; assumed
@@ -152,7 +152,7 @@ Prediction CtaSampler::predict(std::size_t measure, double instructions) const {
   return {r.sum * scale, r.scatter * r.squares * scale * scale};
 }
 
-/// Of successive differences of n independent normal values, which overlap.
+/// Degrees of freedom of successive (so overlapping) differences of n independent normal values.
 double CtaSampler::freedom() const {
   const auto n = static_cast<double>(parts_.size());
   return 2 * (n - 1) * (n - 1) / (3 * n - 4);

@@ -28,7 +28,7 @@ class Opcode {
 };
 
 /// Bytes a lane of a format or width modifier: U8 1, S16 2, F32 4, 64 8, 128 16, F16x2 4, F32x4 16, ...;
-/// 0 when it is none.
+/// 0 if it is not one.
 [[nodiscard]] unsigned modifier_bytes(std::string_view modifier);
 
 /// Bytes that a lane moves in an ordinary access: the first width among the modifiers, else 4.

@@ -92,7 +92,7 @@ class DeviceMemory {
     state_.lanes.moved(direction);
     state_.changed = true;
   }
-  /// Tells the link what migrations do, and has it decide. True where its decision has changed.
+  /// Passes the state of migrations to the link and lets it decide. True if its decision has changed.
   bool arbitrate(Cycle now);
   [[nodiscard]] bool lanes_idle() const { return arrivals_.idle() && departures_.idle(); }
   [[nodiscard]] bool reads_idle() const {

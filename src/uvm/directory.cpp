@@ -147,7 +147,7 @@ PageSet Directory::held_elsewhere(const Block& block, std::size_t but) {
   return held;
 }
 
-/// Nobody else uses what moves. What a source has evicted meanwhile is on the host.
+/// No other device uses the pages that move. Those that a source has evicted meanwhile are on the host.
 void Directory::hand_over(Block& block) {
   const DirectoryRequest& request = block.now.request;
   const std::uint16_t asker = block.now.device;

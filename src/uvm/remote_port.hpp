@@ -39,7 +39,7 @@ class RemotePort {
   explicit RemotePort(const RemotePortSettings& settings) : settings_(settings) {}
 
   void add(Cycle now, const RemoteAccess& access);
-  /// Takes the first that is done by `now`; false when there is none.
+  /// Takes the first that is done by `now`; false if there is none.
   bool pop(Cycle now, RemoteAccess& access);
   /// Earliest end; kNever when nothing is under way.
   [[nodiscard]] Cycle next() const { return flying_.empty() ? kNever : flying_.top().done; }

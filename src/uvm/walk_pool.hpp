@@ -38,7 +38,7 @@ class WalkPool {
   void add(Cycle now, const Access& access);
   /// Earliest end; kNever when nothing is under way.
   [[nodiscard]] Cycle next() const { return heap_.empty() ? kNever : heap_.top().ready; }
-  /// Takes the first that has ended by `now`; false when there is none.
+  /// Takes the first that has ended by `now`; false if there is none.
   bool pop(Cycle now, Access& access);
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
 

@@ -17,7 +17,7 @@ namespace lockstep::exec {
 
 struct Machine;
 
-/// Of a CTA.
+/// The state of the checks for one CTA.
 struct CtaCheck {
   std::uint64_t index = 0;
   std::vector<std::uint64_t> written;  // a bit for each byte of shared memory
@@ -108,7 +108,7 @@ class LaunchCheck {
   [[nodiscard]] Finding finding(FindingKind kind, const CtaCheck& cta, const WarpAccess& access,
                                 std::uint32_t lane) const;
   [[nodiscard]] FindingSite site(std::uint64_t cta, std::uint32_t thread, std::uint32_t operation) const;
-  /// Of this launch: those before it have ended, others at the same time are not compared.
+  /// Whether the event is of this launch: earlier ones have ended, concurrent ones are not compared.
   [[nodiscard]] bool counts(const RaceEvent& event) const {
     return event.exists() && event.launch == launch_;
   }
