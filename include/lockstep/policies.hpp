@@ -50,9 +50,9 @@ enum class EvictionUnit : std::uint8_t { kPage, kLeaf, kTree };  // 4 KiB, 64 Ki
 using Evictor = std::function<std::optional<std::uint64_t>(const EvictionUnits& units)>;
 
 /// The value of uvm.prefetcher and uvm.evictor that names the policy from now on. To be called before the
-/// first Machine is made, for at most kMostPolicies of each. Throws Error: too late, too many, or a name that
+/// first Machine is made, for at most kMaxPolicies of each. Throws Error: too late, too many, or a name that
 /// is taken.
-inline constexpr std::size_t kMostPolicies = 8;
+inline constexpr std::size_t kMaxPolicies = 8;
 void add_prefetcher(const std::string& name, const std::string& help, Prefetcher prefetcher);
 void add_evictor(const std::string& name, const std::string& help, EvictionUnit unit, Evictor evictor);
 

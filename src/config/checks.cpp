@@ -25,8 +25,8 @@ bool divides(std::uint64_t whole, std::uint64_t part) {
 }
 
 bool near_core(std::uint64_t khz, const GpuConfig& c) {
-  constexpr std::uint64_t kMostRatio = 32;
-  return khz <= c.clock.core_khz * kMostRatio && c.clock.core_khz <= khz * kMostRatio;
+  constexpr std::uint64_t kMaxRatio = 32;
+  return khz <= c.clock.core_khz * kMaxRatio && c.clock.core_khz <= khz * kMaxRatio;
 }
 
 Cycle core_cycles_of_icnt(std::uint32_t cycles, const GpuConfig& c) {

@@ -85,7 +85,7 @@ struct Decimal {
 };
 
 Decimal read_decimal(std::string_view text) {
-  constexpr unsigned kMostDigits = 18;  // so that no product below can overflow
+  constexpr unsigned kMaxDigits = 18;  // so that no product below can overflow
   Decimal d;
   unsigned digits = 0;
   bool point = false;
@@ -96,7 +96,7 @@ Decimal read_decimal(std::string_view text) {
       continue;
     }
     if (text[i] < '0' || text[i] > '9') break;
-    if (++digits > kMostDigits) return {};
+    if (++digits > kMaxDigits) return {};
     d.mantissa = d.mantissa * 10 + static_cast<unsigned>(text[i] - '0');
     d.decimals += point ? 1 : 0;
   }

@@ -27,7 +27,7 @@ struct LsuLatencies {
   /// side, so that the L1 gives a pass a cycle to several warps (gpu-strides).
   static constexpr Cycle kPassTransfer = 2;
   /// Wavefronts of one operation at most, with the narrowest data array.
-  static constexpr Cycle kMostWavefronts = 256;
+  static constexpr Cycle kMaxWavefronts = 256;
 
   explicit LsuLatencies(const config::GpuConfig& c)
       : residence(std::min<Cycle>(kResidence,
@@ -40,7 +40,7 @@ struct LsuLatencies {
         const_rest(c.mio.const_latency - residence),
         longest(Cycle{c.mio.shuffle_latency} + c.mio.special_latency + c.mio.const_latency +
                 c.mio.const_l15_latency + kWarpSize * Cycle{c.mio.const_pass_interval} + c.l1.hit_latency +
-                c.l1.shared_latency + c.mio.texture_latency + kMissPath + kMostWavefronts) {}
+                c.l1.shared_latency + c.mio.texture_latency + kMissPath + kMaxWavefronts) {}
 
   Cycle residence;  // kResidence, or less where a latency is shorter
   Cycle hit_rest, shared_rest, shuffle_rest, special_rest, const_rest;

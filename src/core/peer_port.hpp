@@ -50,8 +50,8 @@ struct PeerWiring {
 /// Domain in core cycles; the part that takes requests from the crossbar works at the edges of the L2 clock.
 ///
 /// Outward: takes requests of this device's SMs for lines of other devices, as their slice would, keeps them
-/// in a table, sends them over the wire that leads there and hands the answers back. Inward: asks the slices
-/// of this device for what others want, as an SM would, and sends the answers. Requests and answers have a
+/// in a table, sends them over the wire that leads there and hands the replies back. Inward: asks the slices
+/// of this device for what others want, as an SM would, and sends the replies. Requests and replies have a
 /// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
@@ -103,28 +103,28 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     std::uint64_t targets = 0;  // of a multicast: as the request says
     std::uint16_t via = 0;      // likewise
   };
-  struct Answer {
+  struct Reply {
     std::uint16_t to = 0;  // in the reply network
     icnt::Reply reply;
   };
   struct Lane {
     Lane(icnt::Fabric& fabric, std::uint32_t lane);
     icnt::EjectionPort<icnt::Request> asked;    // L2 edges
-    icnt::InjectionPort<icnt::Reply> answers;   // L2 edges
+    icnt::InjectionPort<icnt::Reply> replies;   // L2 edges
     icnt::InjectionPort<icnt::Request> served;  // core edges
     icnt::EjectionPort<icnt::Reply> answered;   // core edges
     Ring<icnt::Request> to_serve;
-    Ring<Answer> to_answer;
+    Ring<Reply> to_reply;
     template <class A>
     void persist(A& a) {
-      a.members(*this, asked, answers, served, answered, to_serve, to_answer);
+      a.members(*this, asked, replies, served, answered, to_serve, to_reply);
     }
   };
 
   void tick(Cycle now);
   void take_commands(Cycle now);
   void take_messages(Cycle now);
-  void take_answer(Cycle now, const icnt::Request& answer);
+  void take_reply(Cycle now, const icnt::Request& answer);
   void exchange_with_sms(Lane& lane, Cycle edge);
   void exchange_with_slices(Lane& lane, Cycle now);
   void accept(const icnt::Request& request);
@@ -152,7 +152,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   Cycle command_cycles_, data_cycles_;
   sim::ClockRatio core_to_l2_, l2_to_core_;
   sim::Inbox<icnt::CopyCommand> commands_;
-  sim::Inbox<uvm::DirectoryOrder> orders_;
+  sim::Inbox<uvm::DirectoryCommand> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
   SlotTable<Asked> asked_;

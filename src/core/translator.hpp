@@ -1,4 +1,4 @@
-// Translation in an SM: its TLB, accesses that wait for an answer of the GMMU, and those that try again.
+// Translation in an SM: its TLB, accesses that wait for a reply of the GMMU, and those that try again.
 #pragma once
 
 #include <algorithm>
@@ -91,9 +91,9 @@ class Translator {
   }
   /// With uvm.exits_wait: no CTA may leave the SM now.
   [[nodiscard]] bool holds_exits() const { return link_busy_; }
-  /// Whether the L1 loses the lines of evicted pages and the SM answers.
+  /// Whether the L1 invalidates the lines of evicted pages and the SM acknowledges.
   [[nodiscard]] bool acknowledges() const { return acknowledge_; }
-  /// The shootdown in turn is done: answers it.
+  /// Acknowledges the current shootdown.
   void finish_shootdown(Cycle now);
 
   [[nodiscard]] Cycle next_arrival() const {

@@ -44,7 +44,7 @@ bool run_grid(KernelRun& run, LaunchMonitor& monitor) {
   exec::Grid& grid = *run.grid;
   return guarded(run, monitor, [&] {
     std::uint64_t& cta = run.recording.cta;
-    if (cta == 0 && run.awaited.empty() && grid.run_at_once()) return true;
+    if (cta == 0 && run.awaited.empty() && grid.run_concurrently()) return true;
     for (; cta < grid.ctas(); ++cta)
       if (!grid.run_cta(cta, nullptr)) return false;
     return true;

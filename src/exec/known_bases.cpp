@@ -12,8 +12,9 @@ namespace {
 class KnownBases {
  public:
   void access(MemoryForm& form) {
-    const bool narrow = form.reach == Reach::kShared;  // addresses of 32 bits
-    if (!form.base.exists() || !(narrow || form.reach == Reach::kGlobal || form.reach == Reach::kGeneric))
+    const bool narrow = form.state_space == StateSpace::kShared;  // addresses of 32 bits
+    if (!form.base.exists() ||
+        !(narrow || form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric))
       return;
     const Base base{form.base.code, narrow};
     const auto at = std::find(bases_.begin(), bases_.end(), base);

@@ -70,7 +70,7 @@ enum class Handler : std::uint8_t {
 };
 
 /// Memory spaces, as the executor distinguishes them.
-enum class Reach : std::uint8_t {
+enum class StateSpace : std::uint8_t {
   kGlobal,
   kShared,     // own CTA's, or a cluster's by rank
   kLocal,      // offset in the thread's memory
@@ -82,11 +82,11 @@ enum class Reach : std::uint8_t {
 inline constexpr std::uint8_t kBasePlaces = 8, kNoPlace = kBasePlaces;  // the last is of all others
 
 /// The most that one lane's access reaches: .v4.b64 and .v8.b32 ("PTX ISA 9.0", 9.7.9.8 ld).
-inline constexpr std::size_t kMostAccessBytes = 32;
+inline constexpr std::size_t kMaxAccessBytes = 32;
 
 /// One access of each lane: `count` elements of `bytes` bytes from [base + offset].
 struct MemoryForm {
-  Reach reach = Reach::kGeneric;
+  StateSpace state_space = StateSpace::kGeneric;
   std::uint8_t bytes = 4;  // of one element: 1, 2, 4, 8, 16
   std::uint8_t count = 1;
   std::uint8_t extend = 0;  // bits of a signed element that is extended to `width` bits; 0: zero-extended

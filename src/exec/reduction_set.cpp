@@ -40,7 +40,7 @@ const Reduction* ReductionSet::find(Address at) const {
 }
 
 void ReductionSet::clear() {
-  if (places_.size() > kMostKept) {
+  if (places_.size() > kMaxKept) {
     places_ = {};
     all_ = {};
   }

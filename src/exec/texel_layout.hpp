@@ -16,11 +16,11 @@ namespace lockstep::exec {
 /// slice deep). Images of one row and linear memory are as they are.
 class TexelLayout {
  public:
-  static constexpr std::uint64_t kTileBytes = 64, kTileRows = 8, kMostTiles = 16;
+  static constexpr std::uint64_t kTileBytes = 64, kTileRows = 8, kMaxTiles = 16;
 
   explicit TexelLayout(const Image& image) : image_(&image), tiled_(image.block_linear && image.height > 1) {
     if (!tiled_) return;
-    while (block_rows_ < kTileRows * kMostTiles && block_rows_ < image.height) block_rows_ *= 2;
+    while (block_rows_ < kTileRows * kMaxTiles && block_rows_ < image.height) block_rows_ *= 2;
     row_tiles_ = (image.row_pitch + kTileBytes - 1) / kTileBytes;
     slice_bytes_ = row_tiles_ * kTileBytes * ((image.height + block_rows_ - 1) / block_rows_) * block_rows_;
   }

@@ -7,9 +7,9 @@
 namespace lockstep::exec {
 
 /// Fills in where the lanes of access.mask go; those of parameters are taken out of it.
-void place_access(WarpState& warp, Reach reach, const Addresses& addresses, WarpAccess& access);
+void place_access(WarpState& warp, StateSpace state_space, const Addresses& addresses, WarpAccess& access);
 /// As above, and reports the access to the checks.
-void check_lanes(WarpState& warp, Reach reach, const Addresses& addresses, WarpAccess& access);
+void check_lanes(WarpState& warp, StateSpace state_space, const Addresses& addresses, WarpAccess& access);
 
 /// Before a load, an atomic operation, a store.
 void check_access(WarpState& warp, const MemoryForm& form, LaneMask active, AccessKind kind);

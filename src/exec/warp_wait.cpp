@@ -80,9 +80,10 @@ bool glance(WarpState& warp, const Operation& op, LaneMask active) {
   Pointers from;
   bool possible = true;
   for_lanes(active, [&](int l) {
-    from.lane[l] = is_device_memory(warp.machine->memory, a.lane[l])
-                       ? resolve_one(warp, Reach::kGlobal, static_cast<std::uint32_t>(l), bytes, a.lane[l])
-                       : nullptr;
+    from.lane[l] =
+        is_device_memory(warp.machine->memory, a.lane[l])
+            ? resolve_one(warp, StateSpace::kGlobal, static_cast<std::uint32_t>(l), bytes, a.lane[l])
+            : nullptr;
     possible &= from.lane[l] != nullptr;
   });
   if (possible) load_far(warp, op, form, active, from);
@@ -228,7 +229,7 @@ void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneM
     waited |= LaneMask{1} << l;
     needed[l] = log.signals(words.lane[l]);
   });
-  std::array<LaneSlots, kMostAccessBytes> now;
+  std::array<LaneSlots, kMaxAccessBytes> now;
   for (unsigned i = 0; i < form.count; ++i)
     if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) now[i] = *warp.at(slot);
   LaneMask leaves = waited;

@@ -28,9 +28,9 @@ class ParkedLooks {
   ParkedLooks(std::uint64_t core_khz, std::uint64_t khz) : core_khz_(core_khz), khz_(khz) {}
 
   /// The most that are parked for the other half, where each occupies an entry.
-  static constexpr std::uint32_t kMostFar = 128;
+  static constexpr std::uint32_t kMaxFar = 128;
   [[nodiscard]] bool takes(const icnt::Request& look, bool far) const {
-    return look.may_park() && (!far || far_ < kMostFar);
+    return look.may_park() && (!far || far_ < kMaxFar);
   }
   /// Precondition: takes(). `set`: of its line.
   void park(const icnt::Request& look, bool far, std::uint32_t set, Cycle now);

@@ -12,13 +12,13 @@ namespace lockstep::ranks {
 
 /// What a call of exchange() is for. All ranks make the same calls in the same order; where one fails it
 /// takes part in whatever call is next, with kFailed.
-enum class Topic : std::uint64_t { kHello, kDistances, kMeeting, kReport, kSum, kEnd, kFailed };
+enum class Topic : std::uint64_t { kHello, kDistances, kSync, kReport, kSum, kEnd, kFailed };
 
 /// What every rank sends to every other one.
 struct Notice {
-  Topic topic = Topic::kMeeting;
-  std::uint64_t time = 0;     // kMeeting: no later message arrives before; kSum: the number
-  std::uint64_t flags = 0;    // kMeeting: bits of Flag; kFailed, kEnd: the exit code
+  Topic topic = Topic::kSync;
+  std::uint64_t time = 0;     // kSync: no later message arrives before; kSum: the number
+  std::uint64_t flags = 0;    // kSync: bits of Flag; kFailed, kEnd: the exit code
   std::uint64_t work_ns = 0;  // filled in: of the host, since the call before. No result depends on it
 };
 struct Flag {
@@ -27,7 +27,7 @@ struct Flag {
 };
 
 /// By rank.
-struct Heard {
+struct Gathered {
   std::vector<Notice> notices;
   std::vector<std::string> letters;
 };
@@ -59,9 +59,9 @@ class Group {
 
   /// One collective call, and the letters that are not empty, `letters[r]` for rank r. Waits for all ranks.
   /// Throws Failed if one has failed or is gone; std::logic_error if topics differ.
-  Heard exchange(const Notice& notice, std::span<const std::string> letters);
+  Gathered exchange(const Notice& notice, std::span<const std::string> letters);
   /// Without letters.
-  Heard exchange(const Notice& notice);
+  Gathered exchange(const Notice& notice);
   /// On rank 0, every rank's text; on others, nothing.
   std::vector<std::string> gather(std::string mine);
   std::uint64_t sum(std::uint64_t mine);
@@ -81,13 +81,13 @@ class Group {
   void begin_profile();
 
  protected:
-  /// The exchange itself. `heard` has notices, and letters of the right number.
-  virtual void carry(const Notice& notice, std::span<const std::string> letters, Heard& heard) = 0;
+  /// The exchange itself. `gathered` has notices, and letters of the right number.
+  virtual void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) = 0;
   /// To be asked now and then while waiting.
   [[nodiscard]] bool must_give_up();
 
  private:
-  void note(double work, double exchange, std::span<const std::string> letters, const Heard& heard);
+  void note(double work, double exchange, std::span<const std::string> letters, const Gathered& gathered);
 
   std::function<bool()> interrupted_;
   double interrupted_since_ = 0, last_end_ = 0;

@@ -93,7 +93,7 @@ class MpiGroup final : public Group {
     throw Failed(fmt::format("MPI: {}", why), kInternalCode);
   }
   /// The block of a rank: its notice, and the bytes of its letter to each rank.
-  void carry(const Notice& notice, std::span<const std::string> letters, Heard& heard) override {
+  void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) override {
     if (lost_) throw Failed("other ranks do not answer", kInterruptedCode);
     const std::size_t words = kNotice + size_;
     std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(notice.topic), notice.time, notice.flags,
@@ -106,12 +106,12 @@ class MpiGroup final : public Group {
     std::vector<char*> in(size_);
     for (unsigned r = 0; r < size_; ++r) {
       const std::uint64_t* block = &all[r * words];
-      heard.notices[r] = {static_cast<Topic>(block[0]), block[1], block[2], block[3]};
-      heard.letters[r].resize(block[kNotice + rank_]);
+      gathered.notices[r] = {static_cast<Topic>(block[0]), block[1], block[2], block[3]};
+      gathered.letters[r].resize(block[kNotice + rank_]);
       out[r] = letters[r].data();
       out_bytes[r] = letters[r].size();
-      in[r] = heard.letters[r].data();
-      in_bytes[r] = heard.letters[r].size();
+      in[r] = gathered.letters[r].data();
+      in_bytes[r] = gathered.letters[r].size();
     }
     check(mpi_->letters(out.data(), out_bytes.data(), in.data(), in_bytes.data(), wait, this));
   }

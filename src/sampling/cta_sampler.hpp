@@ -37,7 +37,7 @@ struct LongKernel {
 class CtaSampler {
  public:
   /// Fewer waves are timed wholly: of 64 about two in five are timed.
-  static constexpr std::uint64_t kLeastWaves = 64;
+  static constexpr std::uint64_t kMinWaves = 64;
 
   /// `error`: half-width that is aimed at, as a share of the kernel's cycles.
   CtaSampler(const LongKernel& kernel, double error, double confidence, std::uint64_t seed);

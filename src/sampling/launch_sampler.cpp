@@ -69,7 +69,7 @@ bool LaunchSampler::is_chosen(std::uint32_t number) {
 void LaunchSampler::begin_interval(std::uint32_t number) {
   Group& group = groups_[number];
   const std::uint64_t left = group.launches - group.seen,
-                      want = std::max<std::uint64_t>(wanted(number), kLeastRandom);
+                      want = std::max<std::uint64_t>(wanted(number), kMinRandom);
   const std::uint64_t more = std::min(left, want > group.drawn ? want - group.drawn : 0);
   group.planned_with = group.fit.count();
   group.end = more == 0 ? group.launches : group.seen + left / more;

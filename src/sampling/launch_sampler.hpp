@@ -70,14 +70,14 @@ class LaunchSampler {
   };
   /// The second stage's alone as soon as it has a scatter of its own: the pilot's launches are early ones.
   [[nodiscard]] static const Fit& fit_of(const Group& group) {
-    return group.random.count() >= kLeastRandom ? group.random : group.fit;
+    return group.random.count() >= kMinRandom ? group.random : group.fit;
   }
   void begin_interval(std::uint32_t group);
   [[nodiscard]] std::uint64_t wanted(std::uint32_t group) const;
   [[nodiscard]] bool is_chosen(std::uint32_t group);
   void finish(const Group& group, std::size_t measure, EstimatedSum& sum) const;
 
-  static constexpr std::size_t kLeastRandom = 4;  // the linear model has two degrees of freedom then
+  static constexpr std::size_t kMinRandom = 4;  // the linear model has two degrees of freedom then
 
   Options options_;
   std::vector<double> sizes_;

@@ -13,8 +13,8 @@ constexpr OptionSpec kOptions[] = {
 };
 
 constexpr Address kData = 0x7fb000000000;
-constexpr std::uint32_t kCtaBytes = 4096;       // input of a CTA: eight lines, walked round
-constexpr std::uint64_t kLeastOutput = 0x8000;  // where the results begin, later where there are many CTAs
+constexpr std::uint32_t kCtaBytes = 4096;     // input of a CTA: eight lines, walked round
+constexpr std::uint64_t kMinOutput = 0x8000;  // where the results begin, later where there are many CTAs
 
 /// One value through eight stages, all waiting for the one before through R20.
 void emit_stages(WarpText& w) {
@@ -50,7 +50,7 @@ void emit_warp(WarpText& w, std::uint32_t iterations, Address input, Address out
 void generate(const SynthOptions& options, TraceFolder& folder) {
   const std::uint32_t ctas = options.number32("ctas"), threads = options.number32("threads");
   const std::uint32_t iterations = options.number32("iterations");
-  const std::uint64_t output = std::max(kLeastOutput, std::uint64_t{ctas} * kCtaBytes);
+  const std::uint64_t output = std::max(kMinOutput, std::uint64_t{ctas} * kCtaBytes);
   folder.copy_to_device(kData, 2 * output);
   trace::KernelHeader header;
   header.name = "_Z14solver_myocytePfS_i";

@@ -40,7 +40,7 @@ class Directory {
   struct Output {
     std::uint16_t device = 0;
     bool port = false;  // to its peer port, else to its GMMU
-    DirectoryOrder order;
+    DirectoryCommand command;
   };
   /// Since they were cleared last, in order.
   [[nodiscard]] const std::vector<Output>& output() const { return output_; }
@@ -86,7 +86,7 @@ class Directory {
       a.members(*this, tree, held, mapped, followed, host, waiting, parked, busy, now, owed, sources);
     }
   };
-  using How = DirectoryOrder::How;
+  using How = DirectoryCommand::How;
 
   [[nodiscard]] Block& block(TreeId tree);
   [[nodiscard]] bool near(std::uint16_t a, std::size_t b) const { return reach_[a] >> b & 1; }
@@ -104,8 +104,8 @@ class Directory {
   void follow(Block& block);
   void finish(Block& block);
   [[nodiscard]] static PageSet held_elsewhere(const Block& block, std::size_t but);
-  void send(std::uint16_t device, const DirectoryOrder& order, bool port = false) {
-    output_.push_back({device, port, order});
+  void send(std::uint16_t device, const DirectoryCommand& command, bool port = false) {
+    output_.push_back({device, port, command});
   }
 
   std::vector<std::uint32_t> reach_;

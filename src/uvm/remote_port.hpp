@@ -13,9 +13,9 @@
 namespace lockstep::uvm {
 
 struct RemotePortSettings {
-  Cycle latency = 0;                // from the end of a request's packet to the start of the answer's
+  Cycle latency = 0;                // from the end of a request's packet to the start of the reply's
   std::uint32_t header_bytes = 18;  // of each packet
-  std::uint32_t outstanding = 256;  // requests that wait for an answer, at most
+  std::uint32_t outstanding = 256;  // limit on requests that wait for a reply
   std::uint64_t tree_cycles[2]{};   // time of 2 MB in each direction: the wire's speed
 };
 

@@ -17,7 +17,7 @@ namespace lockstep::uvm {
 /// An access that missed the TLB of its source.
 struct Access {
   std::uint32_t source = 0;  // SM
-  std::uint64_t token = 0;   // the source's own; comes back with the answer
+  std::uint64_t token = 0;   // the source's own; returned with the reply
   TreeIndex tree = 0;
   std::uint16_t page = 0;
   bool write = false;

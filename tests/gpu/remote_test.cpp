@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "managed_support.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::test {
 namespace {

@@ -157,7 +157,7 @@ TEST_CASE("the machine's registers hold every value until its last reader, with 
         folded.addresses = folded_addresses(scheduled, order.runs, arch);
         folded.fusions = Fusions(scheduled, order.runs, folded.addresses, true, arch);
         const RegisterAssignment assignment(scheduled, target, {}, folded);
-        if (assignment.used() == kMostRegisters) continue;  // a spill's place is not modelled
+        if (assignment.used() == kMaxRegisters) continue;  // a spill's place is not modelled
         MachineFile file(scheduled, assignment);
         Machine machine(scheduled, file, assignment, folded);
         CHECK((machine.run().written() == expected));

@@ -91,7 +91,7 @@ TEST_CASE("Parked looks are served by their time; of the same time, as they came
 TEST_CASE("Looks without a rate are not parked, and of the other half's only so many") {
   mem::ParkedLooks parked(1'500'000, 1'500'000);
   CHECK_FALSE(parked.takes(look(1, 0, 0), false));
-  for (std::uint32_t i = 0; i < mem::ParkedLooks::kMostFar; ++i) {
+  for (std::uint32_t i = 0; i < mem::ParkedLooks::kMaxFar; ++i) {
     REQUIRE(parked.takes(look(1, 100, 1), true));
     parked.park(look(1, 100, 1), true, 0, i);
   }

@@ -151,21 +151,21 @@ void reduce_by_ring(const std::vector<HostProcess>& all, Symmetric<T> data, Symm
 }  // namespace detail
 
 /// At most so many bytes are reduced by recursive doubling: MPICH's default.
-inline constexpr std::size_t kMostDoubled = 2048;
+inline constexpr std::size_t kMaxDoubled = 2048;
 
 /// Elements of T that `inbox` of all_reduce() must have.
 template <class T>
 [[nodiscard]] std::size_t reduce_inbox(std::size_t count) {
-  return count * sizeof(T) <= kMostDoubled ? count * SyncWords::kRounds : count;
+  return count * sizeof(T) <= kMaxDoubled ? count * SyncWords::kRounds : count;
 }
 
 /// All-reduce of `count` elements of `data` on all PEs, with the processes' arithmetic; one call of each. By
-/// recursive doubling for at most kMostDoubled bytes on a power of two of PEs, and else by a ring. `inbox` is
+/// recursive doubling for at most kMaxDoubled bytes on a power of two of PEs, and else by a ring. `inbox` is
 /// for messages; two calls in a row need two.
 template <class T, class Operation>
 void all_reduce(const std::vector<HostProcess>& all, Symmetric<T> data, Symmetric<T> inbox, std::size_t count,
                 Operation operation) {
-  if (count * sizeof(T) <= kMostDoubled && (all.size() & (all.size() - 1)) == 0) {
+  if (count * sizeof(T) <= kMaxDoubled && (all.size() & (all.size() - 1)) == 0) {
     detail::reduce_by_doubling(all, data, inbox, count, operation);
   } else {
     detail::reduce_by_ring(all, data, inbox, count, operation);

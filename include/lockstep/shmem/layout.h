@@ -60,9 +60,9 @@ static_assert(sizeof(QueueControl) == 128);
 /// The beginning of each symmetric heap: for each queue the words by which collective calls of its context on
 /// all PEs know of each other.
 struct SyncWords {
-  static constexpr unsigned kMostPes = 64, kRounds = 6;  // 2^kRounds = kMostPes
-  std::uint64_t round[kRounds];                          // of barriers: the epoch in which it was reached
-  std::uint64_t arrived[kMostPes];                       // by source: the epoch whose data are there
+  static constexpr unsigned kMaxPes = 64, kRounds = 6;  // 2^kRounds = kMaxPes
+  std::uint64_t round[kRounds];                         // of barriers: the epoch in which it was reached
+  std::uint64_t arrived[kMaxPes];                       // by source: the epoch whose data are there
   std::uint64_t padding[2];
 };
 

@@ -39,7 +39,7 @@ struct LaneAccess {
 
 /// An access of the lanes of `mask`, each of `bytes` bytes.
 struct WarpAccess {
-  static constexpr unsigned kMostBytes = 32;  // of a value
+  static constexpr unsigned kMaxBytes = 32;  // of a value
 
   AccessKind kind = AccessKind::kRead;
   bool strong = false;  // volatile, of the memory model's strong operations, or cached nowhere but in L2
@@ -48,7 +48,7 @@ struct WarpAccess {
   std::uint32_t warp = 0, operation = 0, bytes = 0;
   LaneMask mask = 0;
   std::array<LaneAccess, kLanes> lanes;
-  const std::array<std::byte, kMostBytes>* values = nullptr;  // by lane, what is written; nullptr: not known
+  const std::array<std::byte, kMaxBytes>* values = nullptr;  // by lane, what is written; nullptr: not known
 };
 
 class LaunchCheck {

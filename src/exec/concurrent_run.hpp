@@ -21,6 +21,6 @@ namespace lockstep::exec {
 
 /// All CTAs of the launch on up to options.threads threads. `sink` gets what each executed, unless it is
 /// nullptr. Nothing: they are to be run one by one; memory is as before.
-[[nodiscard]] std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink);
+[[nodiscard]] std::optional<RunCounts> run_concurrently(const Machine& machine, CtaSink* sink);
 
 }  // namespace lockstep::exec
