@@ -1,4 +1,4 @@
-// Loads, stores and fences with the scopes of the protocol, and where a thread stands in its work-group.
+// Loads, stores and fences with the scopes that the protocol needs, and a thread's index in its work-group.
 #pragma once
 
 #include <cstdint>
