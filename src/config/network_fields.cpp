@@ -31,7 +31,7 @@ NetworkRows nic_rows() {
   return {
       row<kGroup, &N::op_occupancy_ps>("nic", "op_occupancy_ps", M::kPicoseconds, 0, kMaxPs,
                                        "from the start of an operation to that of the next",
-                                       "assumed: 10 million operations a second"),
+                                       "assumed: 10 million operations per second"),
       row<kGroup, &N::process_ps>(
           "nic", "process_ps", M::kPicoseconds, 0, kMaxPs,
           "from a fetched command to its first access, and from a request of another NIC to its own",
@@ -75,7 +75,7 @@ NetworkRows core_rows() {
       row<kGroup, &C::cores>(kSection, "cores", M::kNone, 1, 16, "cores of each device", kTable),
       row<kGroup, &C::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of a core", kTable),
       row<kGroup, &C::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle, in 1/1000, while no access is waited for",
+                                 "instructions per cycle, in 1/1000, while no access is waited for",
                                  "assumed, of a 2-wide core"),
       row<kGroup, &C::outstanding>(kSection, "outstanding", M::kNone, 1, 64,
                                    "loads of a core under way at once", "assumed"),
@@ -119,7 +119,7 @@ NetworkRows host_rows_of_network() {
       row<kGroup, &H::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of a host's core",
                            "ComP-Net, table 1"),
       row<kGroup, &H::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle, in 1/1000, while no access is waited for",
+                                 "instructions per cycle, in 1/1000, while no access is waited for",
                                  "assumed, of an 8-wide core"),
       row<kGroup, &H::memory_ps>(kSection, "memory_ps", M::kPicoseconds, 1000, kMaxPs,
                                  "host memory, for accesses of NICs", "assumed"),
@@ -143,7 +143,7 @@ NetworkRows process_rows() {
       row<kGroup, &P::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of their cores",
                            "ComP-Net, table 1"),
       row<kGroup, &P::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle of a thread that computes, in 1/1000",
+                                 "instructions per cycle of a thread that computes, in 1/1000",
                                  "assumed, as host_threads.milli_ipc"),
       row<kGroup, &P::memory_mb_per_second>(
           kSection, "memory_mb_per_second", M::kNone, 1, 4'000'000'000,

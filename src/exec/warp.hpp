@@ -23,7 +23,7 @@
 
 namespace lockstep::exec {
 
-inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at most before others do
+inline constexpr std::int64_t kTurn = 1 << 18;  // operations per warp runs at most before others do
 
 enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTurnOver, kSliced };
 

@@ -60,7 +60,7 @@ plot::Mark mark_of(const Samples& s) {
 }
 
 std::string ipc_chart(const Samples& s) {
-  plot::Chart chart{.title = "Warp instructions a cycle",
+  plot::Chart chart{.title = "Warp instructions per cycle",
                     .x = cycles_axis(s),
                     .y = {.title = "IPC", .unit = "", .from = {}, .to = {}, .zero = true},
                     .series = {{.name = "", .points = {}, .mark = mark_of(s), .colour = 0u}},

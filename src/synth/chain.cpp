@@ -9,7 +9,7 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"ctas", "2", "CTAs of the kernel", 1, 1u << 20},
     {"threads", "32", "threads a CTA", 1, 1024},
-    {"iterations", "200", "of the loop; 109 instructions a warp each", 1, 1u << 24},
+    {"iterations", "200", "of the loop, of 109 instructions per warp", 1, 1u << 24},
 };
 
 constexpr Address kData = 0x7fb000000000;

@@ -42,7 +42,7 @@ struct MmaShape {
   std::uint32_t macs = 0;  // of the whole instruction
   TensorType type = TensorType::kNone;
   bool sparse = false;
-  std::uint8_t a = 1, b = 1, c = 1;  // registers a lane; 0 where the operand is in shared memory
+  std::uint8_t a = 1, b = 1, c = 1;  // registers per lane; 0 where the operand is in shared memory
 };
 
 /// HMMA.16816.F32.BF16, IMMA.16832.S8.S8, DMMA.884, BMMA.168256, QMMA..., and .SP forms. nullopt: no shape.

@@ -64,7 +64,7 @@ class ReferenceCache {
  private:
   struct Line {
     Address address = kNoAddress;
-    std::array<std::uint32_t, 4> known{}, changed{};  // a bit a byte
+    std::array<std::uint32_t, 4> known{}, changed{};  // one bit per byte
   };
   using Set = std::list<Line>;  // most recent first
   static constexpr Address kNoAddress = ~Address{0};

@@ -252,7 +252,7 @@ TEST_CASE("CTAs: a steady kernel without scatter is known exactly, from six part
 }
 
 TEST_CASE("CTAs: the variance is that of successive differences") {
-  // Six parts of 10, 10.2, 10, ... cycles a CTA: the mean square of differences is 0.04, half of it 0.02.
+  // Six parts of 10, 10.2, 10, ... cycles per CTA: the mean square of differences is 0.04, half of it 0.02.
   constexpr std::uint64_t kSmall = 64 * 10;
   CtaSampler sampler({kSmall, 10, 0, 1}, 0.1, 0.95, 3);
   Measures so_far{};

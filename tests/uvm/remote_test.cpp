@@ -71,7 +71,7 @@ RemotePortSettings settings(Cycle cycles, Cycle latency, std::uint32_t outstandi
 }
 
 TEST_CASE("remote: one load, store and atomic take header, latency, header and data") {
-  constexpr Cycle kTwoBytes = 1 << 20;  // 2 bytes a cycle
+  constexpr Cycle kTwoBytes = 1 << 20;  // 2 bytes per cycle
   RemoteAccess out;
   RemotePort port(settings(kTwoBytes, 1000));
   port.add(10, {0, 1, 32, false, true});
