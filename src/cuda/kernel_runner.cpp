@@ -51,7 +51,8 @@ bool run_grid(KernelRun& run, LaunchMonitor& monitor) {
   });
 }
 
-/// What more than so many cycles take to issue, and so many again for what machine code does without.
+/// The instructions that can be issued in the given cycles, with slack for PTX that machine code does
+/// without.
 std::uint64_t instructions_of_cycles(const Settings& settings, std::uint64_t ctas) {
   constexpr std::uint64_t kSlack = 4;
   const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);

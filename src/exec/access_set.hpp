@@ -113,8 +113,8 @@ class AccessSets {
   /// `arena_bytes`: DeviceMemory::arena_bytes() of the memory.
   explicit AccessSets(std::uint64_t arena_bytes);
   ~AccessSets();
-  /// `count` sets in which nothing is noted, until the next call; none where the host refuses so many
-  /// addresses.
+  /// `count` empty sets, valid until the next call; none if the host refuses to map that much address
+  /// space.
   [[nodiscard]] std::span<const std::unique_ptr<AccessSet>> get(unsigned count);
 
  private:

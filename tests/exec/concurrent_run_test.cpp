@@ -138,7 +138,7 @@ std::vector<std::uint32_t> reduced(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("whole-number reductions whose results nobody reads: at once, and all of them are there") {
+TEST_CASE("integer reductions whose results are unused run concurrently, and none is lost") {
   constexpr std::uint32_t kAll = kCtas * kThreads;
   CHECK(reduced("red.global.add.u32 [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);
   CHECK(reduced("atom.global.add.u32 %r6, [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);

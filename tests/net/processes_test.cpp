@@ -215,7 +215,7 @@ TEST_CASE("Tasks are the same in every way to run them") {
   }
 }
 
-TEST_CASE("What a process waits for and nobody sends is a deadlock that says so") {
+TEST_CASE("A process that waits for something never sent is a deadlock that says so") {
   const gpu::RunResult result = Tasks().send(1, 8).on(1).receive(0).receive(0).run(nodes(2, "cpu"));
   CHECK(result.outcome == gpu::Outcome::kDeadlock);
   CHECK_THAT(result.dump,

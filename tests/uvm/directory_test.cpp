@@ -150,7 +150,7 @@ TEST_CASE("Mappings: told where the page is, and taken away before it moves; tho
   const auto again = t.say(2, Kind::kDone, {}, 4);
   REQUIRE(again.size() == 1);
   CHECK((again[0].device == 1 && again[0].command.place == 2 && again[0].command.pages == range(2, 1)));
-  // Evicted: nobody asked, so the mapping goes afterwards.
+  // Evicted without a request, so the mapping is removed afterwards.
   const auto left = t.say(0, Kind::kLeft, range(0, 1), 0, range(0, 1));
   REQUIRE(left.size() == 2);
   CHECK((left[0].command.how == How::kUnmap && left[0].command.id == 0));
