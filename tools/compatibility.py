@@ -8,7 +8,7 @@ looks for in its working directory; where the table has `compare`, also another 
 output and results.json lie in DIR. A run with --only replaces the results of those programs; the page always shows all of
 results.json.
 
-Keys of a program in a table: name; config (default v100); gpus (where config is a system: so many of its GPUs); args; runs (several lists of args); environment
+Keys of a program in a table: name; config (default v100); gpus (if config is a system: how many of its GPUs); args; runs (several lists of args); environment
 (variables that are set for it); changed (what its source has
 in place of its own text: sizes for which there is no argument, and what CUDA no longer takes); inputs (what
 tools/compatibility/inputs.py makes in the working directory, ["KIND", "FILE", NUMBER...]); compare (how results are checked

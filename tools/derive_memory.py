@@ -19,7 +19,7 @@ from results.common import Page
 MISS_PATH = 6  # cycles of a miss in the SM beside a hit's latency (MemoryPipeline::kMissPath)
 SECOND_PASS = 2  # the second half of a warp's 64-bit addresses on their way to the registers (MemoryPipeline::kPassTransfer)
 NCU_KHZ = 1.1e6  # core clock under ncu: cycles over time of its rows
-BURST_TRANSFERS = 4  # bursts of 32 bytes a line
+BURST_TRANSFERS = 4  # bursts of 32 bytes per line
 
 
 def derived(rows, key):
@@ -83,7 +83,7 @@ def latencies(m, chase):
 
 
 def bandwidth(m, folder, gpu):
-    """clock.l2_khz: the bandwidth that the L2 keeps up over footprints that it holds, over slices * bytes a cycle."""
+    """clock.l2_khz: the bandwidth that the L2 keeps up over footprints that it holds, over slices * bytes per cycle."""
     slices = m.number("l2.partitions") * m.number("l2.slices_per_partition") // m.number("l2.halves") * m.number("l2.halves")
     limit = (0.4 if m.number("l2.halves") > 1 else 0.9) * m.l2
     best = []

@@ -94,7 +94,7 @@ def latencies(machine):
 
 
 def rates(machine):
-    rows = [["instruction", "published, results a cycle and SM", "Lockstep", "source"]]
+    rows = [["instruction", "published, results per cycle and SM", "Lockstep", "source"]]
     for where, op, value, _, operations, source in published("rate"):
         if where == str(machine.arch):
             rows.append([f"`{op}`", value, f"{machine.rate(op) * int(operations):g}", source])

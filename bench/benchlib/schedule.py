@@ -8,7 +8,7 @@ import heapq
 
 # The engine's rule of when a window is worth sharing: the smoothed work of a window, in seconds.
 SHARE_ABOVE, ALONE_BELOW, SMOOTHING = 10e-6, 5e-6, 8
-# Its order of domains: the longest first, as every so many windows are measured, smoothed likewise.
+# Its order of domains: the longest first, as measured periodically, smoothed likewise.
 SAMPLE_EVERY, COST_SMOOTHING = 8, 2
 TASK = -1
 

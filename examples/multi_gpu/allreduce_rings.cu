@@ -1,7 +1,7 @@
 // Ring all-reduce for speed, by one kernel on each GPU. Usage: allreduce_rings [elements of a chunk] [CTAs] [rings]; a GPU
 // has as many chunks as there are GPUs. CTAs share the work, and each belongs to one of up to 6 rings, which pass the GPUs
 // in different orders: between four GPUs 6 rings use every link. Chunks of at most kSmall elements go word by word,
-// each of which says by itself that it has come, so that nobody waits for a fence. Further arguments: [all-reduces in a row]
+// each of which shows by itself that it has arrived, so that no fence is needed. Further arguments: [all-reduces in a row]
 // (those that go word by word; one where it is not given) and [host threads], 1 or one for each GPU.
 #include <algorithm>
 #include <thread>
@@ -10,7 +10,7 @@
 
 constexpr int kMostRings = 6, kThreads = 512, kSmall = 1 << 20;
 constexpr int kMostCalls = 5;  // of eight GPUs: their sums are whole numbers in float still
-constexpr unsigned kEmpty = 0xffffffff;  // in an inbox: a word that has not come; as a float it is no number
+constexpr unsigned kEmpty = 0xffffffff;  // in an inbox: a word that has not arrived; as a float it is a NaN
 
 /// A GPU in a ring: its place there, and the next GPU's memory.
 struct Link {

@@ -1,6 +1,6 @@
-// GPU-initiated networking for CUDA programs: a subset of OpenSHMEM, of which kernels call the functions.
-// docs/networking.md says how to write a program. Header-only; nvcc compiles it as it is, and so does any
-// C++17 compiler the host's half.
+// GPU-initiated networking for CUDA programs: a subset of OpenSHMEM whose functions kernels can call.
+// docs/networking.md says how to write a program. Header-only; nvcc compiles it as it is, and any C++17
+// compiler compiles the host part.
 #pragma once
 
 #include "shmem/collectives.cuh"

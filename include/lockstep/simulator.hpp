@@ -6,8 +6,8 @@
 //     std::cout << kernel.name << ": " << kernel.cycles << " cycles, " << kernel.counter("l2.read_hits") <<
 //     "\n";
 //
-// Same trace, machine and options: the same result to the last byte, for every number of threads. Different
-// runs may be simulated at the same time by different threads of a program.
+// The same trace, machine and options give the same result to the last byte, for any number of threads.
+// Different threads of a program may simulate different runs at the same time.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace lockstep {
 
-/// What the caller can mend: a name, a file, a setting. what() is the line that the program `lockstep` would
-/// print.
+/// An error that the caller can correct: a name, a file, a setting. what() is the line that the program
+/// `lockstep` would print.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -36,7 +36,7 @@ class Machine {
   explicit Machine(const std::string& name_or_file, const std::vector<std::string>& settings = {});
 
   [[nodiscard]] unsigned devices() const;
-  /// Every parameter, of a system its text, as an INI file that makes the same machine again.
+  /// All parameters (for a system: its description) as the text of an INI file that gives the same machine.
   [[nodiscard]] std::string ini() const;
 
   struct Description;  // internal
@@ -46,11 +46,11 @@ class Machine {
   std::shared_ptr<const Description> description_;
 };
 
-/// What is simulated. A value: copies are cheap.
+/// The workload to simulate. A value: copies are cheap.
 class Trace {
  public:
-  /// Whatever `lockstep run` takes: a folder or list of Accel-Sim's tracer, one kernel's file, or a compact
-  /// trace. Throws Error. Or made from one's own records: lockstep/trace_builder.hpp.
+  /// Anything that `lockstep run` accepts: a folder or kernel list of Accel-Sim's tracer, a single kernel's
+  /// file, or a compact trace. Throws Error. lockstep/trace_builder.hpp makes traces from records.
   explicit Trace(const std::string& path);
 
   struct Content;  // internal
@@ -64,27 +64,27 @@ class Trace {
 struct Options {
   unsigned threads = 1;
   std::uint64_t max_cycles = 0;  // core cycles of the first device; 0: no limit
-  std::string managed = {};      // as `run --managed`: "all", "memcpy", ranges; empty: what the trace says
-  std::string gpu_memory = {};   // as `run --gpu-memory`: "0.8x", "4 GiB"; empty: what the machine has
+  std::string managed = {};      // as `run --managed`: "all", "memcpy", ranges; empty: as the trace says
+  std::string gpu_memory = {};   // as `run --gpu-memory`: "0.8x", "4 GiB"; empty: the machine's capacity
   std::function<bool()> interrupted = {};  // asked between windows of simulated time; true ends the run there
 };
 
-/// A counter of kernels.
+/// Describes a per-kernel counter.
 struct Counter {
   std::string_view name, unit, help;  // "l1.hits"; docs/stats.md
 };
-/// All of them, in the order of Kernel::counters.
+/// All counters, in the order of Kernel::counters.
 [[nodiscard]] const std::vector<Counter>& counters();
 
-/// A kernel that has run.
+/// A kernel that was executed.
 struct Kernel {
   std::string name = {};
   std::uint64_t id = 0, stream = 0;
   unsigned device = 0;
   std::uint64_t start_cycle = 0, cycles = 0;  // core cycles of its device
-  bool partial = false;                       // the run ended before it did
+  bool partial = false;                       // the run ended before the kernel did
   std::vector<std::uint64_t> counters = {};
-  /// By name. Throws Error for a name that counters() does not have.
+  /// A counter's value, by name. Throws Error if counters() has no such name.
   [[nodiscard]] std::uint64_t counter(std::string_view name) const;
 };
 
@@ -95,14 +95,14 @@ class Result {
  public:
   [[nodiscard]] Outcome outcome() const;
   [[nodiscard]] std::uint64_t cycles() const;  // of the whole run, core cycles of the first device
-  /// In the order in which they ended.
+  /// The kernels, in the order in which they ended.
   [[nodiscard]] const std::vector<Kernel>& kernels() const;
   /// The text of stats.json, byte for byte that of `lockstep run -o` (docs/stats.md).
   [[nodiscard]] std::string json() const;
   /// stats.json, stats.csv, host.json and config.ini in a folder, which is made if it is missing. Throws
   /// Error.
   void write(const std::string& folder) const;
-  /// After a deadlock: what every warp and queue waits for. Otherwise empty.
+  /// After a deadlock: what every warp and queue is waiting for. Otherwise empty.
   [[nodiscard]] const std::string& deadlock() const;
 
   struct Content;  // internal
@@ -115,7 +115,7 @@ class Result {
 /// Throws Error.
 [[nodiscard]] Result simulate(const Trace& trace, const Machine& machine, const Options& options = {});
 
-/// Of the library, "0.1.0".
+/// The library's version, such as "0.1.0".
 [[nodiscard]] const char* version();
 
 }  // namespace lockstep

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kForm =
     "S:SETS:LINE:WAYS,L:B:m:N:L,A:ENTRIES:MERGES,QUEUE:FIFO,PORT (sector mark, hash, QUEUE and PORT may be "
     "missing)";
-constexpr std::uint64_t kMostField = 1u << 20;  // so that no product below can overflow
+constexpr std::uint64_t kMaxField = 1u << 20;  // so that no product below can overflow
 
 class Fields {
  public:
@@ -36,7 +36,7 @@ class Fields {
     if (i >= parts_.size()) wrong();
     const std::string& text = parts_[i];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value > kMostField) wrong();
+    if (error != std::errc{} || end != text.data() + text.size() || value > kMaxField) wrong();
     return value;
   }
   [[noreturn]] void wrong() const { context_.fail(option_, "expected " + std::string(kForm)); }

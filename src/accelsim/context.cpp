@@ -14,7 +14,7 @@ namespace {
 
 using config::printable;
 
-constexpr std::uint64_t kMostNumber = 1'000'000'000'000;
+constexpr std::uint64_t kMaxNumber = 1'000'000'000'000;
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -28,7 +28,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 bool parse_number(std::string_view text, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && value <= kMostNumber;
+  return error == std::errc{} && end == text.data() + text.size() && value <= kMaxNumber;
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ void Context::fail(std::string_view option, const std::string& message) const {
 std::uint64_t Context::number(std::string_view option) const {
   std::uint64_t value = 0;
   if (!parse_number(text(option), value))
-    fail(option, fmt::format("expected a whole number up to {}", kMostNumber));
+    fail(option, fmt::format("expected a whole number up to {}", kMaxNumber));
   return value;
 }
 

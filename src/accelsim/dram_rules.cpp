@@ -15,11 +15,11 @@ namespace {
 constexpr std::string_view kTiming = "-gpgpu_dram_timing_opt", kBurst = "-gpgpu_dram_burst_length",
                            kRatio = "-dram_data_command_freq_ratio", kWidth = "-gpgpu_dram_buswidth",
                            kChips = "-gpgpu_n_mem_per_ctrlr";
-constexpr std::uint64_t kMostField = 100'000;
+constexpr std::uint64_t kMaxField = 100'000;
 
 std::uint64_t field(const Context& c, std::string_view option) {
   const std::uint64_t value = c.number(option);
-  if (value == 0 || value > kMostField) c.fail(option, fmt::format("expected 1 to {}", kMostField));
+  if (value == 0 || value > kMaxField) c.fail(option, fmt::format("expected 1 to {}", kMaxField));
   return value;
 }
 
@@ -60,7 +60,7 @@ using Timings = std::array<std::uint64_t, kFields>;
 std::uint64_t timing_number(const Context& c, std::string_view text) {
   std::uint64_t value = 0;
   for (const char digit : text) {
-    if (digit < '0' || digit > '9' || value > kMostField) c.fail(kTiming, fmt::format("expected {}", kForm));
+    if (digit < '0' || digit > '9' || value > kMaxField) c.fail(kTiming, fmt::format("expected {}", kForm));
     value = value * 10 + static_cast<unsigned>(digit - '0');
   }
   if (text.empty()) c.fail(kTiming, fmt::format("expected {}", kForm));
@@ -157,8 +157,8 @@ void address(Context& c) {
     ++all;
   }
   if (all != 64) c.fail(kOption, fmt::format("found {} bits, expected 64", all));
-  constexpr unsigned kMostBits = 32;
-  if (column > kMostBits) c.fail(kOption, "more than 32 bits address a row");
+  constexpr unsigned kMaxBits = 32;
+  if (column > kMaxBits) c.fail(kOption, "more than 32 bits address a row");
   c.set("dram.row_bytes", std::uint64_t{1} << column, {kOption});
 }
 

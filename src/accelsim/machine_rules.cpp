@@ -65,16 +65,16 @@ void registers(Context& c) {
   constexpr std::string_view kBanks = "-gpgpu_num_reg_banks", kPorts = "-gpgpu_reg_file_port_throughput",
                              kSchedulers = "-gpgpu_num_sched_per_core";
   if (!c.has(kBanks) && !c.has(kPorts)) return;
-  // A sub-core issues one instruction of at most 4 register operands a cycle: 8 reads of each bank never
+  // A sub-core issues one instruction of at most 4 register operands per cycle: 8 reads of each bank never
   // bind.
-  constexpr std::uint64_t kMostBanks = 2, kMostPorts = 8, kMost = 1'000'000;
+  constexpr std::uint64_t kMaxBanks = 2, kMaxPorts = 8, kMost = 1'000'000;
   const std::uint64_t schedulers = std::max<std::uint64_t>(1, c.number(kSchedulers));
   const std::uint64_t own = std::max<std::uint64_t>(1, c.number(kBanks) / schedulers);
-  const std::uint64_t banks = std::min(own, kMostBanks);
+  const std::uint64_t banks = std::min(own, kMaxBanks);
   if (own > kMost || c.number(kPorts) > kMost)
     c.fail(kBanks, "more register banks or ports than an SM can have");
   c.set("rf.banks", banks, {kBanks, kSchedulers});
-  c.set("rf.read_ports", std::min(own * c.number(kPorts) / banks, kMostPorts), {kPorts, kBanks, kSchedulers});
+  c.set("rf.read_ports", std::min(own * c.number(kPorts) / banks, kMaxPorts), {kPorts, kBanks, kSchedulers});
 }
 
 void instruction_cache(Context& c) {

@@ -33,9 +33,9 @@ void l1_size(Context& c) {
     c.unused(kUnified, "0: cache and shared memory are apart; their sum is the L1");
   }
   c.set("l1.replacement", cache->fifo ? "fifo" : "lru", {kL1});
-  constexpr std::uint64_t kMostWays = 512;
+  constexpr std::uint64_t kMaxWays = 512;
   std::uint64_t ways = kib > 0 ? bytes / (cache->sets * kLineBytes) : cache->ways;
-  while (ways > kMostWays) ways /= 2;
+  while (ways > kMaxWays) ways /= 2;
   c.set("l1.ways", ways, {kL1, kUnified});
   c.set("l1.mshrs", cache->mshrs, {kL1});
   c.set("l1.allocate_on_store", cache->write_allocate == 'N' ? "false" : "true", {kL1});

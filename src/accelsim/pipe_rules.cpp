@@ -121,12 +121,12 @@ struct Specialised {
 
 Specialised specialised(const Context& c, std::string_view option) {
   constexpr std::string_view kForm = "ENABLED,UNITS,LATENCY,ID_OC,OC_EX,NAME";
-  constexpr std::uint64_t kMostUnits = 1024;
+  constexpr std::uint64_t kMaxUnits = 1024;
   auto parts = c.parts(option, ',', 6, 6, kForm);
   if (parts[0] != "0" && parts[0] != "1") c.fail(option, fmt::format("expected {}, ENABLED 0 or 1", kForm));
   std::uint64_t units = 0;
   for (const char digit : parts[1]) {
-    if (digit < '0' || digit > '9' || units > kMostUnits) c.fail(option, fmt::format("expected {}", kForm));
+    if (digit < '0' || digit > '9' || units > kMaxUnits) c.fail(option, fmt::format("expected {}", kForm));
     units = units * 10 + static_cast<unsigned>(digit - '0');
   }
   return {parts[0] == "1", std::max<std::uint64_t>(1, units), std::move(parts[5])};

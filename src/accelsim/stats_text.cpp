@@ -350,7 +350,7 @@ constexpr Line kLines[] = {
      "thread_instructions a second of wall time"},
     {"gpgpu_simulation_rate = ", " (cycle/sec)", OF(speed(f, f.total_cycles)),
      "cycles a second of wall time"},
-    {"gpgpu_silicon_slowdown = ", "x", slowdown, "core clock over cycles a second"},
+    {"gpgpu_silicon_slowdown = ", "x", slowdown, "core clock over cycles per second"},
 };
 #undef OF
 

@@ -1,4 +1,4 @@
-// Errors of the user as those of the library. Internal to src/api.
+// Translates the simulator's user errors into the library's. Internal to src/api.
 #pragma once
 
 #include "lockstep/simulator.hpp"
@@ -6,7 +6,8 @@
 
 namespace lockstep {
 
-/// What `work` returns. A UserError becomes an Error; all else is a fault of the library and passes as it is.
+/// Returns what `work` returns. A UserError becomes an Error; any other exception is a defect of the library
+/// and passes through.
 template <class Work>
 auto guarded(Work&& work) {
   try {

@@ -1,4 +1,4 @@
-// What a Machine is made of. Internal to src/api.
+// The content of a Machine. Internal to src/api.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace lockstep {
 
 struct Machine::Description {
-  config::GpuConfig gpu;                       // of a system, its first device
-  std::optional<config::SystemConfig> system;  // of several devices
+  config::GpuConfig gpu;                       // the GPU, or a system's first device
+  std::optional<config::SystemConfig> system;  // if there are several devices
 };
 
 }  // namespace lockstep

@@ -32,7 +32,7 @@ struct Added {
     Function function;
     Policy policy;
   };
-  std::array<One, kMostPolicies> all;
+  std::array<One, kMaxPolicies> all;
   std::size_t count = 0;
   std::mutex adding;
 };
@@ -108,8 +108,8 @@ constexpr auto evict_functions(std::index_sequence<I...>) {
 template <class Policy, class Function>
 auto& next(Added<Policy, Function>& added, const std::string& name, const std::string& help,
            Function function) {
-  if (added.count == kMostPolicies)
-    throw Error("policy '" + name + "': " + std::to_string(kMostPolicies) + " have been added already");
+  if (added.count == kMaxPolicies)
+    throw Error("policy '" + name + "': " + std::to_string(kMaxPolicies) + " have been added already");
   if (name.empty() || !function) throw Error("a policy needs a name and a function");
   auto& one = added.all[added.count];
   one = {name, help, std::move(function), {}};
@@ -120,7 +120,7 @@ auto& next(Added<Policy, Function>& added, const std::string& name, const std::s
 
 void add_prefetcher(const std::string& name, const std::string& help, Prefetcher prefetcher) {
   const std::scoped_lock lock(prefetchers().adding);
-  static constexpr auto kFunctions = prefetch_functions(std::make_index_sequence<kMostPolicies>());
+  static constexpr auto kFunctions = prefetch_functions(std::make_index_sequence<kMaxPolicies>());
   auto& one = next(prefetchers(), name, help, std::move(prefetcher));
   one.policy = {one.name, one.help, kFunctions[prefetchers().count]};
   guarded([&] { uvm::add_prefetcher(one.policy); });
@@ -133,7 +133,7 @@ static_assert(static_cast<int>(EvictionUnit::kPage) == static_cast<int>(uvm::Evi
 
 void add_evictor(const std::string& name, const std::string& help, EvictionUnit unit, Evictor evictor) {
   const std::scoped_lock lock(evictors().adding);
-  static constexpr auto kFunctions = evict_functions(std::make_index_sequence<kMostPolicies>());
+  static constexpr auto kFunctions = evict_functions(std::make_index_sequence<kMaxPolicies>());
   auto& one = next(evictors(), name, help, std::move(evictor));
   one.policy = {one.name, one.help, static_cast<uvm::EvictUnit>(unit), true, kFunctions[evictors().count]};
   guarded([&] { uvm::add_evictor(one.policy); });

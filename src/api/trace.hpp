@@ -1,4 +1,4 @@
-// What a Trace is made of. Internal to src/api.
+// The content of a Trace. Internal to src/api.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-/// `files`: what the trace is read from, where it is the library's own; it goes after the trace.
+/// `files`: the files from which the trace is read, if the library made them; they outlive the trace.
 struct Trace::Content {
   std::shared_ptr<void> files;
   std::unique_ptr<trace::TraceSet> trace;

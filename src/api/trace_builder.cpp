@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostRegisters = 255;  // R0 to R254, and RZ
-constexpr unsigned kMostBytes = 16;  // of a lane's access
+constexpr int kMaxRegisters = 255;  // R0 to R254, and RZ
+constexpr unsigned kMaxBytes = 16;  // of a lane's access
 
 /// A folder that goes with its owner.
 class TemporaryFolder {
@@ -41,16 +41,16 @@ class TemporaryFolder {
 };
 
 std::uint8_t register_of(int number, const Instruction& inst) {
-  if (number < 0 || number > kMostRegisters)
+  if (number < 0 || number > kMaxRegisters)
     throw UserError(
-        fmt::format("{}: found register {}, expected 0 to {}", inst.opcode, number, kMostRegisters));
+        fmt::format("{}: found register {}, expected 0 to {}", inst.opcode, number, kMaxRegisters));
   return static_cast<std::uint8_t>(number);
 }
 
 synth::Access access_of(const Instruction& inst, LaneMask lanes) {
-  if (inst.access_bytes > kMostBytes)
+  if (inst.access_bytes > kMaxBytes)
     throw UserError(fmt::format("{}: found an access of {} bytes, expected at most {}", inst.opcode,
-                                inst.access_bytes, kMostBytes));
+                                inst.access_bytes, kMaxBytes));
   if (inst.access_bytes == 0) return {};
   if (inst.addresses.empty()) return synth::strided(inst.access_bytes, inst.base, inst.stride);
   const auto active = static_cast<std::size_t>(std::popcount(lanes));

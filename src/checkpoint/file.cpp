@@ -18,7 +18,7 @@ constexpr std::uint64_t kVersion = 1;
 constexpr int kLevel = 1;  // of compression: most of a state is zeros
 /// More bytes than a compressed byte can stand for: a block of Zstandard has 128 KiB at most and 4 bytes at
 /// least (RFC 8878, 3.1.1.2).
-constexpr std::uint64_t kMostFromByte = 1 << 16;
+constexpr std::uint64_t kMaxFromByte = 1 << 16;
 
 void put(std::string& bytes, std::uint64_t number) {
   for (unsigned i = 0; i < 8; ++i) bytes += static_cast<char>(number >> 8 * i);
@@ -104,7 +104,7 @@ Checkpoint decode(std::string_view bytes, const std::string& file) {
   const std::uint64_t size = reader.number();
   const std::string_view packed = reader.text();
   (void)reader.number();  // the hash
-  if (!reader.at_end() || size / kMostFromByte > packed.size() ||
+  if (!reader.at_end() || size / kMaxFromByte > packed.size() ||
       ZSTD_getFrameContentSize(packed.data(), packed.size()) != size)
     reader.fail("is damaged: its parts do not fit; expected a whole checkpoint");
   checkpoint.state.resize(size);

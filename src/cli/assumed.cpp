@@ -21,7 +21,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Cycle kPatience = 1000;  // a run takes at most so many times the cycles of the configuration itself
+constexpr Cycle kPatience =
+    1000;  // limit of a run, as a multiple of the cycles with the unchanged configuration
 
 struct Trial {
   std::string value, reason;  // one of them

@@ -24,9 +24,9 @@ namespace po = boost::program_options;
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uint64_t kMostExitCode = 255;
+constexpr std::uint64_t kMaxExitCode = 255;
 
-/// Of each process of the program, in the order of their numbers.
+/// The reports of the program's processes, in order of their numbers.
 std::vector<fs::path> reports(const std::string& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder))
@@ -54,7 +54,7 @@ CheckArguments check_arguments(const po::variables_map& values) {
   if (!values.count("error-exitcode")) return arguments;
   if (!arguments.checks.any()) throw UserError("--error-exitcode: expected --check with it");
   arguments.exit_code = static_cast<int>(
-      parse_number("--error-exitcode", values["error-exitcode"].as<std::string>(), 0, kMostExitCode));
+      parse_number("--error-exitcode", values["error-exitcode"].as<std::string>(), 0, kMaxExitCode));
   return arguments;
 }
 

@@ -21,7 +21,7 @@ namespace po = boost::program_options;
 namespace {
 
 constexpr std::string_view kEvery = ",every=";
-constexpr std::uint64_t kMostOfUnit = 1'000'000;  // hours, at most: milliseconds still have room
+constexpr std::uint64_t kMaxOfUnit = 1'000'000;  // hours, at most: milliseconds still have room
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
 
@@ -80,7 +80,7 @@ std::chrono::milliseconds parse_every(std::string_view text) {
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.name)) continue;
     const std::string_view number = text.substr(0, text.size() - unit.name.size());
-    return parse_number("--checkpoint every", number, 0, kMostOfUnit) * unit.time;
+    return parse_number("--checkpoint every", number, 0, kMaxOfUnit) * unit.time;
   }
   throw UserError(
       fmt::format("--checkpoint every: found '{}', expected a time such as 90s, 10min or 2h", text));
@@ -129,7 +129,7 @@ Checkpoints::Checkpoints(const CheckpointArguments& arguments, const trace::Trac
   if (arguments_.folder.empty()) return;
   check_folder(resumed);
   checkpoint::prepare(arguments_.folder);
-  options.checkpoint.wish = [this](std::uint64_t kernels) { return wish(kernels); };
+  options.checkpoint.decide = [this](std::uint64_t kernels) { return decide(kernels); };
   options.checkpoint.keep = [this](std::string_view state, std::uint64_t kernels) {
     return keep(state, kernels);
   };
@@ -153,16 +153,16 @@ void Checkpoints::check_folder(const std::string& resumed_file) {
   written_ = true;
 }
 
-Checkpoints::Wish Checkpoints::wish(std::uint64_t kernels) {
+Checkpoints::Decision Checkpoints::decide(std::uint64_t kernels) {
   const bool asked = checkpoint_asked();
   if (kernels > current_.kernels) {
-    if (!asked && Clock::now() < due_) return Wish::kNone;
+    if (!asked && Clock::now() < due_) return Decision::kNone;
     waiting_ = true;
-    return Wish::kKeep;
+    return Decision::kKeep;
   }
-  if (!asked || !written_) return Wish::kNone;
+  if (!asked || !written_) return Decision::kNone;
   stopped_ = true;
-  return Wish::kStop;  // nothing is lost that could be kept
+  return Decision::kStop;  // nothing is lost that could be kept
 }
 
 bool Checkpoints::keep(std::string_view state, std::uint64_t kernels) {

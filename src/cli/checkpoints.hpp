@@ -47,10 +47,10 @@ class Checkpoints {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Wish = gpu::CheckpointOptions::Wish;
+  using Decision = gpu::CheckpointOptions::Decision;
 
   void check_folder(const std::string& resumed_file);
-  [[nodiscard]] Wish wish(std::uint64_t kernels);
+  [[nodiscard]] Decision decide(std::uint64_t kernels);
   [[nodiscard]] bool keep(std::string_view state, std::uint64_t kernels);
 
   CheckpointArguments arguments_;

@@ -15,7 +15,7 @@ namespace lockstep::cli {
 namespace po = boost::program_options;
 namespace {
 
-/// The resolved configuration that a run writes beside its results; empty where there is none.
+/// The resolved configuration that a run writes next to its results; empty if there is none.
 std::map<std::string, std::string> parameters_of(const std::string& path) {
   std::map<std::string, std::string> parameters;
   std::error_code error;

@@ -84,7 +84,7 @@ Syntax config_syntax(bool with_product) {
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
-  add("assumed", "the values that nobody has measured or published, with what is said of them");
+  add("assumed", "the values that are neither measured nor published, with the reason given for each");
   add("influence", po::value<std::vector<std::string>>()->multitoken()->composing(),
       "with --assumed: a TRACE, may be repeated; the cycles of its whole run with half and double of each "
       "value");
@@ -176,7 +176,7 @@ void print_one(const po::variables_map& values) {
   }
 }
 
-/// Of all GPUs that ship (empty), or of one.
+/// The page on all built-in GPUs (empty), or on one of them.
 void print_page(const std::string& gpu) {
   if (gpu.empty()) return print_out("{}", config::markdown());
   for (const config::Product& p : config::products())

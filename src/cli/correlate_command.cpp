@@ -43,7 +43,7 @@ std::vector<correlate::SimulatedProgram> load_programs(const std::vector<std::st
     programs.push_back(correlate::load_program(name.path, name.program));
     for (std::size_t i = 0; i + 1 < programs.size(); ++i)
       if (programs[i].program == programs.back().program)
-        throw UserError(fmt::format("correlate: two runs are of '{}'; PROGRAM=FOLDER tells them apart",
+        throw UserError(fmt::format("correlate: two runs are of '{}'; expected PROGRAM=FOLDER for each",
                                     programs.back().program));
   }
   return programs;

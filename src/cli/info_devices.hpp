@@ -25,7 +25,7 @@ struct NetworkInfo {
   std::uint64_t queues = 0;
   std::array<std::uint64_t, trace::NetOperation::kKinds> operations{}, bytes{};  // by kind
   std::uint64_t signals = 0;                                                     // puts with one
-  // Of the device's process on its host.
+  // The tasks of the device's process on its host.
   static constexpr std::array<const char*, trace::HostTask::kKinds> kTaskNames{"computes", "sends",
                                                                                "receives", "flushes"};
   std::array<std::uint64_t, trace::HostTask::kKinds> tasks{};

@@ -24,7 +24,7 @@ class Footprint {
 
  private:
   struct Block {
-    std::uint64_t number = 0, sectors = 0;  // number of the 2 KiB block; a bit a sector, 0 = unused entry
+    std::uint64_t number = 0, sectors = 0;  // number of the 2 KiB block; one bit per sector, 0 = unused entry
   };
   void mark(std::uint64_t block, std::uint64_t sectors);
   void grow();

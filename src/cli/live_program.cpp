@@ -18,7 +18,7 @@ gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
     if (!std::exchange(asked_, false) && !wire_.receive(word_, content_, give_up_))
       return news(Until::kTaken, true);
     try {
-      if (auto heard = hear(clock)) return std::move(*heard);
+      if (auto news_item = next_news(clock)) return std::move(*news_item);
     } catch (const trace::BrokenBlock& error) {
       throw UserError(std::string("the connection to the program is broken: ") + error.what());
     }
@@ -26,7 +26,7 @@ gpu::Program::News LiveProgram::listen(const gpu::HostClock& clock) {
 }
 
 /// Processes one word. nullopt: more words follow.
-std::optional<gpu::Program::News> LiveProgram::hear(const gpu::HostClock& clock) {
+std::optional<gpu::Program::News> LiveProgram::next_news(const gpu::HostClock& clock) {
   switch (word_) {
     case Word::kFile:
       file();
@@ -88,7 +88,7 @@ void LiveProgram::kernel() {
   trace_.add(trace::decode_kernel(in));
 }
 
-/// Of the kernel that comes next.
+/// Reads the listing of the next kernel.
 void LiveProgram::listing() {
   trace::ByteReader in(content_);
   const std::uint64_t number = in.number(listings_.size(), "a listing");

@@ -39,7 +39,7 @@ class LiveProgram final : public gpu::Program {
   void leave() { wire_.close(); }
 
  private:
-  [[nodiscard]] std::optional<News> hear(const gpu::HostClock& clock);
+  [[nodiscard]] std::optional<News> next_news(const gpu::HostClock& clock);
   void command();
   void file();
   void kernel();

@@ -23,7 +23,7 @@ namespace lockstep::cli {
 [[nodiscard]] std::string progress_line(const gpu::Progress& progress, double seconds, double fraction);
 
 /// "executing kernel 3 matmul  CTA 5/64  1.20G thread inst  230M thread inst/s", or what the program does
-/// between kernels. `rate`: thread instructions a second, lately.
+/// between kernels. `rate`: thread instructions per second, lately.
 [[nodiscard]] std::string execution_line(const cuda::Execution& execution, double rate);
 
 class ProgressPrinter {

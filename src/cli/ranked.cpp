@@ -59,8 +59,8 @@ int as_rank(const std::function<int(ranks::Group*)>& command) {
   try {
     if (group->rank() != 0) be_silent();
     const auto code = static_cast<std::uint64_t>(command(group.get()));
-    const ranks::Heard heard = group->exchange({ranks::Topic::kEnd, 0, code});
-    return static_cast<int>(heard.notices[0].flags);
+    const ranks::Gathered gathered = group->exchange({ranks::Topic::kEnd, 0, code});
+    return static_cast<int>(gathered.notices[0].flags);
   } catch (const ranks::Failed& failed) {
     if (group->rank() == 0) print_err("lockstep: error: {}\n", failed.what());
     group->part();

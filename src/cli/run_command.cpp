@@ -64,7 +64,7 @@ std::vector<std::uint64_t> ctas_before(const trace::TraceSet& trace, const Range
   return sums;
 }
 
-/// Of hosts' processes, for which a run needs no kernel.
+/// Whether host processes have tasks, in which case a run needs no kernel.
 bool has_tasks(const stats::RunReport& report) {
   if (!report.system || !report.system->network) return false;
   return std::ranges::any_of(report.system->network->processes, [](const auto& process) {

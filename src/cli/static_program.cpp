@@ -15,7 +15,7 @@ namespace lockstep::cli {
 
 namespace {
 
-/// By PATH where it has no slash; empty: there is none.
+/// Searches PATH if the name has no slash; empty if it is not found.
 std::string find(const std::string& command) {
   if (command.find('/') != std::string::npos) return command;
   const char* const path = std::getenv("PATH");

@@ -1,5 +1,5 @@
-// The values of a configuration that nobody has measured or published: the comment behind each, its source,
-// says "assumed".
+// The assumed values of a configuration, neither measured nor published: the comment behind each, which gives
+// its source, says "assumed".
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace lockstep::config {
 
-/// Whether a value's source says that there is none. A value that the user sets without a comment is not
-/// assumed.
+/// Whether the source of a value says that it is assumed. A value that the user sets without a comment does
+/// not count as assumed.
 [[nodiscard]] bool is_assumed(const Origin& origin);
 
 struct AssumedValue {
   const Parameter* parameter = nullptr;
   Origin origin;
 };
-/// In the order of the schema.
+/// All of them, in the order of the schema.
 [[nodiscard]] std::vector<AssumedValue> assumed_values(const Resolved& resolved);
 
-/// A multiple of a value: the text to assign, with its unit, or the reason why there is none.
+/// A multiple of a value: the text to assign, with its unit, or the reason why it cannot be given.
 struct Multiple {
-  std::string value;   // empty where there is none
-  std::string reason;  // empty where there is one
+  std::string value;   // empty if there is a reason
+  std::string reason;  // empty if there is a value
 };
-/// `numerator / denominator` of the value, rounded down. Says nothing of values that disagree with others.
+/// `numerator / denominator` of the value, rounded down. Does not check it against other values.
 [[nodiscard]] Multiple multiple(const Parameter& parameter, const GpuConfig& config, std::uint64_t numerator,
                                 std::uint64_t denominator);
 

@@ -25,8 +25,8 @@ bool divides(std::uint64_t whole, std::uint64_t part) {
 }
 
 bool near_core(std::uint64_t khz, const GpuConfig& c) {
-  constexpr std::uint64_t kMostRatio = 32;
-  return khz <= c.clock.core_khz * kMostRatio && c.clock.core_khz <= khz * kMostRatio;
+  constexpr std::uint64_t kMaxRatio = 32;
+  return khz <= c.clock.core_khz * kMaxRatio && c.clock.core_khz <= khz * kMaxRatio;
 }
 
 Cycle core_cycles_of_icnt(std::uint32_t cycles, const GpuConfig& c) {
@@ -211,7 +211,7 @@ Rules dram_rules() {
   };
 }
 
-/// Without these a kernel could wait for ever for what the machine never has.
+/// Without these checks, a kernel could wait forever for resources that the machine does not have.
 Rules progress_rules() {
   return {
       {{"l2.ways", "l2.halves"},

@@ -1,4 +1,4 @@
-// What values must fulfil together. resolve() applies all of it, so the simulator may rely on it.
+// The consistency rules between values. resolve() applies all of them, so the simulator may rely on them.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 namespace lockstep::config {
 
 struct Inconsistency {
-  std::vector<std::string_view> keys;  // whose values disagree
-  std::string message;                 // what is expected of them
+  std::vector<std::string_view> keys;  // the keys whose values disagree
+  std::string message;                 // what was expected
 };
 /// The first rule that the configuration breaks.
 [[nodiscard]] std::optional<Inconsistency> first_inconsistency(const GpuConfig& config);

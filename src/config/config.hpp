@@ -14,37 +14,37 @@
 
 namespace lockstep::config {
 
-/// Names of the products compiled into the program, in listing order.
+/// Names of the GPU models compiled into the program, in listing order.
 [[nodiscard]] std::vector<std::string> product_names();
 
-/// `name_or_file`: a product's name, or an INI file (which may `include =` another file or a product).
-/// `assignments`, each with its place, come after the file; `overrides`, the texts of --set ("key=value"),
-/// last. Throws UserError/InputError: unknown key with "did you mean", wrong unit, out of range, inconsistent
-/// values (each naming the keys that disagree).
+/// `name_or_file`: a GPU model's name, or an INI file (which may `include =` another file or a model).
+/// `assignments`, each with its place, are applied after the file; `overrides`, the texts of --set
+/// ("key=value"), last. Throws UserError/InputError: unknown key with "did you mean", wrong unit, out of
+/// range, inconsistent values (naming the keys that disagree).
 [[nodiscard]] Resolved resolve_with_origins(const std::string& name_or_file,
                                             const std::vector<Assignment>& assignments = {},
                                             const std::vector<std::string>& overrides = {});
-/// The same without the origins.
+/// The same, without the origins.
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file,
                                 const std::vector<std::string>& overrides = {});
 [[nodiscard]] GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>& assignments,
                                 const std::vector<std::string>& overrides);
 
-/// The error where a GPU is named that is neither a model nor a file: lists the models, and suggests one.
+/// The error for a GPU name that is neither a model nor a file: lists the models, and suggests one.
 [[nodiscard]] std::string unknown_gpu(const std::string& name);
 
 /// Every key with its resolved value, as an INI text that resolve() reads back to the same configuration.
 [[nodiscard]] std::string to_ini(const GpuConfig& config);
 
-/// The keys whose values are not those of the product with this configuration's `gpu.name`, with their values
-/// and units; by key. Empty for a configuration with a name of its own. Depends on values only: the result is
-/// the same for --set, a file that includes the product, and a resolved config.ini.
+/// The keys whose values differ from those of the GPU model called `gpu.name`, with their values and units;
+/// by key. Empty for a configuration with a name of its own. Depends on values only: the result is the same
+/// for --set, a file that includes the model, and a resolved config.ini.
 [[nodiscard]] std::map<std::string, std::string> overrides(const GpuConfig& config);
 
 /// FNV-1a over the canonical "key=value" lines: depends on values only, not on files or order.
 [[nodiscard]] std::uint64_t hash(const GpuConfig& config);
 
-/// Help of one key or group, or of all ("" = all): name, type, unit, range, default, help, source, place.
+/// Help for one key or group, or for all ("" = all): name, type, unit, range, default, help, source, place.
 [[nodiscard]] std::string explain(const std::string& key_or_group, const Resolved& resolved);
 
 /// docs/config.md, generated.

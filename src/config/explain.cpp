@@ -35,13 +35,13 @@ std::string alias_text(const Parameter& p) {
   return text;
 }
 
-/// The comment behind a value; what is known where there is none.
+/// The comment behind a value, or else a note on where the value comes from.
 std::string_view source_text(const Origin& origin) {
   if (!origin.note.empty()) return origin.note;
   return origin.kind == Origin::Kind::kOption ? "set by the user" : "none given";
 }
 
-/// Comments and file names may hold anything.
+/// Comments and file names may contain any bytes.
 std::string one_line(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
@@ -69,7 +69,7 @@ bool belongs(std::string_view key, std::string_view wanted) {
   return wanted.empty() || key == wanted || (key.starts_with(wanted) && key[wanted.size()] == '.');
 }
 
-/// Parameters with the text in their names.
+/// Parameters whose names contain the text.
 std::vector<std::string_view> containing(std::string_view text) {
   const auto same = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -83,7 +83,7 @@ std::vector<std::string_view> containing(std::string_view text) {
   return found;
 }
 
-/// "; did you mean 'a'?" or "; did you mean one of a, b (and 7 more)?"; "" where no parameter is near.
+/// "; did you mean 'a'?" or "; did you mean one of a, b (and 7 more)?"; "" if no parameter is close.
 std::string meant(const std::string& wanted) {
   constexpr std::size_t kShortest = 2, kMost = 8;
   const auto candidates = wanted.size() < kShortest ? std::vector<std::string_view>{} : containing(wanted);

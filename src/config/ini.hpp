@@ -8,7 +8,7 @@
 
 namespace lockstep::config {
 
-/// `key = value`, the key with its section put in front. `note`: the comment behind the value.
+/// `key = value`; the key is prefixed with its section. `note`: the comment behind the value.
 struct Assignment {
   std::string key, value, note;
   std::string file;

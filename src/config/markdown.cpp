@@ -13,7 +13,7 @@
 namespace lockstep::config {
 namespace {
 
-/// The keys by which GPUs are told apart at a glance.
+/// The keys that show at a glance how GPUs differ.
 constexpr std::array<std::string_view, 12> kMain{
     "gpu.arch",       "gpu.sms",       "clock.core_khz", "clock.l2_khz",
     "sm.max_warps",   "l1.bytes",      "l2.partitions",  "l2.slices_per_partition",
@@ -36,7 +36,7 @@ second, as data sheets of links count. `Kb` and `Gb/s` would be bits and are ref
 )";
 }
 
-/// The GPUs that ship, with a link to each one's page and its main values.
+/// The built-in GPU models, each with a link to its page and its main values.
 std::string gpus() {
   std::string out = "\n## GPUs\n\n| name | |\n|---|---|\n";
   std::vector<GpuConfig> configs;

@@ -7,7 +7,7 @@
 
 namespace lockstep::config {
 
-/// The defaults are those of network_fields.cpp, which says the unit, meaning and source of each.
+/// The defaults are those of network_fields.cpp, which gives the unit, meaning and source of each.
 struct NodeGroup {
   NetDesign design = NetDesign::kCompNet;
 };
@@ -27,7 +27,7 @@ struct ServiceGroup {
   std::uint32_t rounds_per_progress = 1;
 };
 
-/// Of each device.
+/// One per device.
 struct CommandProcessorGroup {
   std::uint32_t cores = 2;
   std::uint32_t khz = 2'000'000;
@@ -41,7 +41,7 @@ struct CommandProcessorGroup {
   std::uint32_t call_code_lines = 20, call_code_bytes = 24 * 1024;
 };
 
-/// Of each host.
+/// One per host.
 struct HostThreadsGroup {
   std::uint32_t threads = 2;
   std::uint32_t khz = 4'000'000;
@@ -51,7 +51,7 @@ struct HostThreadsGroup {
   std::uint32_t uncached_reads = 1;
 };
 
-/// Of each device's process on its host.
+/// For each device's process on its host.
 struct HostProcessGroup {
   std::uint32_t threads = 16;
   std::uint32_t khz = 4'000'000;
@@ -60,7 +60,7 @@ struct HostProcessGroup {
   std::uint32_t call_ps = 1'000'000;
 };
 
-/// Of a service thread's core.
+/// For the core of a service thread.
 struct ServiceEnergyGroup {
   std::uint32_t core_leak_uw = 224'000, core_base_uw = 268'000, core_instruction_fj = 175'000;
   std::uint32_t host_leak_uw = 754'000, host_base_uw = 268'000, host_instruction_fj = 289'000;
@@ -76,8 +76,8 @@ struct NetworkConfig {
   ServiceEnergyGroup service_energy;
 };
 
-/// Bytes of a device's memory that each core of its command processor needs (trace::Command::kNetMemory):
-/// commands, completion records, its own data and its code, each from a multiple of 128 on.
+/// Bytes of device memory that each core of the command processor needs (trace::Command::kNetMemory):
+/// commands, completion records, its own data and its code, each aligned to 128.
 [[nodiscard]] std::uint64_t core_memory_bytes(const NetworkConfig& config);
 
 }  // namespace lockstep::config

@@ -22,18 +22,18 @@ NetworkField row(const char* section, const char* key, Measure measure, std::uin
 }
 
 using NetworkRows = std::vector<NetworkField>;
-constexpr std::uint64_t kMostPs = 1'000'000'000, kMostBytes = 1 << 24;
+constexpr std::uint64_t kMaxPs = 1'000'000'000, kMaxBytes = 1 << 24;
 
 NetworkRows nic_rows() {
   using N = NicGroup;
   using M = Measure;
   constexpr auto kGroup = &NetworkConfig::nic;
   return {
-      row<kGroup, &N::op_occupancy_ps>("nic", "op_occupancy_ps", M::kPicoseconds, 0, kMostPs,
+      row<kGroup, &N::op_occupancy_ps>("nic", "op_occupancy_ps", M::kPicoseconds, 0, kMaxPs,
                                        "from the start of an operation to that of the next",
-                                       "assumed: 10 million operations a second"),
+                                       "assumed: 10 million operations per second"),
       row<kGroup, &N::process_ps>(
-          "nic", "process_ps", M::kPicoseconds, 0, kMostPs,
+          "nic", "process_ps", M::kPicoseconds, 0, kMaxPs,
           "from a fetched command to its first access, and from a request of another NIC to its own",
           "assumed"),
       row<kGroup, &N::operations>("nic", "operations", M::kNone, 1, 4096, "operations under way at once",
@@ -75,22 +75,22 @@ NetworkRows core_rows() {
       row<kGroup, &C::cores>(kSection, "cores", M::kNone, 1, 16, "cores of each device", kTable),
       row<kGroup, &C::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of a core", kTable),
       row<kGroup, &C::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle, in 1/1000, while no access is waited for",
+                                 "instructions per cycle, in 1/1000, while no access is waited for",
                                  "assumed, of a 2-wide core"),
       row<kGroup, &C::outstanding>(kSection, "outstanding", M::kNone, 1, 64,
                                    "loads of a core under way at once", "assumed"),
-      row<kGroup, &C::data_bytes>(kSection, "data_bytes", M::kBytes, 1024, kMostBytes,
+      row<kGroup, &C::data_bytes>(kSection, "data_bytes", M::kBytes, 1024, kMaxBytes,
                                   "L1 data cache of a core; lines of 128 bytes", kTable),
       row<kGroup, &C::data_ways>(kSection, "data_ways", M::kNone, 1, 64, "its ways", kTable),
-      row<kGroup, &C::code_bytes>(kSection, "code_bytes", M::kBytes, 1024, kMostBytes,
+      row<kGroup, &C::code_bytes>(kSection, "code_bytes", M::kBytes, 1024, kMaxBytes,
                                   "L1 instruction cache of a core; lines of 128 bytes", kTable),
       row<kGroup, &C::code_ways>(kSection, "code_ways", M::kNone, 1, 64, "its ways", kTable),
       row<kGroup, &C::hot_lines>(kSection, "hot_lines", M::kNone, 0, 1024,
                                  "lines of 64 bytes of a small set that a call touches", kAssumed),
-      row<kGroup, &C::hot_bytes>(kSection, "hot_bytes", M::kBytes, 128, kMostBytes, "that set", kAssumed),
+      row<kGroup, &C::hot_bytes>(kSection, "hot_bytes", M::kBytes, 128, kMaxBytes, "that set", kAssumed),
       row<kGroup, &C::cold_lines>(kSection, "cold_lines", M::kNone, 0, 1024,
                                   "lines of 64 bytes of a large set that a call touches", kAssumed),
-      row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMostBytes, "that set", kAssumed),
+      row<kGroup, &C::cold_bytes>(kSection, "cold_bytes", M::kBytes, 128, kMaxBytes, "that set", kAssumed),
       row<kGroup, &C::lock_lines>(
           kSection, "lock_lines", M::kNone, 0, 1,
           "1: stores to the status words of entries lock their lines in the L2 until a core "
@@ -103,7 +103,7 @@ NetworkRows core_rows() {
           "assumed: what cores share is not on the way of a call"),
       row<kGroup, &C::call_code_lines>(kSection, "call_code_lines", M::kNone, 0, 1024,
                                        "lines of 64 bytes of its code that a call runs through", kAssumed),
-      row<kGroup, &C::call_code_bytes>(kSection, "call_code_bytes", M::kBytes, 128, kMostBytes, "that code",
+      row<kGroup, &C::call_code_bytes>(kSection, "call_code_bytes", M::kBytes, 128, kMaxBytes, "that code",
                                        kAssumed),
   };
 }
@@ -119,9 +119,9 @@ NetworkRows host_rows_of_network() {
       row<kGroup, &H::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of a host's core",
                            "ComP-Net, table 1"),
       row<kGroup, &H::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle, in 1/1000, while no access is waited for",
+                                 "instructions per cycle, in 1/1000, while no access is waited for",
                                  "assumed, of an 8-wide core"),
-      row<kGroup, &H::memory_ps>(kSection, "memory_ps", M::kPicoseconds, 1000, kMostPs,
+      row<kGroup, &H::memory_ps>(kSection, "memory_ps", M::kPicoseconds, 1000, kMaxPs,
                                  "host memory, for accesses of NICs", "assumed"),
       row<kGroup, &H::uncached_read_bytes>(kSection, "uncached_read_bytes", M::kBytes, 8, 64,
                                            "of one read of device memory", "assumed: a vector register"),
@@ -143,13 +143,13 @@ NetworkRows process_rows() {
       row<kGroup, &P::khz>(kSection, "khz", M::kKilohertz, 100'000, 10'000'000, "clock of their cores",
                            "ComP-Net, table 1"),
       row<kGroup, &P::milli_ipc>(kSection, "milli_ipc", M::kNone, 1, 16'000,
-                                 "instructions a cycle of a thread that computes, in 1/1000",
+                                 "instructions per cycle of a thread that computes, in 1/1000",
                                  "assumed, as host_threads.milli_ipc"),
       row<kGroup, &P::memory_mb_per_second>(
           kSection, "memory_mb_per_second", M::kNone, 1, 4'000'000'000,
           "bytes that the process reads and writes in the host's memory, in 10^6 a second",
           "assumed: what is sustained of 153.6 GB/s, 8 channels of DDR4-2400 (ComP-Net, table 1)"),
-      row<kGroup, &P::call_ps>(kSection, "call_ps", M::kPicoseconds, 0, kMostPs,
+      row<kGroup, &P::call_ps>(kSection, "call_ps", M::kPicoseconds, 0, kMaxPs,
                                "a call that sends, receives or waits for messages",
                                "NCCL's model of what posting to the network takes an Intel host: 1.0 us"),
   };
@@ -187,7 +187,7 @@ void check_cache(const char* name, std::uint32_t bytes, std::uint32_t ways) {
                     name, bytes, name, ways, kLineBytes));
 }
 
-/// Bytes in whole lines.
+/// Rounds bytes up to whole lines.
 std::uint64_t in_lines(std::uint64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The numbers of a system's sections about networking: one row for each, from which reader, writer and
-// document are made.
+// The parameters in a system's networking sections: one row each, from which reader, writer and documentation
+// are made.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace lockstep::config {
 struct NetworkField {
   std::string section;
   Parameter parameter;  // with its help
-  std::string source;   // of the default
+  std::string source;   // where the default comes from
   std::uint32_t& (*field)(NetworkConfig&);
   [[nodiscard]] std::uint32_t get(const NetworkConfig& config) const {
     return field(const_cast<NetworkConfig&>(config));
   }
 };
-/// By section; sections in one run each. [node] and its `design` are not among them.
+/// All rows, grouped by section. [node] and its `design` are not included.
 [[nodiscard]] const std::vector<NetworkField>& network_fields();
 
 [[nodiscard]] bool is_network_section(std::string_view section);
@@ -29,10 +29,10 @@ struct NetworkField {
 void set_network_value(NetworkConfig& to, std::string_view section, const std::string& key,
                        const std::string& value);
 
-/// The values that do not fit each other: throws UserError naming the keys.
+/// Checks values against each other: throws UserError naming the keys that disagree.
 void check_network(const NetworkConfig& config);
 
-/// The rows as a table of Markdown: key, default, unit and range, meaning, source.
+/// The rows as a Markdown table: key, default, unit and range, meaning, source.
 [[nodiscard]] std::string network_markdown();
 
 }  // namespace lockstep::config

@@ -22,7 +22,7 @@ std::uint32_t quotient(std::uint64_t available, std::uint64_t each) {
                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(available / each, kUnlimited));
 }
 
-/// Warps that find registers: each sub-core has its own part of the file.
+/// Warps for which there are enough registers: each sub-core has its own part of the register file.
 std::uint32_t warps_with_registers(const SmGroup& sm, std::uint32_t registers_per_warp) {
   if (registers_per_warp == 0) return kUnlimited;
   return sm.registers / sm.subcores / registers_per_warp * sm.subcores;

@@ -1,4 +1,4 @@
-// How many CTAs of a kernel one SM holds, and why not more.
+// How many CTAs of a kernel fit an SM, and which resource limits them.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace lockstep::config {
 
 struct Occupancy {
   std::uint32_t ctas_per_sm = 0;  // at the chosen carve-out, whatever the size of the grid
-  const char* limiter = "";       // "warps", "threads", "ctas", "registers" or "shared": the first that binds
-  std::uint8_t carveout = 0;      // index into l1.shared_carveouts_kib
+  const char* limiter = "";   // "warps", "threads", "ctas", "registers" or "shared": the first that limits
+  std::uint8_t carveout = 0;  // index into l1.shared_carveouts_kib
   std::uint32_t warps_per_cta = 0;
   std::uint32_t threads_per_cta = 0;     // rounded up to whole warps
   std::uint32_t registers_per_warp = 0;  // rounded up to sm.register_unit
@@ -25,7 +25,7 @@ struct Occupancy {
 /// what the other resources allow, or else the smallest with the most CTAs. Throws UserError when not even
 /// one CTA fits.
 [[nodiscard]] Occupancy occupancy(const GpuConfig& config, const trace::KernelHeader& kernel);
-/// Registers of a thread at most for a CTA of so many threads to find them in an SM.
+/// The most registers per thread with which a CTA of `threads` threads fits an SM.
 [[nodiscard]] std::uint32_t most_registers(const SmGroup& sm, std::uint64_t threads);
 
 }  // namespace lockstep::config

@@ -10,19 +10,19 @@
 
 namespace lockstep::config {
 
-/// Where a value was set last.
+/// Where a value was last set.
 struct Origin {
   enum class Kind : std::uint8_t {
-    kDefault,     // nothing sets it; the default is v100's value, `note` that of v100
-    kFile,        // of a product or of the user
-    kAssignment,  // of the assignments given to resolve(), such as those of Accel-Sim's files
+    kDefault,     // not set; the default is v100's value, with v100's `note`
+    kFile,        // a GPU model's file or the user's
+    kAssignment,  // an assignment passed to resolve(), such as those from Accel-Sim's files
     kOption,      // --set
   };
   Kind kind = Kind::kDefault;
   std::string place;  // "configs/v100.ini:14", "my.ini:3", "--set"; "default"
-  std::string note;   // the comment behind the value: its source. Empty: none
+  std::string note;   // the comment behind the value, which gives its source; may be empty
 };
-/// By canonical key. Of a resolved configuration: of every parameter.
+/// By canonical key. A resolved configuration has an entry for every parameter.
 using Origins = std::map<std::string, Origin, std::less<>>;
 
 /// A checked configuration that remembers where its values come from.

@@ -1,4 +1,4 @@
-// How a configuration differs from the product whose name it has.
+// How a configuration differs from the GPU model whose name it has.
 #include <algorithm>
 #include <map>
 

@@ -1,4 +1,4 @@
-// The products, and the INI texts of configs/ that are compiled into the program.
+// The GPU models, and the INI texts of configs/ that are compiled into the program.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace lockstep::config {
 struct Product {
   std::string_view name, title;
 };
-/// The registry: to add a product, write configs/NAME.ini and add a line in products.cpp.
+/// The registry: to add a GPU model, write configs/NAME.ini and add a line in products.cpp.
 [[nodiscard]] std::span<const Product> products();
 
-/// Text of configs/NAME.ini; also of those that are no products but parts to include.
+/// The text of configs/NAME.ini, including files that are not models themselves but parts to include.
 [[nodiscard]] std::optional<std::string_view> embedded_ini(std::string_view name);
 
 struct EmbeddedIni {
@@ -22,7 +22,7 @@ struct EmbeddedIni {
 /// All of configs/*.ini; the definition is generated at build time (build.cmake).
 [[nodiscard]] std::span<const EmbeddedIni> embedded_inis();
 
-/// Likewise of systems/NAME.ini.
+/// Likewise for systems/NAME.ini.
 [[nodiscard]] std::span<const EmbeddedIni> embedded_system_inis();
 [[nodiscard]] std::optional<std::string_view> embedded_system(std::string_view name);
 

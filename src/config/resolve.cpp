@@ -1,4 +1,4 @@
-// From a product's name or a file, and the options, to a checked configuration; and back to text.
+// From a GPU model's name or a file, and the options, to a checked configuration; and back to text.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -25,7 +25,7 @@ std::vector<std::string_view> names_of(std::span<const Product> list) {
   return names;
 }
 
-/// Of a name that might have been a system's, too.
+/// The error for a name that might have been meant as a system's, too.
 std::string unknown_machine(const std::string& name) {
   std::vector<std::string_view> names = names_of(products());
   const std::vector<std::string_view> of_systems = names_of(systems());
@@ -44,7 +44,7 @@ bool is_product(std::string_view name) {
   return false;
 }
 
-/// Follows includes depth first, so that what includes comes after what it includes.
+/// Follows includes depth first, so that a file comes after the files that it includes.
 class Loader {
  public:
   void product(const std::string& name) { load("configs/" + name + ".ini", *embedded_ini(name), {}); }
@@ -61,7 +61,7 @@ class Loader {
  private:
   static constexpr std::size_t kDeepest = 16;
 
-  /// `identity`: the same for the same file, however it was named.
+  /// `identity`: the same for the same file, whatever path was used.
   template <class Work>
   void enter(const std::string& identity, const std::string& name, Work work) {
     for (const std::string& outer : open_) {
@@ -136,7 +136,7 @@ std::string set_key(GpuConfig& config, std::string_view key, std::string_view va
   return match.parameter->key;
 }
 
-/// Every key as the defaults have it, which are v100's values.
+/// Every key with its default, which is v100's value.
 Origins make_default_origins() {
   Origins origins;
   for (const Parameter& p : schema()) origins[p.key] = {Origin::Kind::kDefault, "default", ""};
@@ -176,7 +176,7 @@ GpuConfig from_files(const std::string& name_or_file) {
   return config;
 }
 
-/// Read once in a process: a run asks for its product several times, and small runs are short.
+/// Read once per process: a run needs its model several times, and small runs are short.
 GpuConfig product_config(const std::string& name) {
   static std::mutex mutex;
   static std::map<std::string, GpuConfig> known;
@@ -235,7 +235,7 @@ GpuConfig resolve(const std::string& name_or_file, const std::vector<Assignment>
   for (const Assignment& a : assignments) apply(config, a);
   for (const std::string& option : overrides) apply_override(config, option);
   if (!first_inconsistency(config)) return config;
-  return resolve_with_origins(name_or_file, assignments, overrides).config;  // which throws, with the origins
+  return resolve_with_origins(name_or_file, assignments, overrides).config;  // throws, knowing the origins
 }
 
 std::string to_ini(const GpuConfig& config) {

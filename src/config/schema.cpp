@@ -1,4 +1,4 @@
-// The rows put together, and looking them up.
+// Collects the rows and looks them up.
 #include "config/schema.hpp"
 
 #include <array>
@@ -109,7 +109,7 @@ Match find(std::string_view key) {
 }
 
 std::string suggestion_for_key(std::string_view key) {
-  std::vector<std::string_view> keys;  // in the schema's order: of equals the first is suggested
+  std::vector<std::string_view> keys;  // in the schema's order: among equals, the first is suggested
   for (const Parameter& p : schema()) keys.push_back(p.key);
   for (const Parameter& p : schema()) {
     for (const Alias& alias : p.aliases) keys.push_back(alias.key);

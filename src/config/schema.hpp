@@ -36,7 +36,7 @@ enum class Measure : std::uint8_t {
   kCount
 };
 
-/// A written suffix and what one of it is worth in the stored unit: numerator / denominator.
+/// A unit suffix and its size in the stored unit: numerator / denominator.
 struct Suffix {
   std::string_view text;
   std::uint64_t numerator = 1, denominator = 1;
@@ -48,7 +48,7 @@ struct MeasureInfo {
 [[nodiscard]] const MeasureInfo& info(Measure measure);
 
 /// Access to the field behind a key. Integers, booleans, enumerations and unit masks use `get` and `set`;
-/// lists and texts the pointer of their type.
+/// lists and texts use the pointer for their type.
 struct Binding {
   std::uint64_t (*get)(const GpuConfig&) = nullptr;
   void (*set)(GpuConfig&, std::uint64_t) = nullptr;
@@ -56,7 +56,7 @@ struct Binding {
   std::string& (*text)(GpuConfig&) = nullptr;
 };
 
-/// Another spelling of a key; its bare values are multiples of `scale` stored units.
+/// Another spelling of a key; a value without a unit is in multiples of `scale` stored units.
 struct Alias {
   std::string_view key;
   Suffix scale;
@@ -68,13 +68,13 @@ struct Parameter {
   Measure measure = Measure::kNone;
   std::uint64_t min = 0, max = 0;  // integers and list elements, both included
   bool power_of_two = false;
-  std::span<const std::string_view> names = {};  // of an enumeration or of the bits of a unit mask
+  std::span<const std::string_view> names = {};  // of an enumeration's values or a unit mask's bits
   std::string help;
   Binding binding;
   std::vector<Alias> aliases = {};
 };
 
-/// All parameters, in the order of files and documents: grouped, each group in one run.
+/// All parameters, in the order of files and documents, grouped.
 [[nodiscard]] const std::vector<Parameter>& schema();
 
 /// "l1" of "l1.bytes"; "pipe.fp32" of "pipe.fp32.latency".
@@ -82,12 +82,12 @@ struct Parameter {
 
 struct Match {
   const Parameter* parameter = nullptr;
-  std::optional<Suffix> scale;  // of a bare number, where an alias was used
+  std::optional<Suffix> scale;  // the unit of a bare number, if an alias was used
 };
-/// By key or alias; nullptr where there is none.
+/// Finds a parameter by key or alias; nullptr if there is none.
 [[nodiscard]] Match find(std::string_view key);
 
-/// "; did you mean 'l1.ways'?", or empty where no key or alias is near (suggest.hpp).
+/// "; did you mean 'l1.ways'?", or empty if no key or alias is close (suggest.hpp).
 [[nodiscard]] std::string suggestion_for_key(std::string_view key);
 
 // --- Rows

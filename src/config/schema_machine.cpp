@@ -87,7 +87,7 @@ Rows frontend_rows() {
   using M = Measure;
   using G = FrontEndGroup;
   return {
-      integer("frontend.ibuffer_entries", M::kNone, 1, 8, "decoded instructions a warp holds",
+      integer("frontend.ibuffer_entries", M::kNone, 1, 8, "decoded instructions that a warp holds",
               front<&G::ibuffer_entries>()),
       integer("frontend.decode_latency", M::kCoreCycles, 1, 64, "from fetch to ready for issue",
               front<&G::decode_latency>()),

@@ -143,10 +143,11 @@ Rows l2_rows() {
               "dirty lines of a set; for one more it writes back the one that l2.replacement would replace "
               "(128: no limit)",
               l2<&G::dirty_ways>()),
-      choice("l2.replacement", kL2Replacements,
-             "line of a set that goes: least recently used, not recently used (one reference bit a line), or "
-             "random by a hash",
-             l2<&G::replacement>()),
+      choice(
+          "l2.replacement", kL2Replacements,
+          "line of a set that goes: least recently used, not recently used (one reference bit per line), or "
+          "random by a hash",
+          l2<&G::replacement>()),
       integer("l2.latency", M::kL2Cycles, 1, 4096, "from a request's ejection to its hit's reply",
               l2<&G::latency>()),
       integer("l2.slice_bytes_per_cycle", M::kBytes, 8, 1024, "data bandwidth of a slice, an L2 cycle",

@@ -16,7 +16,7 @@ struct PipeName {
   OpClass op_class;
   std::string_view name, what;
 };
-/// The classes whose execution is described by units, latency and interval; all others are handled by name.
+/// The classes described by units, latency and interval; all others are handled by name.
 constexpr PipeName kPipes[] = {
     {OpClass::kAlu, "alu", "integer add, logic, shift, compare, select, move"},
     {OpClass::kFp32, "fp32", "FADD, FMUL, FFMA"},

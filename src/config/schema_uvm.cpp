@@ -1,4 +1,4 @@
-// Rows of the group uvm. They matter to runs with managed memory only.
+// Rows of the group uvm. They affect only runs with managed memory.
 #include "config/schema.hpp"
 #include "uvm/evictor.hpp"
 #include "uvm/link.hpp"

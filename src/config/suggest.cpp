@@ -15,13 +15,13 @@
 namespace lockstep::config {
 namespace {
 
-constexpr std::size_t kLongest = 64;  // nothing longer is a misspelt name
+constexpr std::size_t kLongest = 64;  // a longer text is not a misspelt name
 
 std::string question(std::string_view nearest) {
   return nearest.empty() ? "" : "; did you mean '" + std::string(nearest) + "'?";
 }
 
-/// Of a candidate that begins with the text, only the rest is missing: nothing is nearer.
+/// A candidate that begins with the text is the closest: only its rest is missing.
 std::string_view nearest_spelling(std::string_view text, std::span<const std::string_view> candidates) {
   constexpr std::size_t kShortest = 3;
   std::size_t best = std::max<std::size_t>(2, text.size() / 3) + 1;
@@ -53,7 +53,7 @@ constexpr std::string_view kSynonyms[][8] = {
     {"registers", "regs", "register"},
     {"entries", "depth", "length"},
 };
-/// They say nothing on which key is meant.
+/// Words that do not help to identify a key.
 constexpr std::string_view kFillers[] = {"num", "number", "n", "max", "of", "count", "per", "total"};
 
 bool is_filler(std::string_view word) {
@@ -86,8 +86,8 @@ Words words_of(std::string_view key) {
   return words;
 }
 
-/// How far a word is from one of a key; nothing: it is another word. `known`: it is a word of the schema, and
-/// no slip.
+/// The distance of a word from one of a key's words; empty: it is a different word. `known`: it is a word of
+/// the schema, not a misspelling.
 std::optional<std::size_t> word_distance(std::string_view text, std::string_view word, bool known) {
   if (text == word) return 0;
   if (same_but_for_case(text, word) || synonyms(text, word)) return 1;
@@ -104,11 +104,11 @@ bool synonym_in(std::string_view word, const Words& words) {
 }
 
 struct Place {
-  std::size_t at;        // in the key's words; their number: none is near
+  std::size_t at;        // index of the key's word; the number of its words: none is close
   std::size_t distance;  // of the words
 };
 
-/// Where word `i` of the text stands in the key: groups are compared with groups.
+/// Which word of the key corresponds to word `i` of the text: groups are compared with groups.
 Place find_word(const Words& text, std::size_t i, const Words& key, const std::vector<bool>& used,
                 bool known) {
   constexpr std::size_t kSurplus = 4;
@@ -122,8 +122,8 @@ Place find_word(const Words& text, std::size_t i, const Words& key, const std::v
   return best;
 }
 
-/// The sum over the text's words of the distance to the nearest word of the key, and for what has no
-/// counterpart. Nothing: the group is another, or no word beside the group is the same.
+/// The sum over the text's words of the distance to the closest word of the key, plus a penalty for words
+/// without a counterpart. Empty: the groups differ, or no word apart from the group is the same.
 std::optional<std::size_t> key_distance(const Words& text, const Words& key,
                                         const std::set<std::string_view>& vocabulary) {
   std::vector<bool> used(key.size());
@@ -150,7 +150,7 @@ std::string_view nearest_words(std::string_view text, std::span<const std::strin
     for (const std::string_view word : words_of(key)) vocabulary.insert(word);
   }
   const Words words = words_of(text);
-  std::size_t best = 7;  // one word too many, and a little
+  std::size_t best = 7;  // the penalty of one extra word, and a little more
   std::string_view nearest;
   for (const std::string_view key : keys) {
     const auto distance = key_distance(words, words_of(key), vocabulary);
@@ -159,7 +159,7 @@ std::string_view nearest_words(std::string_view text, std::span<const std::strin
   return nearest;
 }
 
-/// The key whose last part is the text: its group is missing.
+/// The key whose last part is the text, given without its group.
 std::string_view key_named(std::string_view text, std::span<const std::string_view> keys) {
   const auto at = std::find_if(keys.begin(), keys.end(), [&](std::string_view key) {
     return key.size() > text.size() && key.ends_with(text) && key[key.size() - text.size() - 1] == '.';

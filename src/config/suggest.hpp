@@ -1,4 +1,4 @@
-// What a user meant who wrote a name that does not exist.
+// Suggestions for misspelt names.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@ namespace lockstep::config {
 /// "a, b, c".
 [[nodiscard]] std::string list_of(std::span<const std::string_view> names);
 
-/// "; did you mean 'l1.ways'?", or empty where no candidate is near. For names of one word: by edit distance.
+/// "; did you mean 'l1.ways'?", or empty if no candidate is close. For single words: by edit distance.
 [[nodiscard]] std::string suggestion(std::string_view text, std::span<const std::string_view> candidates);
 
-/// Throws UserError: no key of this name, and what is near.
+/// Throws UserError that the key does not exist, with a suggestion.
 [[noreturn]] void unknown_key(std::string_view key, const std::vector<std::string_view>& names);
 
-/// The same for dotted keys: by their words first ("l1.size" is 'l1.bytes', "l2.bytes" is 'l2.slice_bytes'),
+/// The same for dotted keys: first by their words ("l1.size" gives 'l1.bytes', "l2.bytes" 'l2.slice_bytes'),
 /// then by edit distance.
 [[nodiscard]] std::string key_suggestion(std::string_view text, std::span<const std::string_view> keys);
 

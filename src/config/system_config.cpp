@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Only the first `count` devices stay, the hosts and NICs that serve them, and links between what stays.
+/// Keeps only the first `count` devices, the hosts and NICs that serve them, and the links between these.
 void keep_devices(SystemConfig& system, std::uint32_t count) {
   const auto all = static_cast<std::uint32_t>(system.devices.size());
   if (count > all) throw UserError(fmt::format("--gpus {}: {} has {} devices", count, system.name, all));
@@ -49,7 +49,7 @@ void keep_devices(SystemConfig& system, std::uint32_t count) {
   std::erase_if(system.edges, [](const LinkEdge& e) { return e.a == kGone || e.b == kGone; });
 }
 
-/// What is not the products' of all devices alike.
+/// The values that differ from the models' in the same way for all devices.
 std::string devices_ini(const SystemConfig& system) {
   const auto values = overrides(system.devices.front());
   for (const GpuConfig& device : system.devices)
@@ -160,7 +160,7 @@ std::vector<std::vector<std::uint32_t>> SystemConfig::routes() const {
   const std::uint32_t count = endpoints();
   std::vector<std::vector<std::uint32_t>> routes(nodes(), std::vector<std::uint32_t>(count, kNoEdge));
   for (std::uint32_t target = 0; target < count; ++target) {
-    // Breadth first from the target; what is reached over an edge sends back over it.
+    // Breadth first from the target; a node that is reached over an edge sends back over that edge.
     std::vector<bool> reached(nodes(), false);
     std::deque<std::uint32_t> queue{target};
     reached[target] = true;

@@ -30,7 +30,7 @@ const std::vector<LinkField>& link_fields() {
       link_number<&LinkKind::ack_bytes>("ack_bytes", M::kBytes, 1, 256),
       link_number<&LinkKind::flit_bytes>("flit_bytes", M::kBytes, 1, 256, true),
       link_number<&LinkKind::request_credit_bytes>("request_credit_bytes", M::kBytes, 0, 1 << 30, true),
-      link_number<&LinkKind::answer_credit_bytes>("answer_credit_bytes", M::kBytes, 0, 1 << 30, true),
+      link_number<&LinkKind::reply_credit_bytes>("reply_credit_bytes", M::kBytes, 0, 1 << 30, true),
   };
   return fields;
 }

@@ -1,4 +1,4 @@
-// The numbers of a system's sections: one row for each, from which reader and writer are made.
+// The parameters in a system's sections: one row each, from which reader and writer are made.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace lockstep::config {
 
-/// Of a kind of link.
+/// A parameter of a kind of link.
 struct LinkField {
   Parameter parameter;
   std::uint64_t (*get)(const LinkKind&);
   void (*set)(LinkKind&, std::uint64_t);
-  bool optional = false;  // may be left out
+  bool optional = false;  // may be omitted
 };
 [[nodiscard]] const std::vector<LinkField>& link_fields();
 
-/// Of [port].
+/// A parameter of [port].
 struct PortField {
   Parameter parameter;
   std::uint32_t SystemConfig::*field;

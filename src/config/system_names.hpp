@@ -1,4 +1,4 @@
-// What files call the nodes of a system.
+// The names of a system's nodes in its file.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace lockstep::config {
 
-/// By its own name: "gpu0", "nic1", a switch's.
+/// Finds a node by name: "gpu0", "nic1", or a switch's name.
 [[nodiscard]] std::optional<std::uint32_t> node_named(const SystemConfig& system, std::string_view name);
-/// That one, or all devices (`all`), `hosts` or `nics`. Throws UserError where there are none.
+/// That node, or all devices (`all`), all `hosts` or all `nics`. Throws UserError if there are none.
 [[nodiscard]] std::vector<std::uint32_t> nodes_named(const SystemConfig& system, std::string_view name);
 
 }  // namespace lockstep::config

@@ -41,11 +41,12 @@ std::pair<std::string, std::uint32_t> name_and_count(std::string_view text, cons
 
 class SystemReader {
  public:
-  /// `folder`: of the file, from where it names files of devices.
+  /// `folder`: the file's, to which paths of device files are relative.
   SystemReader(SystemConfig& to, fs::path folder, const std::vector<std::string>& overrides)
       : to_(&to), folder_(std::move(folder)), overrides_(&overrides) {}
 
-  /// [system] and [topology], then switches and kinds of links come before what names them.
+  /// [system] and [topology] are read first, then switches and kinds of links, then the sections that name
+  /// them.
   void read(const IniText& ini) {
     for (const Assignment& include : ini.includes)
       throw InputError(include.file, include.line, "a system includes nothing; expected [system]");
@@ -73,7 +74,7 @@ class SystemReader {
     return key.starts_with("edges.") ? Pass::kEdges : Pass::kSections;
   }
 
-  /// A parameter of GPUs, by its whole name, as in [devices]: of every device, in place of its product's.
+  /// A parameter of GPUs, by its full name, as in [devices]: overrides the model's value on every device.
   [[nodiscard]] static bool is_of_devices(const Assignment& a) {
     return find(a.key).parameter != nullptr || a.key.starts_with("devices.");
   }
@@ -87,7 +88,7 @@ class SystemReader {
     device_values_.push_back(a);
   }
 
-  /// Errors of act() name the place of `a`.
+  /// Adds the place of `a` to errors of act().
   template <class Act>
   static void located(const Assignment& a, Act&& act) {
     try {
@@ -223,7 +224,7 @@ class SystemReader {
     return found == topology_.end() ? nullptr : &found->second;
   }
 
-  /// The graph, and its switches, which sections may name.
+  /// Builds the graph and its switches, which sections may name.
   void generate() {
     const Assignment* kind = topology_key("kind");
     if (!kind) throw UserError("[topology] has no 'kind'");
@@ -245,7 +246,7 @@ class SystemReader {
     });
   }
 
-  /// It is between NICs where there are some, else between devices.
+  /// It connects NICs if there are any, otherwise devices.
   [[nodiscard]] std::uint32_t topology_nodes() const {
     return to_->nics > 0 ? to_->nics : static_cast<std::uint32_t>(to_->devices.size());
   }
@@ -254,21 +255,21 @@ class SystemReader {
     std::vector<std::string_view> names{"kind", "link", "attach"};
     for (const TopologyParameter& parameter : chosen.parameters) names.push_back(parameter.key);
     for (const auto& entry : topology_) {
-      const auto& key = entry.first;  // no structured binding: C++20's lambdas of clang 14 cannot name those
+      const auto& key = entry.first;  // clang 14 cannot capture structured bindings in lambdas
       located(entry.second, [&] {
         if (std::ranges::find(names, key) == names.end()) unknown_key(key, names);
       });
     }
   }
 
-  /// Its links; `attach` names those of devices to switches where they are not as the others.
+  /// The graph's links; `attach` is the kind between devices and switches if it differs from the others.
   void add_generated() {
     if (topology_.empty()) return;
     const Assignment* link = topology_key("link");
     const Assignment* attach = topology_key("attach");
     if (attach && graph_.attached.empty())
       located(*attach, [] { throw UserError("'attach': this topology attaches no device to a switch"); });
-    if (link) located(*link, [&] { (void)link_of(link->value); });  // also where nothing is made of it
+    if (link) located(*link, [&] { (void)link_of(link->value); });  // checked even if it is not used
     add_generated(graph_.attached, attach ? attach : link, "attach' or 'link");
     add_generated(graph_.between, link, "link");
   }
@@ -277,7 +278,7 @@ class SystemReader {
     if (!how)
       throw InputError(topology_.begin()->second.file, topology_.begin()->second.line,
                        fmt::format("[topology] has no '{}'; expected LINK or LINK * COUNT", key));
-    // Its switches are counted behind its devices or NICs; those of [system] come before them.
+    // The graph numbers its switches after its devices or NICs; those of [system] come before them.
     const std::uint32_t ends = topology_nodes();
     const auto node = [&](std::uint32_t n) {
       if (n >= ends) return n - ends + to_->endpoints() + first_switch_;
@@ -311,7 +312,7 @@ class SystemReader {
   void check_credits(const std::string& file) const {
     for (const LinkKind& kind : to_->kinds)
       for (const auto& [key, bytes] : {std::pair("request_credit_bytes", kind.request_credit_bytes),
-                                       std::pair("answer_credit_bytes", kind.answer_credit_bytes)})
+                                       std::pair("reply_credit_bytes", kind.reply_credit_bytes)})
         if (bytes > 0 && bytes < largest_message(kind))
           throw InputError(
               file, 0,
@@ -346,7 +347,7 @@ class SystemReader {
         add_edge(from, to, index, count);
       }
   }
-  /// As far as there are nodes of both names.
+  /// For all indices for which both nodes exist.
   void add_pairs(std::string_view from, std::string_view to, std::uint32_t kind, std::uint32_t count) {
     from.remove_suffix(1);
     to.remove_suffix(1);
@@ -380,11 +381,11 @@ class SystemReader {
   fs::path folder_;
   const std::vector<std::string>* overrides_;
   std::set<std::string> seen_;
-  std::vector<Assignment> device_values_;  // of [devices]
+  std::vector<Assignment> device_values_;  // from [devices]
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs_;
   std::map<std::string, Assignment, std::less<>> topology_;  // by key
   TopologyGraph graph_;
-  std::uint32_t first_switch_ = 0;  // of the graph's, in SystemConfig::switches
+  std::uint32_t first_switch_ = 0;  // the graph's first, in SystemConfig::switches
 };
 
 }  // namespace

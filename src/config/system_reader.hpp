@@ -10,7 +10,7 @@
 
 namespace lockstep::config {
 
-/// `folder`: of the file, from where it names files of devices. `overrides`: of every device. Throws
+/// `folder`: the file's, to which paths of device files are relative. `overrides`: for every device. Throws
 /// UserError and InputError.
 void read_system(SystemConfig& to, const IniText& ini, const std::filesystem::path& folder,
                  const std::vector<std::string>& overrides);

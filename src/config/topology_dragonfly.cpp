@@ -14,7 +14,7 @@ constexpr TopologyParameter kParameters[] = {
 };
 
 /// Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008). One link between any two
-/// groups; a group's links to the others take turns at its switches.
+/// groups; a group's links to the others are distributed over its switches in turn.
 TopologyGraph generate(std::uint32_t devices, const std::function<std::uint32_t(std::string_view)>& value) {
   const std::uint32_t at_router = value("router_devices"), in_group = value("group_routers");
   const std::uint64_t group_devices = std::uint64_t{at_router} * in_group;
@@ -28,7 +28,7 @@ TopologyGraph generate(std::uint32_t devices, const std::function<std::uint32_t(
     for (std::uint32_t a = 0; a < in_group; ++a)
       for (std::uint32_t b = a + 1; b < in_group; ++b)
         link_routers(graph, devices, g * in_group + a, g * in_group + b);
-  const auto towards = [&](std::uint32_t from, std::uint32_t to) {  // counts the other groups only
+  const auto towards = [&](std::uint32_t from, std::uint32_t to) {  // numbers the other groups only
     const std::uint32_t number = to < from ? to : to - 1;
     return from * in_group + number % in_group;
   };

@@ -10,7 +10,7 @@ constexpr TopologyParameter kParameters[] = {
     {"spines", "switches above, each linked to all leaves"},
 };
 
-/// Two levels: Leiserson (IEEE Transactions on Computers, 1985), built of equal switches.
+/// Two levels: Leiserson (IEEE Transactions on Computers, 1985), built from identical switches.
 TopologyGraph generate(std::uint32_t devices, const std::function<std::uint32_t(std::string_view)>& value) {
   const std::uint32_t at_leaf = value("leaf_devices"), spines = value("spines");
   const std::uint32_t leaves = (devices + at_leaf - 1) / at_leaf;

@@ -53,7 +53,7 @@ bool means(std::string_view unit, std::string_view suffix) {
          std::equal(unit.begin(), unit.end(), suffix.begin(), suffix.end(), same);
 }
 
-/// What one of `unit` is worth; an empty one counts stored units, or the alias's.
+/// The size of `unit` in stored units; an empty one means the stored unit, or the alias's.
 Suffix suffix_of(const Parameter& p, std::string_view unit, const std::optional<Suffix>& scale) {
   if (unit.empty()) return scale.value_or(Suffix{});
   const MeasureInfo& measure = info(p.measure);
@@ -81,11 +81,11 @@ std::uint64_t checked(const Parameter& p, Wide value, std::string_view text) {
 struct Decimal {
   Wide mantissa = 0;
   unsigned decimals = 0;
-  std::size_t length = 0;  // characters read; 0 = no number
+  std::size_t length = 0;  // characters read; 0 = not a number
 };
 
 Decimal read_decimal(std::string_view text) {
-  constexpr unsigned kMostDigits = 18;  // so that no product below can overflow
+  constexpr unsigned kMaxDigits = 18;  // so that no product below can overflow
   Decimal d;
   unsigned digits = 0;
   bool point = false;
@@ -96,7 +96,7 @@ Decimal read_decimal(std::string_view text) {
       continue;
     }
     if (text[i] < '0' || text[i] > '9') break;
-    if (++digits > kMostDigits) return {};
+    if (++digits > kMaxDigits) return {};
     d.mantissa = d.mantissa * 10 + static_cast<unsigned>(text[i] - '0');
     d.decimals += point ? 1 : 0;
   }
@@ -237,7 +237,7 @@ void set_value(const Parameter& p, GpuConfig& config, std::string_view raw,
 }
 
 std::string value_text(const Parameter& p, const GpuConfig& config) {
-  // The list and text bindings hand out references to change; here they are only read.
+  // The list and text bindings return mutable references; here they are only read.
   auto& readable = const_cast<GpuConfig&>(config);
   std::vector<std::string> parts;
   switch (p.type) {

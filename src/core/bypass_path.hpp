@@ -49,7 +49,7 @@ class BypassPath {
   [[nodiscard]] static bool is_copy(std::uint32_t tag) { return tag & BulkCopies::kTag; }
   /// Sectors of a copy are back or acknowledged; `tag`: of its request.
   void copied(Cycle now, std::uint32_t tag, unsigned sectors) { finish(now, copies_.receive(tag, sectors)); }
-  /// The answer to a look.
+  /// The reply to a look.
   void looked(Cycle now, const icnt::Reply& reply) {
     if (const auto ended = waits_.receive(now, reply)) results_->emit(MioEvent::Kind::kResult, *ended);
   }

@@ -112,7 +112,7 @@ void ConstantUnit::serve(Cycle at, Address address, std::uint8_t kernel, Waiting
     return await(address, load);
   }
   ++counted.const_l15_misses;
-  // The L1.5 stands half way: the request goes on from there, and the answer is not looked up again.
+  // The L1.5 is on the path: the request continues from there, and the reply is not looked up again.
   Fill line;
   line.line = address / kL15Line * kL15Line;
   line.from = at + l15_extra_ / 2;

@@ -264,7 +264,7 @@ Cycle CopyEngine::next_event(Cycle now, const Lane& lane) const {
     if (end_of_link(lane) > now) return end_of_link(lane);  // the link is free for others
     return answered ? now : kNever;
   }
-  if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or an answer wakes it
+  if (requests_.full() || !page_may_open(lane)) return kNever;  // the port or a reply wakes it
   return std::max(now, lane.due);
 }
 

@@ -25,8 +25,8 @@ namespace lockstep::core {
 /// The link moves host.bytes_per_second in each direction, one transfer at a time; byte b of a transfer has
 /// crossed it ceil(b * core clock / bytes_per_second) cycles after the start. With host.warms_l2 every line
 /// goes through the crossbar to its L2 slice as it comes off the link (or is requested at that pace), and the
-/// transfer ends when the last answer is here. The link works in pages of host.page_bytes: two may be open,
-/// so the third waits until all answers of the first are back. The end is reported host.data_latency_ps
+/// transfer ends when the last reply has arrived. The link works in pages of host.page_bytes: two may be
+/// open, so the third waits until all replies of the first are back. The end is reported host.data_latency_ps
 /// later.
 ///
 /// Fills and copies within device memory do not use the link: DeviceCopies.
@@ -62,7 +62,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   void migrate(Cycle now, unsigned direction, const Migration& migration);
   /// Lines of pages on the host: what SMs request, as it came; and what goes to an SM, by way of its slice.
   [[nodiscard]] std::vector<icnt::Reply>& remote_asked() { return remote_asked_; }
-  void answer_remote(const icnt::Request& answer) { remote_answers_.push_back(answer); }
+  void reply_remote(const icnt::Request& answer) { remote_answers_.push_back(answer); }
   /// Whether a migration of that direction has ended since the last call: all its lines are answered.
   [[nodiscard]] bool take_migrated(unsigned direction) {
     return std::exchange(migrations_[direction].ended, false);

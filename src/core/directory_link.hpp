@@ -10,12 +10,12 @@
 namespace lockstep::core {
 
 using DirectoryRequests = sim::Network<uvm::DirectoryRequest>;
-using DirectoryOrders = sim::Network<uvm::DirectoryOrder>;
+using DirectoryCommands = sim::Network<uvm::DirectoryCommand>;
 
 /// The channels of a GMMU or a peer port.
 struct DirectoryLink {
   DirectoryRequests* up = nullptr;  // null: one device, no directory
-  const DirectoryOrders* down = nullptr;
+  const DirectoryCommands* down = nullptr;
   std::uint32_t index = 0;       // source in `up`, destination in `down`
   Cycle latency = 1;             // of `up`, in cycles of the device
   sim::ClockRatio to_directory;  // its clock

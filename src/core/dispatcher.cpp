@@ -30,7 +30,7 @@ Dispatcher::Dispatcher(const config::GpuConfig& config, icnt::Fabric& fabric, Ke
       placement_(config, config.launch.max_kernels),
       events_in_(sim::inbox_span(config.done_latency() + config.sync.membar_system)),
       copies_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
-      orders_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
+      managed_in_(sim::inbox_span(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz))),
       slots_(config.launch.max_kernels) {
   table_->assign(slots_.size(), KernelSlot{});
 }
@@ -51,7 +51,7 @@ std::unique_ptr<ClockLog> Dispatcher::take_clocks(std::uint32_t kernel) {
 void Dispatcher::gather(Cycle from) {
   events_in_.gather(*fabric_->cta_event, 0, from);
   copies_in_.gather(*fabric_->copy_done, 0, from);
-  if (fabric_->order_done) orders_in_.gather(*fabric_->order_done, 0, from);
+  if (fabric_->managed_done) managed_in_.gather(*fabric_->managed_done, 0, from);
 }
 
 void Dispatcher::receive(Cycle now) {
@@ -61,8 +61,8 @@ void Dispatcher::receive(Cycle now) {
   copies_in_.drain(now, [&](std::uint32_t, const icnt::CopyDone& done) {
     completions_.push_back({Kind::kCopy, done.index, done.start, done.end});
   });
-  orders_in_.drain(now, [&](std::uint32_t, const icnt::OrderDone& done) {
-    completions_.push_back({Kind::kOrder, done.index, now, now});
+  managed_in_.drain(now, [&](std::uint32_t, const icnt::ManagedCommandDone& done) {
+    completions_.push_back({Kind::kManagedCommand, done.index, now, now});
   });
   complete_estimated(now);
 }
@@ -132,8 +132,8 @@ void Dispatcher::send_copy(Cycle now, const icnt::CopyCommand& copy) {
   fabric_->copy_command->send(0, to, now + copy_command_cycles_, copy);
 }
 
-void Dispatcher::send_order(Cycle now, const uvm::Order& order) {
-  fabric_->order->send(0, 0, now + copy_command_cycles_, order);
+void Dispatcher::send_managed(Cycle now, const uvm::ManagedCommand& managed) {
+  fabric_->managed_command->send(0, 0, now + copy_command_cycles_, managed);
 }
 
 Cycle Dispatcher::slot_free_from(Cycle now) const {
@@ -183,10 +183,10 @@ void Dispatcher::launch(Cycle now, const Launch& launch) {
     entry.clocks = log.get();
   }
   active_.push_back(index);
-  if (fabric_->order) {
-    uvm::Order notice;
-    notice.kind = uvm::Order::Kind::kKernel;
-    send_order(now, notice);
+  if (fabric_->managed_command) {
+    uvm::ManagedCommand notice;
+    notice.kind = uvm::ManagedCommand::Kind::kKernel;
+    send_managed(now, notice);
   }
   if (chooser_) choose(now, index);
   if (slot.timed) enqueue(index);
@@ -227,7 +227,7 @@ void Dispatcher::send_cta(Cycle now, std::uint8_t index, const Placement::Choice
 }
 
 Cycle Dispatcher::next_event() const {
-  Cycle next = std::min({events_in_.next_arrival(), copies_in_.next_arrival(), orders_in_.next_arrival()});
+  Cycle next = std::min({events_in_.next_arrival(), copies_in_.next_arrival(), managed_in_.next_arrival()});
   if (!queue_.empty() && !blocked_)
     next = std::min(next, std::max(slots_[queue_.front()].due, port_free_milli_ / kMilli));
   if (!estimated_ends_.empty()) next = std::min(next, estimated_ends_.begin()->first);
@@ -236,7 +236,7 @@ Cycle Dispatcher::next_event() const {
 
 bool Dispatcher::quiescent() const {
   return active_.empty() && placement_.empty() && events_in_.size() == 0 && copies_in_.size() == 0 &&
-         orders_in_.size() == 0;
+         managed_in_.size() == 0;
 }
 
 bool Dispatcher::at_rest() const {

@@ -75,7 +75,7 @@ class Dispatcher {
   };
   /// What the host learns: one of its commands is complete.
   struct Completion {
-    enum class Kind : std::uint8_t { kKernel, kCopy, kOrder } kind = Kind::kKernel;
+    enum class Kind : std::uint8_t { kKernel, kCopy, kManagedCommand } kind = Kind::kKernel;
     std::uint32_t command = 0;
     Cycle start = 0, end = 0;  // start: of copies
   };
@@ -94,11 +94,11 @@ class Dispatcher {
   // dispatch().
   /// Start of a window: takes the mail.
   void gather(Cycle from);
-  /// The cycle's events. The completions among them are those of kernels, of copies, of orders.
+  /// The cycle's events. The completions among them are those of kernels, copies and managed commands.
   void receive(Cycle now);
   [[nodiscard]] const std::vector<Completion>& completions() const { return completions_; }
   void send_copy(Cycle now, const icnt::CopyCommand& copy);
-  void send_order(Cycle now, const uvm::Order& order);
+  void send_managed(Cycle now, const uvm::ManagedCommand& managed);
   /// The earliest cycle from `now` on at which a kernel may get a slot; kNever until a kernel is complete.
   [[nodiscard]] Cycle slot_free_from(Cycle now) const;
   /// Precondition: slot_free_from(now) == now.
@@ -134,7 +134,7 @@ class Dispatcher {
   void persist(A& a) {
     a.members(*this, a.given(launch_), a.given(cta_latency_), a.given(done_latency_), a.given(launch_cycles_),
               a.given(node_cycles_), a.given(copy_command_cycles_), a.given(fabric_), a.given(table_),
-              a.given(plans_), a.given(clocks_), placement_, events_in_, copies_in_, orders_in_, slots_,
+              a.given(plans_), a.given(clocks_), placement_, events_in_, copies_in_, managed_in_, slots_,
               active_, queue_, finished_, completions_, a.given(chooser_), estimated_ends_, stops_, launches_,
               events_, port_free_milli_, blocked_);
     for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -169,7 +169,7 @@ class Dispatcher {
   Placement placement_;
   sim::Inbox<icnt::CtaEvent> events_in_;
   sim::Inbox<icnt::CopyDone> copies_in_;
-  sim::Inbox<icnt::OrderDone> orders_in_;
+  sim::Inbox<icnt::ManagedCommandDone> managed_in_;
 
   std::vector<Slot> slots_;
   std::vector<std::uint8_t> active_;  // by launch

@@ -11,9 +11,9 @@
 namespace lockstep::core {
 namespace {
 
-icnt::TranslationReply::Kind kind_of(uvm::Answer::Kind kind) {
+icnt::TranslationReply::Kind kind_of(uvm::AccessReply::Kind kind) {
   using Reply = icnt::TranslationReply::Kind;
-  return kind == uvm::Answer::Kind::kLocal ? Reply::kAnswer : Reply::kRemote;
+  return kind == uvm::AccessReply::Kind::kLocal ? Reply::kResident : Reply::kRemote;
 }
 
 constexpr unsigned kToHost = 0, kToDevice = 1;  // the copy engine's directions
@@ -36,9 +36,9 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
       reply_latency_(config.uvm.reply_latency),
       done_latency_(sim::cycles_of_ps(config.host.data_latency_ps, config.clock.core_khz)),
       requests_(sim::inbox_span(config.uvm.request_latency + config.uvm.l1_shootdown)),
-      orders_(sim::inbox_span(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz))),
+      commands_(sim::inbox_span(sim::cycles_of_ps(config.host.command_latency_ps, config.clock.core_khz))),
       directory_(directory),
-      directory_orders_(directory.span),
+      directory_commands_(directory.span),
       gmmu_({config.uvm, config.clock.core_khz, frames, config.gpu.sms, config.uvm.through_l2}, managed) {
   if (directory_) gmmu_.memory().join(devices);
   if (!shares_link_) return;
@@ -48,13 +48,13 @@ GmmuDomain::GmmuDomain(const config::GpuConfig& config, icnt::Fabric& fabric,
 
 Cycle GmmuDomain::advance(Cycle from, Cycle to) {
   requests_.gather(*fabric_->translation_request, 0, from);
-  orders_.gather(*fabric_->order, 0, from);
-  if (directory_) directory_orders_.gather(*directory_.down, directory_.index, from);
+  commands_.gather(*fabric_->managed_command, 0, from);
+  if (directory_) directory_commands_.gather(*directory_.down, directory_.index, from);
   copies_->gather(from);
   const auto next = [&](Cycle earliest) {
-    return std::max(earliest,
-                    std::min({copies_->next_event(earliest), requests_.next_arrival(), orders_.next_arrival(),
-                              directory_orders_.next_arrival(), gmmu_.next()}));
+    return std::max(
+        earliest, std::min({copies_->next_event(earliest), requests_.next_arrival(), commands_.next_arrival(),
+                            directory_commands_.next_arrival(), gmmu_.next()}));
   };
   Cycle now = next(from);
   while (now < to) {
@@ -66,13 +66,13 @@ Cycle GmmuDomain::advance(Cycle from, Cycle to) {
 
 void GmmuDomain::tick(Cycle now) {
   requests_.drain(now, [&](std::uint32_t sm, const icnt::TranslationRequest& r) { receive(sm, r, now); });
-  orders_.drain(now, [&](std::uint32_t, const uvm::Order& order) {
-    if (order.kind == uvm::Order::Kind::kKernel) return gmmu_.kernel_begins();
-    if (order.kind == uvm::Order::Kind::kMemory) return gmmu_.enlarge_memory(order.bytes);
-    gmmu_.order(order);
+  commands_.drain(now, [&](std::uint32_t, const uvm::ManagedCommand& managed) {
+    if (managed.kind == uvm::ManagedCommand::Kind::kKernel) return gmmu_.kernel_begins();
+    if (managed.kind == uvm::ManagedCommand::Kind::kMemory) return gmmu_.enlarge_memory(managed.bytes);
+    gmmu_.submit(managed);
   });
-  directory_orders_.drain(
-      now, [&](std::uint32_t, const uvm::DirectoryOrder& order) { gmmu_.receive(order, now); });
+  directory_commands_.drain(
+      now, [&](std::uint32_t, const uvm::DirectoryCommand& managed) { gmmu_.receive(managed, now); });
   copies_->tick(now);
   receive_remote();
   for (const unsigned direction : {kToHost, kToDevice})
@@ -118,24 +118,24 @@ void GmmuDomain::receive_remote() {
 }
 
 /// What has come over the link for an SM goes on through the crossbar.
-void GmmuDomain::answer_remote(const uvm::Answer& answer) {
-  const icnt::Reply& asked = remote_lines_[answer.source][answer.token];
+void GmmuDomain::reply_remote(const uvm::AccessReply& reply) {
+  const icnt::Reply& asked = remote_lines_[reply.source][reply.token];
   icnt::Request request;
   request.line = asked.line;
-  request.tag = static_cast<std::uint32_t>(answer.token);
-  request.reply_to = fabric_->reply_to_sm(answer.source);
+  request.tag = static_cast<std::uint32_t>(reply.token);
+  request.reply_to = fabric_->reply_to_sm(reply.source);
   request.kind = asked.kind == icnt::AccessKind::kRemoteWrite ? icnt::AccessKind::kRemoteDone
                                                               : icnt::AccessKind::kRemoteData;
   request.sectors = asked.sectors;
   request.kernel = asked.kernel;
-  copies_->answer_remote(request);
+  copies_->reply_remote(request);
 }
 
 void GmmuDomain::send_answers(Cycle now) {
   icnt::TranslationReply reply;
-  for (const uvm::Answer& a : gmmu_.answers()) {
-    if (a.kind == uvm::Answer::Kind::kDone) {
-      answer_remote(a);
+  for (const uvm::AccessReply& a : gmmu_.replies()) {
+    if (a.kind == uvm::AccessReply::Kind::kDone) {
+      reply_remote(a);
       continue;
     }
     reply.kind = kind_of(a.kind);
@@ -156,7 +156,7 @@ void GmmuDomain::send_answers(Cycle now) {
       fabric_->translation_reply->send(0, sm, now + reply_latency_, reply);
   }
   for (const std::uint32_t index : gmmu_.completed())
-    fabric_->order_done->send(0, 0, now + done_latency_, {index});
+    fabric_->managed_done->send(0, 0, now + done_latency_, {index});
   if (uvm::DirectoryClient* client = gmmu_.memory().directory()) {
     for (const uvm::DirectoryRequest& request : client->requests()) directory_.send(now, request);
     client->clear_requests();

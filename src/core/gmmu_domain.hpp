@@ -16,8 +16,8 @@
 namespace lockstep::core {
 
 /// Domain in core cycles. Misses of the SMs' TLBs arrive uvm.request_latency after they happened; answers and
-/// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM. The host's orders come as
-/// fast as its copies (host.*).
+/// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM. The host's commands come
+/// as fast as its copies (host.*).
 class GmmuDomain final : public sim::Domain {
  public:
   /// `frames`: pages of device memory for managed data, until a notice says more. `copies` is driven by this
@@ -32,7 +32,7 @@ class GmmuDomain final : public sim::Domain {
   void settle(Cycle) override {}
   void dump(std::string& out) const override;
   [[nodiscard]] bool quiescent() const {
-    return requests_.size() == 0 && orders_.size() == 0 && directory_orders_.size() == 0 && gmmu_.idle();
+    return requests_.size() == 0 && commands_.size() == 0 && directory_commands_.size() == 0 && gmmu_.idle();
   }
 
   // Between windows.
@@ -66,7 +66,7 @@ class GmmuDomain final : public sim::Domain {
   void persist(A& a) {
     a.members(*this, a.given(fabric_), a.given(managed_), a.given(copies_), link_, a.given(shares_link_),
               a.given(exits_wait_), link_busy_, a.given(sms_), remote_lines_, a.given(reply_latency_),
-              a.given(done_latency_), requests_, orders_, a.given(directory_), directory_orders_, gmmu_);
+              a.given(done_latency_), requests_, commands_, a.given(directory_), directory_commands_, gmmu_);
   }
 
  private:
@@ -74,7 +74,7 @@ class GmmuDomain final : public sim::Domain {
   void move_lines(Cycle now);
   void receive(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void receive_remote();
-  void answer_remote(const uvm::Answer& answer);
+  void reply_remote(const uvm::AccessReply& reply);
   void send_answers(Cycle now);
   void tell_link(Cycle now);
 
@@ -89,9 +89,9 @@ class GmmuDomain final : public sim::Domain {
   Cycle reply_latency_;
   Cycle done_latency_;
   sim::Inbox<icnt::TranslationRequest> requests_;
-  sim::Inbox<uvm::Order> orders_;
+  sim::Inbox<uvm::ManagedCommand> commands_;
   DirectoryLink directory_;
-  sim::Inbox<uvm::DirectoryOrder> directory_orders_;
+  sim::Inbox<uvm::DirectoryCommand> directory_commands_;
   uvm::Gmmu gmmu_;
 };
 

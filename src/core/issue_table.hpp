@@ -80,7 +80,7 @@ class IssueTable {
 
   [[nodiscard]] const IssueInst& operator[](std::uint32_t i) const { return chunks_[i / kChunk][i % kChunk]; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  /// Of an element of this table.
+  /// The index of an element of this table.
   [[nodiscard]] std::uint32_t index_of(const IssueInst& inst) const;
   /// Scoreboard entries that its instructions use.
   [[nodiscard]] unsigned scoreboard_entries() const { return scoreboard_entries_; }

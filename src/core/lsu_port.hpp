@@ -46,8 +46,8 @@ class LsuPort {
     }
     push(now, map_->port(request.line, half_), request);
   }
-  /// Of a managed page that is elsewhere, with its reply address: by its slice to the host, or to the peer
-  /// port where the answer comes here.
+  /// Sends a request for a managed page that is elsewhere, with its reply address: through its slice to the
+  /// host, or to the peer port, to which the reply comes.
   void send_remote(Cycle now, const icnt::Request& request) {
     const bool to_peer = request.reply_to == reply_to_;
     push(now, to_peer ? map_->peer_port(request.line) : map_->port(request.line, half_), request);

@@ -35,9 +35,9 @@ namespace lockstep::core {
 /// Way of an operation: local queue of its sub-core (LsuLatencies::kResidence cycles at least; kOperandsRead
 /// when it leaves), then a unit. Shuffles, special registers and constants have a unit each with an interval
 /// and a latency. Everything else goes in order through one load/store unit: shared memory and the L1 data
-/// array pass wavefronts over the banks, the tag stage looks up l1.tags_per_cycle lines a cycle, and both go
-/// on side by side; an operation's next one starts when the wavefronts are through and the lines are looked
-/// up. Without room in port, miss registers or pending table the load/store unit waits, in order.
+/// array pass wavefronts over the banks, the tag stage looks up l1.tags_per_cycle lines per cycle, and both
+/// go on side by side; an operation's next one starts when the wavefronts are through and the lines are
+/// looked up. Without room in port, miss registers or pending table the load/store unit waits, in order.
 class MemoryPipeline {
  public:
   MemoryPipeline(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,

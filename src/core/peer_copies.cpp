@@ -20,7 +20,7 @@ void PeerCopies::add(const icnt::CopyCommand& command, std::uint16_t to, Cycle a
   lanes_[to].jobs.push_back({command, asked});
 }
 
-void PeerCopies::add(const uvm::DirectoryOrder& order) {
+void PeerCopies::add(const uvm::DirectoryCommand& order) {
   std::deque<Job>& jobs = lanes_[order.place].jobs;
   order.pages.for_each_run([&](unsigned first, unsigned pages) {
     Job job;
@@ -28,7 +28,7 @@ void PeerCopies::add(const uvm::DirectoryOrder& order) {
     job.command.address = job.command.source = order.base + std::uint64_t{first} * uvm::kPageBytes;
     job.command.bytes = std::uint64_t{pages} * uvm::kPageBytes;
     job.ordered = true;
-    job.leaves = order.how == uvm::DirectoryOrder::How::kMove;
+    job.leaves = order.how == uvm::DirectoryCommand::How::kMove;
     job.last = false;
     job.tree = order.tree;
     jobs.push_back(job);

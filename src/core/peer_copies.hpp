@@ -29,7 +29,7 @@ class PeerCopies {
   /// `now`: when it arrives; its reported time begins at `asked`.
   void add(const icnt::CopyCommand& command, std::uint16_t to, Cycle asked);
   /// Managed pages that migrate or are duplicated, for the directory.
-  void add(const uvm::DirectoryOrder& order);
+  void add(const uvm::DirectoryCommand& order);
   /// The next line to be read, of the devices in turn; nothing when none may be.
   [[nodiscard]] std::optional<Line> next_line();
   [[nodiscard]] bool has_line() const;
@@ -53,9 +53,9 @@ class PeerCopies {
   struct Job {
     icnt::CopyCommand command;
     Cycle asked = 0;
-    // Of an order of the directory:
+    // For a copy requested by the directory:
     bool ordered = false, leaves = false;
-    bool last = true;  // of its runs of pages
+    bool last = true;  // the last of its runs of pages
     uvm::TreeId tree = 0;
   };
   struct Lane {

@@ -14,7 +14,7 @@ namespace lockstep::core {
 PeerPort::Lane::Lane(icnt::Fabric& fabric, std::uint32_t lane)
     : asked(*fabric.request, *fabric.request_credit, fabric.peer_responder(lane),
             fabric.slice_request_eject()),
-      answers(*fabric.reply, *fabric.reply_credit, fabric.peer_responder(lane), fabric.slice_reply_port()),
+      replies(*fabric.reply, *fabric.reply_credit, fabric.peer_responder(lane), fabric.slice_reply_port()),
       served(*fabric.request, *fabric.request_credit, fabric.peer_requester(lane), fabric.sm_request_port()),
       answered(*fabric.reply, *fabric.reply_credit, fabric.peer_requester(lane), fabric.sm_reply_eject()) {}
 
@@ -43,7 +43,7 @@ Cycle PeerPort::advance(Cycle from, Cycle to) {
   const Cycle edge = core_to_l2_.ceil(from);
   for (Lane& lane : lanes_) {
     lane.asked.gather(edge);
-    lane.answers.gather(edge);
+    lane.replies.gather(edge);
     lane.served.gather(from);
     lane.answered.gather(from);
   }
@@ -73,12 +73,12 @@ void PeerPort::take_commands(Cycle now) {
                                   copy.address));
     copies_.add(copy, to, now - command_cycles_);
   });
-  orders_.drain(now, [&](std::uint32_t, const uvm::DirectoryOrder& order) { copies_.add(order); });
+  orders_.drain(now, [&](std::uint32_t, const uvm::DirectoryCommand& order) { copies_.add(order); });
 }
 
 void PeerPort::take_messages(Cycle now) {
   inbox_.drain(now, [&](std::uint32_t, const link::Message& message) {
-    if (message.answer) return take_answer(now, message.access);
+    if (message.answer) return take_reply(now, message.access);
     icnt::Request request = message.access;
     if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
     request.tag =
@@ -91,7 +91,7 @@ void PeerPort::take_messages(Cycle now) {
 }
 
 /// To whom it was that asked.
-void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
+void PeerPort::take_reply(Cycle now, const icnt::Request& answer) {
   Asked& asked = asked_.at(answer.tag);
   const bool partial = icnt::is_read(asked.request.kind);
   asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~answer.sectors : 0);
@@ -103,10 +103,10 @@ void PeerPort::take_answer(Cycle now, const icnt::Request& answer) {
     const auto kind =
         icnt::answer_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
     if (r.sectors == 0)
-      lanes_[map_->lane(r.line)].to_answer.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
+      lanes_[map_->lane(r.line)].to_reply.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
   } else {
     const icnt::Request& r = asked.request;
-    lanes_[map_->lane(r.line)].to_answer.push(
+    lanes_[map_->lane(r.line)].to_reply.push(
         {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel, answer.again}});
   }
   if (asked.request.sectors == 0) asked_.free(answer.tag);
@@ -121,23 +121,23 @@ void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
   wiring_.directory.send(now, request);
 }
 
-/// Requests in, answers out: what a slice would do.
+/// Requests in, replies out: what a slice would do.
 void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
   lane.asked.tick(
       edge, may_ask(),
       [&](const icnt::Request& r) { return flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0); },
       [&](const icnt::Request& r) { accept(r); });
-  for (; !lane.to_answer.empty() && !lane.answers.full(); lane.to_answer.pop()) {
-    const Answer& answer = lane.to_answer.front();
+  for (; !lane.to_reply.empty() && !lane.replies.full(); lane.to_reply.pop()) {
+    const Reply& answer = lane.to_reply.front();
     const unsigned sectors =
         icnt::answer_carries_data(answer.reply.kind) ? bit_count(answer.reply.sectors) : 0;
-    lane.answers.push(edge, answer.to, flits(sectors), answer.reply);
+    lane.replies.push(edge, answer.to, flits(sectors), answer.reply);
     stats::IcntCounters& counters = counters_[answer.reply.kernel];
     ++counters.replies;
     counters.flits += flits(sectors);
   }
-  lane.answers.tick(edge);
-  counters_[kernel_].stall_cycles += lane.answers.take_stall_cycles();
+  lane.replies.tick(edge);
+  counters_[kernel_].stall_cycles += lane.replies.take_stall_cycles();
 }
 
 /// Towards the other device it is an access like any other.
@@ -170,7 +170,7 @@ void PeerPort::ring(const icnt::Request& request) {
   message.access = request;
   message.access.tag = 0;
   send(map_->doorbell(request.line), kRequests, message);
-  lanes_[map_->lane(request.line)].to_answer.push(
+  lanes_[map_->lane(request.line)].to_reply.push(
       {request.reply_to, {request.line, request.tag, request.kind, request.sectors, request.kernel}});
 }
 
@@ -231,7 +231,7 @@ void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
   wiring_.wires[wire].push(queue, message);
 }
 
-/// Requests out, answers in: what an SM would do.
+/// Requests out, replies in: what an SM would do.
 void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
   lane.answered.tick(
       now, true,
@@ -316,9 +316,9 @@ Cycle PeerPort::next_event(Cycle now) const {
   const Cycle edge = core_to_l2_.ceil(now + 1) - 1;  // the last L2 edge that is done
   for (const Lane& lane : lanes_) {
     next = std::min({next, lane.served.next_event(now), lane.answered.next_event(now, true)});
-    const Cycle l2 = std::min(lane.asked.next_event(edge, may_ask()), lane.answers.next_event(edge));
+    const Cycle l2 = std::min(lane.asked.next_event(edge, may_ask()), lane.replies.next_event(edge));
     next = std::min(next, l2_to_core_.floor(l2));
-    if (!lane.to_answer.empty() && !lane.answers.full()) return now + 1;
+    if (!lane.to_reply.empty() && !lane.replies.full()) return now + 1;
     if (!lane.to_serve.empty() && !lane.served.full()) return now + 1;
   }
   if (may_read()) return now + 1;
@@ -332,9 +332,9 @@ void PeerPort::take_counters(std::uint8_t kernel, stats::KernelCounters& total) 
 
 bool PeerPort::quiescent() const {
   const auto idle = [](const Lane& lane) {
-    return lane.asked.pending() == 0 && lane.answers.empty() && lane.served.empty() &&
-           lane.answered.pending() == 0 && lane.to_serve.empty() && lane.to_answer.empty() &&
-           lane.served.credits_missing() == 0 && lane.answers.credits_missing() == 0;
+    return lane.asked.pending() == 0 && lane.replies.empty() && lane.served.empty() &&
+           lane.answered.pending() == 0 && lane.to_serve.empty() && lane.to_reply.empty() &&
+           lane.served.credits_missing() == 0 && lane.replies.credits_missing() == 0;
   };
   const auto sent = [](const link::Wire& wire) { return wire.waiting() == 0; };
   return commands_.size() == 0 && orders_.size() == 0 && inbox_.size() == 0 && asked_.used() == 0 &&

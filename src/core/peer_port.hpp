@@ -26,11 +26,11 @@ namespace lockstep::core {
 struct PeerWiring {
   static constexpr std::uint32_t kNoWire = 0xffffffff;
   const link::Network* network = nullptr;
-  std::uint16_t device = 0;            // its number: also its destination in the network
-  std::uint32_t devices = 0;           // of the system
-  std::uint32_t first_nic = 0;         // behind the devices and hosts; as devices where there are none
-  std::uint32_t cores = 0;             // of its command processor
-  std::vector<link::Wire> wires;       // that it sends on, two queues each
+  std::uint16_t device = 0;       // its number: also its destination in the network
+  std::uint32_t devices = 0;      // of the system
+  std::uint32_t first_nic = 0;    // after devices and hosts; equals the number of devices without networking
+  std::uint32_t cores = 0;        // of its command processor
+  std::vector<link::Wire> wires;  // that it sends on, two queues each
   std::vector<link::Framing> framing;  // of each wire
   std::vector<std::uint32_t> wire_to;  // by endpoint: index of the wire, kNoWire where none leads there
   /// A switch that multicasts, and that the device has a link to.
@@ -50,8 +50,8 @@ struct PeerWiring {
 /// Domain in core cycles; the part that takes requests from the crossbar works at the edges of the L2 clock.
 ///
 /// Outward: takes requests of this device's SMs for lines of other devices, as their slice would, keeps them
-/// in a table, sends them over the wire that leads there and hands the answers back. Inward: asks the slices
-/// of this device for what others want, as an SM would, and sends the answers. Requests and answers have a
+/// in a table, sends them over the wire that leads there and hands the replies back. Inward: asks the slices
+/// of this device for what others want, as an SM would, and sends the replies. Requests and replies have a
 /// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
@@ -86,14 +86,14 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
 
  private:
   enum Queue : unsigned { kRequests, kAnswers };
-  /// Of this device, to another one.
+  /// A request from this device to another one.
   struct Asked {
     icnt::Request request;
     bool copy = false;  // PeerCopies wants it
     std::uint16_t to = 0;
     SectorMask managed = 0;  // of a managed page: all its sectors, which the SM gets together
   };
-  /// Of the slices of this device: for another device, or a line of a copy to it.
+  /// A request to this device's slices, from another device or for a line of a copy to it.
   struct Served {
     std::uint16_t device = 0;
     std::uint32_t tag = 0;  // the other device's
@@ -103,28 +103,28 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
     std::uint64_t targets = 0;  // of a multicast: as the request says
     std::uint16_t via = 0;      // likewise
   };
-  struct Answer {
+  struct Reply {
     std::uint16_t to = 0;  // in the reply network
     icnt::Reply reply;
   };
   struct Lane {
     Lane(icnt::Fabric& fabric, std::uint32_t lane);
     icnt::EjectionPort<icnt::Request> asked;    // L2 edges
-    icnt::InjectionPort<icnt::Reply> answers;   // L2 edges
+    icnt::InjectionPort<icnt::Reply> replies;   // L2 edges
     icnt::InjectionPort<icnt::Request> served;  // core edges
     icnt::EjectionPort<icnt::Reply> answered;   // core edges
     Ring<icnt::Request> to_serve;
-    Ring<Answer> to_answer;
+    Ring<Reply> to_reply;
     template <class A>
     void persist(A& a) {
-      a.members(*this, asked, answers, served, answered, to_serve, to_answer);
+      a.members(*this, asked, replies, served, answered, to_serve, to_reply);
     }
   };
 
   void tick(Cycle now);
   void take_commands(Cycle now);
   void take_messages(Cycle now);
-  void take_answer(Cycle now, const icnt::Request& answer);
+  void take_reply(Cycle now, const icnt::Request& answer);
   void exchange_with_sms(Lane& lane, Cycle edge);
   void exchange_with_slices(Lane& lane, Cycle now);
   void accept(const icnt::Request& request);
@@ -152,7 +152,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   Cycle command_cycles_, data_cycles_;
   sim::ClockRatio core_to_l2_, l2_to_core_;
   sim::Inbox<icnt::CopyCommand> commands_;
-  sim::Inbox<uvm::DirectoryOrder> orders_;
+  sim::Inbox<uvm::DirectoryCommand> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
   SlotTable<Asked> asked_;

@@ -12,9 +12,9 @@ unsigned bank_of(Address word) { return static_cast<unsigned>(word % kBanks); }
 
 /// Largest number of distinct words in one bank.
 unsigned largest_degree(const std::array<Address, kWarpSize>& each, LaneMask lanes, unsigned width) {
-  constexpr unsigned kMostWords = 64;  // 32 lanes x 2, 16 x 3, 8 x 5, 4 x 9
-  std::array<Address, kMostWords> word;
-  std::array<std::uint8_t, kMostWords> next;
+  constexpr unsigned kMaxWords = 64;  // 32 lanes x 2, 16 x 3, 8 x 5, 4 x 9
+  std::array<Address, kMaxWords> word;
+  std::array<std::uint8_t, kMaxWords> next;
   std::array<std::uint8_t, kBanks> first, degree;
   std::uint32_t used = 0;
   unsigned words = 0, largest = 1;

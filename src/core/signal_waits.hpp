@@ -17,7 +17,7 @@ namespace lockstep::core {
 /// (mem::ParkedLooks).
 class SignalWaits {
  public:
-  /// Cycles from an answer to the next look: a compare, a branch and the load's way to the
+  /// Cycles from a reply to the next look: a compare, a branch and the load's way to the
   /// L1 (assumed; fixed-latency instructions that depend on each other take 4 to 5 cycles each, a taken
   /// branch some 10).
   static constexpr Cycle kRound = 20;
@@ -31,7 +31,7 @@ class SignalWaits {
   [[nodiscard]] Cycle due() const { return due_; }
   /// Precondition: due() <= now.
   [[nodiscard]] icnt::Request next(Cycle now);
-  /// The answer to a look with `tag`. The handle of an operation that has ended.
+  /// The reply to a look with `tag`. The handle of an operation that has ended.
   [[nodiscard]] std::optional<std::uint32_t> receive(Cycle now, const icnt::Reply& reply);
 
   [[nodiscard]] bool idle() const { return free_.size() == waits_.size(); }

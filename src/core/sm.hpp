@@ -24,7 +24,7 @@ namespace lockstep::core {
 class Sm final : public sim::Domain, public stats::CounterSource {
  public:
   /// `skip` false: every cycle is visited, for the proof that skipping changes nothing. `managed`: managed
-  /// memory, null where there is none. `profile`: count what its instructions do.
+  /// memory, null if there is none. `profile`: count what its instructions do.
   Sm(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,
      const KernelTable& kernels, std::uint32_t index, bool skip, const uvm::AddressSpace* managed = nullptr,
      bool profile = false);

@@ -121,8 +121,8 @@ void SmCtas::barrier(unsigned w, const IssueInst& inst, Cycle now) {
   const unsigned id = inst.barrier_id % 16;
   ++counters[warp.kernel].barriers;
   cta.arrived[id] |= warp_bit(w);
-  cta.heard[id] = std::max(now, barrier_free);
-  barrier_free = cta.heard[id] + config.sync.barrier_interval;
+  cta.last_arrival[id] = std::max(now, barrier_free);
+  barrier_free = cta.last_arrival[id] + config.sync.barrier_interval;
   if (inst.barrier != trace::BarrierOp::kArrive) {
     warp.block = Block::kBarrier;
     warp.barrier = static_cast<std::uint8_t>(id);
@@ -138,7 +138,7 @@ void SmCtas::release_barrier_if_complete(Cta& cta, unsigned id, Cycle now) {
     Warp& warp = warps[w];
     if (warp.block != Block::kBarrier || warp.barrier != id) continue;  // only arrived
     warp.block = Block::kNone;
-    warp.not_before = local(std::max(now, cta.heard[id])) + config.sync.barrier_latency;
+    warp.not_before = local(std::max(now, cta.last_arrival[id])) + config.sync.barrier_latency;
     warp.delay = Stall::kBarrier;
     evaluate(w, local(now) + 1);
   }

@@ -44,7 +44,7 @@ void Sm::State::issue_stage(unsigned s, Cycle now) {
 }
 
 /// Positions of the sub-core's ready warps whose unit or queue takes them at cycle `at`, this one or the
-/// next. When there are none the sub-core is held.
+/// next. If there are none, the sub-core is held.
 [[gnu::always_inline]] inline WarpSet16 Sm::State::issuable(unsigned s, Cycle at) {
   const SubCore& sub = subcores[s];
   const Tick t = local(at);
@@ -252,7 +252,7 @@ void Sm::State::end_await(Warp& warp) {
   if (--warp.awaited == 0 && warp.block == Block::kSignal) warp.block = Block::kNone;
 }
 
-/// Of a test, an arrival or a bulk copy whose record says so; others have none.
+/// The events of a test, an arrival or a bulk copy whose record has them; none for other instructions.
 MbarrierEvents Sm::State::events_of(const IssueInst& inst, const trace::Record& record,
                                     const std::uint64_t* words) {
   if (record.form() == trace::AddressForm::kNone) return {};

@@ -1,4 +1,4 @@
-// Translation in an SM: its TLB, accesses that wait for an answer of the GMMU, and those that try again.
+// Translation in an SM: its TLB, accesses that wait for a reply of the GMMU, and those that try again.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace lockstep::core {
 /// "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", as public summaries give it.
 class Translator {
  public:
-  /// `managed`: nullptr where there is none.
+  /// `managed`: nullptr without managed memory.
   Translator(const config::GpuConfig& config, icnt::Fabric& fabric, const uvm::AddressSpace* managed,
              std::uint32_t sm);
 
@@ -42,7 +42,7 @@ class Translator {
     if (managed_) replies_.gather(*fabric_->translation_reply, sm_, from);
   }
 
-  /// Of memory that is not managed: whether it needs no translation that is not there.
+  /// For unmanaged memory: whether its translation is present, or none is needed.
   [[nodiscard]] bool knows(Address line) {
     return miss_latency_ == 0 || blocks_.has(KnownBlocks::block_of(line));
   }
@@ -91,9 +91,9 @@ class Translator {
   }
   /// With uvm.exits_wait: no CTA may leave the SM now.
   [[nodiscard]] bool holds_exits() const { return link_busy_; }
-  /// Whether the L1 loses the lines of evicted pages and the SM answers.
+  /// Whether the L1 invalidates the lines of evicted pages and the SM acknowledges.
   [[nodiscard]] bool acknowledges() const { return acknowledge_; }
-  /// The shootdown in turn is done: answers it.
+  /// Acknowledges the current shootdown.
   void finish_shootdown(Cycle now);
 
   [[nodiscard]] Cycle next_arrival() const {

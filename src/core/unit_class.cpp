@@ -10,7 +10,7 @@ namespace {
 using stats::UnitClass;
 using trace::OpClass;
 
-/// The arithmetic of ALU and FMA pipes that their class does not tell.
+/// Distinguishes the arithmetic of ALU and FMA pipes further than their class does.
 struct Named {
   std::string_view prefix;
   UnitClass unit;

@@ -77,7 +77,7 @@ std::vector<Kernel> kernels_of(const SimulatedProgram& program) {
   return kernels;
 }
 
-/// The one kernel that the name means, else why there is none.
+/// The one kernel that the name identifies, or else the reason why no kernel does.
 struct Found {
   Kernel* kernel = nullptr;
   std::string why;

@@ -29,7 +29,7 @@ struct SimulatedProgram {
 struct Pair {
   std::string program, kernel;  // kernel: readable
   std::uint64_t launch = 0;     // of this kernel, from 0; of a mean the first
-  std::uint64_t instances = 1;  // > 1: means over so many launches
+  std::uint64_t instances = 1;  // > 1: the values are means over this many launches
   std::string counter;
   Values values;
 };

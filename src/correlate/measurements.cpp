@@ -207,7 +207,7 @@ Reader reader_for(const CsvRow& row) {
   return nullptr;
 }
 
-/// What the profilers print before their tables has quotes that are none of CSV's.
+/// The text that profilers print before their tables may contain quotes that do not follow CSV's rules.
 std::string_view without_preamble(std::string_view text) {
   for (std::string_view rest = text; rest.starts_with("==") || rest.starts_with("Processing ");) {
     const std::size_t end = rest.find('\n');

@@ -13,13 +13,13 @@ namespace lockstep::correlate {
 
 using Dimensions = std::array<std::uint64_t, 3>;
 
-/// Of one launch of a kernel, or the mean of all its launches.
+/// The measurements of one launch of a kernel, or the means over all its launches.
 struct Measurement {
   std::string program;                  // empty: the file does not say
   std::string kernel;                   // as the file has it
   std::optional<std::uint64_t> launch;  // which launch of this kernel, from 0; else by the order of the file
   std::optional<Dimensions> grid, block;
-  std::uint64_t instances = 0;             // > 0: a mean over so many launches
+  std::uint64_t instances = 0;             // > 0: a mean over this many launches
   std::map<std::string, double> counters;  // by our names, in our units (ns, bytes, counts)
   std::uint64_t line = 0;
 };

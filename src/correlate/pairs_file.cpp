@@ -8,11 +8,11 @@
 namespace lockstep::correlate {
 namespace {
 
-constexpr double kMostExact = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
+constexpr double kMaxExact = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
 
 std::uint64_t whole(const Sheet& sheet, const CsvRow& row, std::size_t column) {
   const double value = sheet.number(row, column);
-  if (value >= 0 && value <= kMostExact && value == std::floor(value))
+  if (value >= 0 && value <= kMaxExact && value == std::floor(value))
     return static_cast<std::uint64_t>(value);
   sheet.fail(row, fmt::format("{}: found '{}', expected a whole number", sheet.header[column],
                               stats::printable(sheet.text(row, column).substr(0, 60))));

@@ -23,8 +23,8 @@ class FindingsFile {
   [[nodiscard]] exec::Checker* checker() { return checker_.get(); }
   /// What has been found so far, where it is more than the file says.
   void save();
-  /// At the end of the process: allocations that are there still, but for those that `owned` says are none of
-  /// the program's.
+  /// At the end of the process: allocations that still exist, except for those that according to `owned` are
+  /// not the program's.
   void find_leaks(const std::function<bool(const exec::Allocation&)>& owned);
 
  private:

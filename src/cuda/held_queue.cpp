@@ -227,7 +227,7 @@ void HeldQueue::give_up(const Work& work) {
   Status& sticky = with_.devices[work.stream->device].sticky;
   sticky = Status::kErrorLaunchTimeout;
   throw ApiError(
-      sticky, fmt::format("{} waits for a write that nobody is left to make: the program's only thread waits "
+      sticky, fmt::format("{} waits for a write that can no longer happen: the program's only thread waits "
                           "for it{}{}",
                           name_of(work), place_of(work), network_waits()));
 }

@@ -44,14 +44,15 @@ bool run_grid(KernelRun& run, LaunchMonitor& monitor) {
   exec::Grid& grid = *run.grid;
   return guarded(run, monitor, [&] {
     std::uint64_t& cta = run.recording.cta;
-    if (cta == 0 && run.awaited.empty() && grid.run_at_once()) return true;
+    if (cta == 0 && run.awaited.empty() && grid.run_concurrently()) return true;
     for (; cta < grid.ctas(); ++cta)
       if (!grid.run_cta(cta, nullptr)) return false;
     return true;
   });
 }
 
-/// What more than so many cycles take to issue, and so many again for what machine code does without.
+/// The instructions that can be issued in the given cycles, with slack for PTX that machine code does
+/// without.
 std::uint64_t instructions_of_cycles(const Settings& settings, std::uint64_t ctas) {
   constexpr std::uint64_t kSlack = 4;
   const std::uint64_t sms = std::min<std::uint64_t>(settings.gpu.gpu.sms, ctas);

@@ -280,7 +280,7 @@ ScriptExpect Reader::expect(Words& words) {
     }
   }
   if (e.count > (buffers_.find(e.buffer)->second - e.offset) / bytes_of(type))
-    words.fail("there are not so many elements in the buffer");
+    words.fail("the buffer has fewer elements");
   return e;
 }
 

@@ -34,7 +34,7 @@ class Processes {
 
   /// Throws ApiError(InvalidValue) where no allocation of a device begins there.
   [[nodiscard]] IpcHandle give(Address begin);
-  /// A handle that nobody can open: for programs that ask for one to see whether they could.
+  /// A handle that no process can open: for programs that request one only to see whether they could.
   [[nodiscard]] IpcHandle name(Address begin) const;
   /// The other process's memory, in addresses of this one's own, for `device`; once more: the same.
   [[nodiscard]] Address open(const IpcHandle& handle, unsigned device);

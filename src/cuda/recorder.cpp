@@ -103,7 +103,7 @@ bool Recorder::kernel(exec::Grid& grid, const KernelLaunch& launch, const trace:
 bool Recorder::write_at_once(exec::Grid& grid, const lower::Code& code, const trace::KernelHeader& header) {
   team_.begin(header);
   Replayed replayed(code, header.grid, grid.threads(), team_);
-  if (grid.run_at_once(&replayed)) {
+  if (grid.run_concurrently(&replayed)) {
     team_.finish();
     return true;
   }

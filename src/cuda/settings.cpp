@@ -26,7 +26,7 @@ T number(const char* variable, std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw UserError(std::string(variable) + " is no number: start the program with `lockstep exec`");
+    throw UserError(std::string(variable) + " is not a number: start the program with `lockstep exec`");
   return value;
 }
 

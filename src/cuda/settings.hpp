@@ -23,14 +23,14 @@ inline constexpr const char* kSocketVariable = "LOCKSTEP_CUDA_SOCKET";
 /// Set and not empty: the simulation also hears what PTX kernels are of (listing.hpp).
 inline constexpr const char* kListingVariable = "LOCKSTEP_CUDA_LISTING";
 
-/// Simulated core cycles after which nobody wants more; not set: no limit.
+/// Limit on the simulated core cycles; not set: no limit.
 inline constexpr const char* kMaxCyclesVariable = "LOCKSTEP_CUDA_MAX_CYCLES";
 
 /// Warp instructions that the process may execute in all; not set: no limit.
 inline constexpr const char* kInterleaveVariable = "LOCKSTEP_CUDA_INTERLEAVE";
 inline constexpr const char* kMaxInstructionsVariable = "LOCKSTEP_CUDA_MAX_INSTRUCTIONS";
 
-/// File descriptor of an ExecutionPage (execution_page.hpp); not set: nobody looks.
+/// File descriptor of an ExecutionPage (execution_page.hpp); not set: no monitoring.
 inline constexpr const char* kExecutionVariable = "LOCKSTEP_CUDA_EXECUTION";
 
 /// Process number of `lockstep exec`: a program that it has started itself ends with it, even where it is

@@ -17,8 +17,8 @@ namespace lockstep::cuda {
 /// One thread calls at a time, and goes on until it makes a call for which the host waits (pass()), blocks in
 /// something else, or ends. The next is the one behind it in the order in which the threads were started, of
 /// those that want to call. It is chosen when every thread of the process either wants to call or is blocked:
-/// then nobody can come any more who would have come in another run. What the order depends on is thus the
-/// program alone, unless its threads sleep or wait for something outside the process.
+/// then no other thread can still arrive that would have come first in another run. The order thus depends on
+/// the program alone, unless its threads sleep or wait for something outside the process.
 ///
 /// Where that does not come to pass within `patience` of real time, e.g. as a thread computes for long or
 /// polls memory, turns end: from then on the order is the operating system's, which one warning says where

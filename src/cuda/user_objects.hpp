@@ -10,7 +10,7 @@
 
 namespace lockstep::cuda {
 
-/// Calls its destructor when it goes: when nobody has references any more.
+/// Calls its destructor when the last reference is released.
 class UserObject {
  public:
   UserObject(void* data, abi::HostFn destructor) : data_(data), destructor_(destructor) {}
@@ -27,7 +27,7 @@ class UserObject {
 class UserReferences {
  public:
   void retain(const std::shared_ptr<UserObject>& object, unsigned count);
-  /// Throws ApiError(InvalidValue) where there are not so many.
+  /// Throws ApiError(InvalidValue) if there are fewer.
   void release(const UserObject* object, unsigned count);
 
  private:

@@ -53,7 +53,7 @@ class Wire {
   [[nodiscard]] int take_descriptor() { return std::exchange(received_, -1); }
   /// The other end finds us gone.
   void close();
-  /// Nobody has closed it, as far as is known.
+  /// Whether it is open, as far as is known.
   [[nodiscard]] bool is_open() const { return fd_ >= 0 && !gone_; }
 
  private:

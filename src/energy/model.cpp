@@ -17,7 +17,7 @@ std::uint64_t lanes(const KernelCounters& c) {
   return c.sm.lanes[static_cast<unsigned>(Unit)];
 }
 
-/// A counted event, what it costs, and the component that it belongs to.
+/// A counted event, its energy, and the component to which it belongs.
 struct Event {
   EnergyPart part;
   std::uint32_t EnergyGroup::*femtojoules;
@@ -26,7 +26,7 @@ struct Event {
 using E = EnergyGroup;
 using P = EnergyPart;
 
-/// On the chip: they scale with the voltage.
+/// Events on the chip, whose energy scales with the voltage.
 constexpr std::array kEvents{
     Event{P::kInstructions, &E::instruction, [](const auto& c) { return c.sm.warp_instructions; }},
     Event{P::kRegisterFile, &E::register_read, [](const auto& c) { return c.sm.rf_reads + c.sm.rfc_hits; }},

@@ -12,7 +12,7 @@
 
 namespace lockstep::energy {
 
-/// Of one device. What happened in `cycles` core cycles, all counters of that time, takes
+/// The energy of one device over `cycles` core cycles, from all its counters for that time:
 ///   part = sum of events * energy * (voltage / reference)^2           for SMs, caches and crossbar
 ///   dram = bits * energy + precharges * energy + its power, all cycles
 ///   active_sms = SM cycles with warps * (active_sm + lane * (mean lanes - 1)) * voltage / reference
@@ -23,10 +23,10 @@ class Model {
  public:
   explicit Model(const config::GpuConfig& config);
 
-  /// Nothing where the configuration has no coefficients (energy.source is "none").
+  /// Empty if the configuration has no coefficients (energy.source is "none").
   [[nodiscard]] std::optional<stats::EnergyParts> of(const stats::KernelCounters& counters,
                                                      Cycle cycles) const;
-  /// pJ of bytes that cross a link between devices; nothing where there are no coefficients.
+  /// Energy in pJ of bytes that cross a link between devices; empty without coefficients.
   [[nodiscard]] std::optional<std::uint64_t> of_link(std::uint64_t bytes) const;
 
  private:

@@ -12,8 +12,8 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::size_t kFewChunks = 256;              // to be cleared rather than dropped
-constexpr std::size_t kMostLines = (8 << 20) / 128;  // of a log whose memory is kept
+constexpr std::size_t kFewChunks = 256;             // to be cleared rather than dropped
+constexpr std::size_t kMaxLines = (8 << 20) / 128;  // of a log whose memory is kept
 enum State : std::uint8_t { kUntouched, kBeingKept, kKept };
 
 /// Sets bits [first, last] of `bits`.
@@ -164,7 +164,7 @@ void AccessSet::undo() const {
 
 void AccessSet::clear() {
   for (const Undo::Line& line : log_) undo_.forget(line.at);
-  if (log_.capacity() > kMostLines) log_ = {};
+  if (log_.capacity() > kMaxLines) log_ = {};
   log_.clear();
   if (chunks_.size() > kFewChunks) {
     for (SparseBytes* bytes : {&read_, &written_, &reduced_, &touched_}) bytes->drop();

@@ -23,7 +23,7 @@ class SparseBytes {
   ~SparseBytes();
   SparseBytes(const SparseBytes&) = delete;
   SparseBytes& operator=(const SparseBytes&) = delete;
-  /// nullptr: the host refuses so many addresses.
+  /// nullptr: the host refuses to map this much address space.
   [[nodiscard]] std::byte* data() const { return data_; }
   /// All zeros again; the host gets its pages back.
   void drop();
@@ -113,8 +113,8 @@ class AccessSets {
   /// `arena_bytes`: DeviceMemory::arena_bytes() of the memory.
   explicit AccessSets(std::uint64_t arena_bytes);
   ~AccessSets();
-  /// `count` sets in which nothing is noted, until the next call; none where the host refuses so many
-  /// addresses.
+  /// `count` empty sets, valid until the next call; none if the host refuses to map that much address
+  /// space.
   [[nodiscard]] std::span<const std::unique_ptr<AccessSet>> get(unsigned count);
 
  private:

@@ -88,7 +88,7 @@ struct Bfi {
 };
 
 template <class T>
-constexpr u32 top_bit(T a) {  // ~0 when there is none
+constexpr u32 top_bit(T a) {  // ~0 if no bit is set
   using U = std::make_unsigned_t<T>;
   const U value = a < 0 ? static_cast<U>(~a) : static_cast<U>(a);
   return value == 0 ? ~0u : kBits<T> - 1 - static_cast<u32>(std::countl_zero(value));

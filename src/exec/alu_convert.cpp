@@ -73,7 +73,7 @@ u64 to_float(double x, const Plan& plan) {
   if (is_nan(x) && plan.format == 4) return plan.sat ? 0 : std::bit_cast<u64>(x) | kQuiet64;
   if (std::isinf(x) && plan.satfinite) return finished((std::signbit(x) ? f.sign : 0) | f.finite, plan);
   u64 bits = round_double(x, f, plan.round);
-  // Formats without infinity cannot tell overflow from NaN afterwards.
+  // Formats without infinity cannot distinguish overflow from NaN afterwards.
   if (plan.satfinite && f.overflow == f.nan && !is_nan(x) && (bits & (f.sign - 1)) == f.nan)
     bits = (bits & f.sign) | f.finite;
   return finished(bits, plan);

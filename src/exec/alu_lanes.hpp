@@ -97,7 +97,7 @@ LOCKSTEP_INLINE auto one_lane(const LaneSlots* const* src, int i, Imm imm, std::
   }
 }
 
-inline constexpr int kFewLanes = 6;  // so many active lanes one by one cost less than all 32
+inline constexpr int kFewLanes = 6;  // up to this many active lanes, one by one is cheaper than all 32
 
 /// The loop over lanes of scalar function F, which has no side effect and is defined for all bits. kBlended:
 /// where more than a few lanes are active all are computed.

@@ -25,7 +25,7 @@ struct Plan {
   bool signed_d = false, signed_a = false, signed_b = false, sat = false, wrap = false, merge = false;
   u8 elements = 1;  // 1: parts; 2 or 4: selectors and mask
   Part d, a, b;
-  u16 select_a = 0, select_b = 0;  // four bits an element: which of the eight bytes or four halves
+  u16 select_a = 0, select_b = 0;  // four bits per element: which of the eight bytes or four halves
   u8 mask = 0;
 };
 

@@ -95,12 +95,12 @@ bool Cta::release(Divergence::Hold hold) {
 /// After a round. All of them poll together, with barriers in between.
 bool Cta::is_livelocked(LivelockDetector& still, std::uint64_t before) const {
   if (!machine_->options.may_wait) return false;
-  const auto answer = still.round(machine_->counts.warp_instructions - before, [this] {
+  const auto verdict = still.round(machine_->counts.warp_instructions - before, [this] {
     Fingerprint print;
     add_to(print);
     return print.value();
   });
-  return answer == LivelockDetector::Answer::kStands || answer == LivelockDetector::Answer::kDead;
+  return verdict == LivelockDetector::Verdict::kStands || verdict == LivelockDetector::Verdict::kDead;
 }
 
 Cta::State Cta::run() {

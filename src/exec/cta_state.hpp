@@ -23,14 +23,14 @@ struct CtaState {
   MbarrierEvents mbarriers;  // its own, where it is recorded
   std::uint64_t phases = 0;  // of these that have been completed
 
-  /// The CTA of a rank of the cluster; nullptr where there is none.
+  /// The CTA with a given rank in the cluster; nullptr if there is none.
   [[nodiscard]] CtaState* peer(std::uint64_t rank) const {
     return rank < cluster.size() ? cluster[rank] : nullptr;
   }
   [[nodiscard]] bool owns(const std::byte* where) const {
     return where >= shared.data() && where < shared.data() + shared.size();
   }
-  /// Of the mbarrier object at `where`; nullptr where it is not the CTA's own.
+  /// The events of the mbarrier object at `where`; nullptr if it is not the CTA's own.
   [[nodiscard]] MbarrierEvents::Mbarrier* mbarrier_events(const std::byte* where);
   /// A phase of that mbarrier, of any CTA of the cluster, is complete.
   void phase_completed(const std::byte* where);

@@ -164,7 +164,7 @@ CallValue Decoder::call_value(const Op& operand, const ptx::Parameter* formal, b
   if (operand.kind != OperandKind::kSymbol) return call_register(operand, formal, result, op);
   CallValue value;
   const SymbolPlace place = place_of(operand.symbol);
-  if (place.reach != Reach::kFrame) {
+  if (place.state_space != StateSpace::kFrame) {
     if (result) fail("a result is expected to go to a register or a .param variable");
     value.slot = symbol_slot(operand);
     value.bytes = 8;

@@ -139,7 +139,7 @@ void Decoder::decode_load(const Inst& inst, Operation& op) {
   set_operands(op, destinations, {});
 }
 
-/// The mbarrier that st.async and red.async tell: a MemoryForm, ~0 for the other forms.
+/// The mbarrier that st.async and red.async signal: a MemoryForm, ~0 for the other forms.
 std::uint32_t Decoder::completion_mbarrier(const Inst& inst) {
   if (!inst.has(Mod::kMbarrierCompleteTxBytes)) return ~0u;
   if (inst.operands.size() < 3) fail("the mbarrier is missing");

@@ -30,7 +30,7 @@ struct Allocation {
   unsigned device = 0;  // whose memory it is; of the other kinds: for whom it was allocated
 };
 
-/// Hears of what happens to the memory but for what kernels do.
+/// Observes changes of the memory other than those made by kernels.
 class MemoryObserver {
  public:
   virtual ~MemoryObserver() = default;
@@ -85,7 +85,7 @@ class DeviceMemory {
   /// Claimed memory gets addresses within a reserved range; a device reaches it once open() says so.
   void map(Address begin, std::uint64_t bytes, unsigned owner = 0);
   void open(Address begin, std::uint64_t bytes, bool accessible, unsigned device = 0);
-  /// Of one map(). What the pages hold is lost.
+  /// Undoes one map(). The content of the pages is lost.
   void unmap(Address begin);
 
   /// The bytes of whole mapped pages are those of a file, from `offset` on, until they are mapped no more:
@@ -103,7 +103,7 @@ class DeviceMemory {
   [[nodiscard]] bool in_arena(Address address) const { return address - kArenaBase < arena_bytes(); }
   /// From kArenaBase on.
   [[nodiscard]] std::uint64_t arena_bytes() const { return pages_ << kPageShift; }
-  /// Of an address in the arena, by its region.
+  /// The kind of an address in the arena, by its region.
   [[nodiscard]] static MemoryKind kind_of(Address address) {
     const std::uint64_t region = (address - kArenaBase) / kRegionBytes;
     return region < kMemoryKinds ? static_cast<MemoryKind>(region) : MemoryKind::kDevice;
@@ -126,9 +126,9 @@ class DeviceMemory {
   [[nodiscard]] MulticastWindows& multicast() { return multicast_; }
   [[nodiscard]] const MulticastWindows& multicast() const { return multicast_; }
 
-  /// From now on; nullptr: nobody. The observer must outlive the memory or end this before.
+  /// Sets the observer; nullptr: none. It must outlive the memory or be removed before.
   void observe(MemoryObserver* observer) { observer_ = observer; }
-  /// Whoever writes to memory, but for kernels, says so: the observer hears of it.
+  /// To be called for every write to the memory that a kernel does not make: notifies the observer.
   void wrote(Address begin, std::uint64_t bytes) const {
     if (observer_) observer_->wrote(begin, bytes);
   }
@@ -142,7 +142,7 @@ class DeviceMemory {
     return accessible_range(used_.get(), address, bytes);
   }
 
-  /// Of each device.
+  /// Per device.
   [[nodiscard]] std::uint64_t capacity() const { return capacity_; }
   /// Bytes of mapped pages of a kind, with those that are claimed; kDevice: of one device.
   [[nodiscard]] std::uint64_t mapped_bytes(MemoryKind kind, unsigned device = 0) const;

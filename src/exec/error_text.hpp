@@ -3,8 +3,8 @@
 
 namespace lockstep::exec {
 
-/// Of cudaError_t `number`: "cudaErrorInvalidValue"; "unrecognized error code" for numbers that CUDA does not
-/// have.
+/// The name of cudaError_t `number`: "cudaErrorInvalidValue"; "unrecognized error code" if CUDA has no such
+/// number.
 [[nodiscard]] const char* error_name(int number);
 /// "invalid argument"; "unrecognized error code" for numbers that CUDA does not have.
 [[nodiscard]] const char* error_text(int number);

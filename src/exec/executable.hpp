@@ -49,7 +49,7 @@ class Executable {
   }
   [[nodiscard]] const FunctionCode& function_of(std::uint32_t operation) const;
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t operation) const;
-  /// The function whose address is `address`, as an index into functions(); ~0 where there is none.
+  /// The function whose address is `address`, as an index into functions(); ~0 if there is none.
   [[nodiscard]] std::uint32_t function_at(Address address) const;
 
   [[nodiscard]] const std::vector<Slot>& slots() const { return code_.slots; }

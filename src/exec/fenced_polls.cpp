@@ -32,7 +32,7 @@ void find_fenced_polls(const FunctionCode& function, Translation& out) {
     for (std::uint32_t i = begin; i <= end; ++i) {
       if (code[i].handler != Handler::kLoad) continue;
       MemoryForm& form = out.memory[code[i].detail];
-      form.polls |= form.reach == Reach::kGlobal || form.reach == Reach::kGeneric;
+      form.polls |= form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric;
     }
   }
 }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "exec/at_once.hpp"
 #include "exec/check/launch_check.hpp"
+#include "exec/concurrent_run.hpp"
 #include "exec/cta.hpp"
 #include "exec/launch.hpp"
 #include "exec/machine.hpp"
@@ -186,7 +186,7 @@ bool Grid::State::run_others(std::uint64_t index, bool& further) {
   return true;
 }
 
-/// More CTAs than fit any GPU of so many SMs are never on the machine together.
+/// An upper bound on the CTAs that can be resident at once on any GPU with this number of SMs.
 bool Grid::State::has_room() const {
   if (!machine.options.may_wait || machine.launch.cooperative) return true;
   std::uint64_t live = 0;
@@ -228,7 +228,7 @@ bool Grid::State::ask_server() {
 
 /// After a round of all CTAs, none of which has ended or waits for another one only.
 bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
-  const auto answer = still.round(machine.counts.warp_instructions - before, [this] {
+  const auto verdict = still.round(machine.counts.warp_instructions - before, [this] {
     Fingerprint print;
     print.add(started.size());
     for (const auto& [index, slot] : started) {
@@ -237,13 +237,13 @@ bool Grid::State::is_livelocked(LivelockDetector& still, std::uint64_t before) {
     }
     return print.value();
   });
-  if (answer == LivelockDetector::Answer::kBegun) mark();
-  if (answer == LivelockDetector::Answer::kStands) cut();
-  if (answer == LivelockDetector::Answer::kDead) fault_at_spinner();
-  return answer == LivelockDetector::Answer::kStands;
+  if (verdict == LivelockDetector::Verdict::kBegun) mark();
+  if (verdict == LivelockDetector::Verdict::kStands) cut();
+  if (verdict == LivelockDetector::Verdict::kDead) fault_at_spinner();
+  return verdict == LivelockDetector::Verdict::kStands;
 }
 
-/// Where nobody can change what the spinning threads look at.
+/// The error for threads that spin on words that no other thread can change.
 void Grid::State::fault_at_spinner() {
   for (auto& [index, slot] : started)
     if (slot->state == Cta::State::kSpinning)
@@ -298,8 +298,8 @@ bool Grid::run_cta(std::uint64_t index, CtaRecord* record) {
   return true;
 }
 
-bool Grid::run_at_once(CtaSink* sink) {
-  const auto counts = exec::run_at_once(state_->machine, sink);
+bool Grid::run_concurrently(CtaSink* sink) {
+  const auto counts = exec::run_concurrently(state_->machine, sink);
   if (counts) state_->machine.counts = *counts;
   return counts.has_value();
 }
@@ -307,7 +307,7 @@ bool Grid::run_at_once(CtaSink* sink) {
 bool run(const Launch& launch, DeviceMemory& memory, const RunOptions& options, RunCounts* counts) {
   Grid grid(launch, memory, options);
   bool done = true;
-  const bool all = grid.run_at_once();
+  const bool all = grid.run_concurrently();
   for (std::uint64_t i = 0; !all && done && i < grid.ctas(); ++i) done = grid.run_cta(i, nullptr);
   if (counts) *counts = grid.counts();
   return done;

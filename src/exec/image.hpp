@@ -31,7 +31,7 @@ class ProgramImage {
   ProgramImage& operator=(const ProgramImage&) = delete;
 
   [[nodiscard]] const ptx::Program& program() const { return program_; }
-  /// Of Program::variables[variable]; 0 where it is in another space.
+  /// The address of Program::variables[variable]; 0 if it is in another space.
   [[nodiscard]] Address address(std::uint32_t variable) const { return addresses_[variable]; }
   /// Writes initial values again (cudaDeviceReset and tests).
   void initialise();

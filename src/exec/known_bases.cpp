@@ -12,8 +12,9 @@ namespace {
 class KnownBases {
  public:
   void access(MemoryForm& form) {
-    const bool narrow = form.reach == Reach::kShared;  // addresses of 32 bits
-    if (!form.base.exists() || !(narrow || form.reach == Reach::kGlobal || form.reach == Reach::kGeneric))
+    const bool narrow = form.state_space == StateSpace::kShared;  // addresses of 32 bits
+    if (!form.base.exists() ||
+        !(narrow || form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric))
       return;
     const Base base{form.base.code, narrow};
     const auto at = std::find(bases_.begin(), bases_.end(), base);
@@ -55,7 +56,7 @@ void find_known_bases(const FunctionCode& function, const ptx::ControlFlow& flow
     for (std::uint32_t i = block.first; i < block.end; ++i) {
       const Operation& op = out.operations[function.first + i];
       if (!is_plain(op.handler)) known.forget();
-      const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // tells no mbarrier
+      const bool stores = op.handler == Handler::kStore && op.second == ~0u;  // signals no mbarrier
       if (op.handler == Handler::kLoad || stores) known.access(out.memory[op.detail]);
       for (std::uint32_t d = 0; d < op.destinations; ++d) {
         const Slot slot = out.slots[op.operands + d];

@@ -30,7 +30,7 @@ struct LaneMemory {
   void (*store[4])(std::byte* to, const LaneSlots& from);
 };
 
-/// Of this host.
+/// The implementation for this host.
 [[nodiscard]] const LaneMemory& lane_memory();
 
 }  // namespace lockstep::exec

@@ -62,7 +62,7 @@ struct LaneOp {
 /// redux, activemask, elect, wmma.mma, mma.sync on fragments in the layouts of alu_fragment.hpp), or nullopt
 /// where the opcode is the executor's (memory, control, barriers, isspacep, conversions of addresses).
 ///
-/// Of the operands only their number, kind, element selectors and `!` are looked at:
+/// Depends only on the operands' number, kind, element selectors and `!`:
 ///  - `!p` on a predicate source is applied by the kernel; the guard `@p` is the executor's (LaneArgs::mask).
 ///  - `mov` copies slots: the executor points `src` to the slots of a special register or of an address.
 ///  - `.sync` kernels take the lanes of `present` as those that arrived; the executor converges the lanes of

@@ -71,7 +71,7 @@ struct RunCounts {
   std::uint64_t warp_instructions = 0, thread_instructions = 0;
 };
 
-/// Hears how a launch gets on from the threads that execute it, which call it at the same time.
+/// Receives the progress of a launch from the threads that execute it, which call it concurrently.
 class LaunchObserver {
  public:
   virtual ~LaunchObserver() = default;
@@ -101,13 +101,13 @@ struct RunOptions {
   // Operations that a warp executes before the next warp of its CTA does, so that programs without a barrier
   // that they need do as on hardware, whose warps advance together. 0: a warp runs to its next barrier.
   std::uint32_t interleave = 0;
-  unsigned threads = 1;        // on which Grid::run_at_once() runs CTAs
+  unsigned threads = 1;        // on which Grid::run_concurrently() runs CTAs
   bool may_wait = false;       // see Grid::waits()
   Checker* checker = nullptr;  // looks for errors (check/checker.hpp); CTAs then run one after the other
   AccessSets* access_sets = nullptr;  // of launches one after the other; nothing: they are made for this one
   LaunchObserver* observer = nullptr;
   // Somebody outside who serves kernels through memory. Called where no CTA gets any further; true: it has
-  // written to memory, so that some may. What it throws ends run_cta(). Nothing: there is none.
+  // written to memory, so that some may. What it throws ends run_cta(). Empty: there is none.
   std::function<bool()> server;
   SignalLog* signals = nullptr;  // gets signals, and records say what was waited for; nothing: they do not
 };
@@ -140,7 +140,7 @@ class Grid {
   [[nodiscard]] bool run_cta(std::uint64_t index, CtaRecord* record);
   /// Runs all CTAs on several threads, instead of run_cta(). False: the launch is none for which that is
   /// certain to give what one thread gives; nothing has happened, and what `sink` got is not to be used.
-  [[nodiscard]] bool run_at_once(CtaSink* sink = nullptr);
+  [[nodiscard]] bool run_concurrently(CtaSink* sink = nullptr);
   /// Where RunOptions::may_wait: run_cta() has returned false since nothing of the launch can get any further
   /// unless memory that it has read is written from outside. All of its state is what it was some turns
   /// before, and it has written nothing that makes a difference: registers, predicates, barriers, memory.

@@ -14,7 +14,7 @@ namespace lockstep::exec {
 /// Where the names of one function lie.
 struct FunctionLayout {
   std::vector<std::uint32_t> registers;  // first slot of each register
-  // Of each Function::variable: its offset in shared memory or in the frame.
+  // The offset of each Function::variable in shared memory or in the frame.
   std::vector<std::uint32_t> variables;
   // Offset of each parameter: the entry's in the parameter buffer, another function's in its frame.
   std::vector<std::uint32_t> parameters;
@@ -25,7 +25,7 @@ struct FunctionLayout {
 struct KernelLayout {
   std::vector<std::uint32_t> ids;  // Program::functions index of each function of the kernel, the entry first
   std::vector<FunctionLayout> functions;
-  // Of each Program::variable: its offset in shared memory or in the entry's frame.
+  // The offset of each Program::variable in shared memory or in the entry's frame.
   std::vector<std::uint32_t> variables;
 };
 

@@ -27,7 +27,7 @@ class LocalMemory {
   /// Bytes [offset, offset + bytes) of a lane, of frames or alloca; nullptr where it does not have all of
   /// them.
   [[nodiscard]] std::byte* find(std::uint32_t lane, Address offset, std::uint32_t bytes);
-  /// Of all lanes' frames.
+  /// The frames of all lanes.
   [[nodiscard]] std::span<const std::byte> frames() const { return frames_; }
 
   /// alloca. The offset of `bytes` zeros; nullopt where the lane would have taken more than `most` then.

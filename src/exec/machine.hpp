@@ -38,8 +38,8 @@ struct Machine {
   RunCounts observed;             // of `counts`, what the observer knows
   std::uint64_t clock_ahead = 0;  // of the clocks before the instructions executed, see ClockSource
   DeviceHeap* heap = nullptr;
-  LaunchCheck* check = nullptr;   // hears of all that CTAs do; nothing: nobody asks
-  AccessSet* accesses = nullptr;  // gets what CTAs do to global memory; nothing: nobody asks
+  LaunchCheck* check = nullptr;   // observes everything that CTAs do; may be null
+  AccessSet* accesses = nullptr;  // collects the CTAs' accesses to global memory; may be null
   // Dynamic parallelism: parameters of launches to come, last errors by CTA and thread, streams and events
   // made.
   std::map<Address, ChildLaunch> buffers;
@@ -51,12 +51,12 @@ struct Machine {
     return options.observer != nullptr &&
            counts.warp_instructions - observed.warp_instructions >= LaunchObserver::kSteps;
   }
-  /// Tells the observer, if there is one.
+  /// Notifies the observer, if there is one.
   void notify_observer(std::uint64_t ctas, const std::function<std::string()>& dump);
 
   [[nodiscard]] Dim3 cta_id(std::uint64_t index) const;
   [[nodiscard]] Dim3 thread_id(std::uint32_t linear) const;
-  /// Of several devices: which one executed, and whose memory it was.
+  /// With several devices: text on which one executed, and whose memory it was.
   [[nodiscard]] std::string devices_of(Address address) const;
   /// Throws a DeviceFault at an operation.
   [[noreturn]] void fault(FaultKind kind, std::uint64_t cta, std::uint32_t thread, std::uint32_t operation,

@@ -16,8 +16,8 @@ class MulticastWindows {
  public:
   static constexpr unsigned kPageShift = 21;
 
-  /// The window [begin, begin + bytes) of a team of devices, to which nothing is bound yet and which nobody
-  /// may use. `team`: numbers of devices, ascending.
+  /// Adds the window [begin, begin + bytes) of a team of devices, to which nothing is bound yet and which no
+  /// device may use. `team`: numbers of devices, ascending.
   void add(Address begin, std::uint64_t bytes, std::vector<unsigned> team);
   void remove(Address begin) { windows_.erase(begin); }
   /// In the window, [begin, begin + bytes) of the device is its memory from `memory` on; 0: nothing.
@@ -36,7 +36,7 @@ class MulticastWindows {
     unsigned count = 0;
     std::array<Address, kMostDevices> at{};
   };
-  /// Of the executing `device`. An access lies in one page.
+  /// The places of an access by `device`. An access lies in one page.
   [[nodiscard]] Places places(Address address, unsigned device) const;
 
  private:

@@ -16,7 +16,7 @@ struct MultimemReduction {
   Convert widen = nullptr, narrow = nullptr;  // nullptr: as it is
 };
 
-/// Of ld_reduce and red, or nullopt where the form has no such operation on its type. Sums of 16-bit numbers
+/// The semantics of ld_reduce and red, or nullopt if the operation does not exist for the type. 16-bit sums
 /// are rounded to their type after each addition, with .acc::f32 to f32 and at the end to the type; those of
 /// 8-bit numbers to f16 and at the end to nearest. (PTX leaves order and rounding open.)
 [[nodiscard]] std::optional<MultimemReduction> multimem_reduction(const ptx::Form& form);

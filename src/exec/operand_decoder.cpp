@@ -14,7 +14,7 @@ using ptx::SymbolKind;
 
 namespace {
 
-/// Of the registers that mov packs into a value of `whole`, or unpacks it to.
+/// The type of the registers that mov packs into a value of `whole`, or to which it unpacks one.
 ptx::Type part_type(const ptx::Operand& operand, ptx::Type whole) {
   if (operand.kind != OperandKind::kVector || operand.elements.size() < 2) return whole;
   const std::size_t bits = ptx::bits(whole) / operand.elements.size();
@@ -84,25 +84,25 @@ OperandDecoder::SymbolPlace OperandDecoder::place_of(ptx::Symbol symbol) const {
   const bool entry = function_->entry;
   switch (symbol.kind) {
     case SymbolKind::kFunction:
-      return {Reach::kGlobal, code_address(symbol.id)};
+      return {StateSpace::kGlobal, code_address(symbol.id)};
     case SymbolKind::kParameter:
-      return {entry ? Reach::kParameter : Reach::kFrame, layout_->parameters[symbol.id]};
+      return {entry ? StateSpace::kParameter : StateSpace::kFrame, layout_->parameters[symbol.id]};
     case SymbolKind::kResult:
-      return {Reach::kFrame, layout_->results[symbol.id]};
+      return {StateSpace::kFrame, layout_->results[symbol.id]};
     case SymbolKind::kLocal: {
       const ptx::Variable& v = function_->variables[symbol.id];
-      if (v.space == ptx::Space::kShared) return {Reach::kShared, layout_->variables[symbol.id]};
+      if (v.space == ptx::Space::kShared) return {StateSpace::kShared, layout_->variables[symbol.id]};
       if (v.space == ptx::Space::kLocal || v.space == ptx::Space::kParam)
-        return {Reach::kFrame, layout_->variables[symbol.id]};
+        return {StateSpace::kFrame, layout_->variables[symbol.id]};
       fail(fmt::format("a .{} variable inside a function is not supported", ptx::name(v.space)));
     }
     case SymbolKind::kVariable:
       break;
   }
   const ptx::Variable& v = program_.variables[symbol.id];
-  if (v.space == ptx::Space::kShared) return {Reach::kShared, layout_of_kernel_.variables[symbol.id]};
-  if (v.space == ptx::Space::kLocal) return {Reach::kLocal, layout_of_kernel_.variables[symbol.id]};
-  return {Reach::kGlobal, image_.address(symbol.id)};
+  if (v.space == ptx::Space::kShared) return {StateSpace::kShared, layout_of_kernel_.variables[symbol.id]};
+  if (v.space == ptx::Space::kLocal) return {StateSpace::kLocal, layout_of_kernel_.variables[symbol.id]};
+  return {StateSpace::kGlobal, image_.address(symbol.id)};
 }
 
 /// The entry's frame begins at 0; that of a function is known when it is called.
@@ -116,7 +116,8 @@ Slot OperandDecoder::frame_address(std::uint32_t offset) {
 Slot OperandDecoder::symbol_slot(const ptx::Operand& operand) {
   const SymbolPlace place = place_of(operand.symbol);
   const std::uint64_t at = place.at + static_cast<std::uint64_t>(operand.offset);
-  return place.reach == Reach::kFrame ? frame_address(static_cast<std::uint32_t>(at)) : constant(at);
+  return place.state_space == StateSpace::kFrame ? frame_address(static_cast<std::uint32_t>(at))
+                                                 : constant(at);
 }
 
 Slot OperandDecoder::immediate_slot(const ptx::Operand& operand, ptx::Type type) {
@@ -204,8 +205,8 @@ std::uint32_t OperandDecoder::add_memory(const MemoryForm& form) {
 }
 
 void OperandDecoder::set_elements(MemoryForm& form, ptx::Type type, std::size_t count) const {
-  if (ptx::bytes(type) * count > kMostAccessBytes)
-    fail(fmt::format("an access of {} bytes; {} are allowed", ptx::bytes(type) * count, kMostAccessBytes));
+  if (ptx::bytes(type) * count > kMaxAccessBytes)
+    fail(fmt::format("an access of {} bytes; {} are allowed", ptx::bytes(type) * count, kMaxAccessBytes));
   form.bytes = static_cast<std::uint8_t>(ptx::bytes(type));
   form.count = static_cast<std::uint8_t>(count);
 }
@@ -216,7 +217,7 @@ MemoryForm OperandDecoder::address_form(const ptx::Operand& address, ptx::Space 
   form.offset = address.offset;
   if (address.base == ptx::AddressBase::kSymbol) {
     const SymbolPlace place = place_of(address.symbol);
-    form.reach = place.reach;
+    form.state_space = place.state_space;
     form.offset += static_cast<std::int64_t>(place.at);
     return form;
   }
@@ -224,23 +225,23 @@ MemoryForm OperandDecoder::address_form(const ptx::Operand& address, ptx::Space 
   switch (space) {
     case ptx::Space::kGlobal:
     case ptx::Space::kConst:
-      form.reach = Reach::kGlobal;
+      form.state_space = StateSpace::kGlobal;
       break;
     case ptx::Space::kShared:
     case ptx::Space::kSharedCta:
     case ptx::Space::kSharedCluster:
-      form.reach = Reach::kShared;
+      form.state_space = StateSpace::kShared;
       break;
     case ptx::Space::kLocal:
-      form.reach = Reach::kLocal;
+      form.state_space = StateSpace::kLocal;
       break;
     case ptx::Space::kParam:
     case ptx::Space::kParamEntry:
     case ptx::Space::kParamFunc:
-      form.reach = function_->entry ? Reach::kParameter : Reach::kLocal;
+      form.state_space = function_->entry ? StateSpace::kParameter : StateSpace::kLocal;
       break;
     case ptx::Space::kGeneric:
-      form.reach = Reach::kGeneric;
+      form.state_space = StateSpace::kGeneric;
       break;
     default:
       fail(fmt::format("state space .{} is not supported", ptx::name(space)));

@@ -41,7 +41,7 @@ class OperandDecoder {
 
  protected:
   struct SymbolPlace {
-    Reach reach;
+    StateSpace state_space;
     std::uint64_t at;
   };
   [[nodiscard]] SymbolPlace place_of(ptx::Symbol symbol) const;

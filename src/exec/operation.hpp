@@ -69,8 +69,8 @@ enum class Handler : std::uint8_t {
   kMultimem,    // multimem.ld_reduce, multimem.st, multimem.red
 };
 
-/// Memory spaces as the executor tells them apart.
-enum class Reach : std::uint8_t {
+/// Memory spaces, as the executor distinguishes them.
+enum class StateSpace : std::uint8_t {
   kGlobal,
   kShared,     // own CTA's, or a cluster's by rank
   kLocal,      // offset in the thread's memory
@@ -82,11 +82,11 @@ enum class Reach : std::uint8_t {
 inline constexpr std::uint8_t kBasePlaces = 8, kNoPlace = kBasePlaces;  // the last is of all others
 
 /// The most that one lane's access reaches: .v4.b64 and .v8.b32 ("PTX ISA 9.0", 9.7.9.8 ld).
-inline constexpr std::size_t kMostAccessBytes = 32;
+inline constexpr std::size_t kMaxAccessBytes = 32;
 
 /// One access of each lane: `count` elements of `bytes` bytes from [base + offset].
 struct MemoryForm {
-  Reach reach = Reach::kGeneric;
+  StateSpace state_space = StateSpace::kGeneric;
   std::uint8_t bytes = 4;  // of one element: 1, 2, 4, 8, 16
   std::uint8_t count = 1;
   std::uint8_t extend = 0;  // bits of a signed element that is extended to `width` bits; 0: zero-extended
@@ -116,7 +116,7 @@ struct AtomicForm {
   AtomicFn fn = nullptr, global = nullptr;  // nullptr: 128-bit exch or cas; `global`: on global memory
   bool compare = false;                     // cas: the first operand is compared, the second stored
   bool returns = false;
-  bool commutes = false;         // of whole numbers, in any order, and what it returns is read by nobody
+  bool commutes = false;         // an integer operation, valid in any order, whose return value is unused
   std::uint32_t mbarrier = ~0u;  // red.async: whose bytes it completes, as a MemoryForm
 };
 
@@ -170,7 +170,7 @@ struct TensorForm {
   bool store = false, reduces = false, im2col = false;
   ptx::ShortList<ptx::Mod, 2> reduction;
   Slot multicast = Slot::none();  // mask of the cluster's CTAs
-  /// Of the reduction on elements of a type; nullptr where there is none.
+  /// The function for elements of a type; nullptr if there is none.
   [[nodiscard]] AtomicFn function(ptx::Type type) const;
 };
 
@@ -196,8 +196,8 @@ struct MatrixForm {
   std::uint16_t lines = 0;
   std::uint32_t line_bytes = 0;  // a power of two
   std::uint8_t pieces = 1;       // of a register, lowest bits first: its neighbours in a line
-  // Of piece i of register r of lane l at [(r * pieces + i) * kLanes + l]: bytes from the start of the matrix
-  // whose lines follow one another.
+  // At [(r * pieces + i) * kLanes + l], for piece i of register r of lane l: bytes from the start of the
+  // matrix, whose rows are contiguous.
   std::vector<std::uint16_t> places;
   Slot stride = Slot::none();  // elements from row to row (column to column); none: as many as a row has
 };

@@ -15,7 +15,7 @@ namespace lockstep::exec {
 
 class PollCycle {
  public:
-  /// After a poll of so many lanes. True: the warp waits, and no poll of its loop has more lanes: those that
+  /// After a poll by `lanes` lanes. True: the warp waits, and no poll of its loop has more lanes: those that
   /// part in the loop are together here.
   [[nodiscard]] bool add(std::uint64_t poll, unsigned lanes) {
     sum_ = (sum_ ^ poll) * 0x9e3779b97f4a7c15;

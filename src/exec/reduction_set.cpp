@@ -4,7 +4,7 @@
 
 namespace lockstep::exec {
 
-/// Of the element, or where it would be.
+/// The index of the element, or where it would be inserted.
 std::size_t ReductionSet::place_of(Address at) const {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;
   const std::size_t mask = places_.size() - 1;
@@ -40,7 +40,7 @@ const Reduction* ReductionSet::find(Address at) const {
 }
 
 void ReductionSet::clear() {
-  if (places_.size() > kMostKept) {
+  if (places_.size() > kMaxKept) {
     places_ = {};
     all_ = {};
   }

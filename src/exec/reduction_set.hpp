@@ -30,7 +30,7 @@ class ReductionSet {
   void clear();
 
  private:
-  static constexpr std::size_t kFewest = 1024, kMostKept = 1 << 16;  // places
+  static constexpr std::size_t kFewest = 1024, kMaxKept = 1 << 16;  // places
   [[nodiscard]] std::size_t place_of(Address at) const;
   void grow();
 

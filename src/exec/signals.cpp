@@ -8,7 +8,7 @@ namespace {
 using ptx::Mod;
 
 bool is_global(const MemoryForm& form) {
-  return form.reach == Reach::kGlobal || form.reach == Reach::kGeneric;
+  return form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric;
 }
 
 /// A fence that others than the CTA see.

@@ -16,8 +16,8 @@ namespace lockstep::exec {
 /// huge values and NaNs, and operands with such a result. To be asked before the destination is written.
 using SlowPathFn = LaneMask (*)(const LaneArgs& args);
 
-/// Of div, rcp and sqrt of f32 and f64 that round; nullptr for other instructions. What FCHK, which checks
-/// the operands of f32 divisions, looks at is not public: the ranges in which the sequence is exact are
+/// The slow path of rounding div, rcp and sqrt on f32 and f64; nullptr for other instructions. What FCHK
+/// checks in the operands of f32 divisions is not public: the ranges in which the sequence is exact are
 /// assumed.
 [[nodiscard]] SlowPathFn slow_path(const ptx::Form& form);
 

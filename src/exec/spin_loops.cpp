@@ -10,12 +10,12 @@ namespace lockstep::exec {
 namespace {
 
 constexpr std::uint32_t kLongest = 64;  // operations of a loop that waits
-constexpr unsigned kMostBytes = 16;     // of one of its loads
+constexpr unsigned kMaxBytes = 16;      // of one of its loads
 
 bool is_poll(const Operation& op, const MemoryForm& form) {
-  const bool global = form.reach == Reach::kGlobal || form.reach == Reach::kGeneric;
+  const bool global = form.state_space == StateSpace::kGlobal || form.state_space == StateSpace::kGeneric;
   return form.polls && global && !op.guard.exists() && form.bytes <= 8 &&
-         unsigned{form.bytes} * form.count <= kMostBytes;
+         unsigned{form.bytes} * form.count <= kMaxBytes;
 }
 
 /// A round of a loop: from its first polling load back to it, by operations that compute and decide, and by

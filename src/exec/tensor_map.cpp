@@ -27,9 +27,9 @@ struct Packed {
 };
 static_assert(sizeof(Packed) <= kTensorMapBytes);
 
-constexpr std::uint64_t kMostDim = std::uint64_t{1} << 32, kMostStride = std::uint64_t{1} << 40;
-constexpr std::uint32_t kMostBox = 256, kMostStep = 8, kUnit = 16, kMostPixels = 1024;
-constexpr std::int32_t kMostCorner[] = {32768, 128, 16};  // with one, two, three dimensions
+constexpr std::uint64_t kMaxDim = std::uint64_t{1} << 32, kMaxStride = std::uint64_t{1} << 40;
+constexpr std::uint32_t kMaxBox = 256, kMaxStep = 8, kUnit = 16, kMaxPixels = 1024;
+constexpr std::int32_t kMaxCorner[] = {32768, 128, 16};  // with one, two, three dimensions
 
 // CUtensorMapDataType of cuda.h.
 constexpr Type kTypes[] = {Type::kU8,  Type::kU16,  Type::kU32, Type::kS32, Type::kU64,
@@ -49,8 +49,8 @@ std::optional<Type> tensor_type(unsigned number) {
 
 /// Corners within their limits, and a position between them. cuda.h, cuTensorMapEncodeIm2col.
 bool TensorMap::valid_im2col() const {
-  if (rank < 3 || pixels > kMostPixels) return false;
-  const std::int32_t most = kMostCorner[rank - 3];
+  if (rank < 3 || pixels > kMaxPixels) return false;
+  const std::int32_t most = kMaxCorner[rank - 3];
   for (unsigned d = 1; d + 1 < rank; ++d) {
     if (lower[d] < -most || lower[d] >= most || upper[d] < -most || upper[d] >= most) return false;
     if (static_cast<std::int64_t>(dim[d]) - 1 + upper[d] < lower[d]) return false;
@@ -64,9 +64,9 @@ bool TensorMap::valid() const {
   if (row_bytes() % kUnit != 0 || step[0] != 1) return false;
   if (swizzle_bits != 0 && row_bytes() > kUnit << swizzle_bits) return false;
   for (unsigned d = 0; d < rank; ++d) {
-    const bool fits = dim[d] != 0 && dim[d] <= kMostDim && box[d] != 0 && box[d] <= kMostBox &&
-                      step[d] != 0 && step[d] <= kMostStep;
-    if (!fits || (d > 0 && (stride[d] % kUnit != 0 || stride[d] >= kMostStride))) return false;
+    const bool fits = dim[d] != 0 && dim[d] <= kMaxDim && box[d] != 0 && box[d] <= kMaxBox && step[d] != 0 &&
+                      step[d] <= kMaxStep;
+    if (!fits || (d > 0 && (stride[d] % kUnit != 0 || stride[d] >= kMaxStride))) return false;
   }
   return true;
 }
@@ -133,7 +133,7 @@ bool replace_tensor_field(std::byte* object, TensorField field, unsigned number,
       p.rank = static_cast<std::uint8_t>(value + 1);
       break;
     case TensorField::kBox:
-      if (value > kMostBox || p.pixels != 0) return false;
+      if (value > kMaxBox || p.pixels != 0) return false;
       p.box[number] = static_cast<std::uint16_t>(value);
       break;
     case TensorField::kDim:
@@ -144,7 +144,7 @@ bool replace_tensor_field(std::byte* object, TensorField field, unsigned number,
       p.strides[number] = value;
       break;
     case TensorField::kStep:
-      if (value > kMostStep) return false;
+      if (value > kMaxStep) return false;
       p.step[number] = static_cast<std::uint8_t>(value);
       break;
     case TensorField::kType:

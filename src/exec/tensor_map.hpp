@@ -32,7 +32,7 @@ struct TensorMap {
   std::array<std::int32_t, kMaxTensorRank> lower{}, upper{};
 
   [[nodiscard]] bool is_im2col() const { return pixels != 0; }
-  /// Of the dimensions that a filter moves along.
+  /// Whether a filter moves along the dimension.
   [[nodiscard]] bool is_spatial(unsigned d) const { return is_im2col() && d > 0 && d + 1 < rank; }
   [[nodiscard]] std::uint32_t element_bytes() const { return ptx::bytes(type); }
   /// Elements that a copy takes along a dimension.

@@ -7,7 +7,7 @@
 
 namespace lockstep::exec {
 
-/// CUDA arrays are kept row by row here, which nothing but timing can tell from what the hardware does: block
+/// CUDA arrays are kept row by row here, which only timing can distinguish from what the hardware does: block
 /// linear, tiles ("GOBs") of 64 bytes by 8 rows, in which 32 bytes are 16 bytes of two rows; tiles stand in
 /// blocks of up to 16 above each other, no higher than the image needs. (Tegra X1 Technical Reference Manual,
 /// "block linear", by the public tegra_swizzle; Linux drm_fourcc.h, NVIDIA_16BX2_BLOCK; minigbm tegra.c for
@@ -16,18 +16,18 @@ namespace lockstep::exec {
 /// slice deep). Images of one row and linear memory are as they are.
 class TexelLayout {
  public:
-  static constexpr std::uint64_t kTileBytes = 64, kTileRows = 8, kMostTiles = 16;
+  static constexpr std::uint64_t kTileBytes = 64, kTileRows = 8, kMaxTiles = 16;
 
   explicit TexelLayout(const Image& image) : image_(&image), tiled_(image.block_linear && image.height > 1) {
     if (!tiled_) return;
-    while (block_rows_ < kTileRows * kMostTiles && block_rows_ < image.height) block_rows_ *= 2;
+    while (block_rows_ < kTileRows * kMaxTiles && block_rows_ < image.height) block_rows_ *= 2;
     row_tiles_ = (image.row_pitch + kTileBytes - 1) / kTileBytes;
     slice_bytes_ = row_tiles_ * kTileBytes * ((image.height + block_rows_ - 1) / block_rows_) * block_rows_;
   }
 
   /// Bytes from one slice to the next.
   [[nodiscard]] std::uint64_t slice_bytes() const { return tiled_ ? slice_bytes_ : image_->slice_pitch; }
-  /// Of the texel `x` of row `y` of a slice.
+  /// The place of texel `x` in row `y` of a slice.
   [[nodiscard]] Address place(std::uint64_t x, std::uint64_t y, std::uint64_t slice) const {
     const std::uint64_t byte = x * image_->format.bytes();
     if (!tiled_) return image_->data + slice * image_->slice_pitch + y * image_->row_pitch + byte;

@@ -149,7 +149,7 @@ Warp::Stop Warp::run_split() {
   }
 }
 
-/// Reductions of CTAs that run at once tell no values: what looks like spinning may be none.
+/// While CTAs run concurrently, reductions return no values: a loop that seems to spin may not do so.
 Warp::Stop Warp::spun() const {
   if (state_.machine->accesses && state_.machine->accesses->reduces()) throw Dependent();
   return state_.now.spins > kSpinLimit ? Stop::kWaits : Stop::kSpun;
@@ -243,7 +243,7 @@ Warp::Stop Warp::step_control(const Operation& op, LaneMask active, bool& stop) 
   }
 }
 
-/// Of clusters and warpgroups.
+/// Executes operations of clusters and warpgroups.
 Warp::Stop Warp::step_groups(const Operation& op, LaneMask active, bool& stop) {
   switch (op.handler) {
     case Handler::kClusterArrive:

@@ -23,7 +23,7 @@
 
 namespace lockstep::exec {
 
-inline constexpr std::int64_t kTurn = 1 << 18;  // operations a warp runs at most before others do
+inline constexpr std::int64_t kTurn = 1 << 18;  // operations per warp runs at most before others do
 
 enum class Turn : std::uint8_t { kDone, kBlocked, kSpinning, kTurnOver, kSliced };
 
@@ -47,7 +47,7 @@ class Warp {
   void release_cluster();
   /// Groups of products that it has committed.
   [[nodiscard]] std::uint32_t committed() const { return groups_.committed(); }
-  /// All warps of its warpgroup have committed so many.
+  /// Whether all warps of its warpgroup have committed that many.
   void release_warpgroup(std::uint32_t groups);
   /// Where a blocked or spinning lane stands, for messages.
   struct Standing {
@@ -67,7 +67,7 @@ class Warp {
     kSliced
   };
 
-  /// `kChecked`: each operation is told to the launch's checks first. `kSlices`: for slice_ operations.
+  /// `kChecked`: each operation is reported to the launch's checks first. `kSlices`: for slice_ operations.
   template <bool kChecked, bool kSlices>
   Stop run_split();
   [[nodiscard]] Stop run_split_as_asked();

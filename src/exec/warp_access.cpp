@@ -13,8 +13,9 @@ namespace {
 
 /// What is added to the base, and which bits of the sum count.
 std::pair<std::uint64_t, std::uint64_t> reach_offset(const WarpState& warp, const MemoryForm& form) {
-  const bool narrow = form.reach != Reach::kGlobal && form.reach != Reach::kGeneric;
-  return {static_cast<std::uint64_t>(form.offset) + (form.reach == Reach::kFrame ? warp.frame_local : 0),
+  const bool narrow = form.state_space != StateSpace::kGlobal && form.state_space != StateSpace::kGeneric;
+  return {static_cast<std::uint64_t>(form.offset) +
+              (form.state_space == StateSpace::kFrame ? warp.frame_local : 0),
           narrow ? 0xffffffffu : ~std::uint64_t{0}};
 }
 
@@ -82,36 +83,37 @@ bool locate(WarpState& warp, const MemoryForm& form, LaneMask active, std::uint3
   return true;
 }
 
-std::byte* resolve_one(WarpState& warp, Reach reach, std::uint32_t l, std::uint32_t bytes, Address a) {
-  switch (reach) {
-    case Reach::kGlobal:
+std::byte* resolve_one(WarpState& warp, StateSpace state_space, std::uint32_t l, std::uint32_t bytes,
+                       Address a) {
+  switch (state_space) {
+    case StateSpace::kGlobal:
       return warp.machine->view.accessible(a, bytes) ? reinterpret_cast<std::byte*>(a) : nullptr;
-    case Reach::kShared: {
+    case StateSpace::kShared: {
       const Address rank = a >> kSharedRankShift;
       CtaState* const owner = rank == 0 ? warp.cta : warp.cta->peer(rank - 1);
       const Address offset = a & ((Address{1} << kSharedRankShift) - 1);
       return owner && offset + bytes <= owner->shared.size() ? owner->shared.data() + offset : nullptr;
     }
-    case Reach::kLocal:
-    case Reach::kFrame:
+    case StateSpace::kLocal:
+    case StateSpace::kFrame:
       return warp.local.find(l, a, bytes);
-    case Reach::kParameter:
+    case StateSpace::kParameter:
       return a + bytes <= warp.machine->parameters.size() ? warp.machine->parameters.data() + a : nullptr;
-    case Reach::kGeneric:
+    case StateSpace::kGeneric:
       break;
   }
-  if (in_shared_window(a)) return resolve_one(warp, Reach::kShared, l, bytes, a - kSharedWindow);
-  if (in_local_window(a)) return resolve_one(warp, Reach::kLocal, l, bytes, a - kLocalWindow);
-  if (in_param_window(a)) return resolve_one(warp, Reach::kParameter, l, bytes, a - kParamWindow);
-  return resolve_one(warp, Reach::kGlobal, l, bytes, a);
+  if (in_shared_window(a)) return resolve_one(warp, StateSpace::kShared, l, bytes, a - kSharedWindow);
+  if (in_local_window(a)) return resolve_one(warp, StateSpace::kLocal, l, bytes, a - kLocalWindow);
+  if (in_param_window(a)) return resolve_one(warp, StateSpace::kParameter, l, bytes, a - kParamWindow);
+  return resolve_one(warp, StateSpace::kGlobal, l, bytes, a);
 }
 
 std::byte* resolve_together(WarpState& warp, const MemoryForm& form, LaneMask active, std::uint32_t bytes,
                             const Addresses& a, const AddressSpan& span, Use use) {
   if ((span.bits & (std::bit_floor(bytes) - 1)) != 0) return nullptr;
   const Address any = a.lane[std::countr_zero(active)];
-  const bool generic = form.reach == Reach::kGeneric;
-  if (form.reach == Reach::kGlobal || generic) {
+  const bool generic = form.state_space == StateSpace::kGeneric;
+  if (form.state_space == StateSpace::kGlobal || generic) {
     const std::uint64_t page = (any - kArenaBase) >> DeviceMemory::kPageShift;
     if ((span.differ >> DeviceMemory::kPageShift) == 0 && warp.machine->view.page_mapped(page)) {
       if (warp.machine->accesses) note_global(warp, span, active, bytes, a, use);
@@ -119,7 +121,7 @@ std::byte* resolve_together(WarpState& warp, const MemoryForm& form, LaneMask ac
     }
   }
   const Address window = generic ? kSharedWindow : 0;
-  if ((form.reach == Reach::kShared || generic) &&
+  if ((form.state_space == StateSpace::kShared || generic) &&
       (((any ^ window) | span.differ) >> kSharedRankShift) == 0 &&
       span.highest - window + bytes <= warp.cta->shared.size())
     return warp.cta->shared.data() + (any - window);
@@ -145,7 +147,7 @@ bool resolve(WarpState& warp, const MemoryForm& form, LaneMask active, std::uint
     return span.neighbours;
   }
   for_lanes(active, [&](int l) {
-    out.lane[l] = resolve_one(warp, form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+    out.lane[l] = resolve_one(warp, form.state_space, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
     if (!out.lane[l]) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a.lane[l], {});
     if (warp.machine->accesses && reinterpret_cast<Address>(out.lane[l]) == a.lane[l])
       note_global(warp, AddressSpan{0, ~std::uint64_t{0}, 0, 0, false}, LaneMask{1} << l, bytes, a, use);
@@ -157,7 +159,7 @@ void watch_reads(WarpState& warp, const MemoryForm& form, LaneMask active, const
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
   for_lanes(active, [&](int l) {
     const std::byte* const at =
-        resolve_one(warp, form.reach, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
+        resolve_one(warp, form.state_space, static_cast<std::uint32_t>(l), bytes, a.lane[l]);
     if (at && reinterpret_cast<Address>(at) == a.lane[l]) warp.machine->watch.read(a.lane[l], bytes);
   });
 }

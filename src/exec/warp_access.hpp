@@ -35,8 +35,8 @@ void find_addresses(const WarpState& warp, const MemoryForm& form, Addresses& ou
                           Access& out);
 
 /// Where an access of one lane lands; nullptr where there is no such memory.
-[[nodiscard]] std::byte* resolve_one(WarpState& warp, Reach reach, std::uint32_t lane, std::uint32_t bytes,
-                                     Address address);
+[[nodiscard]] std::byte* resolve_one(WarpState& warp, StateSpace state_space, std::uint32_t lane,
+                                     std::uint32_t bytes, Address address);
 /// Where accesses of `bytes` bytes land. Faults where they are misaligned or there is no such memory. True:
 /// all lanes take part, and their accesses are neighbours.
 bool resolve(WarpState& warp, const MemoryForm& form, LaneMask active, std::uint32_t bytes,

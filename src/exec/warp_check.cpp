@@ -45,7 +45,7 @@ void check_mbarrier(WarpState& warp, const Operation& op, LaneMask active) {
   access.mask = active;
   access.bytes = kMbarrierBytes;
   access.strong = true;
-  check_lanes(warp, form.reach, a, access);
+  check_lanes(warp, form.state_space, a, access);
   if (kind == MbarrierForm::Kind::kInit || kind == MbarrierForm::Kind::kTest) return;
   for_lanes(access.mask, [&](int l) { check_signal(warp, access.lanes[static_cast<unsigned>(l)]); });
 }
@@ -62,7 +62,7 @@ void check_matrix_rows(WarpState& warp, const Operation& op, LaneMask active) {
   access.mask =
       active & (form.matrices == 4 ? kAllLanes : (LaneMask{1} << form.matrices * kRowsOfMatrix) - 1);
   access.bytes = kRowBytes;
-  check_lanes(warp, place.reach, a, access);
+  check_lanes(warp, place.state_space, a, access);
 }
 
 }  // namespace
@@ -106,19 +106,19 @@ void check_operation(WarpState& warp, const Operation& op, LaneMask active) {
   }
 }
 
-void check_signal(WarpState& warp, Reach reach, std::uint32_t lane, Address where) {
+void check_signal(WarpState& warp, StateSpace state_space, std::uint32_t lane, Address where) {
   WarpAccess access;
   access.mask = LaneMask{1} << lane;
   Addresses a;
   a.lane[lane] = where;
-  place_access(warp, reach, a, access);
+  place_access(warp, state_space, a, access);
   check_signal(warp, access.lanes[lane]);
 }
 
-void check_wait(WarpState& warp, Reach reach, LaneMask complete, const Addresses& where) {
+void check_wait(WarpState& warp, StateSpace state_space, LaneMask complete, const Addresses& where) {
   WarpAccess access;
   access.mask = complete;
-  place_access(warp, reach, where, access);
+  place_access(warp, state_space, where, access);
   for_lanes(access.mask, [&](int l) {
     const LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
     if (lane.space == Space::kShared && lane.owner == warp.cta->checked)
@@ -126,7 +126,7 @@ void check_wait(WarpState& warp, Reach reach, LaneMask complete, const Addresses
   });
 }
 
-void check_matrix_lines(WarpState& warp, const MatrixForm& form, Reach reach,
+void check_matrix_lines(WarpState& warp, const MatrixForm& form, StateSpace state_space,
                         const std::vector<Address>& lines) {
   for (std::size_t first = 0; first < lines.size(); first += kWarpSize) {
     const auto some = static_cast<unsigned>(std::min<std::size_t>(lines.size() - first, kWarpSize));
@@ -137,7 +137,7 @@ void check_matrix_lines(WarpState& warp, const MatrixForm& form, Reach reach,
     access.aligned = false;
     Addresses a;
     std::copy_n(lines.begin() + static_cast<std::ptrdiff_t>(first), some, a.lane);
-    check_lanes(warp, reach, a, access);
+    check_lanes(warp, state_space, a, access);
   }
   warp.machine->check->sync_lanes(*warp.cta->checked, warp.index, kAllLanes,
                                   warp.live);  // the lanes access as one

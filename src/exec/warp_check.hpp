@@ -1,4 +1,4 @@
-// What a warp tells the checks of its launch. Precondition of all: machine->check. Internal to src/exec.
+// What a warp reports to the checks of its launch. Precondition of all: machine->check. Internal to src/exec.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace lockstep::exec {
 void check_operation(WarpState& warp, const Operation& op, LaneMask active);
 
 /// The end of a copy of a lane that the mbarrier at `where` waits for.
-void check_signal(WarpState& warp, Reach reach, std::uint32_t lane, Address where);
+void check_signal(WarpState& warp, StateSpace state_space, std::uint32_t lane, Address where);
 /// A test of mbarriers, of which lanes `complete` found the phase complete.
-void check_wait(WarpState& warp, Reach reach, LaneMask complete, const Addresses& where);
+void check_wait(WarpState& warp, StateSpace state_space, LaneMask complete, const Addresses& where);
 /// wmma.load and wmma.store: line i of the matrix counts as an access of lane i % 32.
-void check_matrix_lines(WarpState& warp, const MatrixForm& form, Reach reach,
+void check_matrix_lines(WarpState& warp, const MatrixForm& form, StateSpace state_space,
                         const std::vector<Address>& lines);
 
 }  // namespace lockstep::exec

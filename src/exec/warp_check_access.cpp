@@ -8,43 +8,43 @@ namespace lockstep::exec {
 
 namespace {
 
-using Values = std::array<std::array<std::byte, WarpAccess::kMostBytes>, kLanes>;
+using Values = std::array<std::array<std::byte, WarpAccess::kMaxBytes>, kLanes>;
 
-static_assert(WarpAccess::kMostBytes >= kMostAccessBytes);
+static_assert(WarpAccess::kMaxBytes >= kMaxAccessBytes);
 constexpr Address kSharedOffset = (Address{1} << kSharedRankShift) - 1;
 
-Space space_of(Reach reach, Address a) {
-  switch (reach) {
-    case Reach::kGlobal:
+Space space_of(StateSpace state_space, Address a) {
+  switch (state_space) {
+    case StateSpace::kGlobal:
       return Space::kGlobal;
-    case Reach::kShared:
+    case StateSpace::kShared:
       return Space::kShared;
-    case Reach::kLocal:
-    case Reach::kFrame:
+    case StateSpace::kLocal:
+    case StateSpace::kFrame:
       return Space::kLocal;
-    case Reach::kParameter:
+    case StateSpace::kParameter:
       return Space::kParam;
-    case Reach::kGeneric:
+    case StateSpace::kGeneric:
       break;
   }
   return exec::space_of(a);
 }
 
 /// In its space, of a generic address.
-Address offset_of(Space space, Reach reach, Address a) {
-  if (reach != Reach::kGeneric || space == Space::kGlobal) return a;
+Address offset_of(Space space, StateSpace state_space, Address a) {
+  if (state_space != StateSpace::kGeneric || space == Space::kGlobal) return a;
   return a - (space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : kParamWindow);
 }
 
 }  // namespace
 
-void place_access(WarpState& warp, Reach reach, const Addresses& a, WarpAccess& access) {
+void place_access(WarpState& warp, StateSpace state_space, const Addresses& a, WarpAccess& access) {
   access.warp = warp.index;
   access.operation = warp.now.pc;
   for_lanes(access.mask, [&](int l) {
     LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
-    lane.space = space_of(reach, a.lane[l]);
-    lane.address = offset_of(lane.space, reach, a.lane[l]);
+    lane.space = space_of(state_space, a.lane[l]);
+    lane.address = offset_of(lane.space, state_space, a.lane[l]);
     if (lane.space == Space::kParam) access.mask &= ~(LaneMask{1} << l);
     if (lane.space == Space::kLocal) {
       const std::uint64_t end = lane.address + access.bytes;
@@ -61,13 +61,13 @@ void place_access(WarpState& warp, Reach reach, const Addresses& a, WarpAccess& 
   });
 }
 
-void check_lanes(WarpState& warp, Reach reach, const Addresses& a, WarpAccess& access) {
-  place_access(warp, reach, a, access);
+void check_lanes(WarpState& warp, StateSpace state_space, const Addresses& a, WarpAccess& access) {
+  place_access(warp, state_space, a, access);
   warp.machine->check->access(*warp.cta->checked, access);
 }
 
 void check_access(WarpState& warp, const MemoryForm& form, LaneMask active, AccessKind kind) {
-  if (form.reach == Reach::kParameter) return;
+  if (form.state_space == StateSpace::kParameter) return;
   Addresses a;
   find_addresses(warp, form, a);
   WarpAccess access;
@@ -75,7 +75,7 @@ void check_access(WarpState& warp, const MemoryForm& form, LaneMask active, Acce
   access.mask = active;
   access.bytes = std::uint32_t{form.bytes} * form.count;
   access.strong = warp.machine->check->traits(warp.now.pc).strong;
-  check_lanes(warp, form.reach, a, access);
+  check_lanes(warp, form.state_space, a, access);
 }
 
 void check_store(WarpState& warp, const Operation& op, LaneMask active) {
@@ -87,12 +87,12 @@ void check_store(WarpState& warp, const Operation& op, LaneMask active) {
   access.mask = active;
   access.bytes = std::uint32_t{form.bytes} * form.count;
   access.strong = warp.machine->check->traits(warp.now.pc).strong;
-  place_access(warp, form.reach, a, access);
+  place_access(warp, form.state_space, a, access);
   Values values;
   access.values = values.data();
   for_lanes(access.mask, [&](int l) {
     LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
-    lane.memory = resolve_one(warp, form.reach, static_cast<std::uint32_t>(l), access.bytes, a.lane[l]);
+    lane.memory = resolve_one(warp, form.state_space, static_cast<std::uint32_t>(l), access.bytes, a.lane[l]);
     for (unsigned i = 0; i < form.count; ++i) {
       const LaneSlots* const from = warp.at(warp.slots[op.operands + i]);
       std::byte* const to = values[static_cast<unsigned>(l)].data() + std::size_t{i} * form.bytes;
@@ -130,7 +130,7 @@ void check_multimem(WarpState& warp, const Operation& op, LaneMask active) {
       if (p < lane.count && lane.problem == MulticastWindows::Places::Problem::kNone)
         access.mask |= LaneMask{1} << l;
     });
-    check_lanes(warp, Reach::kGlobal, of_device, access);
+    check_lanes(warp, StateSpace::kGlobal, of_device, access);
   }
 }
 

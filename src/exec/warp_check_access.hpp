@@ -1,4 +1,4 @@
-// Accesses of a warp as the checks of its launch hear of them. Internal to src/exec.
+// Reports a warp's accesses to the checks of its launch. Internal to src/exec.
 #pragma once
 
 #include "exec/check/launch_check.hpp"
@@ -7,9 +7,9 @@
 namespace lockstep::exec {
 
 /// Fills in where the lanes of access.mask go; those of parameters are taken out of it.
-void place_access(WarpState& warp, Reach reach, const Addresses& addresses, WarpAccess& access);
-/// As above, and tells the checks of the access.
-void check_lanes(WarpState& warp, Reach reach, const Addresses& addresses, WarpAccess& access);
+void place_access(WarpState& warp, StateSpace state_space, const Addresses& addresses, WarpAccess& access);
+/// As above, and reports the access to the checks.
+void check_lanes(WarpState& warp, StateSpace state_space, const Addresses& addresses, WarpAccess& access);
 
 /// Before a load, an atomic operation, a store.
 void check_access(WarpState& warp, const MemoryForm& form, LaneMask active, AccessKind kind);

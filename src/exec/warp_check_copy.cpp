@@ -13,7 +13,7 @@ constexpr std::uint32_t kRowBytes = 16;
 
 /// One side of a copy: an address in a space.
 struct End {
-  Reach reach;
+  StateSpace state_space;
   Address address;
 };
 
@@ -31,9 +31,9 @@ void check_copy(WarpState& warp, std::uint32_t lane, const End& to, const End& f
   write.kind = reduces ? AccessKind::kAtomic : AccessKind::kWrite;
   Addresses a;
   a.lane[lane] = from.address;
-  if (reads != 0) check_lanes(warp, from.reach, a, read);
+  if (reads != 0) check_lanes(warp, from.state_space, a, read);
   a.lane[lane] = to.address;
-  check_lanes(warp, to.reach, a, write);
+  check_lanes(warp, to.state_space, a, write);
   const LaneAccess &target = write.lanes[lane], &source = read.lanes[lane];
   const auto legal = [](const LaneAccess& l, std::uint32_t count) {
     return l.space == Space::kGlobal ||
@@ -60,8 +60,9 @@ void check_copy_async(WarpState& warp, const Operation& op, LaneMask active) {
     const bool ignored = form.ignore.exists() && (warp.at(form.ignore)->lane[l] & 1) != 0;
     const std::uint32_t size =
         form.size.exists() ? static_cast<std::uint32_t>(warp.at(form.size)->lane[l]) : form.bytes;
-    check_copy(warp, static_cast<std::uint32_t>(l), {to_form.reach, to.lane[l]},
-               {from_form.reach, from.lane[l]}, form.bytes, ignored ? 0 : std::min(size, form.bytes), false);
+    check_copy(warp, static_cast<std::uint32_t>(l), {to_form.state_space, to.lane[l]},
+               {from_form.state_space, from.lane[l]}, form.bytes, ignored ? 0 : std::min(size, form.bytes),
+               false);
   });
 }
 
@@ -75,8 +76,9 @@ void check_copy_bulk(WarpState& warp, const Operation& op, LaneMask active) {
     const auto lane = static_cast<std::uint32_t>(l);
     const auto bytes = static_cast<std::uint32_t>(warp.at(form.size)->lane[l]);
     const auto check = [&](Address target, std::uint32_t done) {
-      check_copy(warp, lane, {memory[form.to].reach, target}, {memory[form.from].reach, from.lane[l] + done},
-                 kRowBytes, kRowBytes, form.reduction != nullptr);
+      check_copy(warp, lane, {memory[form.to].state_space, target},
+                 {memory[form.from].state_space, from.lane[l] + done}, kRowBytes, kRowBytes,
+                 form.reduction != nullptr);
     };
     each_target(warp, form.multicast, lane, to.lane[l], 0, [&](Address target, Address) {
       for (std::uint32_t done = 0; done < bytes; done += kRowBytes) {
@@ -94,13 +96,15 @@ void check_copy_bulk(WarpState& warp, const Operation& op, LaneMask active) {
 
 void check_tensor_unit(WarpState& warp, const TensorForm& form, std::uint32_t lane, Address unit,
                        std::uint32_t skip, Address element, std::uint32_t bytes) {
-  const Reach reach = warp.machine->kernel.memory()[form.shared].reach;
-  if (!form.store) check_copy(warp, lane, {reach, unit}, {Reach::kGlobal, element}, kRowBytes, 0, false);
+  const StateSpace state_space = warp.machine->kernel.memory()[form.shared].state_space;
+  if (!form.store)
+    check_copy(warp, lane, {state_space, unit}, {StateSpace::kGlobal, element}, kRowBytes, 0, false);
   if (bytes == 0) return;
   if (form.store)
-    check_copy(warp, lane, {Reach::kGlobal, element}, {reach, unit + skip}, bytes, bytes, form.reduces);
+    check_copy(warp, lane, {StateSpace::kGlobal, element}, {state_space, unit + skip}, bytes, bytes,
+               form.reduces);
   else
-    check_copy(warp, lane, {reach, unit + skip}, {Reach::kGlobal, element}, bytes, bytes, false);
+    check_copy(warp, lane, {state_space, unit + skip}, {StateSpace::kGlobal, element}, bytes, bytes, false);
 }
 
 void check_tensor_map(WarpState& warp, const Operation& op, LaneMask active) {
@@ -110,7 +114,7 @@ void check_tensor_map(WarpState& warp, const Operation& op, LaneMask active) {
   access.mask = active;
   Addresses a;
   find_addresses(warp, form, a);
-  place_access(warp, form.reach, a, access);
+  place_access(warp, form.state_space, a, access);
   for_lanes(access.mask, [&](int l) {
     const LaneAccess& lane = access.lanes[static_cast<unsigned>(l)];
     const bool shared = lane.space == Space::kShared;

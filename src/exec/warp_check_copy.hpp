@@ -1,4 +1,5 @@
-// Copies of a warp, asynchronous on hardware, as the checks of its launch hear of them. Internal to src/exec.
+// Reports a warp's copies, which are asynchronous on hardware, to the checks of its launch. Internal to
+// src/exec.
 #pragma once
 
 #include <cstdint>

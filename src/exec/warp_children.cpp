@@ -18,7 +18,7 @@ constexpr std::uint32_t kSuccess = 0, kInvalidValue = 1, kMemoryAllocation = 2, 
 constexpr std::uint64_t kTailStream = 3;  // cudaStreamTailLaunch
 constexpr std::uint64_t kFirstStream = 0x100;
 constexpr std::uint64_t kRuntimeVersion = 13000;
-constexpr std::uint64_t kBufferAlign = 256, kMostThreads = 1024;
+constexpr std::uint64_t kBufferAlign = 256, kMaxThreads = 1024;
 
 std::uint32_t note_error(WarpState& warp, std::uint32_t l, std::uint32_t error) {
   warp.machine->last_errors[{warp.cta->index, warp.index * kWarpSize + l}] = error;
@@ -43,7 +43,7 @@ Address parameter_buffer(WarpState& warp, const CallSite& site, std::uint32_t l)
   child.grid = dim3_argument(warp, arguments[1], l);
   child.block = dim3_argument(warp, arguments[2], l);
   child.dynamic_shared_bytes = static_cast<std::uint32_t>(argument(warp, arguments[3], l));
-  const bool sane = child.grid.count() > 0 && child.block.count() > 0 && child.block.count() <= kMostThreads;
+  const bool sane = child.grid.count() > 0 && child.block.count() > 0 && child.block.count() <= kMaxThreads;
   if (!kernel || !sane) {
     note_error(warp, l, kernel ? kInvalidConfiguration : kInvalidDeviceFunction);
     return 0;
@@ -114,7 +114,7 @@ Address device_text(WarpState& warp, const char* text) {
 
 /// Writes a result through a pointer that the kernel gave.
 void put_result(WarpState& warp, std::uint32_t l, Address to, std::uint64_t value, std::uint32_t bytes) {
-  std::byte* const where = resolve_one(warp, Reach::kGeneric, l, bytes, to);
+  std::byte* const where = resolve_one(warp, StateSpace::kGeneric, l, bytes, to);
   if (!where) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to, "a result of the device runtime");
   std::memcpy(where, &value, bytes);
   warp.machine->memory.wrote(to, bytes);

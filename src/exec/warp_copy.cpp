@@ -29,8 +29,8 @@ void copy_row(const CopyForm& form, std::byte* to, const std::byte* from) {
 /// One lane's bulk copy, from 16-byte line to 16-byte line.
 void copy_lines(WarpState& warp, const CopyForm& form, std::uint32_t l, Address to, Address from,
                 std::uint64_t bytes) {
-  const Reach to_reach = warp.machine->kernel.memory()[form.to].reach,
-              from_reach = warp.machine->kernel.memory()[form.from].reach;
+  const StateSpace to_state_space = warp.machine->kernel.memory()[form.to].state_space,
+                   from_reach = warp.machine->kernel.memory()[form.from].state_space;
   for (std::uint64_t done = 0; done < bytes; done += kRowBytes) {
     const std::byte* const source = resolve_one(warp, from_reach, l, kRowBytes, from + done);
     if (!source) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, from + done, {});
@@ -40,7 +40,7 @@ void copy_lines(WarpState& warp, const CopyForm& form, std::uint32_t l, Address 
         copy_row(form, reinterpret_cast<std::byte*>(places.at[i]), source);
       continue;
     }
-    std::byte* const target = resolve_one(warp, to_reach, l, kRowBytes, to + done);
+    std::byte* const target = resolve_one(warp, to_state_space, l, kRowBytes, to + done);
     if (!target) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, to + done, {});
     copy_row(form, target, source);
   }
@@ -92,18 +92,18 @@ void execute_copy_bulk(WarpState& warp, trace::BulkRuns& runs, const Operation& 
       warp.fault(FaultKind::kMisalignedAddress, self,
                  from.lane[l] & (kRowBytes - 1) ? from.lane[l] : to.lane[l],
                  "addresses and size must be multiples of 16");
-    std::uint32_t heard = 0;
-    const auto deliver = [&](Address target, Address tell) {
+    std::uint32_t signalled = 0;
+    const auto deliver = [&](Address target, Address mbarrier_at) {
       copy_lines(warp, form, l, target, from.lane[l], bytes);
       if (form.mbarrier == ~0u) return;
-      complete_bytes(warp, form.mbarrier, l, tell, static_cast<std::uint32_t>(bytes), &heard);
+      complete_bytes(warp, form.mbarrier, l, mbarrier_at, static_cast<std::uint32_t>(bytes), &signalled);
     };
     each_target(warp, form.multicast, l, to.lane[l], barrier.lane[l], deliver);
     if (!warp.record) return;
     runs.clear();
-    if (memory[form.from].reach == Reach::kGlobal) runs.add(from.lane[l], bytes);
-    if (memory[form.to].reach == Reach::kGlobal) runs.add(to.lane[l], bytes);
-    note_bulk(warp, runs, heard);
+    if (memory[form.from].state_space == StateSpace::kGlobal) runs.add(from.lane[l], bytes);
+    if (memory[form.to].state_space == StateSpace::kGlobal) runs.add(to.lane[l], bytes);
+    note_bulk(warp, runs, signalled);
   });
 }
 

@@ -7,7 +7,7 @@ namespace lockstep::exec {
 
 namespace {
 
-constexpr std::uint32_t kLeastFrameBytes =
+constexpr std::uint32_t kMinFrameBytes =
     16;  // what a call takes of the stack at least: endless recursion ends
 
 /// Bytes of a value that one slot holds.
@@ -98,12 +98,12 @@ void push_frame(WarpState& warp, const CallSite& site, std::uint32_t function, L
   Frame callee;
   callee.function = function;
   callee.base = caller.base + from.slots;
-  callee.local = caller.local + std::max(from.frame_bytes, kLeastFrameBytes);
+  callee.local = caller.local + std::max(from.frame_bytes, kMinFrameBytes);
   callee.return_pc = split.pc + 1;
   callee.parent = split.frame;
   callee.lanes = lanes;
   const std::uint64_t top = std::uint64_t{callee.local} + to.frame_bytes;
-  if (top > std::uint64_t{kernel.local_bytes()} + kLeastFrameBytes + warp.machine->options.stack_bytes)
+  if (top > std::uint64_t{kernel.local_bytes()} + kMinFrameBytes + warp.machine->options.stack_bytes)
     warp.fault(FaultKind::kStackOverflow, lanes, 0, "the stack is used up");
   const std::size_t rows = std::size_t{warp.first_row} + callee.base + to.slots;
   if (warp.file.size() < rows) {

@@ -24,7 +24,7 @@ class WarpGroups {
                           std::uint32_t least) const;
   /// Groups of products that the warp has committed.
   [[nodiscard]] std::uint32_t committed() const { return committed_; }
-  /// All warps of its warpgroup have committed so many.
+  /// Whether all warps of its warpgroup have committed that many.
   static void release_warpgroup(Divergence& paths, std::uint32_t groups);
 
   void add_to(Fingerprint& print) const {

@@ -52,13 +52,13 @@ std::byte* find_place(WarpState& warp, const Access& known, const MemoryForm& fo
   const Address first = known.addresses.lane[std::countr_zero(active)] + shift;
   const Address lowest = known.span.lowest + shift, last = known.span.highest + shift + form.bytes - 1;
   const std::uint64_t page = (lowest - kArenaBase) >> DeviceMemory::kPageShift;
-  const Address window = form.reach == Reach::kGeneric ? kSharedWindow : 0;
+  const Address window = form.state_space == StateSpace::kGeneric ? kSharedWindow : 0;
   std::byte* place = nullptr;
-  if (form.reach != Reach::kShared && (last - kArenaBase) >> DeviceMemory::kPageShift == page &&
+  if (form.state_space != StateSpace::kShared && (last - kArenaBase) >> DeviceMemory::kPageShift == page &&
       warp.machine->view.page_mapped(page)) {
     if (warp.machine->accesses && !note_known_global(warp, known, form, first, use)) return nullptr;
     place = reinterpret_cast<std::byte*>(first);
-  } else if (form.reach != Reach::kGlobal && lowest - window <= last - window &&
+  } else if (form.state_space != StateSpace::kGlobal && lowest - window <= last - window &&
              last - window < warp.cta->shared.size()) {
     place = warp.cta->shared.data() + (first - window);
   } else {

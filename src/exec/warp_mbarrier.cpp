@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kTurnsSuspended = 32;  // of a try_wait until it says that the phase is not complete
 
-/// The record of an arrival or a test (trace/opcode_table.cpp): mbarrier 0 is none.
+/// The record of an arrival or a test (trace/opcode_table.cpp): mbarrier 0 means none.
 void note_events(WarpState& warp, LaneMask active, std::uint32_t mbarrier, std::uint32_t events) {
   warp.note_line(active, mbarrier, events);
 }
@@ -57,7 +57,7 @@ void count_pending(WarpState& warp, const MbarrierForm& form, Slot result, LaneM
   });
 }
 
-/// The record of an arrival of each lane, which `where`, the first lane's mbarrier, hears of.
+/// The record of an arrival by each lane at `where`, the first lane's mbarrier.
 void note_arrivals(WarpState& warp, LaneMask active, const std::byte* where) {
   const auto events = static_cast<std::uint32_t>(std::popcount(active));
   MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_events(where);
@@ -74,16 +74,16 @@ void note_test(WarpState& warp, LaneMask active, const std::byte* where) {
 }  // namespace
 
 void complete_bytes(WarpState& warp, std::uint32_t mbarrier, std::uint32_t l, Address where,
-                    std::uint32_t bytes, std::uint32_t* heard) {
+                    std::uint32_t bytes, std::uint32_t* signalled) {
   std::byte* const object =
-      resolve_one(warp, warp.machine->kernel.memory()[mbarrier].reach, l, sizeof(std::uint64_t), where);
+      resolve_one(warp, warp.machine->kernel.memory()[mbarrier].state_space, l, sizeof(std::uint64_t), where);
   if (!object) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, where, "the mbarrier");
-  if (warp.record && heard)
+  if (warp.record && signalled)
     if (MbarrierEvents::Mbarrier* const own = warp.cta->mbarrier_events(object)) {
       ++own->events;
-      *heard = own->number;
+      *signalled = own->number;
     }
-  if (warp.machine->check) check_signal(warp, warp.machine->kernel.memory()[mbarrier].reach, l, where);
+  if (warp.machine->check) check_signal(warp, warp.machine->kernel.memory()[mbarrier].state_space, l, where);
   change_mbarrier(warp, object, [&](Mbarrier& b) { b.complete(bytes); });
 }
 
@@ -129,7 +129,7 @@ bool execute_mbarrier(WarpState& warp, const Operation& op, LaneMask active) {
   if (result.exists())
     for_lanes(active, [&](int l) { warp.at(result)->lane[l] = tests ? complete >> l & 1 : seen.lane[l]; });
   if (!tests) return false;
-  if (warp.machine->check && complete != 0) check_wait(warp, place.reach, complete, a);
+  if (warp.machine->check && complete != 0) check_wait(warp, place.state_space, complete, a);
   note_poll(warp, active, a, seen, false);
   if (warp.record) note_test(warp, active, complete != 0 ? where.lane[std::countr_zero(complete)] : nullptr);
   return false;

@@ -25,7 +25,7 @@ void load_parameter(WarpState& warp, const Operation& op, const MemoryForm& form
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;
   if ((at_byte & (std::bit_floor(bytes) - 1)) != 0)
     warp.fault(FaultKind::kMisalignedAddress, LaneMask{1} << lane, at_byte, {});
-  const std::byte* const from = resolve_one(warp, Reach::kParameter, lane, bytes, at_byte);
+  const std::byte* const from = resolve_one(warp, StateSpace::kParameter, lane, bytes, at_byte);
   if (!from) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << lane, at_byte, {});
   const Slot* slot = warp.slots + op.operands;
   for (unsigned i = 0; i < form.count; ++i, ++slot) {
@@ -80,7 +80,7 @@ void LoadStore::load(WarpState& warp, const Operation& op, LaneMask active) {
 }
 
 void LoadStore::load_anywhere(WarpState& warp, const Operation& op, const MemoryForm& form, LaneMask active) {
-  if (form.reach == Reach::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 &&
+  if (form.state_space == StateSpace::kParameter && !form.base.exists() && form.bytes <= 8 && active != 0 &&
       !warp.record)
     return load_parameter(warp, op, form, active);
   const std::uint32_t bytes = std::uint32_t{form.bytes} * form.count;

@@ -18,7 +18,7 @@ constexpr std::size_t kLongestText = 1 << 20;  // of one string that a kernel pr
 std::string text_at(WarpState& warp, std::uint32_t l, Address address) {
   std::string text;
   for (; text.size() < kLongestText; ++address) {
-    const std::byte* const from = resolve_one(warp, Reach::kGeneric, l, 1, address);
+    const std::byte* const from = resolve_one(warp, StateSpace::kGeneric, l, 1, address);
     if (!from) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, "a string of the kernel");
     if (*from == std::byte{0}) break;
     text += static_cast<char>(*from);
@@ -29,7 +29,7 @@ std::string text_at(WarpState& warp, std::uint32_t l, Address address) {
 std::uint64_t print(WarpState& warp, const CallSite& site, std::uint32_t l) {
   const Address buffer = argument(warp, site.arguments[1], l);
   const auto read = [&](std::uint32_t offset, std::uint32_t bytes) {
-    const std::byte* const from = resolve_one(warp, Reach::kGeneric, l, bytes, buffer + offset);
+    const std::byte* const from = resolve_one(warp, StateSpace::kGeneric, l, bytes, buffer + offset);
     if (!from)
       warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, buffer + offset, "an argument of vprintf");
     std::uint64_t bits = 0;
@@ -61,7 +61,7 @@ void free_memory(WarpState& warp, const CallSite& site, std::uint32_t l) {
 /// cudaGraphSetConditional
 void set_condition(WarpState& warp, const CallSite& site, std::uint32_t l) {
   const Address handle = argument(warp, site.arguments[0], l);  // of a word of device memory
-  std::byte* const word = resolve_one(warp, Reach::kGlobal, l, sizeof(std::uint32_t), handle);
+  std::byte* const word = resolve_one(warp, StateSpace::kGlobal, l, sizeof(std::uint32_t), handle);
   if (!word) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, handle, "a graph condition's handle");
   const auto value = static_cast<std::uint32_t>(argument(warp, site.arguments[1], l));
   std::memcpy(word, &value, sizeof value);

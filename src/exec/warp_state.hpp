@@ -40,7 +40,7 @@ struct Split {
   std::uint64_t poll[2] = {};
 };
 
-/// Of a call (warp_frame.hpp).
+/// The frame of a call (warp_frame.hpp).
 struct Frame {
   std::uint32_t function = 0, base = 0;  // base: row of the register file
   std::uint32_t local = 0;               // offset of its local memory
@@ -76,7 +76,7 @@ struct WarpState {
   [[nodiscard]] LaneSlots* at(Slot slot) const {
     return bases[static_cast<unsigned>(slot.home())] + slot.index();
   }
-  /// Of an operand that all lanes have alike.
+  /// The value of an operand that is the same in all lanes.
   [[nodiscard]] std::uint64_t uniform(Slot slot, LaneMask active) const {
     return at(slot)->lane[std::countr_zero(active)];
   }

@@ -39,7 +39,7 @@ LaneMask sync_groups(WarpState& warp, const Operation& op, LaneMask present) {
   return done;
 }
 
-/// The checks hear that these lanes have waited for each other.
+/// Reports to the checks that these lanes have waited for each other.
 void tell_checks(const WarpState& warp, LaneMask lanes) {
   if (warp.machine->check) warp.machine->check->sync_lanes(*warp.cta->checked, warp.index, lanes, warp.live);
 }
@@ -68,8 +68,8 @@ LaneMask sync_waiting(WarpState& warp, Divergence& paths, const Split& waiting, 
   return done;
 }
 
-/// Of the split that has just come to a barrier. It waits alone while others of the warp go on, but the warp
-/// of the timing model waits as a whole: only for the last one. For the others there is a record of no lane.
+/// Records the arrival of a split at a barrier. Here, splits wait separately; in the timing model, the whole
+/// warp waits, from the last split's arrival on. The earlier arrivals have records without active lanes.
 void note_arrival(WarpState& warp, Divergence& paths) {
   Split& arrived = paths.others().back();
   arrived.owes_record = true;

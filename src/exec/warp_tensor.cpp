@@ -54,7 +54,7 @@ class Rows {
       if (reads(d) < 0 || static_cast<std::uint64_t>(reads(d)) >= map_.dim[d]) return false;
     return true;
   }
-  /// Of element x.
+  /// The address of element x.
   [[nodiscard]] Address address(std::int64_t x) const {
     auto a = map_.address + static_cast<std::uint64_t>(x) * map_.element_bytes();
     for (unsigned d = 1; d < map_.rank; ++d) a += static_cast<std::uint64_t>(reads(d)) * map_.stride[d];
@@ -82,7 +82,7 @@ TensorMap tensor_map(WarpState& warp, const TensorForm& form, std::uint32_t l, A
   if (at_byte % kTensorMapAlign != 0)
     warp.fault(FaultKind::kMisalignedAddress, self, at_byte, "the tensor map");
   const std::byte* const object =
-      resolve_one(warp, warp.machine->kernel.memory()[form.map].reach, l, kTensorMapBytes, at_byte);
+      resolve_one(warp, warp.machine->kernel.memory()[form.map].state_space, l, kTensorMapBytes, at_byte);
   if (!object) warp.fault(FaultKind::kIllegalAddress, self, at_byte, "the tensor map");
   const auto map = TensorMap::unpack(object);
   if (!map) warp.fault(FaultKind::kIllegalInstruction, self, at_byte, "there is no tensor map here");
@@ -131,7 +131,7 @@ void note_row(trace::BulkRuns& runs, const TensorMap& map, Address row_address, 
            static_cast<std::uint64_t>((end - begin) * size));
 }
 
-/// Of one lane.
+/// The copy that one lane starts.
 struct TensorCopy {
   const TensorForm& form;
   const TensorMap& map;
@@ -139,13 +139,13 @@ struct TensorCopy {
   std::uint32_t lane;
 };
 
-/// To or from `shared`. Returns the bytes that an mbarrier hears of. `runs`: what is recorded of it.
+/// To or from `shared`. Returns the bytes that an mbarrier counts. `runs`: what is recorded of it.
 std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared, trace::BulkRuns& runs) {
   const auto& [form, map, place, l] = copy;
   const LaneMask self = LaneMask{1} << l;
   if (shared % kTileAlign != 0)
     warp.fault(FaultKind::kMisalignedAddress, self, shared, "the tile in shared memory");
-  const Reach reach = warp.machine->kernel.memory()[form.shared].reach;
+  const StateSpace state_space = warp.machine->kernel.memory()[form.shared].state_space;
   const AtomicFn fn = form.reduces ? form.function(map.type) : nullptr;
   if (form.reduces && !fn)
     warp.fault(FaultKind::kIllegalInstruction, self, 0, "no such reduction for the tensor's type");
@@ -157,7 +157,7 @@ std::uint32_t copy_tile(WarpState& warp, const TensorCopy& copy, Address shared,
       const Address offset =
           swizzled((shared & kOffset) + r * map.row_pitch() + u * kUnitBytes, map.swizzle_bits);
       const Address at_byte = (shared & ~kOffset) + offset;
-      std::byte* const unit = resolve_one(warp, reach, l, kUnitBytes, at_byte);
+      std::byte* const unit = resolve_one(warp, state_space, l, kUnitBytes, at_byte);
       if (!unit) warp.fault(FaultKind::kIllegalAddress, self, at_byte, "the tile in shared memory");
       const std::int64_t x = place.first[0] + u * per_unit;
       if (warp.machine->check) {
@@ -194,14 +194,14 @@ void execute_tensor_copy(WarpState& warp, trace::BulkRuns& runs, const Operation
     for (unsigned d = 0; d < form.offsets; ++d)
       place.offset[d + 1] =
           static_cast<std::uint16_t>(warp.at(warp.slots[op.operands + form.rank + d])->lane[l]);
-    std::uint32_t heard = 0;
-    const auto deliver = [&](Address to, Address tell) {
+    std::uint32_t signalled = 0;
+    const auto deliver = [&](Address to, Address mbarrier_at) {
       runs.clear();
       const std::uint32_t bytes = copy_tile(warp, {form, map, place, l}, to, runs);
-      if (form.mbarrier != ~0u) complete_bytes(warp, form.mbarrier, l, tell, bytes, &heard);
+      if (form.mbarrier != ~0u) complete_bytes(warp, form.mbarrier, l, mbarrier_at, bytes, &signalled);
     };
     each_target(warp, form.multicast, l, shared.lane[l], barrier.lane[l], deliver);
-    if (warp.record) note_bulk(warp, runs, heard);
+    if (warp.record) note_bulk(warp, runs, signalled);
   });
 }
 

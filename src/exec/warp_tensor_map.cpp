@@ -15,7 +15,7 @@ void execute_tensor_map(WarpState& warp, const Operation& op, LaneMask active) {
   find_addresses(warp, memory[form.object], objects);
   if (form.copies) find_addresses(warp, memory[form.from], from);
   const auto object_at = [&](std::uint32_t l, std::uint32_t place, Address a) {
-    std::byte* const object = resolve_one(warp, memory[place].reach, l, kTensorMapBytes, a);
+    std::byte* const object = resolve_one(warp, memory[place].state_space, l, kTensorMapBytes, a);
     if (!object) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, a, "the tensor map");
     return object;
   };

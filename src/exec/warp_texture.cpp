@@ -108,7 +108,7 @@ void fetch_texels(WarpState& warp, const TextureForm& form, const Operation& op,
                                [&](std::uint32_t l) { warp.at(results[c])->lane[l] = values[c].lane[l]; });
 }
 
-/// Of a lane's element, or 0 where it lies outside and the form lets that pass.
+/// The address of a lane's element, or 0 if it is out of bounds and the form ignores that.
 Address surface_address(WarpState& warp, const TextureForm& form, const Slot* sources, std::uint32_t l) {
   const std::uint64_t handle = warp.at(sources[0])->lane[l];
   const Image* const image =

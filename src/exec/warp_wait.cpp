@@ -42,7 +42,7 @@ std::optional<std::uint64_t> value_before(const SignalLog& log, Address address,
   return *value | std::uint64_t{*high} << 32;
 }
 
-/// Of the words of an access, the one that was signalled last, where nothing else has written it since; 0:
+/// The word of an access that was signalled last, if nothing else has written to it since; 0: there is
 /// none.
 Address last_signalled(const SignalLog& log, Address address, unsigned bytes) {
   Address last = 0;
@@ -70,7 +70,7 @@ bool names_all(const WarpState& warp, const Operation& op, LaneMask active) {
   return all;
 }
 
-/// A load of a device's memory without a record. False: it is none, and nothing is loaded.
+/// Loads from a device's memory without a record. False: the load is of another kind and is not executed.
 bool glance(WarpState& warp, const Operation& op, LaneMask active) {
   const MemoryForm& form = form_of(warp, op);
   if (!form.polls) return false;
@@ -80,9 +80,10 @@ bool glance(WarpState& warp, const Operation& op, LaneMask active) {
   Pointers from;
   bool possible = true;
   for_lanes(active, [&](int l) {
-    from.lane[l] = is_device_memory(warp.machine->memory, a.lane[l])
-                       ? resolve_one(warp, Reach::kGlobal, static_cast<std::uint32_t>(l), bytes, a.lane[l])
-                       : nullptr;
+    from.lane[l] =
+        is_device_memory(warp.machine->memory, a.lane[l])
+            ? resolve_one(warp, StateSpace::kGlobal, static_cast<std::uint32_t>(l), bytes, a.lane[l])
+            : nullptr;
     possible &= from.lane[l] != nullptr;
   });
   if (possible) load_far(warp, op, form, active, from);
@@ -107,8 +108,8 @@ bool try_out(WarpState& warp, const Operation& op, LaneMask active) {
   return true;
 }
 
-/// Of a loop's lanes that have loaded: which of them leave it, or come to its rare part, before they load
-/// again. No register changes.
+/// Which of a loop's lanes, having loaded, leave the loop or enter its rare part before they load
+/// again. Changes no register.
 LaneMask leaving(WarpState& warp, const SpinLoop& loop, LaneMask lanes) {
   std::vector<LaneSlots> kept;
   for (const Slot slot : loop.written) kept.push_back(*warp.at(slot));
@@ -224,11 +225,11 @@ void note_wait(WarpState& warp, const SpinLoop& loop, const Operation& op, LaneM
   LaneMask waited = 0;
   for_lanes(left, [&](int l) {
     words.lane[l] = last_signalled(log, a.lane[l], unsigned{form.bytes} * form.count);
-    if (words.lane[l] == 0) return;  // nobody has signalled it, or something else wrote
+    if (words.lane[l] == 0) return;  // it has not been signalled, or something else wrote to it
     waited |= LaneMask{1} << l;
     needed[l] = log.signals(words.lane[l]);
   });
-  std::array<LaneSlots, kMostAccessBytes> now;
+  std::array<LaneSlots, kMaxAccessBytes> now;
   for (unsigned i = 0; i < form.count; ++i)
     if (const Slot slot = warp.slots[op.operands + i]; slot.exists()) now[i] = *warp.at(slot);
   LaneMask leaves = waited;

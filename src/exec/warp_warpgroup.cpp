@@ -36,7 +36,7 @@ void read_matrix(WarpState& warp, const SharedMatrix& matrix, ptx::Type type, un
     for (unsigned unit = 0; unit * each < along; ++unit) {
       const Address at_byte =
           matrix.unit(matrix.across ? line : first + line, (matrix.across ? first / each : 0) + unit);
-      const std::byte* const bytes = resolve_one(warp, Reach::kShared, 0, kUnitBytes, at_byte);
+      const std::byte* const bytes = resolve_one(warp, StateSpace::kShared, 0, kUnitBytes, at_byte);
       if (!bytes) warp.fault(FaultKind::kIllegalAddress, kAllLanes, at_byte, "a matrix of the descriptor");
       for (unsigned i = 0; i < each; ++i) put(line, unit * each + i, element_of(bytes, i, bits));
     }

@@ -31,7 +31,7 @@ struct WmmaPlace {
     };
     return same(base.lane) && same(stride_bits);
   }
-  /// Of a piece of a register; 0 < pieces.
+  /// The size of a piece of a register; precondition: 0 < pieces.
   [[nodiscard]] unsigned piece_bytes() const {
     return static_cast<unsigned>(form.fragment.bits * form.fragment.per_register() / form.pieces) / 8;
   }
@@ -61,16 +61,17 @@ void copy_line(std::byte* to, const std::byte* from, unsigned bytes) {
 }
 
 /// Where the lines lie, once for all lanes. False: that is to be asked lane by lane.
-bool find_lines(WarpState& warp, const WmmaPlace& place, Reach reach, Pointers& lines) {
+bool find_lines(WarpState& warp, const WmmaPlace& place, StateSpace state_space, Pointers& lines) {
   const MatrixForm& form = place.form;
-  const bool shared = reach == Reach::kGlobal || reach == Reach::kShared || reach == Reach::kGeneric;
+  const bool shared = state_space == StateSpace::kGlobal || state_space == StateSpace::kShared ||
+                      state_space == StateSpace::kGeneric;
   if (!shared || form.lines > kLanes || !place.uniform()) return false;
   if (form.store && place.stride_bits[0] < 8 * form.line_bytes)
     return false;  // lines meet: the last one stays
   for (std::uint32_t line = 0; line < form.lines; ++line) {
     const Address address = place.of_line(line, 0);
-    if (reach == Reach::kGeneric && in_local_window(address)) return false;
-    lines.lane[line] = resolve_one(warp, reach, 0, form.line_bytes, address);
+    if (state_space == StateSpace::kGeneric && in_local_window(address)) return false;
+    lines.lane[line] = resolve_one(warp, state_space, 0, form.line_bytes, address);
     if (!lines.lane[line]) return false;
   }
   for (std::uint32_t line = 0; warp.machine->accesses && line < form.lines; ++line) {
@@ -100,7 +101,7 @@ void move_by_lines(WarpState& warp, const Operation& op, const WmmaPlace& place,
     copy_line(lines.lane[line], matrix + line * form.line_bytes, form.line_bytes);
 }
 
-void move_one_by_one(WarpState& warp, const Operation& op, const WmmaPlace& place, Reach reach) {
+void move_one_by_one(WarpState& warp, const Operation& op, const WmmaPlace& place, StateSpace state_space) {
   const MatrixForm& form = place.form;
   const unsigned bytes = place.piece_bytes();
   for (unsigned reg = 0; reg < static_cast<unsigned>(form.fragment.registers); ++reg) {
@@ -109,7 +110,7 @@ void move_one_by_one(WarpState& warp, const Operation& op, const WmmaPlace& plac
       std::uint64_t bits = form.store ? part->lane[l] : 0;
       for (unsigned i = 0; i < form.pieces; ++i) {
         const Address address = place.of(form.places[(reg * form.pieces + i) * kLanes + l], l);
-        std::byte* const where = resolve_one(warp, reach, l, bytes, address);
+        std::byte* const where = resolve_one(warp, state_space, l, bytes, address);
         if (!where) warp.fault(FaultKind::kIllegalAddress, LaneMask{1} << l, address, {});
         if (warp.machine->accesses && reinterpret_cast<Address>(where) == address)
           note_range(warp, address, bytes, form.store ? Use::kWrite : Use::kRead);
@@ -150,13 +151,13 @@ void execute_wmma_move(WarpState& warp, const Operation& op, LaneMask active) {
   if (warp.machine->check) {
     std::vector<Address> first(form.lines);
     for (std::uint32_t line = 0; line < form.lines; ++line) first[line] = place.of_line(line, 0);
-    check_matrix_lines(warp, form, memory.reach, first);
+    check_matrix_lines(warp, form, memory.state_space, first);
   }
   Pointers lines;
-  if (find_lines(warp, place, memory.reach, lines))
+  if (find_lines(warp, place, memory.state_space, lines))
     move_by_lines(warp, op, place, lines);
   else
-    move_one_by_one(warp, op, place, memory.reach);
+    move_one_by_one(warp, op, place, memory.state_space);
 }
 
 }  // namespace lockstep::exec

@@ -58,7 +58,7 @@ class LivelockDetector {
     rounds_ = 0;
   }
 
-  enum class Answer : std::uint8_t {
+  enum class Verdict : std::uint8_t {
     kUnknown,
     kBegun,   // watching begins here
     kStands,  // equals the state at the last kBegun: repeats for ever unless memory that was read changes
@@ -66,18 +66,19 @@ class LivelockDetector {
   };
   /// After a round. `instructions`: executed since the first one began. `print()`: of the state now.
   template <class Print>
-  [[nodiscard]] Answer round(std::uint64_t instructions, Print&& print) {
+  [[nodiscard]] Verdict round(std::uint64_t instructions, Print&& print) {
     ++rounds_;
     if (watching_) {
       const bool quiet = watch_.changes == changes_;
-      if (quiet && print() == kept_) return stop(), watch_.reads != reads_ ? Answer::kStands : Answer::kDead;
-      if (quiet && ++compared_ < kLongestPeriod) return Answer::kUnknown;
+      if (quiet && print() == kept_)
+        return stop(), watch_.reads != reads_ ? Verdict::kStands : Verdict::kDead;
+      if (quiet && ++compared_ < kLongestPeriod) return Verdict::kUnknown;
       stop();
     }
     if (!std::has_single_bit(rounds_) || (rounds_ < patience_ && instructions < long_))
-      return Answer::kUnknown;
+      return Verdict::kUnknown;
     begin(print());
-    return Answer::kBegun;
+    return Verdict::kBegun;
   }
 
  private:

@@ -94,9 +94,9 @@ void Controller::keep_state(Time now) {
   const CheckpointOptions& checkpoint = options_->checkpoint;
   std::uint64_t kernels = 0;
   for (const KernelLedger& ledger : ledgers_) kernels += ledger.closed();
-  const CheckpointOptions::Wish wish = checkpoint.wish(kernels);
-  if (wish == CheckpointOptions::Wish::kStop) return finish(now, Outcome::kInterrupted);
-  if (wish == CheckpointOptions::Wish::kNone || work_done() || !system_->at_rest()) return;
+  const CheckpointOptions::Decision decide = checkpoint.decide(kernels);
+  if (decide == CheckpointOptions::Decision::kStop) return finish(now, Outcome::kInterrupted);
+  if (decide == CheckpointOptions::Decision::kNone || work_done() || !system_->at_rest()) return;
   if (!std::ranges::all_of(ledgers_, &KernelLedger::all_closed)) return;
   if (checkpoint.keep(keeper_(), kernels)) finish(now, Outcome::kInterrupted);
 }

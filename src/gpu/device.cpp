@@ -95,7 +95,7 @@ void Device::empty_caches() {
 void Device::touch_l2(const mem::Touch& touch) {
   const std::uint32_t home = map_.home_slice(touch.line);
   const std::uint32_t near = map_.near_slice(touch.line, touch.half);
-  // Of a store of the home's own half the copy in the other half must hear, of another one nobody but the
+  // A store from the home's own half must reach the copy in the other half as well; any other store only the
   // home.
   const std::uint32_t other = !touch.store   ? near
                               : near == home ? map_.near_slice(touch.line, 1 - map_.half_of_slice(home))

@@ -72,7 +72,7 @@ class Device {
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
          const Builder& builder, bool skip)
       : Device(first, host, config, plan, builder, skip, nullptr, {}, {}) {}
-  /// Of several: whose memory is where, and how it is connected to the others.
+  /// One of several devices: where each device's memory is, and how this one is connected to the others.
   Device(sim::DomainId first, sim::DomainId host, const config::GpuConfig& config, const Plan& plan,
          const Builder& builder, bool skip, const mem::Apertures* apertures, core::PeerWiring wiring,
          const core::DirectoryLink& directory);
@@ -118,7 +118,7 @@ class Device {
   void learn(Address line);
   /// Likewise those of the copies.
   void collect_copies(stats::KernelCounters& total);
-  /// Of managed memory, so far. Precondition: gmmu().
+  /// The counters of managed memory so far. Precondition: gmmu().
   [[nodiscard]] uvm::RunCounters managed_counters();
   [[nodiscard]] bool quiescent() const;
   /// No warp is resident: its state may be kept, whatever else is under way.

@@ -37,7 +37,7 @@ class FeedSet final : public sim::TaskSource {
   /// Serial: the cut of the kernel in that slot of the device. Keeps what was odd in its trace.
   void close(std::uint16_t device, std::uint8_t slot);
 
-  /// Of the closed kernels.
+  /// Opcodes in the closed kernels that the opcode table lacks.
   [[nodiscard]] std::vector<std::pair<std::string, std::uint64_t>> unknown_opcodes() const;
   [[nodiscard]] const std::set<std::string>& remarks() const { return remarks_; }
 
@@ -48,10 +48,10 @@ class FeedSet final : public sim::TaskSource {
   };
   /// Those that have been added since the last call; they are no longer here.
   [[nodiscard]] Notes take_notes() { return {std::exchange(unknown_, {}), std::exchange(remarks_, {})}; }
-  /// Of another rank.
+  /// Adds the notes of another rank.
   void add_notes(const Notes& notes);
 
-  /// Of the closed kernels; the others are opened again.
+  /// Persists the closed kernels only; the others are opened again.
   template <class A>
   void persist(A& a) {
     a(unknown_, remarks_);

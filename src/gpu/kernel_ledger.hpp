@@ -16,7 +16,7 @@ class KernelLedger {
  public:
   using Finished = core::Dispatcher::Finished;
 
-  /// `profiles`: takes the profile of each kernel; null: there are none.
+  /// `profiles`: receives the profile of each kernel; may be null.
   explicit KernelLedger(Device& device, ProfileBook* profiles = nullptr);
 
   /// The cut of the next kernel that is complete and not closed; kNever.
@@ -31,7 +31,7 @@ class KernelLedger {
 
   /// Fetches what running kernels have counted.
   void collect_active();
-  /// Of the running kernel in a slot, as fetched.
+  /// The counters of the running kernel in a slot, as last fetched.
   [[nodiscard]] const stats::KernelCounters& so_far(std::uint8_t slot) const { return of_slot_[slot]; }
   /// Before close(): counters of kernels that were closed earlier, by slots that take_due() has not given
   /// back.

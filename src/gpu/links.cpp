@@ -81,7 +81,7 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
                                       khz,
                                       clock_khz(way.to),
                                       {std::uint64_t{kind.request_credit_bytes} * edge.count,
-                                       std::uint64_t{kind.answer_credit_bytes} * edge.count}});
+                                       std::uint64_t{kind.reply_credit_bytes} * edge.count}});
   }
   return found;
 }
@@ -94,7 +94,7 @@ std::vector<std::uint32_t> Links::wire_to(std::uint32_t node) const {
   return found;
 }
 
-/// Of the node's wires.
+/// The framing of each of the node's wires.
 std::vector<link::Framing> Links::framing(std::uint32_t node) const {
   std::vector<link::Framing> found;
   for (const Way& way : ways_) {

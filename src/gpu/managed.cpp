@@ -27,13 +27,13 @@ std::uint64_t number(std::string_view text, std::string_view option, std::string
 /// Bytes of ".5" of a unit; it must be a whole number of them.
 std::uint64_t part_of_unit(std::string_view decimals, const SizeUnit& unit, std::string_view option,
                            std::string_view whole) {
-  constexpr std::size_t kMostDecimals = 6;  // so that the product fits
+  constexpr std::size_t kMaxDecimals = 6;  // so that the product fits
   std::uint64_t divisor = 1, scaled = 0;
-  if (decimals.size() <= kMostDecimals) {
+  if (decimals.size() <= kMaxDecimals) {
     for (std::size_t i = 0; i < decimals.size(); ++i) divisor *= 10;
     scaled = number(decimals, option, whole, "decimals") << unit.shift;
   }
-  if (decimals.size() > kMostDecimals || scaled % divisor != 0)
+  if (decimals.size() > kMaxDecimals || scaled % divisor != 0)
     throw UserError(fmt::format("{}: '{}' is not a whole number of bytes", option, whole));
   return scaled / divisor;
 }

@@ -65,7 +65,7 @@ void check_memory_is_managed(const trace::TraceSet& trace, const ManagedOptions&
 /// the device. Throws UserError.
 [[nodiscard]] std::uint64_t managed_frames(const uvm::AddressSpace& space, const ManagedOptions& options,
                                            std::uint64_t capacity);
-/// Of each device of a system.
+/// The page frames of each device of a system.
 [[nodiscard]] std::vector<std::uint64_t> managed_frames(const uvm::AddressSpace& space,
                                                         const ManagedOptions& options,
                                                         const config::SystemConfig& system);

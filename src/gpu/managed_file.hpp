@@ -12,7 +12,7 @@ namespace lockstep::gpu {
 
 /// One allocation a line: address (0x hexadecimal, or decimal), white space, bytes (decimal, or hexadecimal
 /// with 0x), and whatever follows is a comment; empty lines and lines that begin with # are skipped. Throws
-/// InputError naming the line: a number that is none, size 0, an end beyond 2^49, or no allocation at all.
+/// InputError naming the line: a malformed number, size 0, an end beyond 2^49, or no allocation at all.
 [[nodiscard]] std::vector<std::pair<Address, std::uint64_t>> read_managed_file(trace::TextStream stream);
 [[nodiscard]] std::vector<std::pair<Address, std::uint64_t>> read_managed_file(const std::string& path);
 

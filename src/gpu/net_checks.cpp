@@ -8,7 +8,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40, kMostInstructions = std::uint64_t{1} << 50;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 40, kMaxInstructions = std::uint64_t{1} << 50;
 
 }  // namespace
 
@@ -50,10 +50,10 @@ net::AgentNews NetChecks::task(const trace::Command& c) const {
   if (t.peer >= system_->devices.size())
     throw UserError(fmt::format("the host of device {} names process {}; expected one of the {} devices'",
                                 c.device, t.peer, system_->devices.size()));
-  if (t.bytes > kMostBytes || t.instructions > kMostInstructions)
+  if (t.bytes > kMaxBytes || t.instructions > kMaxInstructions)
     throw UserError(fmt::format(
         "the host of device {} has a task of {} bytes and {} instructions; expected at most {} and {}",
-        c.device, t.bytes, t.instructions, kMostBytes, kMostInstructions));
+        c.device, t.bytes, t.instructions, kMaxBytes, kMaxInstructions));
   net::AgentNews news{net::AgentNews::Kind::kTask, c.device, 0, 0, 0, 0, {}};
   news.task = t;
   return news;
@@ -102,7 +102,7 @@ void NetChecks::check_operation(const trace::Command& c) const {
   };
   if (system_->served_by(config::NetDesignTraits::Server::kProcesses))
     fail(fmt::format(
-        "something by a queue of its kernels, which nobody serves in [node] design = {}; expected a "
+        "something by a queue of its kernels, but no agent serves queues in [node] design = {}; expected a "
         "program whose hosts communicate, or another design",
         config::traits(system_->network.node.design).name));
   if (o.queue >= devices_[c.device].queues)
@@ -113,7 +113,7 @@ void NetChecks::check_operation(const trace::Command& c) const {
   if (o.target >= system_->devices.size())
     fail(fmt::format("memory of device {}; expected one of the {} devices", o.target,
                      system_->devices.size()));
-  if (o.bytes > kMostBytes) fail(fmt::format("{} bytes at once; expected at most {}", o.bytes, kMostBytes));
+  if (o.bytes > kMaxBytes) fail(fmt::format("{} bytes at once; expected at most {}", o.bytes, kMaxBytes));
   if (o.kind == Kind::kPut && o.signal % 8 != 0)
     fail(fmt::format("a signal at {:#x}; expected a multiple of 8", o.signal));
   if (o.kind == Kind::kAtomic && ((o.bytes != 4 && o.bytes != 8) || (o.remote | o.local) % o.bytes != 0))

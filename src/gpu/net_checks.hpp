@@ -16,12 +16,12 @@ class NetChecks {
   explicit NetChecks(const config::SystemConfig& system)
       : system_(&system), devices_(system.devices.size()) {}
 
-  /// What the agents hear of the command. Throws UserError: a system without NICs, memory that is missing or
-  /// too small for the device's command processor, a queue or an operation that does not fit what came
+  /// What the agents receive for the command. Throws UserError: a system without NICs, memory that is missing
+  /// or too small for the device's command processor, a queue or an operation that does not fit what came
   /// before.
   [[nodiscard]] net::AgentNews news(const trace::Command& command);
-  /// What the host hears of a task. Throws UserError: a design whose hosts have none, another process that is
-  /// not there.
+  /// What the host receives for a task. Throws UserError: a design whose hosts have none, another process
+  /// that is not there.
   [[nodiscard]] net::AgentNews task(const trace::Command& command) const;
   /// Throws UserError where the design has no GPU.
   void check_kernel(const trace::KernelHeader& header) const;

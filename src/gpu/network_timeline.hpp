@@ -41,9 +41,9 @@ struct NetworkTimeline {
   std::vector<Row> rows;                                     // by node
 };
 
-/// Of each device its operations, in as many rows as are under way at a time, each as a slice for each stage
-/// of the statistics that took any time; of each NIC the operations from the doorbell to the completion; of
-/// each agent what it was busy with. The same for any order of the agents' ends.
+/// For each device its operations, in as many rows as are in flight at a time, with one slice for each stage
+/// of the statistics that took any time; for each NIC the operations from the doorbell to the completion; for
+/// each agent what it was busy with. Does not depend on the order of the agents' ends.
 [[nodiscard]] NetworkTimeline network_timeline(const config::SystemConfig& system,
                                                const std::deque<AgentLog>& agents);
 

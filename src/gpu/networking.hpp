@@ -32,7 +32,7 @@ class Networking {
 
   /// For the host's program.
   [[nodiscard]] const net::NewsPost& news() const { return *post_; }
-  /// The ends of tasks of hosts' processes, and how far ahead they may be; null where there are none.
+  /// The ends of tasks of hosts' processes, and how far ahead they may be; null if there are no tasks.
   [[nodiscard]] const net::TaskNetwork* task_ends() const { return task_ends_.get(); }
   [[nodiscard]] Time task_span() const;
   /// The address ranges of the doorbells.

@@ -56,7 +56,7 @@ stats::NetworkReport::Thread thread_report(const net::ThreadCounters& c, const C
   return thread;
 }
 
-/// Of a service thread.
+/// The report on a service thread.
 template <class Program>
 stats::NetworkReport::Thread program_report(const Program& program, const CoreEnergy& energy,
                                             std::uint64_t run_ps) {

@@ -4,7 +4,7 @@
 namespace lockstep::gpu {
 namespace {
 
-/// Of all lines that it touches.
+/// Places all lines that the queue touches.
 void place_queue(const trace::Command& c, const config::SystemConfig& system, mem::Apertures& apertures) {
   const Address first = line_of(c.address);
   const std::uint64_t bytes = line_of(c.address + c.bytes + kLineBytes - 1) - first;

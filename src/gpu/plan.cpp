@@ -34,22 +34,22 @@ void check_selection(const trace::TraceSet& trace, const IdRanges& ranges) {
   }
 }
 
-/// What the command asks of managed memory; nothing for other commands and for kManage.
-std::optional<uvm::Order> managed_order(const trace::Command& c) {
-  using Kind = uvm::Order::Kind;
-  const auto order = [&](Kind kind) {
-    return uvm::Order{kind, static_cast<uvm::Advice>(c.advice), c.host, 0, c.address, c.bytes};
+/// The command to managed memory that a command of the trace stands for; none for other commands and kManage.
+std::optional<uvm::ManagedCommand> managed_command(const trace::Command& c) {
+  using Kind = uvm::ManagedCommand::Kind;
+  const auto managed = [&](Kind kind) {
+    return uvm::ManagedCommand{kind, static_cast<uvm::Advice>(c.advice), c.host, 0, c.address, c.bytes};
   };
   switch (c.kind) {
     case trace::Command::Kind::kAdvise:
-      return order(Kind::kAdvise);
+      return managed(Kind::kAdvise);
     case trace::Command::Kind::kPrefetch:
     case trace::Command::Kind::kStreamPrefetch:
-      return order(Kind::kPrefetch);
+      return managed(Kind::kPrefetch);
     case trace::Command::Kind::kHostAccess:
-      return order(c.write ? Kind::kHostWrite : Kind::kHostRead);
+      return managed(c.write ? Kind::kHostWrite : Kind::kHostRead);
     case trace::Command::Kind::kRelease:
-      return order(Kind::kRelease);
+      return managed(Kind::kRelease);
     default:
       return std::nullopt;
   }
@@ -104,10 +104,10 @@ host::HostCommand::Kind host_kind(trace::Command::Kind kind) {
     case From::kHostTask:
       break;
   }
-  return To::kOrder;
+  return To::kManagedCommand;
 }
 
-/// A setting that managed memory of several devices does not know; null where there is none.
+/// A setting that managed memory of several devices does not support; null if there is none.
 const char* not_shared(const uvm::Parameters& p) {
   if (p.fault_mode != uvm::FaultMode::kDriver) return "uvm.fault_mode = per_cycle";
   if (p.early_reuse) return "uvm.early_reuse = true";
@@ -117,10 +117,10 @@ const char* not_shared(const uvm::Parameters& p) {
   return p.synchronise_copies ? "uvm.synchronise_copies = true" : nullptr;
 }
 
-host::HostCommand order_command(const uvm::Order& order) {
+host::HostCommand to_host_command(const uvm::ManagedCommand& managed) {
   host::HostCommand command;
-  command.kind = host::HostCommand::Kind::kOrder;
-  command.order = order;
+  command.kind = host::HostCommand::Kind::kManagedCommand;
+  command.managed = managed;
   return command;
 }
 
@@ -133,7 +133,7 @@ host::HostCommand call_command(const trace::Command& c, const config::LaunchGrou
   return command;
 }
 
-uvm::Order access_order(const trace::Command& c, uvm::Order::Kind kind) {
+uvm::ManagedCommand access_command(const trace::Command& c, uvm::ManagedCommand::Kind kind) {
   return {kind, uvm::Advice::kNone, false, 0, c.address, c.bytes};
 }
 
@@ -160,7 +160,7 @@ Planner::Planner(const config::SystemConfig& system, IdRanges selection, const P
 void Planner::check_device(const trace::Command& c) const {
   if (c.device >= system_->devices.size())
     throw UserError(fmt::format(
-        "the trace has work of device {}, and {} has {}; expected a system of so many "
+        "the trace has work of device {}, and {} has {}; expected a system with at least that many "
         "devices (-c SYSTEM) or --gpus {}",
         c.device, system_->name,
         system_->devices.size() == 1 ? "one device" : fmt::format("{} devices", system_->devices.size()),
@@ -218,9 +218,9 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
     if (memory_.millionths > 0) enlarge_memory(c, out);
     return false;
   }
-  if (const auto order = managed_order(c)) {
-    if (uvm::pages_in(*managed_, order->address, order->bytes).empty()) return false;
-    add_order(c, *order, out);
+  if (const auto managed = managed_command(c)) {
+    if (uvm::pages_in(*managed_, managed->address, managed->bytes).empty()) return false;
+    add_managed(c, *managed, out);
     return false;
   }
   if (c.kind == Kind::kDeviceAccess || (is_copy(c.kind) && moves_pages_)) add_device_access(c, out);
@@ -239,7 +239,7 @@ bool Planner::add(const trace::Command& c, const trace::KernelHeader* header,
   }
   // cudaDeviceSynchronize; waits for a stream, an event or a copy move nothing in UVMSmart either.
   if (c.kind == Kind::kWait && system_->devices[0].uvm.synchronise_copies && plan_->manages)
-    out.push_back(order_command({uvm::Order::Kind::kSynchronise}));
+    out.push_back(to_host_command({uvm::ManagedCommand::Kind::kSynchronise}));
   return true;
 }
 
@@ -287,51 +287,52 @@ std::uint32_t Planner::dense(std::uint16_t device, std::uint64_t stream) {
 }
 
 /// To each device that it concerns.
-void Planner::add_order(const trace::Command& c, const uvm::Order& order,
-                        std::vector<host::HostCommand>& out) {
-  const bool to_device = order.kind == uvm::Order::Kind::kPrefetch && !order.host;
+void Planner::add_managed(const trace::Command& c, const uvm::ManagedCommand& managed,
+                          std::vector<host::HostCommand>& out) {
+  const bool to_device = managed.kind == uvm::ManagedCommand::Kind::kPrefetch && !managed.host;
   bool further = false;
   for (std::uint16_t d = 0; d < system_->devices.size(); ++d) {
     if (to_device && d != c.place) continue;
-    host::HostCommand& command = out.emplace_back(order_command(order));
+    host::HostCommand& command = out.emplace_back(to_host_command(managed));
     command.device = d;
-    command.order.further = std::exchange(further, true);
-    if (order.kind == uvm::Order::Kind::kAdvise && !order.host && d != c.place) name_other(c.place, command);
+    command.managed.further = std::exchange(further, true);
+    if (managed.kind == uvm::ManagedCommand::Kind::kAdvise && !managed.host && d != c.place)
+      name_other(c.place, command);
     if (c.kind == trace::Command::Kind::kStreamPrefetch) put_in_stream(c, command);
   }
 }
 
-/// Advice that names another device than the one that hears of it. A preferred location that it cannot reach
-/// is none for it.
+/// Advice that names a device other than the one that receives it. A preferred location that this device
+/// cannot reach does not count for it.
 void Planner::name_other(std::uint16_t place, host::HostCommand& command) const {
-  command.order.other = true;
-  command.order.place = place;
+  command.managed.other = true;
+  command.managed.place = place;
   const bool reached = routes_[command.device][place] != config::SystemConfig::kNoEdge;
-  if (command.order.advice == uvm::Advice::kSetPreferredLocation && !reached)
-    command.order.advice = uvm::Advice::kUnsetPreferredLocation;
+  if (command.managed.advice == uvm::Advice::kSetPreferredLocation && !reached)
+    command.managed.advice = uvm::Advice::kUnsetPreferredLocation;
 }
 
-void Planner::put_in_stream(const trace::Command& command, host::HostCommand& order) {
-  order.kind = host::HostCommand::Kind::kStreamOrder;
-  order.stream = dense(command.device, command.stream);
+void Planner::put_in_stream(const trace::Command& command, host::HostCommand& managed) {
+  managed.kind = host::HostCommand::Kind::kStreamManagedCommand;
+  managed.stream = dense(command.device, command.stream);
 }
 
 /// The share of what is allocated now.
 void Planner::enlarge_memory(const trace::Command& c, std::vector<host::HostCommand>& out) {
   manage(allocated_, c);
   for (std::uint16_t d = 0; d < system_->devices.size(); ++d) {
-    host::HostCommand& notice = out.emplace_back(order_command({uvm::Order::Kind::kMemory}));
+    host::HostCommand& notice = out.emplace_back(to_host_command({uvm::ManagedCommand::Kind::kMemory}));
     notice.kind = host::HostCommand::Kind::kNotice;
-    notice.order.bytes = share_of(allocated_, memory_);
+    notice.managed.bytes = share_of(allocated_, memory_);
     notice.device = d;
   }
 }
 
 /// In its stream, or, as a copy in blocking mode, when all before it is complete.
 void Planner::add_host_access(const trace::Command& copy, std::vector<host::HostCommand>& out) {
-  using Kind = uvm::Order::Kind;
-  host::HostCommand command =
-      order_command(access_order(copy, is_copy_to_device(copy.kind) ? Kind::kHostWrite : Kind::kHostRead));
+  using Kind = uvm::ManagedCommand::Kind;
+  host::HostCommand command = to_host_command(
+      access_command(copy, is_copy_to_device(copy.kind) ? Kind::kHostWrite : Kind::kHostRead));
   if (copy.kind == trace::Command::Kind::kCopyToDevice || copy.kind == trace::Command::Kind::kCopyToHost) {
     out.emplace_back().kind = host::HostCommand::Kind::kWait;
   } else {
@@ -345,8 +346,8 @@ void Planner::add_device_access(const trace::Command& c, std::vector<host::HostC
   using Kind = trace::Command::Kind;
   if (managed_->empty() || uvm::pages_in(*managed_, c.address, c.bytes).empty()) return;
   const bool write = c.kind == Kind::kDeviceAccess ? c.write : is_copy_to_device(c.kind);
-  host::HostCommand command =
-      order_command(access_order(c, write ? uvm::Order::Kind::kDeviceWrite : uvm::Order::Kind::kDeviceRead));
+  host::HostCommand command = to_host_command(access_command(
+      c, write ? uvm::ManagedCommand::Kind::kDeviceWrite : uvm::ManagedCommand::Kind::kDeviceRead));
   command.device = c.device;
   if (c.kind != Kind::kCopyToDevice && c.kind != Kind::kCopyToHost) put_in_stream(c, command);
   out.push_back(command);

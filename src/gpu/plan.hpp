@@ -70,13 +70,14 @@ class Planner {
   void check_multicast(const trace::Command& c) const;
   void check_device(const trace::Command& command) const;
   void check_sharing();
-  void add_order(const trace::Command& command, const uvm::Order& order, std::vector<host::HostCommand>& out);
+  void add_managed(const trace::Command& command, const uvm::ManagedCommand& managed,
+                   std::vector<host::HostCommand>& out);
   void name_other(std::uint16_t place, host::HostCommand& command) const;
   [[nodiscard]] std::uint32_t dense(std::uint16_t device, std::uint64_t stream);
   [[nodiscard]] bool add_network(const trace::Command& command, std::vector<host::HostCommand>& out);
   void add_peer_copy(const trace::Command& command, std::vector<host::HostCommand>& out);
   void enlarge_memory(const trace::Command& command, std::vector<host::HostCommand>& out);
-  void put_in_stream(const trace::Command& command, host::HostCommand& order);
+  void put_in_stream(const trace::Command& command, host::HostCommand& managed);
   void add_device_access(const trace::Command& command, std::vector<host::HostCommand>& out);
 
   const config::SystemConfig* system_;

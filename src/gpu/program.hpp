@@ -56,7 +56,7 @@ class Program {
   [[nodiscard]] virtual bool asks_clocks(std::uint32_t kernel) const = 0;
 };
 
-/// A program whose news may be heard again from the beginning; its questions are answered once.
+/// A program whose news can be replayed from the beginning; its questions are answered once.
 class ProgramLog {
  public:
   explicit ProgramLog(Program& program) : program_(&program) {}

@@ -68,7 +68,7 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
   std::vector<stats::LinkResult>& links = report.system->links;
   mine(dump);
   for (stats::LinkResult& link : links)
-    mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.answer_stall_ps);
+    mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.reply_stall_ps);
   const std::vector<std::string> all = ranks_->gather(mine.bytes());
   for (std::size_t r = 1; r < all.size(); ++r) {
     Archive theirs{std::string_view(all[r])};
@@ -82,7 +82,7 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
       link.bytes += bytes;
       link.data_bytes += data_bytes;
       link.request_stall_ps += requests;
-      link.answer_stall_ps += answers;
+      link.reply_stall_ps += answers;
     }
   }
 }

@@ -1,4 +1,4 @@
-// What the first rank's report must hear from the others.
+// What the first rank's report needs from the others.
 #pragma once
 
 #include <cstdint>

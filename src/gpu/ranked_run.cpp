@@ -28,10 +28,10 @@ void RankedRun::join_distances() {
   Archive mine;
   mine(own.all, own.calm);
   const std::vector<std::string> letters(group_->size(), mine.bytes());
-  const ranks::Heard heard = group_->exchange({ranks::Topic::kDistances}, letters);
+  const ranks::Gathered gathered = group_->exchange({ranks::Topic::kDistances}, letters);
   for (unsigned r = 0; r < group_->size(); ++r) {
     if (r == group_->rank()) continue;
-    Archive theirs(heard.letters[r]);
+    Archive theirs(gathered.letters[r]);
     sim::Cut::Distances distances;
     theirs(distances.all, distances.calm);
     cut_.join(distances);
@@ -41,16 +41,16 @@ void RankedRun::join_distances() {
 Time RankedRun::meet(Time now, std::vector<Time>& next) {
   ++meetings_;
   ranks::Notice notice;
-  notice.time = cut_.promise(now, next, system_->earliest_copy_end(now));
+  notice.time = cut_.earliest_arrival(now, next, system_->earliest_copy_end(now));
   const std::vector<std::string> parcels = cut_.hand_over();
   const bool sends = std::ranges::any_of(parcels, [](const std::string& p) { return !p.empty(); });
   if (!sends && system_->quiescent()) notice.flags |= ranks::Flag::kQuiet;
   if (asked_ && asked_()) notice.flags |= ranks::Flag::kStop;
-  const ranks::Heard heard = group_->exchange(notice, parcels);
-  for (const std::string& letter : heard.letters) cut_.take_in(letter, now, next);
+  const ranks::Gathered gathered = group_->exchange(notice, parcels);
+  for (const std::string& letter : gathered.letters) cut_.take_in(letter, now, next);
   Time until = kNever;
   quiescent_ = true;
-  for (const ranks::Notice& n : heard.notices) {
+  for (const ranks::Notice& n : gathered.notices) {
     until = std::min(until, n.time);
     quiescent_ = quiescent_ && (n.flags & ranks::Flag::kQuiet) != 0;
     stop_ = stop_ || (n.flags & ranks::Flag::kStop) != 0;
@@ -79,10 +79,10 @@ std::vector<stats::HostReport::Rank> gather_hosts(ranks::Group& group, stats::Ho
 
 void check_same(ranks::Group& group, const std::string& what) {
   const std::vector<std::string> letters(group.size(), what);
-  const ranks::Heard heard = group.exchange({ranks::Topic::kHello}, letters);
+  const ranks::Gathered gathered = group.exchange({ranks::Topic::kHello}, letters);
   for (unsigned r = 0; r < group.size(); ++r) {
-    if (r == group.rank() || heard.letters[r] == what) continue;
-    std::istringstream mine(what), theirs(heard.letters[r]);
+    if (r == group.rank() || gathered.letters[r] == what) continue;
+    std::istringstream mine(what), theirs(gathered.letters[r]);
     std::string own, other;
     while (std::getline(mine, own) && std::getline(theirs, other) && own == other) continue;
     throw UserError(fmt::format("ranks {} and {} do not simulate the same: \"{}\" and \"{}\"",

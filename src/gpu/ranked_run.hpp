@@ -17,9 +17,10 @@
 
 namespace lockstep::gpu {
 
-/// All ranks have the whole list of commands and the host, whose state is the same in each of them: it hears
-/// of every CTA and copy, wherever they were. Ranks meet at the same simulated times, and whatever is decided
-/// for all (that all is done, that the run is to end) is decided there, or at cuts, which all have alike.
+/// All ranks have the whole list of commands and the host, whose state is the same in each of them: it is
+/// notified of every CTA and copy, on whichever rank. Ranks synchronise at the same simulated times; global
+/// decisions (that all is done, that the run is to end) are made there, or at cuts, which are the same for
+/// all.
 class RankedRun final : public sim::Border {
  public:
   /// After the system is made. `interrupted`: this rank is asked to end the run; may be null.

@@ -22,8 +22,8 @@ struct RunState {
 
 /// Precondition: System::at_rest(), between windows, and all kernels that have ended are closed.
 [[nodiscard]] std::string keep(const RunState& run);
-/// Of a run that is made and has not begun, from the same configuration, trace and options. Throws
-/// ArchiveError where the bytes do not fit; the run is of no use then.
+/// Restores the state of a run that has been set up from the same configuration, trace and options and has
+/// not begun. Throws ArchiveError if the bytes do not fit; the run is unusable then.
 void restore(std::string_view state, const RunState& run);
 
 }  // namespace lockstep::gpu

@@ -16,9 +16,9 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr double kReach = 4;              // sizes of the L2 that warm-ups go back; assumed
-constexpr std::size_t kLeastWarmUps = 2;  // launches; assumed: programs that swap buffers
-constexpr double kLargestError = 0.1;     // that is aimed at within a kernel; assumed
+constexpr double kReach = 4;            // sizes of the L2 that warm-ups go back; assumed
+constexpr std::size_t kMinWarmUps = 2;  // launches; assumed: programs that swap buffers
+constexpr double kLargestError = 0.1;   // that is aimed at within a kernel; assumed
 
 constexpr std::size_t kL2Sectors =
     1 + (offsetof(stats::KernelCounters, mem) + offsetof(stats::PartitionCounters, l2) +
@@ -107,7 +107,7 @@ std::optional<sampling::CtaSampler> SampledRun::cta_sampler(std::uint32_t launch
   const core::LaunchPlan& plan = device_->dispatcher().plan(kernel_of_[launch]);
   const config::GpuConfig& config = device_->config();
   const std::uint64_t wave = std::uint64_t{plan.occupancy.ctas_per_sm} * config.gpu.sms;
-  if (plan.ctas < sampling::CtaSampler::kLeastWaves * wave) return std::nullopt;
+  if (plan.ctas < sampling::CtaSampler::kMinWaves * wave) return std::nullopt;
   // Kernels together may take half of the run's variance: shares * errors squared add up to error^2 / 2. A
   // kernel alone may take all.
   const double share = launches_->share(launch);
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> SampledRun::take_warm_ups(std::uint32_t launch) {
   std::vector<std::uint32_t> chosen;
   double bytes = 0, size = 0;
   const double most = options_.warm_up * launches_->size(launch);
-  while (!passed_over_.empty() && (size < most || chosen.size() < kLeastWarmUps)) {
+  while (!passed_over_.empty() && (size < most || chosen.size() < kMinWarmUps)) {
     const std::uint32_t next = passed_over_.back();
     passed_over_.pop_back();
     chosen.push_back(next);

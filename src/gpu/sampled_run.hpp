@@ -18,7 +18,7 @@
 
 namespace lockstep::gpu {
 
-/// Of one device without managed memory. A launch that is not timed holds its stream as long as its group's
+/// For one device without managed memory. A launch that is not timed holds its stream as long as its group's
 /// prediction says and leaves no trace in the machine. Before a launch is timed, the latest launches that
 /// were not, and have not yet been, are passed over the L2's tags: of Options::warm_up times its
 /// instructions, at least two, going back until they have asked the L2 for four times its size. Likewise

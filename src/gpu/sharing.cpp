@@ -52,8 +52,8 @@ Sharing::Sharing(sim::Engine& engine, const config::SystemConfig& system,
   }
   requests_ = std::make_unique<core::DirectoryRequests>("directory request", parts,
                                                         std::vector<sim::DomainId>{id_}, up);
-  orders_ = std::make_unique<core::DirectoryOrders>("directory order", std::vector<sim::DomainId>{id_}, parts,
-                                                    sim::ClockRatio(own_khz, base_khz).floor(down));
+  orders_ = std::make_unique<core::DirectoryCommands>("directory order", std::vector<sim::DomainId>{id_},
+                                                      parts, sim::ClockRatio(own_khz, base_khz).floor(down));
   directory_ = std::make_unique<host::DirectoryDomain>(*requests_, *orders_, std::move(ways),
                                                        reach_of(system), longest_span);
 }

@@ -14,7 +14,7 @@
 
 namespace lockstep::gpu {
 
-/// Of several devices with managed memory.
+/// Managed memory shared by several devices.
 class Sharing {
  public:
   /// Claims an id. `numberings`: of the devices.
@@ -41,7 +41,7 @@ class Sharing {
   std::uint64_t base_khz_;
   sim::DomainId id_;
   std::unique_ptr<core::DirectoryRequests> requests_;
-  std::unique_ptr<core::DirectoryOrders> orders_;
+  std::unique_ptr<core::DirectoryCommands> orders_;
   std::unique_ptr<host::DirectoryDomain> directory_;
 };
 

@@ -169,7 +169,7 @@ Plan plan_for(const Input& input, const RunOptions& options, config::SystemConfi
 }
 
 void check_keepable(const Input& input, const RunOptions& options) {
-  if (!options.checkpoint.wish && options.checkpoint.resume.empty()) return;
+  if (!options.checkpoint.decide && options.checkpoint.resume.empty()) return;
   if (input.program || options.sample)
     throw std::logic_error("the state of a program, or of a run by samples, cannot be kept");
 }
@@ -188,7 +188,7 @@ void check_ranks(const Input& input, const RunOptions& options, const Plan& plan
   if (options.sample) refused = "--sample";
   if (options.profile) refused = "--profile";
   if (options.work_log) refused = "--work-log";
-  if (options.checkpoint.wish || !options.checkpoint.resume.empty()) refused = "--checkpoint and --resume";
+  if (options.checkpoint.decide || !options.checkpoint.resume.empty()) refused = "--checkpoint and --resume";
   if (refused)
     throw UserError(
         fmt::format("several processes (mpirun) cannot simulate this together: {}; expected one "
@@ -237,7 +237,7 @@ std::optional<RunResult> try_run(const Input& input, const RunOptions& options, 
     controller.set_ranks(*ranks);
   }
   const RunState state{&engine, &system, &feeds, &controller};
-  if (options.checkpoint.wish) controller.set_keeper([&state] { return keep(state); });
+  if (options.checkpoint.decide) controller.set_keeper([&state] { return keep(state); });
   if (!options.checkpoint.resume.empty()) restore(options.checkpoint.resume, state);
   engine.run(controller);
   if (plan.needs_gmmu) return std::nullopt;

@@ -37,13 +37,13 @@ struct Progress {
 /// States of a run between kernels, for another process to go on from. They are taken where no warp is
 /// resident, and change nothing.
 struct CheckpointOptions {
-  enum class Wish : std::uint8_t {
+  enum class Decision : std::uint8_t {
     kNone,
     kKeep,  // keep() as soon as the state can be taken
     kStop   // the run ends here, as if it was interrupted
   };
   /// Serial, between windows. `kernels`: complete ones. Null: no states are taken.
-  std::function<Wish(std::uint64_t kernels)> wish;
+  std::function<Decision(std::uint64_t kernels)> decide;
   /// Serial. True: the run ends here, as if it was interrupted.
   std::function<bool(std::string_view state, std::uint64_t kernels)> keep;
   /// To go on from; of the same configuration, trace and options but those of the host. Empty: the run
@@ -66,8 +66,8 @@ struct RunOptions {
   std::optional<sampling::Options> sample;                       // time only some launches and CTAs
   bool timeline = false;                                         // keep what RunResult::timeline needs
   bool profile = false;                                          // count what each instruction does
-  Cycle interval = 0;                                            // time series every so many cycles; 0 = none
-  CheckpointOptions checkpoint;                                  // of a trace; not with `sample`
+  Cycle interval = 0;                   // cycles between samples of the time series; 0 = none
+  CheckpointOptions checkpoint;         // of a trace; not with `sample`
   ranks::Group* group = nullptr;        // this process is one of several that simulate the system; not owned
   std::vector<std::uint32_t> rank_map;  // with it: by node, its rank (gpu/rank_map.hpp)
   sim::WorkLog* work_log = nullptr;     // to be filled; needs threads = 1

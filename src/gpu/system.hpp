@@ -47,13 +47,13 @@ class System {
     return clocks_[device].to_time.floor(cycle);
   }
 
-  // Of one that several ranks simulate.
+  // For a system that several ranks simulate.
   [[nodiscard]] bool is_here(std::uint16_t device) const { return map_.is_here(device); }
   /// By domain.
   [[nodiscard]] std::vector<sim::Rank> places() const;
   /// Networks that carry the ends of copies.
   [[nodiscard]] std::vector<const sim::NetworkBase*> copy_ends();
-  /// Between windows: no copy ends before this time, as far as the host, which every rank has, can tell.
+  /// Between windows: no copy ends before this time, as far as the host, which every rank has, can know.
   [[nodiscard]] Time earliest_copy_end(Time now);
 
   // Between windows.
@@ -109,7 +109,7 @@ class System {
   host::Host host_;
   std::vector<sim::DomainClock> clocks_;          // by device
   std::vector<std::unique_ptr<Device>> devices_;  // by number
-  // Of several devices.
+  // With several devices only.
   mem::Apertures apertures_;
   std::uint64_t placed_ = ~std::uint64_t{0};  // changes() of the last that was placed
   std::unique_ptr<Links> links_;

@@ -59,7 +59,7 @@ Style style_of(Kind kind) {
   }
 }
 
-/// Of one device.
+/// The kernels of one device.
 void put_kernels(TimelineWriter& out, const stats::RunReport& report, std::uint16_t device) {
   std::map<std::uint64_t, std::uint64_t> rows;
   for (const stats::KernelResult& kernel : report.kernels)
@@ -81,7 +81,7 @@ void put_kernels(TimelineWriter& out, const stats::RunReport& report, std::uint1
   }
 }
 
-/// Of one device.
+/// The copies of one device.
 void put_copies(TimelineWriter& out, const stats::RunReport& report, std::uint16_t device) {
   const auto row_of = [](const stats::CopyResult& copy) {
     if (copy.kind == "peer_to_peer") return kBetween;
@@ -103,7 +103,7 @@ void put_copies(TimelineWriter& out, const stats::RunReport& report, std::uint16
   }
 }
 
-/// Of one device.
+/// The events of one device's managed memory.
 void put_managed(TimelineWriter& out, const std::vector<TimelineEvent>& events, std::uint16_t device) {
   out.row(kFaults, "far faults");
   out.row(kDriver, "driver");

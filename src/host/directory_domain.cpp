@@ -8,10 +8,10 @@
 
 namespace lockstep::host {
 
-DirectoryDomain::DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryOrders& orders,
+DirectoryDomain::DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryCommands& commands,
                                  std::vector<DirectoryWay> ways, std::vector<std::uint32_t> reach, Cycle span)
     : requests_(&requests),
-      orders_(&orders),
+      commands_(&commands),
       ways_(std::move(ways)),
       inbox_(span),
       directory_(std::move(reach)) {}
@@ -24,7 +24,7 @@ Cycle DirectoryDomain::advance(Cycle from, Cycle to) {
     });
     for (const uvm::Directory::Output& output : directory_.output()) {
       const DirectoryWay& way = ways_[output.device * 2u + (output.port ? 1 : 0)];
-      orders_->send(0, way.destination, way.to_receiver.ceil(now + way.latency), output.order);
+      commands_->send(0, way.destination, way.to_receiver.ceil(now + way.latency), output.command);
     }
     directory_.clear_output();
   }

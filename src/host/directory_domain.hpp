@@ -11,7 +11,7 @@
 
 namespace lockstep::host {
 
-/// Where an order goes, in the network of orders.
+/// Where a command goes, in the network of directory commands.
 struct DirectoryWay {
   std::uint32_t destination = 0;
   Cycle latency = 1;  // in the directory's cycles
@@ -19,12 +19,12 @@ struct DirectoryWay {
 };
 
 /// Domain in the core clock of device 0. What devices say takes host.data_latency_ps to it, and what it
-/// orders host.command_latency_ps: as the host's commands and their completion.
+/// commands host.command_latency_ps: as the host's commands and their completion.
 class DirectoryDomain final : public sim::Domain {
  public:
   /// GMMUs are the sources 0, 2, 4 ... of `requests`, peer ports 1, 3, 5 ...; `ways` likewise. `reach`: see
   /// uvm::Directory. `span`: cycles that a request may be ahead.
-  DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryOrders& orders,
+  DirectoryDomain(const core::DirectoryRequests& requests, core::DirectoryCommands& commands,
                   std::vector<DirectoryWay> ways, std::vector<std::uint32_t> reach, Cycle span);
 
   [[nodiscard]] Cycle advance(Cycle from, Cycle to) override;
@@ -34,12 +34,12 @@ class DirectoryDomain final : public sim::Domain {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(requests_), a.given(orders_), a.given(ways_), inbox_, directory_);
+    a.members(*this, a.given(requests_), a.given(commands_), a.given(ways_), inbox_, directory_);
   }
 
  private:
   const core::DirectoryRequests* requests_;
-  core::DirectoryOrders* orders_;
+  core::DirectoryCommands* commands_;
   std::vector<DirectoryWay> ways_;
   sim::Inbox<uvm::DirectoryRequest> inbox_;
   uvm::Directory directory_;

@@ -57,7 +57,7 @@ void Host::receive(Device& device, Time now) {
   using Kind = core::Dispatcher::Completion::Kind;
   device.dispatcher->receive(device.cycle(now));
   for (const core::Dispatcher::Completion& c : device.dispatcher->completions()) {
-    const Time end = c.kind == Kind::kOrder ? now : device.clock.to_time.ceil(c.end);
+    const Time end = c.kind == Kind::kManagedCommand ? now : device.clock.to_time.ceil(c.end);
     if (c.kind == Kind::kCopy) copied_.push_back({c.command, c.start, c.end});
     c.kind == Kind::kKernel ? queue_.kernel_done(c.command, end, now) : queue_.copy_done(c.command, end, now);
     changed_ = true;
@@ -99,10 +99,10 @@ void Host::start_copy(Time now, std::uint32_t index) {
     return agents_->send(now, news);
   }
   const Device& device = devices_[command.device];
-  if (is_order(command)) {
-    uvm::Order order = command.order;
-    order.index = index;
-    return device.dispatcher->send_order(device.cycle(now), order);
+  if (is_managed_command(command)) {
+    uvm::ManagedCommand managed = command.managed;
+    managed.index = index;
+    return device.dispatcher->send_managed(device.cycle(now), managed);
   }
   device.dispatcher->send_copy(device.cycle(now), {index, is_copy_to_device(command), command.address,
                                                    command.bytes, path_of(command.kind), command.source});

@@ -65,9 +65,10 @@ class Host final : public sim::Domain {
   [[nodiscard]] const HostQueue& queue() const { return queue_; }
   [[nodiscard]] const HostCommand& command(std::uint32_t index) const { return queue_.command(index); }
   [[nodiscard]] const std::vector<Copied>& copied() const { return copied_; }
-  /// Of all tasks that are complete.
+  /// The latest end of the completed tasks.
   [[nodiscard]] Time last_task_end() const { return last_task_end_; }
-  /// Of a complete kernel with LaunchPlan::log_clocks, on whichever device it ran; once.
+  /// Hands over, once, the clocks of a complete kernel with LaunchPlan::log_clocks, on whichever device it
+  /// ran.
   [[nodiscard]] std::unique_ptr<core::ClockLog> take_clocks(std::uint32_t kernel);
   [[nodiscard]] core::Dispatcher& dispatcher(std::uint16_t device) { return *devices_[device].dispatcher; }
   /// Something has become complete, and what waits for it has not begun.

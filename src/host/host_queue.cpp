@@ -60,7 +60,7 @@ bool HostQueue::take() {
     host_time_ = std::max(host_time_, e.moment.heard);
   } else if (c.kind == Kind::kCall) {
     take_call(c);
-  } else if (c.kind == Kind::kOrder) {
+  } else if (c.kind == Kind::kManagedCommand) {
     if (is_busy()) return false;
     gated_ = true;
     ++copies_out_;
@@ -223,7 +223,7 @@ void HostQueue::copy_done(std::uint32_t command, Time end, Time now) {
   now_ = std::max(now_, now);
   const Kind kind = commands_[command].kind;
   copies_left_ -= is_copy(kind) ? 1 : 0;
-  if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kOrder) {
+  if (kind == Kind::kCopyToDevice || kind == Kind::kCopyToHost || kind == Kind::kManagedCommand) {
     --copies_out_;
     gate_ = now;
     latest_.join({end, now});

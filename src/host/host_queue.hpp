@@ -13,7 +13,7 @@
 #include "sim/clock.hpp"
 #include "trace/follow.hpp"
 #include "util/types.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::host {
 
@@ -24,14 +24,14 @@ struct HostCommand {
     kCopyToHost,
     kKernel,
     kWait,
-    kOrder,  // to managed memory
+    kManagedCommand,  // to managed memory
     kStreamCopyToDevice,
     kStreamCopyToHost,
     kEventRecord,
     kStreamWait,
     kEventWait,
-    kStreamOrder,  // to managed memory, in `stream`
-    kNotice,       // to managed memory: nothing waits for it
+    kStreamManagedCommand,  // to managed memory, in `stream`
+    kNotice,                // to managed memory: nothing waits for it
     kFill,
     kDeviceCopy,
     kPeerCopy,
@@ -39,44 +39,45 @@ struct HostCommand {
     kCall,     // a host thread is busy, and makes the calls that follow
     kTask,     // of the process of `device`, in `stream`
   } kind = Kind::kKernel;
-  std::uint32_t stream = 0;   // dense number of the stream; not of plain copies, orders and the host's waits
-  std::uint32_t kernel = 0;   // kernels: index into the launch plans
-  Address address = 0;        // copies, fills
-  std::uint64_t bytes = 0;    // copies, fills
-  std::uint32_t event = 0;    // the event's record, counted from 0
-  uvm::Order order = {};      // kOrder, kStreamOrder, kNotice; index is not used
-  std::uint16_t device = 0;   // which carries it out; not of the host's waits
-  Address source = 0;         // kPeerCopy: what is read; the device's own
-  net::AgentNews news = {};   // kNetwork, kTask
-  std::uint32_t thread = 0;   // kCall
-  std::uint32_t busy_ns = 0;  // kCall: how long; kTask, kKernel: see HostQueue
-  bool graph_node = false;    // kernels: as in trace::Command
+  std::uint32_t stream =
+      0;  // dense number of the stream; not of plain copies, managed commands and the host's waits
+  std::uint32_t kernel = 0;          // kernels: index into the launch plans
+  Address address = 0;               // copies, fills
+  std::uint64_t bytes = 0;           // copies, fills
+  std::uint32_t event = 0;           // the event's record, counted from 0
+  uvm::ManagedCommand managed = {};  // kManagedCommand, kStreamManagedCommand, kNotice; index is not used
+  std::uint16_t device = 0;          // which carries it out; not of the host's waits
+  Address source = 0;                // kPeerCopy: what is read; the device's own
+  net::AgentNews news = {};          // kNetwork, kTask
+  std::uint32_t thread = 0;          // kCall
+  std::uint32_t busy_ns = 0;         // kCall: how long; kTask, kKernel: see HostQueue
+  bool graph_node = false;           // kernels: as in trace::Command
 };
-[[nodiscard]] inline bool is_order(const HostCommand& c) {
+[[nodiscard]] inline bool is_managed_command(const HostCommand& c) {
   using Kind = HostCommand::Kind;
-  return c.kind == Kind::kOrder || c.kind == Kind::kStreamOrder || c.kind == Kind::kNotice;
+  return c.kind == Kind::kManagedCommand || c.kind == Kind::kStreamManagedCommand || c.kind == Kind::kNotice;
 }
 [[nodiscard]] inline bool is_copy_to_device(const HostCommand& c) {
   return c.kind == HostCommand::Kind::kCopyToDevice || c.kind == HostCommand::Kind::kStreamCopyToDevice;
 }
 
-/// The host takes its commands one after another. Each of its threads has a time: that until which its calls
-/// so far keep it busy, and never less than the end of the host's last wait, of whichever thread. A thread
-/// that has not called begins where thread 0 is. Only kCall takes time; where there is none, the host's calls
-/// take none:
-/// - a kernel, a stream copy, a fill, a copy within the device, a stream order, an event's record or a
-/// stream's wait goes to the end of its stream and starts when the thread's time has come and
+/// The host takes its commands one after another. Each of its threads has a time: when its calls so far are
+/// finished, and at least the end of the host's last wait, on whichever thread. A thread that has not called
+/// begins at the time of thread 0. Only kCall takes time; without such commands, the host's calls cost
+/// nothing:
+/// - a kernel, a stream copy, a fill, a copy within the device, a stream's managed command, an event's record
+/// or a stream's wait goes to the end of its stream and starts when the thread's time has come and
 ///   the stream's command before it is complete; a record is complete at once, a stream's wait when its
 ///   event is;
 /// - so does a task; one behind a kernel starts busy_ns after that's end, as the process has waited for the
 ///   kernel, and a kernel behind a task busy_ns after that's end, as the process launches it then;
 /// - a plain copy in blocking mode is taken when everything before it is complete;
 /// - a plain copy in overlapped mode is taken at once: it runs beside all kernels before it, started or not;
-/// - an order to managed memory is taken at once, beside all kernels before it;
+/// - a command to managed memory is taken at once, without waiting for earlier kernels;
 /// - both, and a plain copy, not before the thread's time;
 /// - a notice to managed memory, and what is for the agents of the network, is taken like an event's record,
 ///   and complete with that;
-/// - any other command is taken only when every plain copy and every order before it is complete;
+/// - any other command is taken only when every earlier plain copy and managed command is complete;
 /// - at a wait nothing more is taken until everything before it, or the event, is complete.
 ///
 /// The list may grow during the run (append, close). Nothing depends on when it does, as long as it never
@@ -117,7 +118,7 @@ class HostQueue {
     return call < held_until_ ? call : held_until_;
   }
 
-  /// Takes what may be taken now; calls copy(index) for each copy and order to start.
+  /// Takes what may be taken now; calls copy(index) for each copy and managed command to start.
   template <class Copy>
   void proceed(Copy&& copy) {
     held_until_ = kNever;
@@ -137,7 +138,7 @@ class HostQueue {
   void kernel_done(std::uint32_t command, Time end, Time now);
   void copy_done(std::uint32_t command, Time end, Time now);
 
-  /// When all before the event's record was complete; nothing where that is heard after the host's time.
+  /// When everything before the event's record was complete; empty if the host learns that after its time.
   [[nodiscard]] std::optional<Time> event_time(std::uint32_t event) const;
   /// When the host's last wait ended: no call is made before it any more.
   [[nodiscard]] Time host_time() const { return host_time_; }
@@ -149,7 +150,7 @@ class HostQueue {
     return !open_ && next_ == commands_.size() && copies_out_ == 0 && out_ == 0;
   }
   [[nodiscard]] std::uint32_t taken() const { return next_; }
-  /// Copies and orders that are not complete.
+  /// Copies and managed commands that are not complete.
   [[nodiscard]] std::uint32_t copies_out() const { return copies_out_ + stream_copies_out_; }
   [[nodiscard]] std::uint32_t kernels_out() const { return kernels_out_; }
   /// Copies and fills of the list that are not complete, those that are not taken yet among them.
@@ -166,7 +167,7 @@ class HostQueue {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::uint64_t kNanosecondsKhz = 1'000'000;
-  /// An end: its time, and when it was heard of.
+  /// An end: its time, and when the host learned of it.
   struct Moment {
     Time at = 0, heard = 0;
     void join(const Moment& other) {
@@ -226,9 +227,9 @@ class HostQueue {
   std::uint32_t out_ = 0;  // taken stream commands that are not complete
   Moment latest_;          // of all ends
   Time host_time_ = 0;
-  Time gate_ = 0;  // when the last plain copy or order was heard to be complete
+  Time gate_ = 0;  // when the host learned that the last plain copy or command was complete
   bool open_ = false;
-  bool gated_ = false;    // a plain copy or an order has held up the host
+  bool gated_ = false;    // a plain copy or a managed command has held up the host
   bool copying_ = false;  // the last command taken is a plain copy
   Until until_ = Until::kTaken;
   sim::ClockRatio time_of_ns_;

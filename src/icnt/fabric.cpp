@@ -81,8 +81,8 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
   translation_request = network<TranslationRequest>("translation request", sms, gmmu, latency);
   latency = add_edge("translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown");
   translation_reply = network<TranslationReply>("translation reply", gmmu, sms, latency);
-  order = network<uvm::Order>("order", dispatcher, gmmu, command);
-  order_done = network<OrderDone>("order done", gmmu, dispatcher, done);
+  managed_command = network<uvm::ManagedCommand>("order", dispatcher, gmmu, command);
+  managed_done = network<ManagedCommandDone>("order done", gmmu, dispatcher, done);
 }
 
 void Fabric::register_with(sim::Engine& engine, bool here) {
@@ -90,10 +90,10 @@ void Fabric::register_with(sim::Engine& engine, bool here) {
            request.get(), request_credit.get(), reply.get(), reply_credit.get(), far_request.get(),
            far_request_credit.get(), far_reply.get(), far_reply_credit.get(), launch.get(), cta_event.get(),
            copy_command.get(), copy_done.get(), translation_request.get(), translation_reply.get(),
-           order.get(), order_done.get()}) {
+           managed_command.get(), managed_done.get()}) {
     if (!n) continue;
     const bool with_host = n == launch.get() || n == cta_event.get() || n == copy_command.get() ||
-                           n == copy_done.get() || n == order.get() || n == order_done.get();
+                           n == copy_done.get() || n == managed_command.get() || n == managed_done.get();
     here || with_host ? engine.add(*n) : engine.add_elsewhere(*n);
   }
 }

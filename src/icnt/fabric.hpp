@@ -12,7 +12,7 @@
 #include "sim/inbox.hpp"
 #include "sim/network.hpp"
 #include "uvm/directory_messages.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 #include "uvm/tlb.hpp"
 
 namespace lockstep::icnt {
@@ -59,7 +59,7 @@ struct TranslationRequest {
   enum class Kind : std::uint8_t {
     kMiss,      // the SM's TLB does not know the page
     kAccessed,  // it does, and the page was used
-    kForgotten  // answer to a shootdown
+    kForgotten  // reply to a shootdown
   } kind = Kind::kMiss;
   bool write = false;
   std::uint16_t page = 0;   // of its tree
@@ -70,22 +70,22 @@ struct TranslationRequest {
 /// GMMU -> SM.
 struct TranslationReply {
   enum class Kind : std::uint8_t {
-    kAnswer,  // the page is on the device
-    kRemote,  // it stays at `place`: each line of it is to be asked for
+    kResident,  // the page is on the device
+    kRemote,    // it stays at `place`: each of its lines is to be requested
     kShootdown,
     kLinkBusy,  // with uvm.exits_wait: migrations are staged or under way
     kLinkIdle
-  } kind = Kind::kAnswer;
-  bool read_only = false;   // kAnswer: a store must ask again
+  } kind = Kind::kResident;
+  bool read_only = false;   // kResident: a store must request the page again
   std::uint32_t token = 0;  // of the request; kShootdown: its number
   std::uint64_t tree = 0;   // kShootdown: the pages to forget
   std::uint16_t first = 0, pages = 0;
-  uvm::Granule granule = uvm::Granule::kPage;  // kAnswer: what a TLB entry may cover
+  uvm::Granule granule = uvm::Granule::kPage;  // kResident: what a TLB entry may cover
   std::uint16_t place = uvm::kHostPlace;       // kRemote: a device, or the host
 };
 
-/// Dispatcher -> GMMU: the host's order; GMMU -> dispatcher: it is complete.
-struct OrderDone {
+/// GMMU -> dispatcher: a host's command to managed memory is complete.
+struct ManagedCommandDone {
   std::uint32_t index = 0;  // of the command in the trace
 };
 
@@ -185,7 +185,8 @@ class Fabric {
   void persist(A& a) {
     a.members(*this, request, request_credit, reply, reply_credit, far_request, far_request_credit, far_reply,
               far_reply_credit, launch, cta_event, copy_command, copy_done, translation_request,
-              translation_reply, order, order_done, a.given(config_), a.given(numbering_), a.given(edges_));
+              translation_reply, managed_command, managed_done, a.given(config_), a.given(numbering_),
+              a.given(edges_));
   }
 
   // The networks, with the credits that travel the other way.
@@ -203,8 +204,8 @@ class Fabric {
   std::unique_ptr<sim::Network<CopyDone>> copy_done;                      // 0 and 1 -> 0
   std::unique_ptr<sim::Network<TranslationRequest>> translation_request;  // SM -> 0; null without GMMU
   std::unique_ptr<sim::Network<TranslationReply>> translation_reply;      // 0 -> SM
-  std::unique_ptr<sim::Network<uvm::Order>> order;                        // 0 -> 0; null without GMMU
-  std::unique_ptr<sim::Network<OrderDone>> order_done;                    // 0 -> 0
+  std::unique_ptr<sim::Network<uvm::ManagedCommand>> managed_command;     // 0 -> 0; null without GMMU
+  std::unique_ptr<sim::Network<ManagedCommandDone>> managed_done;         // 0 -> 0
 
  private:
   template <class T>

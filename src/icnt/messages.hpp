@@ -94,8 +94,8 @@ struct Request {
   }
   [[nodiscard]] Address awaited_word() const { return line + bytes[0]; }
   [[nodiscard]] std::uint32_t awaited_signals() const { return bytes[1]; }
-  /// Likewise: such looks have come at a steady rate, `looks` of them in so many core cycles. So it need not
-  /// be answered before the word has had its signals (mem::ParkedLooks).
+  /// Likewise: such looks have come at a steady rate, `looks` of them in `core_cycles`. So the reply can wait
+  /// until the word has had its signals (mem::ParkedLooks).
   void set_rate(std::uint32_t core_cycles, std::uint32_t looks) {
     bytes[2] = core_cycles;
     bytes[3] = looks;

@@ -17,7 +17,7 @@ using ptx::OperandKind;
 using ptx::RegisterId;
 
 constexpr unsigned kFirstWithClusters = 90;
-constexpr std::uint64_t kLeastScale = 2, kMostScale = 4;  // R.X4 to R.X16
+constexpr std::uint64_t kMinScale = 2, kMaxScale = 4;  // R.X4 to R.X16
 
 bool reads(const ptx::Operand& operand, RegisterId id) {
   return (operand.kind == OperandKind::kRegister && operand.reg == id) ||
@@ -98,7 +98,7 @@ class Folding {
   [[nodiscard]] const RegisterId* shifted(const Instruction& i) const {
     if (arch_ >= kFirstWithClusters || uses_[i.operands[0].reg].scaled) return nullptr;
     const ptx::Operand& by = i.operands[2];
-    const bool fits = by.kind == OperandKind::kImmediate && by.bits >= kLeastScale && by.bits <= kMostScale;
+    const bool fits = by.kind == OperandKind::kImmediate && by.bits >= kMinScale && by.bits <= kMaxScale;
     return fits && i.operands[1].kind == OperandKind::kRegister ? &i.operands[1].reg : nullptr;
   }
 

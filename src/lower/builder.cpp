@@ -136,7 +136,7 @@ unsigned Builder::with_registers(const exec::FunctionCode& f, const Predicated& 
   subroutines();
   values_ = registers.used();
   const unsigned used = std::max(values_, temporaries.used());
-  code_.registers_ = std::max(code_.registers_, std::min(used, kMostRegisters));
+  code_.registers_ = std::max(code_.registers_, std::min(used, kMaxRegisters));
   pc_ = (pc_ + kFunctionAlignment - 1) / kFunctionAlignment * kFunctionAlignment;
   return used;
 }

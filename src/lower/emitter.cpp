@@ -43,10 +43,10 @@ std::uint8_t Emitter::place(const ptx::Operand& operand) const {
 void Emitter::emit(const std::string& opcode, const std::vector<std::uint8_t>& destinations,
                    const std::vector<std::uint8_t>& sources, unsigned width, Carries carries,
                    std::int64_t immediate) {
-  constexpr std::size_t kMostSources = 5;  // as a trace has
+  constexpr std::size_t kMaxSources = 5;  // as a trace has
   std::string text = std::to_string(destinations.size());
   for (const std::uint8_t d : destinations) text += fmt::format(" R{}", d);
-  const std::size_t count = std::min(sources.size(), kMostSources);
+  const std::size_t count = std::min(sources.size(), kMaxSources);
   text += fmt::format(" {} {}", opcode, count);
   for (std::size_t s = 0; s < count; ++s) text += fmt::format(" R{}", sources[s]);
   text += fmt::format(" {}", width);

@@ -51,7 +51,7 @@ class Emitter {
   unsigned arch_;
   Passes passes_;
   Code& code_;
-  // Of the function at hand:
+  // For the current function:
   const ptx::Function* function_ = nullptr;
   const RegisterAssignment* registers_ = nullptr;
   std::vector<bool> literals_;

@@ -11,7 +11,7 @@
 namespace lockstep::lower {
 
 /// For some registers of a function, or sets of them: after which instructions one of them holds a value, be
-/// it one that nobody reads. Instructions that cannot be reached do not count.
+/// it one that is not read. Unreachable instructions do not count.
 class LivePoints {
  public:
   /// `wanted`: by register, which ones will be asked for.

@@ -185,8 +185,7 @@ class Predicator {
     if (ends(s.join)) return false;
     const ptx::Instruction& branch = f_.instructions[s.branch];
     const RegisterId decides = branch.guard->reg;
-    const std::uint32_t most =
-        uniform_[decides] || branch.has(ptx::Mod::kUni) ? kMostUniform : kMostPredicated;
+    const std::uint32_t most = uniform_[decides] || branch.has(ptx::Mod::kUni) ? kMaxUniform : kMaxPredicated;
     return fits(s.over, decides, most) && (!s.other || fits(*s.other, decides, most));
   }
   [[nodiscard]] bool fits(Side s, RegisterId decides, std::uint32_t most) const {
@@ -199,7 +198,7 @@ class Predicator {
       length += lengths_[at];
       load |= may_miss(i);
     }
-    return length <= (load ? kMostWithLoad : most);
+    return length <= (load ? kMaxWithLoad : most);
   }
 
   void convert(const Short& s) {

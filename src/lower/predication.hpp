@@ -1,8 +1,8 @@
 // Short forward branches without a branch: what they jump over is guarded instead.
 //
 // Derived from what ptxas 13.0 makes, for sm_75, sm_80 and sm_90, of kernels that differ in one respect each:
-// the number and kind of the instructions under an `if`. Up to kMostPredicated machine instructions are
-// predicated, kMostUniform where all lanes of a warp decide alike, kMostWithLoad where one of them is a load
+// the number and kind of the instructions under an `if`. Up to kMaxPredicated machine instructions are
+// predicated, kMaxUniform where all lanes of a warp decide alike, kMaxWithLoad where one of them is a load
 // that may miss the L1 (global, generic or local: whoever waits for it saves the way around). Not those with
 // atomics, barriers, fences, calls, warp-wide instructions or guards of their own, nor of several basic
 // blocks: an inner `if` is predicated, the one around it stays. Of if and else both sides must fit, the jump
@@ -17,7 +17,7 @@
 
 namespace lockstep::lower {
 
-inline constexpr std::uint32_t kMostPredicated = 8, kMostUniform = 6, kMostWithLoad = 20;
+inline constexpr std::uint32_t kMaxPredicated = 8, kMaxUniform = 6, kMaxWithLoad = 20;
 
 /// A function without its short branches, instruction by instruction.
 struct Predicated {

@@ -278,9 +278,9 @@ void RegisterAssignment::place(ptx::RegisterId id, std::uint32_t at) {
                        [since](std::uint32_t until) { return until <= since; });
   };
   const auto find = [&](unsigned words, unsigned align) {
-    for (unsigned first = 0; rest_ && first + words <= std::min(target_, kMostRegisters); first += align)
+    for (unsigned first = 0; rest_ && first + words <= std::min(target_, kMaxRegisters); first += align)
       if (free_since(first, words, at < kRest ? 0 : at - kRest)) return first;
-    for (unsigned first = 0; first + words <= kMostRegisters; first += align)
+    for (unsigned first = 0; first + words <= kMaxRegisters; first += align)
       if (free_since(first, words, at)) return first;
     return 0u;  // more values than registers: a spill's place is not modelled
   };

@@ -12,12 +12,12 @@
 namespace lockstep::lower {
 
 inline constexpr std::uint8_t kNoRegister = 255;  // RZ
-inline constexpr unsigned kMostRegisters = 255;
+inline constexpr unsigned kMaxRegisters = 255;
 inline constexpr std::uint8_t kStackPointer = 1;
 
 /// The register of the upper half of the 64-bit value whose lower half is in `low`.
 [[nodiscard]] inline std::uint8_t high_half(std::uint8_t low) {
-  return static_cast<std::uint8_t>(low + 1u < kMostRegisters ? low + 1u : kMostRegisters - 1);
+  return static_cast<std::uint8_t>(low + 1u < kMaxRegisters ? low + 1u : kMaxRegisters - 1);
 }
 
 /// What of a function is no machine instruction of its own.
@@ -92,7 +92,7 @@ class RegisterAssignment {
   std::vector<Group> groups_;
   std::vector<bool> folded_, constant_;
   std::vector<std::uint32_t> busy_until_ =
-      std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
+      std::vector<std::uint32_t>(kMaxRegisters, 0);  // exclusive, by register
   unsigned used_ = 0, target_;
   bool rest_;
 };

@@ -18,14 +18,14 @@ const Temporaries::Busy& Temporaries::busy(std::uint32_t at) {
     for (unsigned r = held.place; r < held.place + held.words; ++r)
       until_[r] = std::max(until_[r], held.last + 1);
   }
-  for (unsigned r = 0; r < kMostRegisters; ++r) busy_[r] = until_[r] > at;
+  for (unsigned r = 0; r < kMaxRegisters; ++r) busy_[r] = until_[r] > at;
   return busy_;
 }
 
 std::uint8_t Temporaries::place(const Busy& busy, unsigned number, bool paired) {
   const unsigned words = paired && above_ == 0 ? 2 : 1;
-  unsigned left = number / words, at = kMostRegisters - 1;
-  for (unsigned r = above_; r + words < kMostRegisters; r += words) {
+  unsigned left = number / words, at = kMaxRegisters - 1;
+  for (unsigned r = above_; r + words < kMaxRegisters; r += words) {
     if (busy[r] || busy[r + words - 1] || left-- > 0) continue;
     at = r + number % words;
     break;

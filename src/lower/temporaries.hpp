@@ -12,7 +12,7 @@ namespace lockstep::lower {
 
 class Temporaries {
  public:
-  using Busy = std::bitset<kMostRegisters>;
+  using Busy = std::bitset<kMaxRegisters>;
 
   explicit Temporaries(const RegisterAssignment& registers, bool among_values = true);
 
@@ -20,7 +20,7 @@ class Temporaries {
   [[nodiscard]] const Busy& busy(std::uint32_t at);
   /// Temporary `number` where `busy` are taken; `paired`: 2n and 2n + 1 are the halves of a 64-bit value.
   [[nodiscard]] std::uint8_t place(const Busy& busy, unsigned number, bool paired);
-  /// The highest register that a temporary took + 1; 0: there was none.
+  /// The highest register that a temporary took + 1; 0: there were no temporaries.
   [[nodiscard]] unsigned used() const { return used_; }
 
  private:
@@ -28,8 +28,7 @@ class Temporaries {
   std::vector<HeldRegisters> held_;  // by first
   std::size_t next_ = 0;
   std::uint32_t at_ = ~0u;
-  std::vector<std::uint32_t> until_ =
-      std::vector<std::uint32_t>(kMostRegisters, 0);  // exclusive, by register
+  std::vector<std::uint32_t> until_ = std::vector<std::uint32_t>(kMaxRegisters, 0);  // exclusive, by register
   Busy busy_;
   unsigned used_ = 0;
 };

@@ -47,7 +47,7 @@ class DramQueue {
   [[nodiscard]] std::uint32_t reads() const { return count_[0]; }
   [[nodiscard]] std::uint32_t writes() const { return count_[1]; }
 
-  /// Oldest transaction of the bank's list for this row; kNone if there is none.
+  /// The oldest transaction in the bank's list for this row; kNone if the list is empty.
   [[nodiscard]] std::uint16_t find_row(std::uint32_t bank, bool write, std::uint64_t row) const {
     std::uint16_t i = head(bank, write);
     while (i != kNone && nodes_[i].work.row != row) i = nodes_[i].next;

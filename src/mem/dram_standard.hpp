@@ -14,9 +14,9 @@ namespace lockstep::mem {
 enum class DramCommand : std::uint8_t { kActivate, kPrecharge, kRead, kWrite, kCount };
 enum class DramScope : std::uint8_t { kBank, kGroup, kChannel };
 
-/// Of the last `count` commands `first` in a scope, the earliest was at t: `then` may come in the same scope
-/// from t + `cycles` on. With `count` 1 this is the distance between two commands, with more a window that
-/// holds at most `count` of them (tFAW: four activates). All times in command-clock edges.
+/// If the earliest of the last `count` commands `first` in a scope was at t, `then` may follow in the same
+/// scope from t + `cycles` on. With `count` 1 this is the distance between two commands, otherwise a window
+/// that contains at most `count` of them (tFAW: four activates). All times in command-clock edges.
 struct DramRule {
   DramCommand first, then;
   DramScope scope;

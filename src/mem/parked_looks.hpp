@@ -11,10 +11,10 @@
 
 namespace lockstep::mem {
 
-/// A warp that waits looks at its word again and again (core::SignalWaits). Once its looks have come at a
-/// steady rate, one that would be told to come again stays here, and its warp sends none. When the word has
-/// had its signals the look is served, at the edge in which the first look that finds them would be looked
-/// up: so waiting costs nothing, and what it would have cost is known. Times are edges of the slice's clock.
+/// A waiting warp polls its word (core::SignalWaits). Once its polls come at a steady rate, one that would
+/// fail is parked here, and the warp sends no further ones. When the word has had its signals, the parked
+/// poll is served at the edge at which the first successful poll would have been served: waiting costs no
+/// simulation time, and the number of elided polls is known. Times are edges of the slice's clock.
 class ParkedLooks {
  public:
   /// A look whose turn has come, and the number of those before it that were not sent.
@@ -27,10 +27,10 @@ class ParkedLooks {
   /// `core_khz`, `khz`: of the clock in which looks say their rate, and of the slice's.
   ParkedLooks(std::uint64_t core_khz, std::uint64_t khz) : core_khz_(core_khz), khz_(khz) {}
 
-  /// Of those from the other half, which take a place there, at most so many.
-  static constexpr std::uint32_t kMostFar = 128;
+  /// The most that are parked for the other half, where each occupies an entry.
+  static constexpr std::uint32_t kMaxFar = 128;
   [[nodiscard]] bool takes(const icnt::Request& look, bool far) const {
-    return look.may_park() && (!far || far_ < kMostFar);
+    return look.may_park() && (!far || far_ < kMaxFar);
   }
   /// Precondition: takes(). `set`: of its line.
   void park(const icnt::Request& look, bool far, std::uint32_t set, Cycle now);

@@ -6,9 +6,9 @@
 
 namespace lockstep::mem {
 
-/// Of the places in question each goes with the same probability: by a hash of the set and of the number of
-/// lines that the slice has taken so far. So a request that has to wait chooses the same place again, however
-/// often it asks.
+/// Chooses among the candidates with equal probability, by a hash of the set and of the number of lines that
+/// the slice has allocated so far. A request that has to wait therefore chooses the same slot again, however
+/// often it retries.
 class HashedRandomReplacement {
  public:
   void touch(RecencyWords& words, SetPlaces, Slot slot) const {

@@ -10,7 +10,7 @@ namespace lockstep::mem {
 /// Exact: a word is the number of the place's last use.
 class LruReplacement {
  public:
-  /// `uses`: that are told apart before their numbers begin again.
+  /// `uses`: how many are distinguished before their numbers wrap around.
   explicit LruReplacement(std::uint32_t uses = kInFlight - 1) : last_use_(uses) {}
 
   void touch(RecencyWords& words, SetPlaces set, Slot slot) {

@@ -25,7 +25,7 @@ class DirectQueues {
   /// The store of a kernel on the device.
   void ring(Cycle now, std::uint16_t device, const icnt::Request& store);
 
-  /// What it has heard of has been dealt with, as far as the doorbell has been rung.
+  /// Whether all operations reported to it have been processed, as far as the doorbell has been rung.
   [[nodiscard]] bool idle() const { return counters_.found == counters_.records; }
   [[nodiscard]] const ThreadCounters& counters() const { return counters_; }
   /// How many entries have been begun and not dealt with.
@@ -45,7 +45,7 @@ class DirectQueues {
   struct Queue {
     std::uint32_t number = 0;  // of the device
     std::unique_ptr<QueuePair> pair;
-    Ring<trace::NetOperation> waiting{4};  // heard of
+    Ring<trace::NetOperation> waiting{4};  // reported
     std::uint64_t rung = 0, begun = 0;
     /// Makes the pair where it is read.
     template <class A>

@@ -212,7 +212,7 @@ void HostAgent::task_ended(Cycle now, std::uint32_t command) {
   from_.ends->send(from_.agent, 0, end + from_.latency, {command, end});
 }
 
-/// Whether it has not had so many.
+/// Whether the word has not yet had that many signals.
 bool HostAgent::lacks(Address word, std::uint32_t signals) const {
   icnt::Request look = read_of(AccessKind::kAwait, word, 4);
   look.set_awaited(word, signals);

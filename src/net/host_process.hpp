@@ -44,7 +44,7 @@ class HostProcess {
   class Host {
    public:
     virtual ~Host() = default;
-    /// Whether a word of the host's memory has not had so many signals.
+    /// Whether a word of the host's memory has not yet had that many signals.
     [[nodiscard]] virtual bool lacks(Address word, std::uint32_t signals) const = 0;
     virtual void ring(QueuePair& pair) = 0;
     virtual void task_ended(Cycle now, std::uint32_t command) = 0;

@@ -19,7 +19,7 @@ struct Watched {
 };
 
 /// A thread whose round of looks has found nothing twice, as fast both times, may sleep: it has all words of
-/// the round watched, and until one of them has its signals, or the thread hears of something else, each
+/// the round watched, and until one of them has its signals, or the thread receives something else, each
 /// round would be as the last one. Which look is then under way, and how many have been before it, follows
 /// from the time.
 class IdleRounds {
@@ -93,7 +93,7 @@ class IdleRounds {
   bool asleep_ = false;
 };
 
-/// Which words are watched for a thread, and the looks at each that nobody has asked for.
+/// Which words are watched for a thread, and the looks at each that were not requested.
 class Watches {
  public:
   void add(bool record) { (record ? records_ : queues_).emplace_back(); }

@@ -15,12 +15,12 @@
 namespace lockstep::net {
 
 /// Domain and end of links, in the core clock of device 0. Service threads write a line of its own address
-/// range to ring a doorbell, and nobody else accesses that (core::PeerPort); Operations and Target do the
+/// range to ring a doorbell, and no other agent accesses that (core::PeerPort); Operations and Target do the
 /// rest. A store that comes from a device is one of a kernel to the status word of an entry in a queue of the
 /// NIC's own.
 class Nic final : public sim::Domain {
  public:
-  /// How it hears of queues of its own.
+  /// How queues of its own are reported to it.
   struct News {
     const AgentNetwork* network = nullptr;  // null: it has none
     std::uint32_t agent = 0;                // its destination there

@@ -115,7 +115,7 @@ class Operations {
   config::NicGroup config_;
   Clock clock_;
   Cycle occupancy_, process_;
-  // By device: its NIC, the endpoint whose memory its data are in, and that which hears of signals.
+  // By device: its NIC, the endpoint whose memory its data are in, and the one that receives signals.
   std::vector<std::uint16_t> nic_of_, memory_of_, signals_of_;
   struct Rung {
     QueuePair* pair = nullptr;

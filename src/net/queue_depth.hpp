@@ -70,7 +70,7 @@ class QueueDepth {
 };
 
 /// Of a first-in-first-out queue whose reader alone is asked: for each that it takes, in their order, it says
-/// when that had come. What nobody has taken does not count.
+/// when that had come. Entries that have not been taken do not count.
 class StayDepth {
  public:
   void stay(std::uint64_t from, std::uint64_t to) {

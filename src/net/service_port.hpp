@@ -10,8 +10,8 @@ namespace lockstep::net {
 ///   wants_to_move(), move(pair)                the pair gets other memory, while nothing is under way
 ///   look(now, device, word, signals, ask)      at an entry; heard(again) says whether the word lacks
 ///                                              signals. ask.patient: may be heard late, when it does not
-///                                              any more or stop_waiting() is called. ask.before: so many
-///                                              looks at it before this were not asked for
+///                                              any more or stop_waiting() is called. ask.before: how many
+///                                              earlier looks at it were not requested
 ///   read_entry(now, device, entry)             the rest of one that is there
 ///   run_call(now)                              the lines that a call's code and data touch
 ///   store(now, device, word)                   4 bytes of device memory, a signal

@@ -34,9 +34,9 @@ class Library {
   [[nodiscard]] bool is_open() const { return opened_ > 0; }
   [[nodiscard]] const cuda::Machine& machine() const { return *machine_; }
 
-  /// nullptr: there is none of that number.
+  /// nullptr if there is no device with that number.
   [[nodiscard]] Device* device(unsigned number);
-  /// Of a handle that a program gives; nothing: it is none.
+  /// The number behind a program's handle; empty if the handle is invalid.
   [[nodiscard]] std::optional<unsigned> number_of(const Device* handle) const;
 
  private:

@@ -47,8 +47,8 @@ Return link_api(const Device* handle, unsigned link, const void* result, Body&& 
   });
 }
 
-/// Of the fields only these two are known: links to a CPU's chip, of which there are none, and whether NVLink
-/// number `scope` is up.
+/// Only two fields are supported: the number of links to a CPU's chip, which is 0, and whether NVLink number
+/// `scope` is up.
 Return field_of(const cuda::Machine& machine, unsigned device, abi::FieldValue& value) {
   value.timestamp = value.latency_us = 0;  // asking takes no simulated time
   value.value_type = kUnsignedInt;

@@ -9,7 +9,7 @@ namespace lockstep::nvml {
 
 namespace {
 
-/// Of the driver that came with CUDA 13.0 (release notes of CUDA 13.0, table 3), and of its NVML.
+/// Versions of the driver that came with CUDA 13.0 (release notes of CUDA 13.0, table 3), and of its NVML.
 constexpr std::string_view kDriver = "580.65.06", kLibrary = "13.580.65.06";
 
 Return open() {

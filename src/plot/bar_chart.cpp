@@ -10,8 +10,8 @@ namespace lockstep::plot {
 namespace {
 
 constexpr double kBarHeight = 16, kGap = 8;  // sideways
-constexpr double kMostLabelShare = 0.4;      // of the width, for sideways categories
-constexpr double kLeastLabelWidth = 46;  // upright: narrower categories are named by every second, third...
+constexpr double kMaxLabelShare = 0.4;       // of the width, for sideways categories
+constexpr double kMinLabelWidth = 46;  // upright: narrower categories are named by every second, third...
 
 double value_at(const BarChart::Bars& bars, std::size_t category) {
   const double value = category < bars.values.size() ? bars.values[category] : 0;
@@ -68,7 +68,7 @@ void draw_upright(Canvas& canvas, const BarChart& chart, const std::vector<Legen
     canvas.line(box.left, frame.py(tick.value), box.right, frame.py(tick.value), "grid");
     canvas.text(box.left - 6, frame.py(tick.value) + 4, tick.label, Anchor::kEnd);
   }
-  const auto stride = static_cast<std::size_t>(std::max(1.0, std::ceil(kLeastLabelWidth / slot)));
+  const auto stride = static_cast<std::size_t>(std::max(1.0, std::ceil(kMinLabelWidth / slot)));
   for (std::size_t c = 0; c < chart.categories.size(); c += stride)
     canvas.text(box.left + slot * (static_cast<double>(c) + 0.5), box.bottom + 15,
                 fitted(chart.categories[c], slot * static_cast<double>(stride) - 4, kFontSize),
@@ -98,7 +98,7 @@ void draw_sideways(Canvas& canvas, const BarChart& chart, const std::vector<Lege
   double label_width = 0;
   for (const std::string& name : chart.categories)
     label_width = std::max(label_width, text_width(name, kFontSize));
-  label_width = std::min(label_width, kMostLabelShare * canvas.size().width);
+  label_width = std::min(label_width, kMaxLabelShare * canvas.size().width);
   Frame frame{.box = {}, .x = range_of(chart.value, {0, highest(chart)})};
   frame.box = plot_box(canvas.size(), top, label_width, true, false);
   const Box& box = frame.box;

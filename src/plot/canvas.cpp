@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Bytes of the UTF-8 character at the start of `text`; 0 where there is none.
+/// Length in bytes of the UTF-8 character at the start of `text`; 0 if there is no valid one.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::size_t length = byte(0) < 0x80             ? 1

@@ -10,10 +10,10 @@
 namespace lockstep::plot {
 namespace {
 
-constexpr double kLeastOpacity = 0.08;    // of the lowest value: to be told from no value
-constexpr double kWhiteTextFrom = 0.6;    // depth from which the cell's text takes the paper's colour
-constexpr double kLeastCellForText = 34;  // pixels
-constexpr double kMostLabelShare = 0.3;   // of the width, for the rows' names
+constexpr double kMinOpacity = 0.08;    // of the lowest value: to be told from no value
+constexpr double kWhiteTextFrom = 0.6;  // depth from which the cell's text takes the paper's colour
+constexpr double kMinCellForText = 34;  // pixels
+constexpr double kMaxLabelShare = 0.3;  // of the width, for the rows' names
 constexpr double kKeyWidth = 160, kKeySteps = 32;
 
 struct Depths {
@@ -40,7 +40,7 @@ Depths depths_of(const HeatMap& map) {
   return depths;
 }
 
-double opacity_of(double depth) { return kLeastOpacity + (1 - kLeastOpacity) * depth; }
+double opacity_of(double depth) { return kMinOpacity + (1 - kMinOpacity) * depth; }
 
 /// What the colours mean, under the title.
 double draw_key(Canvas& canvas, const HeatMap& map, const Depths& depths, double top) {
@@ -72,7 +72,7 @@ void draw_cells(Canvas& canvas, const HeatMap& map, const Depths& depths, const 
       canvas.rectangle(x + 0.5, y + 0.5, std::max(0.5, width - 1), std::max(0.5, height - 1), "f0",
                        fmt::format("{}, {}: {}", map.rows[r], map.columns[c], number(map.values[i])),
                        opacity_of(depth));
-      if (map.show_values && width >= kLeastCellForText && height >= 14)
+      if (map.show_values && width >= kMinCellForText && height >= 14)
         canvas.text(x + width / 2, y + height / 2 + 4, number(map.values[i]), Anchor::kMiddle,
                     depth >= kWhiteTextFrom ? "on" : "ink");
     }
@@ -90,7 +90,7 @@ void draw_names(Canvas& canvas, const HeatMap& map, const Box& box) {
                 Anchor::kMiddle);
   for (std::size_t r = 0; r < map.rows.size(); r += row_stride)
     canvas.text(box.left - 6, box.top + height * (static_cast<double>(r) + 0.5) + 4,
-                fitted(map.rows[r], kMostLabelShare * canvas.size().width, kFontSize), Anchor::kEnd);
+                fitted(map.rows[r], kMaxLabelShare * canvas.size().width, kFontSize), Anchor::kEnd);
   canvas.text((box.left + box.right) / 2, box.bottom + 33, map.x_title, Anchor::kMiddle);
   if (!map.y_title.empty()) canvas.upward_text(16, (box.top + box.bottom) / 2, map.y_title);
 }
@@ -103,7 +103,7 @@ std::string svg(const HeatMap& map, Place place) {
   const double top = draw_key(canvas, map, depths, map.title.empty() ? 6 : 30);
   double label_width = 0;
   for (const std::string& name : map.rows) label_width = std::max(label_width, text_width(name, kFontSize));
-  label_width = std::min(label_width, kMostLabelShare * map.size.width);
+  label_width = std::min(label_width, kMaxLabelShare * map.size.width);
   const Box box = plot_box(map.size, top, label_width, !map.x_title.empty(), !map.y_title.empty());
   draw_names(canvas, map, box);
   if (depths.range.from <= depths.range.to && !map.rows.empty() && !map.columns.empty()) {

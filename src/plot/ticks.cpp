@@ -9,7 +9,7 @@ namespace lockstep::plot {
 namespace {
 
 constexpr unsigned kStepsOfAWholeRange = 5;  // a range is widened to steps of about a fifth of it
-constexpr unsigned kMostTicks = 1000;        // whatever the range
+constexpr unsigned kMaxTicks = 1000;         // whatever the range
 
 /// The smallest of 1, 2 or 5 times a power of ten that is not below `raw`.
 double step_from(double raw) {
@@ -72,7 +72,7 @@ std::vector<Tick> ticks_of(Scale scale, Range range, unsigned wanted) {
   const double step = step_from((range.to - range.from) / std::max(1u, wanted));
   std::vector<Tick> ticks;
   const double first = std::ceil(range.from / step - 1e-9);
-  for (unsigned i = 0; i < kMostTicks; ++i) {
+  for (unsigned i = 0; i < kMaxTicks; ++i) {
     double value = (first + i) * step;
     if (value > range.to + step * 1e-9) break;
     if (std::abs(value) < step * 1e-9) value = 0;

@@ -315,7 +315,7 @@ void BodyParser::branch(Instruction&) {
   scratch_.push_back(target);
 }
 
-/// "call (r), f, (a, b), p;" with each of results, arguments and prototype left out where there is none.
+/// "call (r), f, (a, b), p;", in which results, arguments and prototype are each optional.
 void BodyParser::call(Instruction& instruction) {
   scratch_.resize(3);
   scratch_[1].kind = scratch_[2].kind = OperandKind::kList;

@@ -28,7 +28,7 @@ class ControlFlow {
 
   [[nodiscard]] std::span<const Block> blocks() const { return blocks_; }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
-  /// The block that immediately post-dominates `block`; kAtExit when there is none before the end, or when no
+  /// The block that immediately post-dominates `block`; kAtExit if there is none before the end, or if no
   /// exit can be reached from it.
   [[nodiscard]] std::uint32_t post_dominator(std::uint32_t block) const { return post_dominators_[block]; }
   /// First instruction of the immediate post-dominator of the block that `instruction` (the last of its

@@ -140,7 +140,7 @@ struct Guard {
 struct Place {
   std::uint32_t line = 0, column = 0;
 };
-/// From the latest .loc directive: Module::files index from 0 and line; line 0 when there is none. Of an
+/// From the latest .loc directive: index into Module::files, and line; line 0 if there is none. For an
 /// inlined function, `caller` says where it was called: 1 + its index in Function::callers; else 0.
 struct SourceLine {
   std::uint32_t file = 0, line = 0, caller = 0;

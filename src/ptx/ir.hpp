@@ -167,7 +167,7 @@ struct Program {
   std::vector<Function> functions;
   std::unordered_map<std::string, std::uint32_t> function_ids, variable_ids;
 
-  /// The kernel, function or variable of this name; nullopt when there is none. Internal ones of several
+  /// The kernel, function or variable of this name; nullopt if there is none. Internal ones of several
   /// modules may share a name: the first is given; one that other modules see comes before them. An alias
   /// gives its target.
   [[nodiscard]] std::optional<std::uint32_t> find_function(std::string_view name) const;

@@ -167,10 +167,10 @@ void Lexer::reread_as_number() { scan_decimal_float(); }
 
 void Lexer::scan_radix(std::string_view digits, unsigned base) {
   token_.bits = 0;
-  if (digits.empty()) fail(quote(token_.text) + " is no number");
+  if (digits.empty()) fail(quote(token_.text) + " is not a number");
   for (const char c : digits) {
     const unsigned digit = digit_value(c);
-    if (digit >= base) fail(fmt::format("{} is no number to base {}", quote(token_.text), base));
+    if (digit >= base) fail(fmt::format("{} is not a number in base {}", quote(token_.text), base));
     if (token_.bits > (std::numeric_limits<std::uint64_t>::max() - digit) / base)
       fail(quote(token_.text) + " needs more than 64 bits");
     token_.bits = token_.bits * base + digit;
@@ -220,7 +220,7 @@ void Lexer::scan_decimal_float() {
   if (result.ec == std::errc::invalid_argument || is(at(next_), kWord)) {
     while (is(at(next_), kWord)) ++next_;
     token_.text = text_.substr(start_, next_ - start_);
-    fail(quote(token_.text) + " is no number");
+    fail(quote(token_.text) + " is not a number");
   }
   if (result.ec == std::errc::result_out_of_range) fail(quote(token_.text) + " is out of the range of f64");
   token_.bits = std::bit_cast<std::uint64_t>(value);

@@ -11,7 +11,7 @@ void SourceLines::locate(Position at, std::optional<Position> caller) {
   if (caller) {
     const auto found = latest_.find(*caller);
     outer = found != latest_.end() ? found->second : add(*caller, kNone);
-    if (nodes_[outer].depth == kMostCallers) outer = kNone;
+    if (nodes_[outer].depth == kMaxCallers) outer = kNone;
   }
   now_ = add(at, outer);
   latest_[at] = now_;

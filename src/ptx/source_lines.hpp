@@ -27,7 +27,7 @@ class SourceLines {
 
  private:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  static constexpr std::uint32_t kMostCallers = 64;  // deeper ones are left out
+  static constexpr std::uint32_t kMaxCallers = 64;  // deeper ones are left out
   struct Node {
     Position at;
     std::uint32_t caller = kNone;  // index of nodes_

@@ -21,40 +21,41 @@ void Group::begin_profile() {
   last_end_ = seconds_now();
 }
 
-Heard Group::exchange(const Notice& notice, std::span<const std::string> letters) {
+Gathered Group::exchange(const Notice& notice, std::span<const std::string> letters) {
   const double start = seconds_now(), work = last_end_ > 0 ? start - last_end_ : 0;
   Notice own = notice;
   own.work_ns = static_cast<std::uint64_t>(work * 1e9);
-  Heard heard;
-  heard.notices.resize(size());
-  heard.letters.resize(size());
+  Gathered gathered;
+  gathered.notices.resize(size());
+  gathered.letters.resize(size());
   try {
-    carry(own, letters, heard);
+    carry(own, letters, gathered);
   } catch (...) {
     over_ = true;
     throw;
   }
   last_end_ = seconds_now();
-  note(work, last_end_ - start, letters, heard);
+  note(work, last_end_ - start, letters, gathered);
   for (unsigned r = 0; r < size(); ++r) {
-    const Notice& other = heard.notices[r];
+    const Notice& other = gathered.notices[r];
     if (other.topic == Topic::kFailed) {
       over_ = true;
       throw Failed("rank " + std::to_string(r) + " has failed", static_cast<int>(other.flags));
     }
   }
   for (unsigned r = 0; r < size(); ++r)
-    if (heard.notices[r].topic != notice.topic)
+    if (gathered.notices[r].topic != notice.topic)
       throw std::logic_error("ranks " + std::to_string(rank()) + " and " + std::to_string(r) +
                              " are out of step");
-  return heard;
+  return gathered;
 }
 
-void Group::note(double work, double exchange, std::span<const std::string> letters, const Heard& heard) {
+void Group::note(double work, double exchange, std::span<const std::string> letters,
+                 const Gathered& gathered) {
   profile_.seconds += exchange;
   profile_.work_seconds += work;
   std::uint64_t longest = 0;
-  for (const Notice& other : heard.notices) longest = std::max(longest, other.work_ns);
+  for (const Notice& other : gathered.notices) longest = std::max(longest, other.work_ns);
   profile_.longest_seconds += static_cast<double>(longest) * 1e-9;
   ++profile_.exchanges;
   for (const std::string& letter : letters) {
@@ -63,34 +64,34 @@ void Group::note(double work, double exchange, std::span<const std::string> lett
   }
 }
 
-Heard Group::exchange(const Notice& notice) { return exchange(notice, std::vector<std::string>(size())); }
+Gathered Group::exchange(const Notice& notice) { return exchange(notice, std::vector<std::string>(size())); }
 
 std::vector<std::string> Group::gather(std::string mine) {
   std::vector<std::string> letters(size());
   if (rank() != 0) letters[0] = std::move(mine);
-  Heard heard = exchange({Topic::kReport}, letters);
+  Gathered gathered = exchange({Topic::kReport}, letters);
   if (rank() != 0) return {};
-  heard.letters[0] = std::move(mine);
-  return std::move(heard.letters);
+  gathered.letters[0] = std::move(mine);
+  return std::move(gathered.letters);
 }
 
 std::uint64_t Group::sum(std::uint64_t mine) {
-  const Heard heard = exchange({Topic::kSum, mine});
+  const Gathered gathered = exchange({Topic::kSum, mine});
   std::uint64_t all = 0;
-  for (const Notice& notice : heard.notices) all += notice.time;
+  for (const Notice& notice : gathered.notices) all += notice.time;
   return all;
 }
 
 bool Group::fail(int code) noexcept {
   if (std::exchange(over_, true)) return false;
   try {
-    Heard heard;
-    heard.notices.resize(size());
-    heard.letters.resize(size());
+    Gathered gathered;
+    gathered.notices.resize(size());
+    gathered.letters.resize(size());
     const std::vector<std::string> none(size());
-    carry({Topic::kFailed, 0, static_cast<std::uint64_t>(code)}, none, heard);
+    carry({Topic::kFailed, 0, static_cast<std::uint64_t>(code)}, none, gathered);
     for (unsigned r = 0; r < rank(); ++r)
-      if (heard.notices[r].topic == Topic::kFailed) return false;
+      if (gathered.notices[r].topic == Topic::kFailed) return false;
   } catch (...) {  // the others are gone: their own errors say why
   }
   return true;
@@ -98,10 +99,10 @@ bool Group::fail(int code) noexcept {
 
 void Group::part() noexcept {
   try {
-    Heard heard;
-    heard.notices.resize(size());
-    heard.letters.resize(size());
-    carry({Topic::kEnd}, std::vector<std::string>(size()), heard);
+    Gathered gathered;
+    gathered.notices.resize(size());
+    gathered.letters.resize(size());
+    carry({Topic::kEnd}, std::vector<std::string>(size()), gathered);
   } catch (...) {  // they are gone
   }
 }

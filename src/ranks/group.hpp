@@ -12,13 +12,13 @@ namespace lockstep::ranks {
 
 /// What a call of exchange() is for. All ranks make the same calls in the same order; where one fails it
 /// takes part in whatever call is next, with kFailed.
-enum class Topic : std::uint64_t { kHello, kDistances, kMeeting, kReport, kSum, kEnd, kFailed };
+enum class Topic : std::uint64_t { kHello, kDistances, kSync, kReport, kSum, kEnd, kFailed };
 
 /// What every rank sends to every other one.
 struct Notice {
-  Topic topic = Topic::kMeeting;
-  std::uint64_t time = 0;     // kMeeting: no later message arrives before; kSum: the number
-  std::uint64_t flags = 0;    // kMeeting: bits of Flag; kFailed, kEnd: the exit code
+  Topic topic = Topic::kSync;
+  std::uint64_t time = 0;     // kSync: no later message arrives before; kSum: the number
+  std::uint64_t flags = 0;    // kSync: bits of Flag; kFailed, kEnd: the exit code
   std::uint64_t work_ns = 0;  // filled in: of the host, since the call before. No result depends on it
 };
 struct Flag {
@@ -27,7 +27,7 @@ struct Flag {
 };
 
 /// By rank.
-struct Heard {
+struct Gathered {
   std::vector<Notice> notices;
   std::vector<std::string> letters;
 };
@@ -42,8 +42,8 @@ class Failed : public std::runtime_error {
   int code_;
 };
 
-/// Where this rank's host time went. What exchanging itself takes is what is left of its seconds when
-/// the wait for the rank with most work is taken off: work_seconds + seconds - longest_seconds.
+/// Where this rank's host time went. The cost of exchanging itself is its seconds without the wait for the
+/// rank with the most work: work_seconds + seconds - longest_seconds.
 struct GroupProfile {
   std::uint64_t exchanges = 0, letters = 0, bytes = 0;  // letters that this rank has sent
   double seconds = 0;                                   // in exchange()
@@ -57,41 +57,41 @@ class Group {
   [[nodiscard]] virtual unsigned rank() const = 0;
   [[nodiscard]] virtual unsigned size() const = 0;
 
-  /// One collective and the letters that are not empty, `letters[r]` for rank r. Waits for all ranks. Throws
-  /// Failed where one has failed, or is not there any more; std::logic_error where topics differ.
-  Heard exchange(const Notice& notice, std::span<const std::string> letters);
+  /// One collective call, and the letters that are not empty, `letters[r]` for rank r. Waits for all ranks.
+  /// Throws Failed if one has failed or is gone; std::logic_error if topics differ.
+  Gathered exchange(const Notice& notice, std::span<const std::string> letters);
   /// Without letters.
-  Heard exchange(const Notice& notice);
-  /// Every rank's text, for rank 0; nothing for others.
+  Gathered exchange(const Notice& notice);
+  /// On rank 0, every rank's text; on others, nothing.
   std::vector<std::string> gather(std::string mine);
   std::uint64_t sum(std::uint64_t mine);
-  /// This rank has failed: takes part in the next call, whatever the others make it for. True where it is the
-  /// first of those that have; where Failed was thrown it does nothing, and is false. Does not throw.
+  /// Announces that this rank has failed, in the others' next call, whichever that is. True if it is the
+  /// first to fail; after Failed was thrown, does nothing and returns false. Does not throw.
   bool fail(int code) noexcept;
 
-  /// After fail() and Failed, by all ranks: returns when all have come here, so that none ends the others by
-  /// its own end before these have said what they have to. Does not throw.
+  /// After fail() and Failed, by all ranks: returns when all have called it, so that none terminates the
+  /// others by exiting before they have reported what they have to. Does not throw.
   void part() noexcept;
 
-  /// While it waits for others it asks this, and gives up with Failed where it has been true for some time:
-  /// rank 0, which has results to write, for 0.3 s, the others for 2 s.
+  /// Polled while waiting for others; throws Failed when it has been true for some time: 0.3 s on rank 0,
+  /// which has results to write, 2 s on the others.
   void set_interrupted(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
   [[nodiscard]] const GroupProfile& profile() const { return profile_; }
-  /// What follows is counted.
+  /// Counts from here on.
   void begin_profile();
 
  protected:
-  /// The exchange itself. `heard` has notices, and letters of the right number.
-  virtual void carry(const Notice& notice, std::span<const std::string> letters, Heard& heard) = 0;
+  /// The exchange itself. `gathered` has notices, and letters of the right number.
+  virtual void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) = 0;
   /// To be asked now and then while waiting.
   [[nodiscard]] bool must_give_up();
 
  private:
-  void note(double work, double exchange, std::span<const std::string> letters, const Heard& heard);
+  void note(double work, double exchange, std::span<const std::string> letters, const Gathered& gathered);
 
   std::function<bool()> interrupted_;
   double interrupted_since_ = 0, last_end_ = 0;
-  bool over_ = false;  // nobody makes another call
+  bool over_ = false;  // no rank makes another call
   GroupProfile profile_;
 };
 

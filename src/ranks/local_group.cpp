@@ -34,7 +34,7 @@ std::vector<std::unique_ptr<LocalGroup>> LocalGroup::make(unsigned ranks) {
 
 unsigned LocalGroup::size() const { return table_->size; }
 
-void LocalGroup::carry(const Notice& notice, std::span<const std::string> letters, Heard& heard) {
+void LocalGroup::carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) {
   std::unique_lock lock(table_->mutex);
   const std::uint64_t round = table_->round;
   Table::Side& side = table_->sides[round % 2];
@@ -49,8 +49,8 @@ void LocalGroup::carry(const Notice& notice, std::span<const std::string> letter
     table_->changed.wait_for(lock, std::chrono::milliseconds(100));
     if (table_->round == round && must_give_up()) throw Failed("other ranks do not answer", 130);
   }
-  heard.notices = side.notices;
-  for (unsigned r = 0; r < table_->size; ++r) heard.letters[r] = side.letters[r][rank_];
+  gathered.notices = side.notices;
+  for (unsigned r = 0; r < table_->size; ++r) gathered.letters[r] = side.letters[r][rank_];
 }
 
 }  // namespace lockstep::ranks

@@ -17,7 +17,8 @@ extern char** environ;
 namespace lockstep::ranks {
 namespace {
 
-// Who starts processes tells them their rank by one of these, and how many they are by one of those.
+// Launchers pass a process its rank in one of the former variables, and the number of processes in one of the
+// latter.
 constexpr std::array kRankNames{"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
 constexpr std::array kSizeNames{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
 constexpr std::array<std::string_view, 4> kStarter{"OMPI_", "PMIX_", "PMI_", "ORTE_"};
@@ -92,7 +93,7 @@ class MpiGroup final : public Group {
     throw Failed(fmt::format("MPI: {}", why), kInternalCode);
   }
   /// The block of a rank: its notice, and the bytes of its letter to each rank.
-  void carry(const Notice& notice, std::span<const std::string> letters, Heard& heard) override {
+  void carry(const Notice& notice, std::span<const std::string> letters, Gathered& gathered) override {
     if (lost_) throw Failed("other ranks do not answer", kInterruptedCode);
     const std::size_t words = kNotice + size_;
     std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(notice.topic), notice.time, notice.flags,
@@ -105,12 +106,12 @@ class MpiGroup final : public Group {
     std::vector<char*> in(size_);
     for (unsigned r = 0; r < size_; ++r) {
       const std::uint64_t* block = &all[r * words];
-      heard.notices[r] = {static_cast<Topic>(block[0]), block[1], block[2], block[3]};
-      heard.letters[r].resize(block[kNotice + rank_]);
+      gathered.notices[r] = {static_cast<Topic>(block[0]), block[1], block[2], block[3]};
+      gathered.letters[r].resize(block[kNotice + rank_]);
       out[r] = letters[r].data();
       out_bytes[r] = letters[r].size();
-      in[r] = heard.letters[r].data();
-      in_bytes[r] = heard.letters[r].size();
+      in[r] = gathered.letters[r].data();
+      in_bytes[r] = gathered.letters[r].size();
     }
     check(mpi_->letters(out.data(), out_bytes.data(), in.data(), in_bytes.data(), wait, this));
   }

@@ -19,7 +19,7 @@ using stats::Stall;
 constexpr double kBusy = 0.6;
 // What takes half of the time or more is where the time goes: nothing else can be more.
 constexpr double kHalf = 0.5;
-// 16 bytes a lane, the widest access, take four wavefronts without a conflict (512 bytes over banks of 128
+// 16 bytes per lane, the widest access, take four wavefronts without a conflict (512 bytes over banks of 128
 // bytes): more than that is certainly conflicts; from two on it is conflicts or wide accesses.
 constexpr double kSurelyConflicts = 4, kManyWavefronts = 2;
 // A load of one address takes one pass; with two on average half of the constant cache's time is replay.
@@ -172,7 +172,7 @@ Unit l1_unit(const Facts& f) {
                   percent(share), percent(f.usage.shared_share));
   if (shared && f.usage.wavefronts >= kManyWavefronts)
     why += fmt::format(
-        " Its instructions take {:.1f} passes: conflicts, unless accesses are of 8 or 16 bytes a lane.",
+        " Its instructions take {:.1f} passes: conflicts, unless accesses are of 8 or 16 bytes per lane.",
         f.usage.wavefronts);
   return {share,
           {shared ? "shared_bandwidth" : "l1", shared ? "Shared-memory bandwidth" : "L1 cache bandwidth",
@@ -233,7 +233,7 @@ constexpr std::array kWaits{
     Wait{Stall::kShortScoreboard, "short_latency", "Latency of shared memory and special functions",
          "More warps, or independent instructions between load and use."},
     Wait{Stall::kLongScoreboard, "memory_latency", "Memory latency",
-         "More loads in flight: more warps, or several independent loads a thread."},
+         "More loads in flight: more warps, or several independent loads per thread."},
     Wait{Stall::kBarrier, "barrier", "Barriers", "Smaller CTAs, or less work between unequal warps."},
     Wait{Stall::kMemBar, "fence", "Memory fences", "Fewer fences, or of a narrower scope."},
     Wait{Stall::kDepBar, "async_copies", "Asynchronous copies", "More stages of copies in flight."},

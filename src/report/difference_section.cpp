@@ -80,7 +80,7 @@ std::string difference_section(const Run& a, const std::vector<Judged>& of_a, co
                  {"A [ns]", "time without launch overhead"},
                  {"B [ns]", ""},
                  {"difference", "of B against A"},
-                 {"IPC A", "warp instructions a cycle"},
+                 {"IPC A", "warp instructions per cycle"},
                  {"IPC B", ""},
                  {"difference", "of B against A"},
                  {"bound by", "A \u2192 B where they differ", false}},

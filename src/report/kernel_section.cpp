@@ -34,7 +34,7 @@ std::string facts_line(const Judged& j) {
   };
   std::string text = fmt::format(
       "Grid {}, CTAs of {} threads, {:.0f} cycles ({:.2f} us) after {:.0f} cycles of launch overhead, {:.2f} "
-      "instructions a cycle.",
+      "instructions per cycle.",
       dimensions("grid"), dimensions("block"), j.usage.cycles, k.number("time_ns") / 1000,
       j.usage.launch_cycles, k.number("ipc"));
   if (k.has("device")) text += fmt::format(" Device {:.0f}.", k.number("device"));
@@ -109,7 +109,7 @@ std::string subcore_table(const Run& run, const Judged& j) {
 
 std::string_view limiter_meaning(const std::string& limiter) {
   if (limiter == "warps") return "an SM's warp slots are full";
-  if (limiter == "registers") return "the register file is full: fewer registers a thread allow more";
+  if (limiter == "registers") return "the register file is full: fewer registers per thread allow more";
   if (limiter == "shared") return "shared memory is full: less of it a CTA allows more";
   if (limiter == "ctas") return "an SM's CTA slots are full: larger CTAs allow more warps";
   if (limiter == "threads") return "an SM's threads are used up";

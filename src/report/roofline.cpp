@@ -13,7 +13,7 @@ namespace {
 struct Level {
   const char* name;
   double bytes = 0;  // that the kernel moved
-  double peak = 0;   // bytes a cycle
+  double peak = 0;   // bytes per cycle
   unsigned colour = 0;
 };
 
@@ -33,9 +33,9 @@ std::string roofline(const Run& run, const Judged& judged) {
                                     Level{"L2", k.number("l2.accesses") * kSectorBytes, peaks.l2_bytes, 0},
                                     Level{"DRAM", k.number("dram.bytes"), peaks.dram_bytes, 1}};
   const double roof = peaks.subcores * ghz, achieved = instructions / cycles * ghz;
-  plot::Chart chart{.title = "Roofline: instructions a second against instructions a sector",
+  plot::Chart chart{.title = "Roofline: instructions per second against instructions per sector",
                     .x = {"warp instructions a 32-byte sector", "", plot::Scale::kLogarithmic, {}, {}},
-                    .y = {"warp instructions a second", "G", plot::Scale::kLogarithmic, {}, {}},
+                    .y = {"warp instructions per second", "G", plot::Scale::kLogarithmic, {}, {}},
                     .series = {},
                     .size = {620, 340}};
   double low = 0.01, high = 100;

@@ -20,11 +20,11 @@ class Values {
   /// `where`: file and object, for errors.
   Values(std::string where, const nlohmann::ordered_json& object);
 
-  /// Throws UserError where there is none, or none of this type.
+  /// Throws UserError if there is none, or if it has another type.
   [[nodiscard]] double number(std::string_view path) const;
   [[nodiscard]] std::string text(std::string_view path) const;
   [[nodiscard]] bool has(std::string_view path) const { return values_.find(path) != values_.end(); }
-  /// 0 where there is none.
+  /// 0 if there is none.
   [[nodiscard]] double number_if_any(std::string_view path) const { return has(path) ? number(path) : 0; }
   [[nodiscard]] const std::string& where() const { return where_; }
   /// All paths, in order.
@@ -45,7 +45,7 @@ struct Kernel {
 struct Intervals {
   std::vector<std::string> columns;
   std::vector<std::vector<double>> rows;
-  /// Index of a column; throws UserError where there is none.
+  /// Index of a column; throws UserError if there is none.
   [[nodiscard]] std::size_t column(std::string_view name) const;
   std::string file;
 };

@@ -16,8 +16,8 @@ namespace {
 using stats::InstructionCounters;
 using stats::Stall;
 
-constexpr std::size_t kMostOpcodes = 12;
-constexpr std::size_t kMostInstructions = 2000;  // with a row each: a page stays readable and quick
+constexpr std::size_t kMaxOpcodes = 12;
+constexpr std::size_t kMaxInstructions = 2000;  // with a row each: a page stays readable and quick
 
 double issues(const InstructionCounters& c) { return static_cast<double>(c.stalls[0]); }
 
@@ -95,7 +95,7 @@ std::string by_instruction(const Instructions& all) {
   const auto counted = counter_columns();
   columns.insert(columns.end(), counted.begin(), counted.end());
   std::vector<std::vector<Cell>> rows;
-  for (std::size_t i = 0; i < std::min(kMostInstructions, instructions.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxInstructions, instructions.size()); ++i) {
     const auto& instruction = instructions[i];
     std::vector<Cell> row{{fmt::format("<code>{:04x}</code>", instruction.pc), instruction.pc},
                           code_cell(stats::readable_instruction(instruction.text))};
@@ -106,9 +106,9 @@ std::string by_instruction(const Instructions& all) {
     rows.push_back(std::move(row));
   }
   std::string html = table(columns, rows);
-  if (instructions.size() > kMostInstructions)
+  if (instructions.size() > kMaxInstructions)
     html += paragraph(
-        fmt::format("and {} more: profile.json has all", instructions.size() - kMostInstructions), "soft");
+        fmt::format("and {} more: profile.json has all", instructions.size() - kMaxInstructions), "soft");
   return html;
 }
 
@@ -178,7 +178,7 @@ std::string mix_section(const Run& run, const Judged& judged) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<std::vector<Cell>> rows;
   double shown = 0;
-  for (std::size_t i = 0; i < std::min(kMostOpcodes, order.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxOpcodes, order.size()); ++i) {
     shown += order[i].second;
     rows.push_back({code_cell(order[i].first), short_cell(order[i].second),
                     share_cell(order[i].second / std::max(1.0, all->all_issues))});

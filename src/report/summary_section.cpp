@@ -12,8 +12,8 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostRows = 30;      // launches with a row each
-constexpr std::size_t kMostSections = 12;  // kernels with a section each
+constexpr std::size_t kMaxRows = 30;      // launches with a row each
+constexpr std::size_t kMaxSections = 12;  // kernels with a section each
 
 double microseconds(const Run& run, double cycles) { return cycles / run.whole.number("core_khz") * 1000; }
 
@@ -42,7 +42,7 @@ std::vector<Row> rows_of(const std::vector<Judged>& kernels) {
   std::vector<Row> rows;
   std::map<std::string, std::size_t> by_name;
   for (const Judged& k : kernels) {
-    if (kernels.size() > kMostRows) {
+    if (kernels.size() > kMaxRows) {
       const auto [known, is_new] = by_name.emplace(k.kernel->name, rows.size());
       if (!is_new) {
         Row& row = rows[known->second];
@@ -95,7 +95,7 @@ std::vector<Judged> judge(const Run& run) {
 std::vector<const Judged*> longest(const std::vector<Judged>& kernels) {
   std::vector<const Judged*> chosen;
   for (const Row& row : rows_of(kernels))
-    if (chosen.size() < kMostSections) chosen.push_back(row.shown);
+    if (chosen.size() < kMaxSections) chosen.push_back(row.shown);
   return chosen;
 }
 

@@ -13,7 +13,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostCopies = 20;
+constexpr std::size_t kMaxCopies = 20;
 
 std::string copies(const Run& run) {
   if (run.copies.empty()) return "";
@@ -23,7 +23,7 @@ std::string copies(const Run& run) {
     return a->number("cycles") > b->number("cycles");
   });
   std::vector<std::vector<Cell>> rows;
-  for (std::size_t i = 0; i < std::min(kMostCopies, order.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxCopies, order.size()); ++i) {
     const Values& copy = *order[i];
     const double ns = copy.number("time_ns"), bytes = copy.number("bytes");
     rows.push_back({text_cell(copy.text("kind")), short_cell(bytes, "B"),
@@ -36,8 +36,8 @@ std::string copies(const Run& run) {
                                                              {"time [us]", ""},
                                                              {"GB/s", "bytes by time"}},
                                                             rows);
-  if (order.size() > kMostCopies)
-    html += paragraph(fmt::format("The {} longest of {}.", kMostCopies, order.size()), "soft");
+  if (order.size() > kMaxCopies)
+    html += paragraph(fmt::format("The {} longest of {}.", kMaxCopies, order.size()), "soft");
   return html;
 }
 

@@ -10,11 +10,11 @@
 namespace lockstep::report {
 namespace {
 
-constexpr std::size_t kMostPoints = 600;  // more than a chart has pixels to show apart
+constexpr std::size_t kMaxPoints = 600;  // more than a chart has pixels to show apart
 
-/// Rows put together until there are at most kMostPoints: counters are differences, so sums.
+/// Rows put together until there are at most kMaxPoints: counters are differences, so sums.
 std::vector<std::vector<double>> fewer_rows(const Intervals& intervals) {
-  const std::size_t together = (intervals.rows.size() + kMostPoints - 1) / kMostPoints;
+  const std::size_t together = (intervals.rows.size() + kMaxPoints - 1) / kMaxPoints;
   std::vector<std::vector<double>> rows;
   for (std::size_t i = 0; i < intervals.rows.size(); ++i) {
     if (i % together == 0) {
@@ -60,7 +60,7 @@ plot::Mark mark_of(const Samples& s) {
 }
 
 std::string ipc_chart(const Samples& s) {
-  plot::Chart chart{.title = "Warp instructions a cycle",
+  plot::Chart chart{.title = "Warp instructions per cycle",
                     .x = cycles_axis(s),
                     .y = {.title = "IPC", .unit = "", .from = {}, .to = {}, .zero = true},
                     .series = {{.name = "", .points = {}, .mark = mark_of(s), .colour = 0u}},

@@ -44,7 +44,7 @@ struct Usage {
   [[nodiscard]] double pipe(stats::Pipe unit) const { return pipes[static_cast<unsigned>(unit)]; }
   /// The reason, other than that an instruction was issued, with the most cycles.
   [[nodiscard]] stats::Stall top_stall() const;
-  /// The execution unit that is busiest; kMio, the way to memory, is none.
+  /// The busiest execution unit; kMio, the path to memory, does not count as one.
   [[nodiscard]] stats::Pipe top_pipe() const;
 };
 [[nodiscard]] Usage usage_of(const Values& kernel, const config::GpuConfig& machine);

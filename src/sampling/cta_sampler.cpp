@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t kFilling = 2, kWarming = 1, kMeasured = 2, kLast = 1;
 constexpr std::uint64_t kBlock = kWarming + kMeasured;
 constexpr double kL2Fills = 1.5;           // sizes of the L2 until its lines are the kernel's own
-constexpr std::uint64_t kBeginnings = 12;  // no more than one in so many CTAs is the beginning
-constexpr std::size_t kLeastParts = 6;
+constexpr std::uint64_t kBeginnings = 12;  // the beginning is at most one in this many CTAs
+constexpr std::size_t kMinParts = 6;
 constexpr double kPriorScatter = 0.03;    // of a part, relative, before it is measured
 constexpr double kPriorFreedom = 2;       // what that weighs against what was measured; assumed
 constexpr std::size_t kFirstScatter = 3;  // parts: the least that have one
@@ -35,7 +35,7 @@ CtaSampler::CtaSampler(const LongKernel& kernel, double error, double confidence
       error_(error),
       confidence_(confidence),
       seed_(seed),
-      mark_(kernel.ctas >= kLeastWaves * kernel.wave ? kFilling * kernel.wave : kNever) {}
+      mark_(kernel.ctas >= kMinWaves * kernel.wave ? kFilling * kernel.wave : kNever) {}
 
 bool CtaSampler::begun(const Measures& so_far, std::uint64_t dispatched) const {
   return so_far[kL2Misses] >= kL2Fills * kernel_.l2_sectors ||
@@ -86,11 +86,11 @@ std::uint64_t CtaSampler::parts_left(std::uint64_t ctas_left) const {
     weight += freedom();
   }
   const double aim = std::max(error_ - kCtaBias, error_ / 2) / student_t(confidence_, kPlannedFreedom);
-  const double all = std::max<double>(squares / weight / (aim * aim), kLeastParts);
+  const double all = std::max<double>(squares / weight / (aim * aim), kMinParts);
   const double share = static_cast<double>(ctas_left) / static_cast<double>(kernel_.ctas - begin_);
   const auto wanted =
       static_cast<std::uint64_t>(std::ceil(std::min(all, static_cast<double>(kernel_.ctas)) * share));
-  return std::max<std::uint64_t>(wanted, kLeastParts - std::min(kLeastParts, parts_.size()));
+  return std::max<std::uint64_t>(wanted, kMinParts - std::min(kMinParts, parts_.size()));
 }
 
 /// Up to the place in the next part where CTAs are timed; after the last part, up to the last wave.
@@ -152,7 +152,7 @@ Prediction CtaSampler::predict(std::size_t measure, double instructions) const {
   return {r.sum * scale, r.scatter * r.squares * scale * scale};
 }
 
-/// Of successive differences of n independent normal values, which overlap.
+/// Degrees of freedom of successive (so overlapping) differences of n independent normal values.
 double CtaSampler::freedom() const {
   const auto n = static_cast<double>(parts_.size());
   return 2 * (n - 1) * (n - 1) / (3 * n - 4);

@@ -22,9 +22,9 @@ struct LongKernel {
 
 /// CTAs are dispatched in order. The beginning is timed: two waves, which fill the GPU, and on until the L2
 /// has missed half as many sectors again as it has, but no more than a twelfth of the kernel. What follows,
-/// but for the last wave, is cut into so many parts of one length as the scatter of the parts so far asks
-/// for, at least six, anew after each part. In a part CTAs are left out but for three waves in a row, at a
-/// place that the seed says: one that warms up, two that are measured together. The last wave is timed. The
+/// except for the last wave, is cut into as many parts of equal length as the scatter of the parts so far
+/// asks for, at least six, anew after each part. In a part CTAs are left out but for three waves in a row, at
+/// a place that the seed says: one that warms up, two that are measured together. The last wave is timed. The
 /// SMs are full throughout: a CTA that was left out has its successor dispatched in its place.
 ///
 /// A part's measures are differences between two cuts. CTAs that were left out between two parts are taken to
@@ -37,19 +37,19 @@ struct LongKernel {
 class CtaSampler {
  public:
   /// Fewer waves are timed wholly: of 64 about two in five are timed.
-  static constexpr std::uint64_t kLeastWaves = 64;
+  static constexpr std::uint64_t kMinWaves = 64;
 
   /// `error`: half-width that is aimed at, as a share of the kernel's cycles.
   CtaSampler(const LongKernel& kernel, double error, double confidence, std::uint64_t seed);
 
-  /// When so many CTAs have been dispatched, a cut is to come and at_mark() to be called; kNever: no more.
+  /// The number of dispatched CTAs at which there must be a cut and a call of at_mark(); kNever: no more.
   [[nodiscard]] std::uint64_t mark() const { return mark_; }
   /// At that cut: the kernel's cycles and counters so far, and CTAs dispatched by now. Returns how many are
   /// to be left out now; mark() has changed.
   [[nodiscard]] std::uint64_t at_mark(const Measures& so_far, std::uint64_t dispatched);
   [[nodiscard]] std::uint64_t wave() const { return kernel_.wave; }
-  /// Of all CTAs that were left out, which have so many warp instructions; a negative number: as many as the
-  /// parts' CTAs say. Precondition: some were.
+  /// Predicts all CTAs that were left out, which have `instructions` warp instructions; negative: estimated
+  /// from the parts' CTAs. Precondition: some were left out.
   [[nodiscard]] Prediction predict(std::size_t measure, double instructions) const;
   /// Degrees of freedom of the variance.
   [[nodiscard]] double freedom() const;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kPilot = 2;  // measured launches beside a group's first: the least that have a scatter
 constexpr double kPriorScatter = 0.05;  // of a launch, relative, before it is measured; assumed
 constexpr double kPriorFreedom = 2;     // what the prior weighs against what was measured; assumed
-constexpr double kPlannedFreedom = 30;  // of the interval that the allocation aims at; assumed
+constexpr double kPlannedFreedom = 30;  // of the confidence interval that the allocation targets; assumed
 
 /// Allowed for where so much is predicted of this measure: none where it is known.
 double bias(std::size_t measure, double value) {
@@ -69,7 +69,7 @@ bool LaunchSampler::is_chosen(std::uint32_t number) {
 void LaunchSampler::begin_interval(std::uint32_t number) {
   Group& group = groups_[number];
   const std::uint64_t left = group.launches - group.seen,
-                      want = std::max<std::uint64_t>(wanted(number), kLeastRandom);
+                      want = std::max<std::uint64_t>(wanted(number), kMinRandom);
   const std::uint64_t more = std::min(left, want > group.drawn ? want - group.drawn : 0);
   group.planned_with = group.fit.count();
   group.end = more == 0 ? group.launches : group.seen + left / more;

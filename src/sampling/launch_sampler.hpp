@@ -15,13 +15,13 @@ namespace lockstep::sampling {
 /// Two stages in each group. Pilot: its first launch, which counts for itself alone, as it finds caches cold,
 /// and the launches after it until two are measured. Then optimum allocation (allocation.hpp), with the
 /// measured scatter and a prior for groups of which little is known, says how many more are to be timed; the
-/// launches that are left are cut into so many intervals of one length, and of each one launch is timed, at a
-/// place that the seed says. The allocation is renewed at the beginning of each interval, and when the
+/// launches that are left are cut into that many intervals of equal length; in each, one launch is timed, at
+/// a place that the seed says. The allocation is renewed at the beginning of each interval, and when the
 /// interval's launch is measured: where more are wanted then, the next interval begins at once. Launches that
 /// are not timed are predicted by the fit of those of the second stage.
 class LaunchSampler {
  public:
-  /// Of all launches of the run, in the order of the program.
+  /// `launches`: all launches of the run, in program order.
   LaunchSampler(const Options& options, std::span<const Launch> launches);
 
   struct Choice {
@@ -53,7 +53,7 @@ class LaunchSampler {
     double instructions = 0;  // of all its launches
     Estimate cycles;
   };
-  /// Of launches that have been chosen or skipped so far.
+  /// Results for the launches that have been chosen or skipped so far.
   [[nodiscard]] std::vector<GroupResult> groups() const;
   [[nodiscard]] std::vector<Estimate> totals() const;
 
@@ -70,14 +70,14 @@ class LaunchSampler {
   };
   /// The second stage's alone as soon as it has a scatter of its own: the pilot's launches are early ones.
   [[nodiscard]] static const Fit& fit_of(const Group& group) {
-    return group.random.count() >= kLeastRandom ? group.random : group.fit;
+    return group.random.count() >= kMinRandom ? group.random : group.fit;
   }
   void begin_interval(std::uint32_t group);
   [[nodiscard]] std::uint64_t wanted(std::uint32_t group) const;
   [[nodiscard]] bool is_chosen(std::uint32_t group);
   void finish(const Group& group, std::size_t measure, EstimatedSum& sum) const;
 
-  static constexpr std::size_t kLeastRandom = 4;  // the linear model has two degrees of freedom then
+  static constexpr std::size_t kMinRandom = 4;  // the linear model has two degrees of freedom then
 
   Options options_;
   std::vector<double> sizes_;

@@ -37,7 +37,7 @@ std::uint64_t whole(std::string_view name, std::string_view text, std::uint64_t 
 }
 
 void set(Options& options, std::string_view name, std::string_view value) {
-  constexpr std::uint32_t kMostWarmUps = 1000;
+  constexpr std::uint32_t kMaxWarmUps = 1000;
   if (name == "error") {
     options.error = share(name, value, 0.001, 0.5);
   } else if (name == "confidence") {
@@ -45,7 +45,7 @@ void set(Options& options, std::string_view name, std::string_view value) {
   } else if (name == "seed") {
     options.seed = whole(name, value, std::numeric_limits<std::uint64_t>::max());
   } else if (name == "warm-up") {
-    options.warm_up = static_cast<std::uint32_t>(whole(name, value, kMostWarmUps));
+    options.warm_up = static_cast<std::uint32_t>(whole(name, value, kMaxWarmUps));
   } else {
     throw UserError(fmt::format("--sample: found '{}', expected error, confidence, seed or warm-up", name));
   }

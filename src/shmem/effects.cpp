@@ -61,8 +61,8 @@ void put(const Request& request, const exec::DeviceMemory& memory, exec::SignalL
   if (operation.inlined) {
     write_signalling(log, operation.remote, &request.inlined, operation.bytes);
     memory.wrote(operation.remote, operation.bytes);
-  } else if (operation.bytes <= trace::kMostSignallingPut) {
-    unsigned char data[trace::kMostSignallingPut];
+  } else if (operation.bytes <= trace::kMaxSignallingPut) {
+    unsigned char data[trace::kMaxSignallingPut];
     std::memcpy(data, reinterpret_cast<const void*>(operation.local), operation.bytes);
     write_signalling(log, operation.remote, data, operation.bytes);
     memory.copied(operation.remote, operation.local, operation.bytes);

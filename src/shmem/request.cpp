@@ -10,7 +10,7 @@ namespace {
 
 using Kind = trace::NetOperation::Kind;
 
-constexpr std::uint64_t kMostInline = 8, kSignalBytes = 8;
+constexpr std::uint64_t kMaxInline = 8, kSignalBytes = 8;
 
 class Reader {
  public:
@@ -68,8 +68,8 @@ class Reader {
     operation.inlined = has(Entry::kInline);
     operation.remote = in_heap(entry_.remote, entry_.bytes, "writes");
     if (operation.inlined) {
-      if (entry_.bytes > kMostInline)
-        fail(fmt::format("{} bytes in the entry itself; expected at most {}", entry_.bytes, kMostInline));
+      if (entry_.bytes > kMaxInline)
+        fail(fmt::format("{} bytes in the entry itself; expected at most {}", entry_.bytes, kMaxInline));
       request.inlined = entry_.local;
     } else {
       operation.local = own(entry_.local, entry_.bytes, "its data come from");

@@ -36,7 +36,7 @@ void Cut::find_exits() {
       const DomainId domain = destinations[k];
       if (is_own(domain)) continue;
       if (networks[n]->latency() == 0)
-        throw std::logic_error("channel '" + networks[n]->name() + "' is cut and tells no latency");
+        throw std::logic_error("channel '" + networks[n]->name() + "' is cut and declares no latency");
       exits_.push_back({n, k, domain, places_[domain]});
     }
   }
@@ -104,7 +104,7 @@ void Cut::write(const Exit& exit, std::string& out) {
   }
 }
 
-Time Cut::promise(Time now, const std::vector<Time>& next, Time late) const {
+Time Cut::earliest_arrival(Time now, const std::vector<Time>& next, Time late) const {
   const bool calm = late > now;
   const std::vector<Time>& own = calm ? own_.calm : own_.all;
   const std::vector<Time>& joined = calm ? joined_.calm : joined_.all;

@@ -16,38 +16,38 @@ using Rank = std::uint32_t;
 /// Place of a domain that every process has, and which does the same in each of them.
 inline constexpr Rank kEverywhere = 0xffffffff;
 
-/// A message of a domain of this process leaves it where its destination is another one's or everybody's; to
-/// the latter it goes here as well. Domains that are everywhere send nothing over the cut: each process has
-/// what its own one sends.
+/// A message from a domain of this process leaves the process if its destination belongs to another one or to
+/// all; in the latter case it is delivered here as well. Domains that are everywhere send nothing over the
+/// cut: each process has the messages of its own copy.
 ///
-/// Messages keep their order: of one channel the order of sending, and where they arrive the inbox orders
-/// them by (arrival, source, order of sending), whenever they come in.
+/// Messages keep their order: those of one channel that of sending, and the receiving inbox orders them by
+/// (arrival, source, order of sending), whenever they are handed in.
 class Cut {
  public:
   /// After all networks are added. `places`: by domain. `late`: networks that carry nothing before a time
-  /// which the caller knows of (promise()). Throws std::logic_error where a channel over the cut tells no
-  /// latency.
+  /// that the caller knows (earliest_arrival()). Throws std::logic_error if a channel over the cut declares
+  /// no latency.
   Cut(const Engine& engine, std::vector<Rank> places, Rank here, Rank ranks,
       const std::vector<const NetworkBase*>& late);
 
-  /// By domain: how long after it is due the first message over the cut that it causes can arrive; kNever of
-  /// domains of other ranks, and where no way leads. `calm`: as long as the late networks are silent.
+  /// By domain: how long after it is due the first message over the cut that it causes can arrive; kNever for
+  /// domains of other ranks, and if there is no path. `calm`: as long as the late networks are silent.
   struct Distances {
     std::vector<Time> all, calm;
   };
   [[nodiscard]] const Distances& own() const { return own_; }
-  /// Of all ranks: the smallest of each domain. Once, before the first promise.
+  /// Combines the ranks' distances: the smallest for each domain. Once, before the first earliest_arrival().
   void join(const Distances& other);
 
-  /// Serial, after a window: takes what leaves. `next`: of domains elsewhere nothing is due.
+  /// Serial, after a window: takes the messages that leave. `next`: domains elsewhere become not due.
   void take_out(std::vector<Time>& next);
-  /// No message that is not handed over yet arrives before this time, `next` being when domains are due;
-  /// messages that were taken out and are not acted upon yet are thought of. The late networks are silent
-  /// before `late`.
-  [[nodiscard]] Time promise(Time now, const std::vector<Time>& next, Time late) const;
-  /// What was taken out since, by rank; of the own rank nothing.
+  /// No message that has not yet been handed over arrives before this time, given when domains are due
+  /// (`next`); takes messages into account that were taken out and not yet acted upon. The late networks are
+  /// silent before `late`.
+  [[nodiscard]] Time earliest_arrival(Time now, const std::vector<Time>& next, Time late) const;
+  /// The messages that were taken out since the last call, by destination rank; empty for this rank.
   [[nodiscard]] std::vector<std::string> hand_over();
-  /// Takes in what another rank has handed over. Throws std::logic_error where it does not fit.
+  /// Takes in what another rank has handed over. Throws std::logic_error if it does not fit.
   void take_in(std::string_view parcels, Time now, std::vector<Time>& next);
 
  private:
@@ -73,7 +73,7 @@ class Cut {
   Distances own_, joined_;
   std::vector<std::string> out_;  // by rank
   std::string out_all_;           // to all others
-  /// Of each destination domain with messages under way, the earliest arrival.
+  /// For each destination domain with messages in flight, the earliest arrival.
   struct UnderWay {
     DomainId domain;
     Time arrival;

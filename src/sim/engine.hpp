@@ -1,8 +1,8 @@
 // Advances all domains in windows, on a team of threads.
 //
-// A window [T, T') ends before the earliest message that may be sent in it can arrive, so in it no domain
-// hears what another says. So all awake domains may be advanced in any order and on any thread with the same
-// result as cycle by cycle.
+// A window [T, T') ends before the earliest message that may be sent in it can arrive, so that within it no
+// domain can affect another. All awake domains may therefore be advanced in any order and on any thread, with
+// the same result as cycle by cycle.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ namespace lockstep::sim {
 struct EngineOptions {
   unsigned threads = 1;
   bool dynamic = true;  // schedule: next free thread takes the next domain; else fixed shares
-  Time window = 16;     // at most; networks that tell their latency end windows before
+  Time window = 16;     // upper bound; networks that declare their latency end windows earlier
   bool skip = true;     // false: every domain is called in every window
   std::optional<std::uint64_t> shuffle{};  // seed of the order in which domains are visited
   WorkLog* work_log = nullptr;             // to be filled; with one thread only
@@ -88,7 +88,8 @@ class Engine {
     networks_.push_back(&network);
     numbered_.push_back(&network);
   }
-  /// Of domains of another process only: it has a number, as there, and carries nothing here.
+  /// Adds a network that only connects domains of another process: it has a number, as there, and carries
+  /// nothing.
   void add_elsewhere(NetworkBase& network) { numbered_.push_back(&network); }
   /// Before the run: some domains and networks are those of other processes. Not owned.
   void set_border(Border& border) { border_ = &border; }
@@ -178,7 +179,7 @@ class Engine {
   std::vector<NetworkBase*> networks_, numbered_;
   Border* border_ = nullptr;
   std::vector<std::vector<NetworkBase*>> networks_of_;  // those that a domain sends on
-  std::vector<Time> reach_;  // by domain: the smallest latency of these that is told, else kNever
+  std::vector<Time> reach_;  // by domain: the smallest declared latency of these, else kNever
   TaskSource* tasks_ = nullptr;
 
   Time now_ = 0, to_ = 0, until_ = kNever;

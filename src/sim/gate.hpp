@@ -33,7 +33,7 @@ class Gate {
     next_generation();
   }
 
-  /// Leader: lets nobody in any more and waits for those inside. `everyone`: not before all have been in.
+  /// Leader: admits no more threads and waits for those inside. `everyone`: only after all have been in.
   void close(bool everyone) {
     const std::uint32_t now = generation_.load(std::memory_order_relaxed);
     if (everyone)

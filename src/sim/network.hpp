@@ -54,7 +54,7 @@ class NetworkBase {
   }
 
   // Between windows, for mail from and to domains of other processes (sim::Cut). Messages are plain data.
-  /// Of the window before, by source, then in the order of sending.
+  /// Writes the messages of the last window, by source, then in the order of sending.
   using MailWriter = std::function<void(std::uint32_t source, Cycle arrival, std::string_view message)>;
   virtual void write_mail(std::uint32_t destination, const MailWriter& write) const = 0;
   /// As if the source, which is in no window here, had sent it in the window before: its domain is due now.

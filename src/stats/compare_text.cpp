@@ -24,7 +24,7 @@ std::string shown(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// In percent of the first run's value, "+0.09%"; empty for what is no number.
+/// In percent of the first run's value, "+0.09%"; empty if it is not a finite number.
 std::string percent(const Json& a, const Json& b) {
   if (!a.is_number() || !b.is_number() || a.get<double>() == 0) return "";
   return fmt::format("{:+.2f}%", (b.get<double>() - a.get<double>()) / std::abs(a.get<double>()) * 100);

@@ -370,7 +370,7 @@ the rest, up to `cycles` times the number of sub-cores.
 **Several devices.** Kernels and copies have a `device`, and their cycles are those of its core clock (`total` adds cycles, and uses device 0's clock). `stats.csv` has a last
 column `device`. `system` has a `name`, `devices` and `links`. For each direction of a link there are its `messages`, its `bytes`, the `data_bytes` among these, the time `busy_ps` that the
 bytes take, that time as a share of the run (`utilisation`), and how
-long the link waited for credits with requests or replies in its queues (`request_stall_ps`, `answer_stall_ps`: [add-a-system.md](add-a-system.md)).
+long the link waited for credits with requests or replies in its queues (`request_stall_ps`, `reply_stall_ps`: [add-a-system.md](add-a-system.md)).
 
 **Networks.** `system.network` has its `design`, `threads`, `nics`, with command processors `locks` (locked lines of a device's L2: [networking-machine.md](networking-machine.md#locked-lines)), and in designs whose hosts
 compute and communicate `processes`.

@@ -45,12 +45,12 @@ struct FieldHelp {
 /// some.
 [[nodiscard]] std::string json_schema();
 
-/// The statistics that `name` may mean: those whose names start with it ("l1", "stalls.wait"); where there
-/// are none, those whose names start with it behind their group ("short_scoreboard"); and if there are none
-/// of these either, those with it anywhere ("scoreboard"). All for "".
+/// The statistics that `name` may mean: those whose names start with it ("l1", "stalls.wait"); failing that,
+/// those whose names after the group start with it ("short_scoreboard"); failing that too, those that contain
+/// it anywhere ("scoreboard"). All for "".
 [[nodiscard]] std::vector<FieldHelp> find_statistics(std::string_view name);
 
-/// Lines "name  unit  help" of those; empty text when there are none.
+/// Lines "name  unit  help" for these; empty if there are none.
 [[nodiscard]] std::string explain(std::string_view name);
 
 /// As explain(), as JSON: {"schema":1,"statistics":[{"name":...,"unit":...,"help":...}]}.

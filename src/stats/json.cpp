@@ -243,7 +243,7 @@ void put_system(Writer& out, const RunReport& report) {
             link.bytes_per_second);
     out.put("\"messages\":{},\"bytes\":{},\"data_bytes\":{},\"busy_ps\":{},\"utilisation\":{}", link.messages,
             link.bytes, link.data_bytes, busy_ps(link), fixed_ratio(busy_ps(link), run_ps(report), 6));
-    out.put(",\"request_stall_ps\":{},\"answer_stall_ps\":{}", link.request_stall_ps, link.answer_stall_ps);
+    out.put(",\"request_stall_ps\":{},\"reply_stall_ps\":{}", link.request_stall_ps, link.reply_stall_ps);
     if (link.picojoules) out.put(",\"energy_pj\":{}", *link.picojoules);
     out.put("}}");
   }

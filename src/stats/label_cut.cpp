@@ -99,7 +99,7 @@ std::string cut_around(std::string_view text, const Positions& positions, std::s
   return label;
 }
 
-/// Cuts those again whose labels are the same, around what tells them apart.
+/// Cuts those again whose labels are the same, around the place where they differ.
 void tell_apart(const std::vector<std::string>& texts, std::vector<std::string>& labels, std::size_t width,
                 bool from_all) {
   std::vector<std::size_t> all(texts.size());

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
-/// Takes "<number><that many characters>" from the front, as in mangled names. Empty when there is none.
+/// Takes "<number><that many characters>" from the front, as in mangled names. Empty if there is none.
 std::string_view take_length_prefixed(std::string_view& rest) {
   std::size_t length = 0, digits = 0;
   while (digits < rest.size() && digits < 4 && rest[digits] >= '0' && rest[digits] <= '9') {

@@ -116,7 +116,7 @@ std::string process_lines(const NetworkReport& network) {
   return text + '\n';
 }
 
-/// Of all queues of one sort: the largest mean and the most of one owner's, where they were used.
+/// For all queues of one kind that were used: the largest mean depth of an owner's queues, and the maximum.
 std::string depth_line(const NetworkReport& network) {
   std::string text;
   const auto add = [&](const char* name, const auto& owners, const auto& depth_of) {

@@ -63,7 +63,7 @@ struct NetworkReport {
     std::vector<std::uint64_t>
         times;  // b: from 2^b L2 cycles on, to less than twice that; to the last that is not 0
   };
-  /// Of a device on its host.
+  /// A device's process on its host.
   struct Process {
     struct Tasks {
       std::uint64_t count = 0, total_ps = 0, most_ps = 0;

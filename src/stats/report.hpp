@@ -66,7 +66,7 @@ struct LinkResult {
   std::uint64_t count = 0, bytes_per_second = 0;          // links side by side, together
   std::uint64_t messages = 0, bytes = 0, data_bytes = 0;  // data: without headers and acknowledgements
   // Time in which a message could have begun but for its credits, and nothing else was sent.
-  std::uint64_t request_stall_ps = 0, answer_stall_ps = 0;
+  std::uint64_t request_stall_ps = 0, reply_stall_ps = 0;
   std::optional<std::uint64_t> picojoules{};  // of `bytes`
 };
 

@@ -75,7 +75,7 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "?";
 }
 
-/// Kernels are told apart by id and name; the same ones again (several contexts) by how often they came.
+/// Kernels are identified by id and name, and repeated ones (several contexts) by their occurrence.
 void name_kernel(Section& section, const Json& kernel,
                  const std::unordered_map<std::string, std::string>& labels) {
   const auto id = kernel.find("id");

@@ -6,7 +6,7 @@
 
 namespace lockstep::study {
 
-/// At most so many values of one axis, and runs of a study.
+/// The maximum number of values of one axis, and of runs of a study.
 inline constexpr std::size_t kMaxValues = 10'000, kMaxRuns = 100'000;
 
 /// `config`, `set` and `options` of a table: of the study, a workload, or a point of an axis.

@@ -90,7 +90,7 @@ void check_numbers(const TableReader& reader, const Study& study, const Figure& 
   const auto axis = std::ranges::find(study.axes, figure.x, &Axis::name);
   if (axis == study.axes.end() || !std::ranges::all_of(axis->points, &AxisPoint::numeric))
     reader.fail(
-        fmt::format("the values of x = '{}' are no numbers; expected kind = \"bars\", or labels that are",
+        fmt::format("the values of x = '{}' are not numbers; expected kind = \"bars\", or labels that are",
                     printable(figure.x)));
 }
 

@@ -64,7 +64,7 @@ struct flock whole_file() {
   return lock;
 }
 
-/// Takes nothing, so that a look keeps nobody from starting the run.
+/// Takes no lock, so that looking does not keep another process from starting the run.
 bool is_locked(const std::string& folder) {
   const int fd = ::open((folder + kLock).c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;

@@ -68,7 +68,7 @@ void check_workloads(const TableReader& table, const Study& study) {
   std::set<std::string> names;
   for (const Workload& w : study.workloads)
     if (!names.insert(w.name).second)
-      table.fail(fmt::format("two workloads are called '{}'; a name tells them apart", printable(w.name)),
+      table.fail(fmt::format("two workloads are called '{}'; expected different names", printable(w.name)),
                  w.line);
 }
 

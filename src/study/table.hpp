@@ -19,7 +19,7 @@ using Cell = nlohmann::ordered_json;  // a number, a string, a boolean; null: no
 struct Table {
   std::vector<std::string> columns;
   std::vector<std::vector<Cell>> rows;
-  /// The column's index; columns.size() where there is none.
+  /// The column's index; columns.size() if there is none.
   [[nodiscard]] std::size_t column(std::string_view name) const;
   /// Null where there is no such column.
   [[nodiscard]] const Cell& at(std::size_t row, std::string_view column_name) const;

@@ -24,7 +24,7 @@ class TomlValue {
 
   [[nodiscard]] bool is_scalar() const { return data.index() < 4; }
   [[nodiscard]] bool is_number() const { return data.index() == 1 || data.index() == 2; }
-  /// Of a scalar: "true", "12", "0.5" (the shortest that reads back), the text itself.
+  /// A scalar as text: "true", "12", "0.5" (the shortest that reads back), or the text itself.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] double number() const;
   /// "a string", "a table", for messages.
@@ -52,7 +52,7 @@ class TableReader {
   [[nodiscard]] const TomlValue* value(const std::string& key);
   [[nodiscard]] const TomlValue* array(const std::string& key);
   [[nodiscard]] const TomlValue* table(const std::string& key);
-  /// [[key]]; empty where there is none.
+  /// [[key]]; empty if there is none.
   [[nodiscard]] std::span<const TomlValue> tables(const std::string& key);
 
   void done() const;

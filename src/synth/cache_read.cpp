@@ -17,19 +17,19 @@ constexpr OptionSpec kOptions[] = {
 };
 
 constexpr Address kArray = 0x7fa000000000;
-constexpr unsigned kBatch = 32;  // loads that the unrolled loop has under way
+constexpr unsigned kBatch = 32;  // loads in flight in the unrolled loop
 constexpr std::uint32_t kElement = 4;
 
 struct Reader {
   std::uint32_t threads, warp;
-  std::uint64_t lap, from;  // loads a thread of one pass over the array; the load with which it begins
+  std::uint64_t lap, from;  // a thread's loads in one pass over the array; the load with which it begins
 };
 
 Address address_of(const Reader& r, std::uint64_t load) {
   return kArray + ((r.from + load) % r.lap * r.threads + r.warp * kWarpSize) * kElement;
 }
 
-/// Loads in batches, each added up when it is there.
+/// Loads in batches; each batch is added up when it has arrived.
 void emit_reads(WarpText& w, const Reader& r, std::uint64_t loads) {
   emit_prologue(w);
   w.emit({.opcode = "IMAD.WIDE", .to = 4, .from = {6, 7}});

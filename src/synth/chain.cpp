@@ -1,4 +1,4 @@
-// Long serial chains of MUFU and FFMA in few warps, with a load and a store an iteration.
+// Long serial chains of MUFU and FFMA in few warps, with one load and one store per iteration.
 #include <algorithm>
 
 #include "synth/kinds.hpp"
@@ -9,12 +9,12 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"ctas", "2", "CTAs of the kernel", 1, 1u << 20},
     {"threads", "32", "threads a CTA", 1, 1024},
-    {"iterations", "200", "of the loop; 109 instructions a warp each", 1, 1u << 24},
+    {"iterations", "200", "of the loop, of 109 instructions per warp", 1, 1u << 24},
 };
 
 constexpr Address kData = 0x7fb000000000;
-constexpr std::uint32_t kCtaBytes = 4096;       // input of a CTA: eight lines, walked round
-constexpr std::uint64_t kLeastOutput = 0x8000;  // where the results begin, later where there are many CTAs
+constexpr std::uint32_t kCtaBytes = 4096;     // input of a CTA: eight lines, walked round
+constexpr std::uint64_t kMinOutput = 0x8000;  // where the results begin, later where there are many CTAs
 
 /// One value through eight stages, all waiting for the one before through R20.
 void emit_stages(WarpText& w) {
@@ -50,7 +50,7 @@ void emit_warp(WarpText& w, std::uint32_t iterations, Address input, Address out
 void generate(const SynthOptions& options, TraceFolder& folder) {
   const std::uint32_t ctas = options.number32("ctas"), threads = options.number32("threads");
   const std::uint32_t iterations = options.number32("iterations");
-  const std::uint64_t output = std::max(kLeastOutput, std::uint64_t{ctas} * kCtaBytes);
+  const std::uint64_t output = std::max(kMinOutput, std::uint64_t{ctas} * kCtaBytes);
   folder.copy_to_device(kData, 2 * output);
   trace::KernelHeader header;
   header.name = "_Z14solver_myocytePfS_i";

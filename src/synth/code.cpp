@@ -1,4 +1,4 @@
-// Straight-line code of a given size, gone through again and again: the instruction caches.
+// Straight-line code of a given size, executed repeatedly: the instruction caches.
 #include "synth/kinds.hpp"
 
 namespace lockstep::synth {

@@ -1,4 +1,4 @@
-// Compressing output streams.
+// Compressed output streams.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace lockstep::synth {
 
 enum class Compression : std::uint8_t { kNone, kGzip, kXz, kZstd };
 
-/// A stream whose bytes reach `sink` compressed, complete once it has been destroyed. `sink` must outlive it;
-/// its state says whether all could be written.
+/// A stream that writes to `sink` in compressed form; complete once it has been destroyed. `sink` must
+/// outlive it; its state tells whether everything was written.
 [[nodiscard]] std::unique_ptr<std::ostream> compressed(Compression compression, std::ostream& sink);
 
 }  // namespace lockstep::synth

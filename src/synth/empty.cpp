@@ -1,4 +1,4 @@
-// A kernel that does nothing: what a launch and its CTAs cost.
+// A kernel that does nothing: the cost of a launch and of its CTAs.
 #include "synth/kinds.hpp"
 
 namespace lockstep::synth {
@@ -12,7 +12,7 @@ constexpr OptionSpec kOptions[] = {
 void generate(const SynthOptions& options, TraceFolder& folder) {
   trace::KernelHeader header;
   header.name = "_Z11emptyKernelv";
-  header.registers = 16;  // as the compiler says of an empty kernel
+  header.registers = 16;  // what the compiler reports for an empty kernel
   // The stack pointer is loaded before anything else, as in every compiled kernel.
   const bool load = folder.dialect().binary_version >= 90;
   write_kernel(folder, header, options.number32("ctas"), options.number32("threads"),

@@ -6,7 +6,7 @@ namespace lockstep::synth {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"iterations", "10", "of the loop; 132 instructions a warp each", 1, 1u << 20},
+    {"iterations", "10", "of the loop, of 132 instructions per warp", 1, 1u << 20},
     {"ctas", "1", "CTAs of the kernel", 1, 1u << 20},
     {"threads", "32", "threads a CTA", 1, 1024},
 };

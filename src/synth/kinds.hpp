@@ -1,4 +1,4 @@
-// The kinds and what their files share.
+// The kinds of synthetic traces, and helpers that they share.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ extern const Kind kStreaming, kSgemm, kRandom, kChain, kMixed, kPointerChase, kC
 // Microbenchmarks of the SM.
 extern const Kind kPipe, kOperands, kCode, kShared, kBarriers, kAtomics, kEmpty, kFfma;
 
-/// Writes kernel 1 of the folder, whose CTAs all have `ctas` x 1 x 1 x `threads` x 1 x 1 threads:
+/// Writes kernel 1 of the folder, a grid of `ctas` x 1 x 1 CTAs of `threads` x 1 x 1 threads, by
 /// emit(text of a warp, CTA, warp of the CTA).
 template <class Emit>
 void write_kernel(TraceFolder& folder, trace::KernelHeader header, std::uint32_t ctas, std::uint32_t threads,
@@ -29,7 +29,7 @@ void write_kernel(TraceFolder& folder, trace::KernelHeader header, std::uint32_t
   file.close();
 }
 
-/// A loop: body(pass) `passes` times from the same PCs, each but the last with a branch back that is taken.
+/// A loop: body(pass) `passes` times at the same PCs; the branch back is taken in each pass but the last.
 template <class Body>
 void emit_loop(WarpText& w, std::uint32_t passes, Body body) {
   const std::uint32_t top = w.pc();
@@ -40,7 +40,7 @@ void emit_loop(WarpText& w, std::uint32_t passes, Body body) {
   }
 }
 
-/// The first instructions of a compiled kernel: the thread's global index in R6, and the bounds check.
+/// The first instructions of a compiled kernel: the thread's global index into R6, and the bounds check.
 inline void emit_prologue(WarpText& w) {
   w.emit({.opcode = "MOV", .to = 1});
   w.emit({.opcode = "S2R", .to = 6});
@@ -60,7 +60,7 @@ class Random {
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
   }
-  /// Evenly from [0, bound), for bounds far below 2^32.
+  /// Uniform in [0, bound), for bounds far below 2^32.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return (next() >> 32) * bound >> 32; }
 
  private:

@@ -24,8 +24,8 @@ constexpr OptionSpec kOptions[] = {
 constexpr Address kArray = 0x7fa000000000;
 constexpr std::uint32_t kThreads = 1024, kElement = 8;
 constexpr std::uint64_t kRow =
-    2ull * kThreads * kElement;       // a row of a piece: two columns of one element a thread
-constexpr std::uint32_t kUnroll = 4;  // rows that the unrolled loop has under way
+    2ull * kThreads * kElement;       // a row of a piece: two columns, one element per thread in each
+constexpr std::uint32_t kUnroll = 4;  // rows in flight in the unrolled loop
 
 struct Part {
   std::uint64_t piece, pieces;

@@ -1,4 +1,4 @@
-// Chains of one instruction: dependent ones take its latency, independent ones its rate.
+// Chains of one instruction: dependent chains show its latency, independent ones its rate.
 #include <fmt/format.h>
 
 #include "synth/kinds.hpp"

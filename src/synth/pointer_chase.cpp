@@ -1,4 +1,4 @@
-// A pointer chase: every load gives the address of the next, all threads the same one.
+// A pointer chase: every load returns the address of the next; all threads load the same one.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -64,7 +64,7 @@ void emit_chase(WarpText& w, const Chain& chain, std::uint64_t from, std::uint64
     w.jump(top);
     for (std::uint64_t u = 0; u < kUnroll; ++u) {
       const Address at = kTable + chain.order((from + n + u) % chain.elements) * chain.stride;
-      // Past the last load the loop body is there, but does nothing.
+      // After the last load, the rest of the loop body executes but does nothing.
       const LaneMask mask = n + u < loads ? w.live() : 0;
       w.emit({.opcode = "LDG.E.64.SYS", .to = 4, .from = {4}, .access = strided(8, at, 0), .mask = mask});
     }

@@ -11,7 +11,7 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"ctas", "32", "CTAs of the kernel", 1, 1u << 24},
     {"threads", "128", "threads a CTA", 1, 1024},
-    {"loads", "3", "dependent loads a thread", 1, 1u << 20},
+    {"loads", "3", "dependent loads per thread", 1, 1u << 20},
     {"footprint", "268435456", "bytes over which the addresses are spread", 8, 1ull << 32},
     {"encoding", "list", "how the trace writes the addresses", 0, 0, "list|delta"},
     {"seed", "12345", "of the addresses", 0, ~0ull},

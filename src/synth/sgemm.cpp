@@ -1,4 +1,4 @@
-// Tiled C = A * B in FP32: 64x64 tile of C a CTA of 256 threads, 4x4 a thread, 16 deep.
+// Tiled C = A * B in FP32: a 64x64 tile of C per CTA of 256 threads, 4x4 per thread, 16 deep.
 #include <array>
 #include <span>
 

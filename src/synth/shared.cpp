@@ -10,7 +10,7 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"op", "LDS", "the instruction", 0, 0, "LDS|STS|ATOMS.ADD"},
-    {"width", "32", "bits a lane", 0, 0, "32|64|128"},
+    {"width", "32", "bits per lane", 0, 0, "32|64|128"},
     {"stride", "1", "between neighbouring lanes, in units of the width", 0, 1024},
     {"addresses", "32", "different ones: lane n has the address of lane n modulo this", 1, 32},
     {"dependent", "0", "1: each load's address is the result of the one before", 0, 1},

@@ -1,5 +1,5 @@
-// The STREAM kernels at a chosen occupancy, one element of double precision a thread, in the shape of
-// gpu-stream of the public gpu-benches: shared memory lets two CTAs into an SM.
+// The STREAM kernels at a chosen occupancy, one double-precision element per thread, in the shape of
+// gpu-stream of the public gpu-benches: shared memory limits an SM to two CTAs.
 #include <algorithm>
 #include <span>
 #include <string>
@@ -26,10 +26,10 @@ constexpr OptionSpec kOptions[] = {
 };
 
 constexpr std::uint32_t kElement = 8, kFullThreads = 1024;
-constexpr Address kWritten = 0x7fa000000000;  // and the arrays that are read, behind it
+constexpr Address kWritten = 0x7fa000000000;  // followed by the arrays that are read
 constexpr Address kBetween = 0x100000000;
 
-/// What a thread loads: from which array, how many elements beside its own.
+/// A thread's load: from which array, and how far from the thread's own element.
 struct Operand {
   int array;
   std::int64_t shift;
@@ -40,14 +40,14 @@ struct Shape {
   std::string_view name;
   std::span<const Operand> loads;
   bool stores;
-  std::uint32_t arrays;  // that are moved
+  std::uint32_t arrays;  // number of arrays moved
 };
 constexpr Shape kShapes[] = {{"init", {}, true, 1},    {"read", kOne, false, 1}, {"scale", kOne, true, 2},
                              {"triad", kTwo, true, 3}, {"3pt", kThree, true, 2}, {"5pt", kFive, true, 2}};
 
 void emit_element(WarpText& w, const Shape& shape, std::uint64_t element) {
   emit_prologue(w);
-  // The bounds check is of 64 bits, and the flag that is never set is a byte among the arguments.
+  // The bounds check uses 64 bits, and the flag that is never set is a byte argument.
   w.emit({.opcode = "ISETP.GE.U32.AND.EX", .from = {7}});
   w.emit({.opcode = "LDC.U8", .to = 20, .from = {kRz}});
   w.emit({.opcode = "ISETP.NE.AND", .from = {20}});
@@ -80,7 +80,7 @@ class Writer {
     header_.registers = 32;
     header_.shared_bytes = shared;
   }
-  /// Elements that no kernel before has touched.
+  /// Elements that no earlier kernel has touched.
   void kernel(std::uint32_t threads, std::uint32_t ctas) {
     ++header_.id;
     header_.grid = {ctas, 1, 1};

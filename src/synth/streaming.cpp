@@ -1,4 +1,4 @@
-// C = A + B over float arrays: one element a thread.
+// C = A + B over float arrays: one element per thread.
 #include <algorithm>
 
 #include "synth/kinds.hpp"
@@ -14,8 +14,8 @@ constexpr OptionSpec kOptions[] = {
 void generate(const SynthOptions& options, TraceFolder& folder) {
   const std::uint32_t ctas = options.number32("ctas"), threads = options.number32("threads");
   const std::uint64_t bytes = std::uint64_t{ctas} * threads * 4;
-  constexpr std::uint64_t kLeastGap = 0x10000000;  // 256 MiB between the arrays, more where they are longer
-  const std::uint64_t gap = std::max(kLeastGap, (bytes + 0xffff) & ~std::uint64_t{0xffff});
+  constexpr std::uint64_t kMinGap = 0x10000000;  // 256 MiB between the arrays, more where they are longer
+  const std::uint64_t gap = std::max(kMinGap, (bytes + 0xffff) & ~std::uint64_t{0xffff});
   const Address a = 0x7f8000000000, b = a + gap, c = b + gap;
   folder.copy_to_device(a, bytes);
   folder.copy_to_device(b, bytes);

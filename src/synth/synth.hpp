@@ -12,7 +12,7 @@ namespace lockstep::synth {
 class TraceFolder;
 class SynthOptions;
 
-/// One option of a kind. The default says the type: a number, or one of the words of `choices`.
+/// One option of a kind. The default determines the type: a number, or one of the words of `choices`.
 struct OptionSpec {
   std::string_view name;
   std::string_view default_value;
@@ -27,22 +27,23 @@ struct Kind {
   std::string_view summary;  // one line
   std::span<const OptionSpec> options;
   void (*generate)(const SynthOptions& options, TraceFolder& folder);
-  /// Throws UserError for options that do not go together; called before anything is written.
+  /// Throws UserError for options that contradict each other; called before anything is written.
   void (*check)(const SynthOptions& options) = nullptr;
 };
 
 /// All kinds, in the order in which the help lists them.
 [[nodiscard]] std::span<const Kind* const> kinds();
-/// Throws UserError that lists the kinds.
+/// Finds a kind by name. Throws UserError that lists the kinds.
 [[nodiscard]] const Kind& find_kind(std::string_view name);
 
 /// Options that every kind has: compress, tracer-version, arch, line-info.
 [[nodiscard]] std::span<const OptionSpec> common_options();
 
-/// The options of one kind: given values over defaults, all checked.
+/// The options of one kind: given values, else defaults, all checked.
 class SynthOptions {
  public:
-  /// Throws UserError for an unknown name, a value that is no number, out of range or no choice.
+  /// Throws UserError for an unknown name, and for a value that is not a number, out of range or not a
+  /// choice.
   SynthOptions(const Kind& kind, const std::map<std::string, std::string>& given);
 
   [[nodiscard]] std::uint64_t number(std::string_view name) const;
@@ -53,8 +54,8 @@ class SynthOptions {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-/// Writes the trace folder `out_dir`, which is made when it is not there; files of the same names are
-/// overwritten. Throws UserError when it cannot be written or an option is wrong.
+/// Writes the trace folder `out_dir`, creating it if necessary; existing files of the same names are
+/// overwritten. Throws UserError if it cannot be written or an option is wrong.
 void synthesize(std::string_view kind, const std::map<std::string, std::string>& options,
                 const std::string& out_dir);
 

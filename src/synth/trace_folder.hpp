@@ -31,8 +31,8 @@ struct Dialect {
 /// The memory operand of a line.
 struct Access {
   enum class Form : std::uint8_t { kNone, kStride, kList, kDelta } form = Form::kNone;
-  unsigned width = 0;  // bytes a lane
-  Address base = 0;    // kStride: of the first active lane
+  unsigned width = 0;  // bytes per lane
+  Address base = 0;    // kStride: address of the first active lane
   std::int64_t stride = 0;
   std::span<const Address> addresses;  // kList, kDelta: one for each active lane
 };
@@ -65,7 +65,7 @@ struct Line {
   std::int64_t immediate = 0;
 };
 
-/// The text of one warp. PCs run on by themselves; `jump` sets the next one.
+/// The text of one warp. PCs advance by themselves; `jump` sets the next one.
 class WarpText {
  public:
   void emit(const Line& line);
@@ -78,13 +78,13 @@ class WarpText {
   void put_access(const Access& access, LaneMask mask);
 
   Dialect dialect_;
-  std::string prefix_;  // CTA and warp of the early versions
+  std::string prefix_;  // CTA and warp, in the early versions
   std::string text_;
   std::uint32_t pc_ = 0, lines_ = 0;
   LaneMask live_ = kAllLanes;
 };
 
-/// One kernel's file. CTAs must be written in order, all of the grid's.
+/// One kernel's file. All CTAs of the grid must be written, in order.
 class KernelFile {
  public:
   KernelFile(const std::string& path, const trace::KernelHeader& header, const Dialect& dialect);
@@ -93,10 +93,10 @@ class KernelFile {
   KernelFile& operator=(KernelFile&&) = delete;
 
   void begin_cta(Dim3 id);
-  /// Starts warp `index` of the CTA; its text goes to the file with the next call of any of these.
+  /// Starts warp `index` of the CTA; the next call to any of these functions writes its text to the file.
   [[nodiscard]] WarpText& begin_warp(std::uint32_t index);
   void end_cta();
-  /// Throws UserError when the disk is full.
+  /// Throws UserError if the disk is full.
   void close();
 
  private:
@@ -117,7 +117,7 @@ class TraceFolder {
   void copy_to_device(Address address, std::uint64_t bytes);
   /// `header.id` numbers the file; binary version, tracer version and windows are filled in.
   [[nodiscard]] KernelFile kernel(trace::KernelHeader header);
-  /// The last kernel runs once more.
+  /// Runs the last kernel once more.
   void launch_again() { list_ += last_kernel_ + "\n"; }
   [[nodiscard]] const Dialect& dialect() const { return dialect_; }
   /// Writes kernelslist.g.
@@ -128,7 +128,7 @@ class TraceFolder {
   Dialect dialect_;
 };
 
-/// Lanes of warp `index` of a CTA of `threads` that exist.
+/// The existing lanes of warp `index` in a CTA of `threads` threads.
 [[nodiscard]] LaneMask live_lanes(std::uint32_t threads, std::uint32_t index);
 
 }  // namespace lockstep::synth

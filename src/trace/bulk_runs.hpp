@@ -39,7 +39,7 @@ struct BulkRunWords {
 }
 
 /// Calls each(run) for the runs among a record's `size` words. One copy moves at most what shared memory
-/// holds (256 KiB): a run of more bytes, or of none, is none of a recording and left out.
+/// holds (256 KiB): a run of more bytes, or of 0, cannot be from a recording and is left out.
 template <class F>
 void each_bulk_run(const std::uint64_t* words, unsigned size, F&& each) {
   constexpr std::uint64_t kMaxBytes = 1 << 18;

@@ -1,4 +1,4 @@
-// Bytes of a trace file: plain, gzip, xz or Zstandard, told apart by their first bytes.
+// Bytes of a trace file: plain, gzip, xz or Zstandard, recognised by their first bytes.
 #pragma once
 
 #include <cstddef>

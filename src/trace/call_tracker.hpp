@@ -13,7 +13,7 @@ namespace lockstep::trace {
 
 /// A call enters another function when the next instruction of its lanes is at PC 0. It is no call at all
 /// when that instruction simply follows (the callee was not traced), else one inside the same function.
-/// Functions are told apart by the chain of call sites, up to kDepth deep.
+/// Functions are distinguished by the chain of call sites, up to kDepth deep.
 class CallTracker {
  public:
   static constexpr unsigned kDepth = 8;

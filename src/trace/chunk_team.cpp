@@ -7,7 +7,7 @@ namespace lockstep::trace {
 
 namespace {
 
-constexpr std::uint64_t kMostEarly = 64;  // CTAs that wait for one before them; some megabytes each at most
+constexpr std::uint64_t kMaxEarly = 64;  // CTAs that wait for one before them; some megabytes each at most
 
 template <class T, class... Arguments>
 std::unique_ptr<T> take(std::vector<std::unique_ptr<T>>& spare, Arguments&&... arguments) {
@@ -49,7 +49,7 @@ void ChunkTeam::add(std::span<CtaTrace> ctas, const std::atomic<bool>& failed) {
 /// The thread that has the CTA for which the others wait never waits.
 void ChunkTeam::wait_for_room(Lock& lock, std::uint64_t index, const std::atomic<bool>& failed) {
   using namespace std::chrono_literals;
-  while (index != next_ && early_.size() >= kMostEarly && !failed) room_.wait_for(lock, 1ms);
+  while (index != next_ && early_.size() >= kMaxEarly && !failed) room_.wait_for(lock, 1ms);
 }
 
 /// Moves CTAs that are next into the open chunk.

@@ -24,7 +24,7 @@ class BrokenBlock : public std::runtime_error {
 }
 [[nodiscard]] inline std::uint64_t unzigzag(std::uint64_t coded) { return coded >> 1 ^ (0 - (coded & 1)); }
 
-/// Seven bits a byte, low ones first; the top bit says that another byte follows.
+/// Seven bits per byte, low ones first; the top bit says that another byte follows.
 inline void put_varint(Bytes& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<std::uint8_t>(value | 0x80));
   out.push_back(static_cast<std::uint8_t>(value));

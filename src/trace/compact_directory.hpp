@@ -54,7 +54,7 @@ struct TracedTable {
     std::uint32_t pc = 0, text = 0;  // index of texts
     std::int64_t immediate = 0;
     std::uint32_t file = 0,
-                  line = 0;  // of the source: 1 + index of files (0: not said); 0 where there is none
+                  line = 0;  // of the source: 1 + index of files (0: not known); 0 if there is none
   };
   std::vector<std::string> texts;  // each once
   std::vector<std::string> files;  // likewise

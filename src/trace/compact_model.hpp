@@ -109,7 +109,7 @@ class LaneModel {
     return slot_of_[inst];
   }
   [[nodiscard]] LaneSlot& operator[](std::uint32_t slot) { return slots_[slot]; }
-  /// The instruction of the `back`-th memory record before in this warp; null when there is none.
+  /// The instruction of the warp's `back`-th previous memory record; null if there is none.
   [[nodiscard]] const LaneSlot* reference(unsigned back) const {
     return recent_[back] == kNoSlot ? nullptr : &slots_[recent_[back]];
   }

@@ -105,7 +105,7 @@ struct StaticInst {
   std::array<char, 16> mnemonic{};  // base opcode ("LDG"), zero-terminated, cut to fit
   OpClass op_class = OpClass::kAlu;
   MemSpace space = MemSpace::kNone;
-  std::uint8_t access_bytes = 0;  // bytes a lane moves; 0 when it is no memory instruction
+  std::uint8_t access_bytes = 0;  // bytes that a lane moves; 0 if it is not a memory instruction
   bool has_addresses = false;     // the trace lists addresses for it
   bool bypass_l1 = false;         // .STRONG.GPU/.SYS loads, volatile, .CV: served at L2
   bool evict_first = false;       // streaming hint

@@ -40,7 +40,7 @@ std::uint32_t InternTable::probe(const InstructionKey& key, std::uint64_t hash, 
 }
 
 // The first instruction with a text is filed under the text alone. Only when that one uses its immediate are
-// the others with the same text told apart, under a hash that includes it.
+// the others with the same text filed separately, under a hash that includes it.
 std::uint32_t InternTable::find(const InstructionKey& key) const {
   const std::uint32_t first = probe(key, key.hash, false);
   if (first == kNone || !entries_[first].uses_immediate || entries_[first].immediate == key.immediate) {

@@ -113,7 +113,7 @@ class HeaderParser {
 };
 
 /// CTA x y z and warp; tracers that know clusters print seven numbers more. The mask is the only field of
-/// exactly eight hexadecimal digits, so its place tells which it is.
+/// exactly eight hexadecimal digits, so its position shows which it is.
 unsigned count_leading_ids(const char* p, bool line_info) {
   unsigned field = 0;
   for (p = skip_blanks(p); *p != '\n'; p = skip_blanks(p), ++field) {

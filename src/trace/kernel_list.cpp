@@ -231,7 +231,7 @@ class ListParser {
         return address_or_none(field, operation.signal);
     }
   }
-  /// Of a task of the host.
+  /// Reads a field of a host task.
   bool task_field(char kind, std::string_view field, HostTask& task) const {
     std::uint64_t number = 0;
     switch (kind) {

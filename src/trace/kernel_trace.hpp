@@ -129,7 +129,7 @@ struct TraceNotes {
 struct TracedInstruction {
   std::uint32_t pc = 0;        // as StaticInst's
   std::string_view text;       // destinations, opcode, sources and width: "1 R4 LDG.E 1 R8 4"
-  std::int64_t immediate = 0;  // of its first record; 0 where there is none
+  std::int64_t immediate = 0;  // of its first record; 0 if there is none
   // A line of the program's source; 0 where the trace does not say it. Accel-Sim's tracer names no file.
   std::string_view source_file = {};
   std::uint32_t source_line = 0;

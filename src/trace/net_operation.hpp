@@ -14,7 +14,7 @@ inline constexpr std::uint64_t kNetEntryBytes = 64;
 
 /// A put of at most this many bytes counts as a signal (awaited_signals.hpp) for each 4-byte word that it
 /// writes on its target; of a longer one only `NetOperation::signal` does.
-inline constexpr std::uint64_t kMostSignallingPut = 64;
+inline constexpr std::uint64_t kMaxSignallingPut = 64;
 
 /// One entry of a queue, in the order in which the agent takes them from it: entry i of a queue of n stands
 /// in slot i mod n.

@@ -7,7 +7,7 @@ namespace lockstep::trace {
 namespace {
 
 using Kind = NetOperation::Kind;
-constexpr std::uint64_t kBlocking = 1, kInlined = 2, kMostFlags = 3;
+constexpr std::uint64_t kBlocking = 1, kInlined = 2, kMaxFlags = 3;
 constexpr std::uint64_t kMost32 = 0xffffffff;
 
 }  // namespace
@@ -27,7 +27,7 @@ void encode_net_operation(const NetOperation& operation, Bytes& out) {
 NetOperation decode_net_operation(ByteReader& in) {
   NetOperation operation;
   operation.kind = static_cast<Kind>(in.number(NetOperation::kKinds - 1, "the kind of a network operation"));
-  const std::uint64_t flags = in.number(kMostFlags, "the flags of a network operation");
+  const std::uint64_t flags = in.number(kMaxFlags, "the flags of a network operation");
   operation.blocking = (flags & kBlocking) != 0;
   operation.inlined = (flags & kInlined) != 0;
   operation.target =

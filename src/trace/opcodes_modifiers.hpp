@@ -28,7 +28,7 @@ class Opcode {
 };
 
 /// Bytes a lane of a format or width modifier: U8 1, S16 2, F32 4, 64 8, 128 16, F16x2 4, F32x4 16, ...;
-/// 0 when it is none.
+/// 0 if it is not one.
 [[nodiscard]] unsigned modifier_bytes(std::string_view modifier);
 
 /// Bytes that a lane moves in an ordinary access: the first width among the modifiers, else 4.
@@ -42,7 +42,7 @@ struct MmaShape {
   std::uint32_t macs = 0;  // of the whole instruction
   TensorType type = TensorType::kNone;
   bool sparse = false;
-  std::uint8_t a = 1, b = 1, c = 1;  // registers a lane; 0 where the operand is in shared memory
+  std::uint8_t a = 1, b = 1, c = 1;  // registers per lane; 0 where the operand is in shared memory
 };
 
 /// HMMA.16816.F32.BF16, IMMA.16832.S8.S8, DMMA.884, BMMA.168256, QMMA..., and .SP forms. nullopt: no shape.

@@ -7,7 +7,7 @@ namespace lockstep::trace {
 namespace {
 
 constexpr unsigned kInferredPredicates = 4;
-constexpr std::size_t kMostListed = 8;
+constexpr std::size_t kMaxListed = 8;
 
 /// A listed register and how many registers it stands for.
 struct Operand {
@@ -17,7 +17,7 @@ struct Operand {
 };
 
 struct Operands {
-  std::array<Operand, kMostListed> list{};
+  std::array<Operand, kMaxListed> list{};
   std::size_t size = 0;
   void add(TracedRegister reg, std::uint8_t slot) {
     if (size < list.size()) list[size++] = {reg, 1, slot};

@@ -9,7 +9,7 @@ namespace lockstep::trace {
 namespace {
 
 enum BulkForm : std::uint64_t { kBulkList = 3, kBulkDeltas = 4 };
-constexpr std::uint64_t kMostTransfers = 1 << 16;  // of one copy: a box of at most 2^16 rows
+constexpr std::uint64_t kMaxTransfers = 1 << 16;  // of one copy: a box of at most 2^16 rows
 
 }  // namespace
 
@@ -35,7 +35,7 @@ const char* CtaDecoder::bulk_copy(const char* p) {
   if (mode == kBulkDeltas) next(scan_hex, "a base address of 64 bits in hexadecimal");
   const char* const number = skip_blanks(p);
   const std::uint64_t count = next(scan_decimal, "how many transfers a bulk copy makes");
-  if (count > kMostTransfers) expected("at most 65536 transfers of a bulk copy", number);
+  if (count > kMaxTransfers) expected("at most 65536 transfers of a bulk copy", number);
   for (std::uint64_t i = 0; mode == kBulkList && i < count; ++i)
     next(scan_hex, "an address of each transfer");
   for (std::uint64_t i = 1; mode == kBulkDeltas && i < count; ++i) {

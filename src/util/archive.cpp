@@ -16,7 +16,7 @@ void Archive::raw(void* data, std::size_t bytes) {
   left_.remove_prefix(bytes);
 }
 
-/// Of a container whose elements take `least_bytes` each.
+/// The size of a container whose elements take at least `least_bytes` each.
 std::size_t Archive::count(std::size_t size, std::size_t least_bytes) {
   std::uint64_t n = size;
   raw(&n, sizeof n);

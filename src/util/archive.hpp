@@ -52,7 +52,7 @@ class Archive {
   [[nodiscard]] bool reading() const { return reading_; }
   /// What was written.
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
-  /// Of what is read.
+  /// Whether everything has been read.
   [[nodiscard]] bool at_end() const { return left_.empty(); }
 
   template <class... T>
@@ -92,7 +92,7 @@ class Archive {
   }
 
  private:
-  /// Of a polymorphic class the first member tells where those of its bases end.
+  /// In a polymorphic class, the first member shows where those of its bases end.
   template <class Self, class M>
   static void check(const Self& self, const M& member, std::size_t& offset) {
     using Type = typename archive_detail::MemberOf<M>::Type;

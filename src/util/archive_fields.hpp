@@ -23,7 +23,7 @@ struct AnyField {
   operator T() const noexcept(plain<T>());  // NOLINT(google-explicit-constructor): that is what it is for
 };
 
-inline constexpr std::size_t kMostFields = 128;
+inline constexpr std::size_t kMaxFields = 128;
 
 template <class T, std::size_t... i>
 [[nodiscard]] consteval bool takes(std::index_sequence<i...>) {
@@ -36,7 +36,7 @@ template <class T, std::size_t... i>
 /// Initialisers that an aggregate takes.
 template <class T, std::size_t n = 0>
 [[nodiscard]] consteval std::size_t fields() {
-  if constexpr (n > kMostFields || !takes<T>(std::make_index_sequence<n + 1>())) {
+  if constexpr (n > kMaxFields || !takes<T>(std::make_index_sequence<n + 1>())) {
     return n;
   } else {
     return fields<T, n + 1>();
@@ -65,7 +65,7 @@ template <class T>
   } else if constexpr (std::is_empty_v<T>) {
     return true;
   } else if constexpr (std::is_aggregate_v<T>) {
-    return fields<T>() <= kMostFields && all_plain<T>(std::make_index_sequence<fields<T>()>());
+    return fields<T>() <= kMaxFields && all_plain<T>(std::make_index_sequence<fields<T>()>());
   } else {
     return false;
   }

@@ -19,7 +19,8 @@
 namespace lockstep {
 namespace {
 
-constexpr unsigned kNames = 4;  // temporary ones: so many writers of one path at a time
+constexpr unsigned kNames =
+    4;  // temporary names, which limit how many processes can write one path at a time
 constexpr const char* kAction = "cannot be written";
 
 std::string temporary_name(const std::string& target, unsigned number) {

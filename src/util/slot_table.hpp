@@ -25,8 +25,7 @@ class SlotTable {
   }
   /// Throws std::logic_error where no operation in flight has that number.
   [[nodiscard]] T& at(std::uint32_t index) {
-    if (index >= slots_.size() || !slots_[index].taken)
-      throw std::logic_error("an answer that nobody asked for");
+    if (index >= slots_.size() || !slots_[index].taken) throw std::logic_error("a reply without a request");
     return slots_[index].what;
   }
   void free(std::uint32_t index) {

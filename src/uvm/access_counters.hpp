@@ -14,8 +14,8 @@ namespace lockstep::uvm {
 /// order of the leaves by count stays.
 class AccessCounters {
  public:
-  static constexpr std::uint32_t kMostAccesses = (1u << 27) - 1;  // 27 bits
-  static constexpr std::uint32_t kMostRoundTrips = 63;            // 6 bits, as documented
+  static constexpr std::uint32_t kMaxAccesses = (1u << 27) - 1;  // 27 bits
+  static constexpr std::uint32_t kMaxRoundTrips = 63;            // 6 bits, as documented
 
   void accessed(TreeIndex tree, unsigned leaf);
   /// A write-back of the tree has begun: one more for each of its leaves.

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 #include "uvm/page_table.hpp"
 
 namespace lockstep::uvm {

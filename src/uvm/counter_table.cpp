@@ -33,7 +33,7 @@ constexpr std::array kRows{
     CounterRow{"faults", "pages", "absent pages that had to be brought: far faults", AT(gmmu.faults)},
     CounterRow{"pending", "requests", "page misses that joined a fault or transfer under way (per_cycle)",
                AT(gmmu.pending)},
-    CounterRow{"fault_latency_cycles", "core cycles", "from a page miss to its answer, summed over misses",
+    CounterRow{"fault_latency_cycles", "core cycles", "from a page miss to its reply, summed over misses",
                AT(gmmu.fault_latency_cycles)},
     CounterRow{"buffer_entries", "entries", "faults written to the fault buffer (driver)",
                AT(gmmu.buffer_entries)},

@@ -45,7 +45,7 @@ struct Counters {
   std::uint64_t counted_migrations = 0;  // faults of pages that had been let stay
   std::uint64_t duplicated_pages = 0, collapsed_pages = 0;
   std::uint64_t throttled_faults = 0, pinned_pages = 0, policy_changes = 0;
-  // The host's orders.
+  // The host's commands.
   std::uint64_t user_prefetched_pages = 0, advised_pages = 0, host_faults = 0, synchronise_cycles = 0;
   std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
   std::array<std::uint64_t, 8>

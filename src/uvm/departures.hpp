@@ -12,7 +12,7 @@ namespace lockstep::uvm {
 
 /// A write-back in UVMSmart's order (early_reuse): staged by a decision; an access to one of its pages takes
 /// it back; when it starts, its pages become invalid, their frames free, and the TLBs forget them at once. In
-/// the safe order: with the decision the pages become invalid and the TLBs are told; when all have
+/// the safe order: with the decision, the pages become invalid and the TLBs are notified; when all have
 /// acknowledged it may start; its frames are free when it has ended.
 class Departures {
  public:
@@ -33,7 +33,7 @@ class Departures {
   void acknowledge(std::uint32_t shootdown, Cycle now);
   /// UVMSmart: an access to a page of a staged write-back takes all of it back, and marks all of it dirty.
   void take_back(TreeIndex tree, unsigned page);
-  /// The pages are no longer in the page table, and the TLBs are told. Returns the shootdown's id.
+  /// The pages are no longer in the page table, and the TLBs are notified. Returns the shootdown's id.
   std::uint32_t invalidate(const Run& run, bool evicted);
 
   /// The lane to the host: what is under way ends, the next one starts.

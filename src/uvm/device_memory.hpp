@@ -12,8 +12,8 @@
 #include "uvm/departures.hpp"
 #include "uvm/directory_client.hpp"
 #include "uvm/evictions.hpp"
+#include "uvm/managed_command.hpp"
 #include "uvm/memory_state.hpp"
-#include "uvm/order.hpp"
 #include "uvm/random.hpp"
 #include "uvm/remote_port.hpp"
 #include "uvm/staging.hpp"
@@ -92,7 +92,7 @@ class DeviceMemory {
     state_.lanes.moved(direction);
     state_.changed = true;
   }
-  /// Tells the link what migrations do, and has it decide. True where its decision has changed.
+  /// Passes the state of migrations to the link and lets it decide. True if its decision has changed.
   bool arbitrate(Cycle now);
   [[nodiscard]] bool lanes_idle() const { return arrivals_.idle() && departures_.idle(); }
   [[nodiscard]] bool reads_idle() const {

@@ -6,7 +6,7 @@
 namespace lockstep::uvm {
 
 using Kind = DirectoryRequest::Kind;
-using OrderKind = DirectoryOrder::Kind;
+using CommandKind = DirectoryCommand::Kind;
 
 Directory::Directory(std::vector<std::uint32_t> reach) : reach_(std::move(reach)) {}
 
@@ -76,7 +76,7 @@ bool Directory::attract(Block& block) {
   if (absent.empty()) return false;
   block.now.attracted = next_id_++;
   send(request.prefer,
-       {OrderKind::kAttract, How::kDrop, kHostPlace, block.now.attracted, block.tree, 0, absent});
+       {CommandKind::kAttract, How::kDrop, kHostPlace, block.now.attracted, block.tree, 0, absent});
   block.parked.push_back(block.now);
   block.busy = false;
   if (!block.waiting.empty()) serve(block);
@@ -97,7 +97,7 @@ void Directory::revoke(Block& block, std::uint16_t device, How how, const PageSe
   const std::uint32_t id = next_id_++;
   if (how == How::kMove || how == How::kKeep) block.sources.push_back({device, how == How::kKeep, id, pages});
   block.owed.push_back(id);
-  send(device, {OrderKind::kRevoke, how, block.now.device, id, request.tree, request.base, pages});
+  send(device, {CommandKind::kRevoke, how, block.now.device, id, request.tree, request.base, pages});
 }
 
 /// The source of each page is the nearest holder; the other holders of what is wanted alone drop it.
@@ -147,7 +147,7 @@ PageSet Directory::held_elsewhere(const Block& block, std::size_t but) {
   return held;
 }
 
-/// Nobody else uses what moves. What a source has evicted meanwhile is on the host.
+/// No other device uses the pages that move. Those that a source has evicted meanwhile are on the host.
 void Directory::hand_over(Block& block) {
   const DirectoryRequest& request = block.now.request;
   const std::uint16_t asker = block.now.device;
@@ -158,7 +158,8 @@ void Directory::hand_over(Block& block) {
     if (!source.pages.empty()) copy(block, source);
     if (!source.keep) block.held[source.device] -= source.pages;
   }
-  send(asker, {OrderKind::kGrant, How::kDrop, kHostPlace, request.id, request.tree, request.base, from_host});
+  send(asker,
+       {CommandKind::kGrant, How::kDrop, kHostPlace, request.id, request.tree, request.base, from_host});
   block.held[asker] |= request.pages;
   block.mapped[asker] -= request.pages;
   block.host -= request.alone & block.held[asker];
@@ -168,7 +169,7 @@ void Directory::hand_over(Block& block) {
 void Directory::copy(Block& block, Source& source) {
   const DirectoryRequest& request = block.now.request;
   send(source.device,
-       {OrderKind::kCopy, source.keep ? How::kKeep : How::kMove, block.now.device, source.id, request.tree,
+       {CommandKind::kCopy, source.keep ? How::kKeep : How::kMove, block.now.device, source.id, request.tree,
         request.base, source.pages},
        true);
 }
@@ -180,7 +181,7 @@ void Directory::map(Block& block, std::uint16_t device, const PageSet& wanted, s
     if (pages.empty()) return;
     rest -= pages;
     block.mapped[device] |= pages;
-    send(device, {OrderKind::kMapped, How::kDrop, place, id, block.tree, 0, pages});
+    send(device, {CommandKind::kMapped, How::kDrop, place, id, block.tree, 0, pages});
   };
   for (std::uint16_t d = 0; d < reach_.size(); ++d)
     if (d != device && near(device, d)) say(d, block.held[d] & rest);
@@ -191,9 +192,9 @@ void Directory::copied(Block& block, std::uint16_t device, const DirectoryReques
   const auto source = std::ranges::find(block.sources, request.id, &Source::id);
   if (source == block.sources.end()) return;
   const DirectoryRequest& asked = block.now.request;
-  send(device, {OrderKind::kGone, source->keep ? How::kKeep : How::kMove, block.now.device, source->id,
+  send(device, {CommandKind::kGone, source->keep ? How::kKeep : How::kMove, block.now.device, source->id,
                 asked.tree, 0, source->pages});
-  send(block.now.device, {OrderKind::kArrived, How::kDrop, device, asked.id, asked.tree, 0, source->pages});
+  send(block.now.device, {CommandKind::kArrived, How::kDrop, device, asked.id, asked.tree, 0, source->pages});
 }
 
 void Directory::left(Block& block, std::uint16_t device, const DirectoryRequest& request) {
@@ -205,7 +206,7 @@ void Directory::left(Block& block, std::uint16_t device, const DirectoryRequest&
     const PageSet lost = d == device ? PageSet() : block.mapped[d] & gone;
     if (lost.empty()) continue;
     block.mapped[d] -= lost;
-    send(d, {OrderKind::kRevoke, How::kUnmap, kHostPlace, 0, request.tree, 0, lost});
+    send(d, {CommandKind::kRevoke, How::kUnmap, kHostPlace, 0, request.tree, 0, lost});
   }
   if (!block.busy) follow(block);
 }

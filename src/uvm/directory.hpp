@@ -10,24 +10,26 @@
 
 namespace lockstep::uvm {
 
-/// The driver's knowledge on the host, tree by tree (its blocks of 2 MB). All pages begin on the host. A page
-/// is on the host or on one device, or read-only on several and perhaps the host; and devices may map it
+/// The driver's knowledge on the host, per tree (its blocks of 2 MiB). All pages begin on the host. A page is
+/// on the host or on one device, or read-only on several devices and perhaps the host; and devices may map it
 /// where it is.
 ///
-/// A device that wants pages asks (kAcquire). One acquisition of a tree at a time is served, in the order of
-/// asking, as the driver holds its block's lock:
-/// 1. Whoever must give up pages or mappings is told (kRevoke), and answers when none of its SMs uses them
-///    any more (kRevoked).
-/// 2. What other devices have is copied from them, by their own copy engines (kCopy): from the one with the
-///    smallest number that has a link to the device that asks. What the host has, the device reads itself
-///    (kGrant). What only devices without a link have goes through the host.
-/// 3. When all has come the device says so (kDone).
-/// Before pages are mapped that another device should have (preferred location), that one is told (kAttract)
-/// and may bring them as any other pages; others are served meanwhile.
-/// What leaves a device by eviction, or because the host wants it, is told afterwards (kLeft): an acquisition
-/// that had counted on it finds it on the host.
+/// A device requests pages (kAcquire). Acquisitions of one tree are served one at a time, in the order of the
+/// requests, as the driver holds its block's lock:
+/// 1. Devices that must give up pages or mappings get kRevoke, and reply (kRevoked) when none of their SMs
+/// uses
+///    them any more.
+/// 2. Pages on other devices are copied by these devices' copy engines (kCopy): from the lowest-numbered one
+/// that
+///    has a link to the requesting device. Pages on the host are read by the requesting device itself
+///    (kGrant). Pages that only devices without a link have go through the host.
+/// 3. When all have arrived, the device reports that (kDone).
+/// Before pages are mapped that another device should have (preferred location), that device gets kAttract
+/// and may migrate them like any other pages; other requests are served meanwhile. Pages that leave a device
+/// by eviction, or because the host needs them, are reported afterwards (kLeft): an acquisition that had
+/// counted on them finds them on the host.
 ///
-/// Without time of its own: it answers at once.
+/// Takes no time of its own: it replies at once.
 class Directory {
  public:
   /// `reach[a]`: bit b where device a can access the memory of device b, and the other way round.
@@ -38,7 +40,7 @@ class Directory {
   struct Output {
     std::uint16_t device = 0;
     bool port = false;  // to its peer port, else to its GMMU
-    DirectoryOrder order;
+    DirectoryCommand command;
   };
   /// Since they were cleared last, in order.
   [[nodiscard]] const std::vector<Output>& output() const { return output_; }
@@ -84,7 +86,7 @@ class Directory {
       a.members(*this, tree, held, mapped, followed, host, waiting, parked, busy, now, owed, sources);
     }
   };
-  using How = DirectoryOrder::How;
+  using How = DirectoryCommand::How;
 
   [[nodiscard]] Block& block(TreeId tree);
   [[nodiscard]] bool near(std::uint16_t a, std::size_t b) const { return reach_[a] >> b & 1; }
@@ -102,8 +104,8 @@ class Directory {
   void follow(Block& block);
   void finish(Block& block);
   [[nodiscard]] static PageSet held_elsewhere(const Block& block, std::size_t but);
-  void send(std::uint16_t device, const DirectoryOrder& order, bool port = false) {
-    output_.push_back({device, port, order});
+  void send(std::uint16_t device, const DirectoryCommand& command, bool port = false) {
+    output_.push_back({device, port, command});
   }
 
   std::vector<std::uint32_t> reach_;

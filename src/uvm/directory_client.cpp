@@ -67,39 +67,39 @@ void DirectoryClient::follow(TreeIndex tree, const PageSet& pages) {
   requests_.push_back(r);
 }
 
-void DirectoryClient::receive(const DirectoryOrder& order, Cycle now) {
-  const TreeIndex tree = memory_->table().touch(order.tree);
-  switch (order.kind) {
-    case DirectoryOrder::Kind::kGrant: {
-      const auto a = std::ranges::find(acquisitions_, order.id, &Acquisition::id);
-      if (a != acquisitions_.end()) granted(*a, order, now);
-      return finish_if_complete(order.id, now);
+void DirectoryClient::receive(const DirectoryCommand& command, Cycle now) {
+  const TreeIndex tree = memory_->table().touch(command.tree);
+  switch (command.kind) {
+    case DirectoryCommand::Kind::kGrant: {
+      const auto a = std::ranges::find(acquisitions_, command.id, &Acquisition::id);
+      if (a != acquisitions_.end()) granted(*a, command, now);
+      return finish_if_complete(command.id, now);
     }
-    case DirectoryOrder::Kind::kArrived:
-      return came(order, now);
-    case DirectoryOrder::Kind::kMapped:
-      return mapped(tree, order);
-    case DirectoryOrder::Kind::kRevoke:
-      revocations_.push_back({order, tree, {}, {}, false, false, due(order, tree, now)});
+    case DirectoryCommand::Kind::kArrived:
+      return came(command, now);
+    case DirectoryCommand::Kind::kMapped:
+      return mapped(tree, command);
+    case DirectoryCommand::Kind::kRevoke:
+      revocations_.push_back({command, tree, {}, {}, false, false, due(command, tree, now)});
       return;
-    case DirectoryOrder::Kind::kGone:
-      return gone(order);
-    case DirectoryOrder::Kind::kAttract:
-    case DirectoryOrder::Kind::kCopy:
+    case DirectoryCommand::Kind::kGone:
+      return gone(command);
+    case DirectoryCommand::Kind::kAttract:
+    case DirectoryCommand::Kind::kCopy:
       return;  // the GMMU's and the peer port's
   }
 }
 
-void DirectoryClient::granted(Acquisition& a, const DirectoryOrder& order, Cycle now) {
+void DirectoryClient::granted(Acquisition& a, const DirectoryCommand& command, Cycle now) {
   a.granted = true;
   memory_->unmap_remote(a.tree, a.missing);
   a.upgraded.for_each([&](unsigned page) { memory_->collapse(a.tree, page); });
   for (const Transfer& t : a.transfers) {
-    (t.run.set() & order.pages).for_each_run([&](unsigned first, unsigned pages) {
+    (t.run.set() & command.pages).for_each_run([&](unsigned first, unsigned pages) {
       const Run run{a.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
       memory_->queue_read({run, t.faulted}, true);
     });
-    (t.run.set() - order.pages).for_each_run([&](unsigned first, unsigned pages) {
+    (t.run.set() - command.pages).for_each_run([&](unsigned first, unsigned pages) {
       const Run run{a.tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
       memory_->log().fault_times.started(run, now);
     });
@@ -107,19 +107,19 @@ void DirectoryClient::granted(Acquisition& a, const DirectoryOrder& order, Cycle
 }
 
 /// From another device.
-void DirectoryClient::came(const DirectoryOrder& order, Cycle now) {
-  const auto a = std::ranges::find(acquisitions_, order.id, &Acquisition::id);
+void DirectoryClient::came(const DirectoryCommand& command, Cycle now) {
+  const auto a = std::ranges::find(acquisitions_, command.id, &Acquisition::id);
   if (a == acquisitions_.end()) return;
   const TreeIndex tree = a->tree;
-  PeerPages& from = peers_[order.place];
-  const std::uint64_t copies = (memory_->table()[tree].shared & order.pages).count();
+  PeerPages& from = peers_[command.place];
+  const std::uint64_t copies = (memory_->table()[tree].shared & command.pages).count();
   from.copies_in += copies;
-  from.in += order.pages.count() - copies;
-  order.pages.for_each_run([&](unsigned first, unsigned pages) {
+  from.in += command.pages.count() - copies;
+  command.pages.for_each_run([&](unsigned first, unsigned pages) {
     memory_->arrivals().arrive({tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)},
                                now);
   });
-  arrived(tree, order.pages, now);
+  arrived(tree, command.pages, now);
 }
 
 void DirectoryClient::arrived(TreeIndex tree, const PageSet& pages, Cycle now) {
@@ -142,17 +142,17 @@ void DirectoryClient::finish_if_complete(std::uint32_t id, Cycle now) {
 
 // --- Pages that are accessed where they are ---
 
-void DirectoryClient::mapped(TreeIndex index, const DirectoryOrder& order) {
+void DirectoryClient::mapped(TreeIndex index, const DirectoryCommand& command) {
   Tree& tree = memory_->table()[index];
-  const PageSet pages = order.pages - tree.resident - tree.incoming;
-  if (order.place == kHostPlace) {
+  const PageSet pages = command.pages - tree.resident - tree.incoming;
+  if (command.place == kHostPlace) {
     tree.remote |= pages;
     return;
   }
   std::vector<PageSet>& places = places_[index];
   places.resize(peers_.size());
   for (PageSet& place : places) place -= pages;
-  places[order.place] |= pages;
+  places[command.place] |= pages;
   tree.on_peer |= pages;
 }
 
@@ -171,13 +171,13 @@ void DirectoryClient::step(Cycle now) {
     r.taken = true;
     if (!is_done(r)) continue;
     r.answered = true;
-    requests_.push_back(request(Kind::kRevoked, r.tree, r.order.id));
+    requests_.push_back(request(Kind::kRevoked, r.tree, r.command.id));
   }
   std::erase_if(revocations_, [](const Revocation& r) { return r.answered && r.still.empty(); });
 }
 
-Cycle DirectoryClient::due(const DirectoryOrder& order, TreeIndex tree, Cycle now) const {
-  const auto served = order.how == How::kUnmap ? served_.end() : served_.find(tree);
+Cycle DirectoryClient::due(const DirectoryCommand& command, TreeIndex tree, Cycle now) const {
+  const auto served = command.how == How::kUnmap ? served_.end() : served_.find(tree);
   if (served == served_.end()) return now;
   return std::max(now, served->second + memory_->cycles_of_ns(memory_->parameters().block_ns));
 }
@@ -192,18 +192,18 @@ Cycle DirectoryClient::next() const {
 /// What of the pages is here and not on its way out.
 void DirectoryClient::take(Revocation& r, Cycle now) {
   const Tree& tree = memory_->table()[r.tree];
-  const PageSet here = (tree.resident - tree.leaving) & r.order.pages;
-  switch (r.order.how) {
+  const PageSet here = (tree.resident - tree.leaving) & r.command.pages;
+  switch (r.command.how) {
     case How::kDrop:
     case How::kToHost:
-      return memory_->departures().expel(r.tree, here, r.order.how == How::kDrop, now);
+      return memory_->departures().expel(r.tree, here, r.command.how == How::kDrop, now);
     case How::kBack:
       return memory_->departures().copy_to_host(r.tree, here, now);
     case How::kUnmap:
-      return memory_->unmap_remote(r.tree, r.order.pages);
+      return memory_->unmap_remote(r.tree, r.command.pages);
     case How::kMove:
     case How::kKeep: {
-      const bool keep = r.order.how == How::kKeep;
+      const bool keep = r.command.how == How::kKeep;
       const PageSet moving = keep ? here - tree.duplicated : here;
       r.moving |= moving;
       return memory_->departures().hand_over(r.tree, moving, keep, now);
@@ -213,8 +213,8 @@ void DirectoryClient::take(Revocation& r, Cycle now) {
 
 bool DirectoryClient::is_done(const Revocation& r) const {
   const Tree& tree = memory_->table()[r.tree];
-  if (r.order.how == How::kUnmap) return true;
-  return r.moving.empty() && ((tree.leaving - r.still) & r.order.pages).empty();
+  if (r.command.how == How::kUnmap) return true;
+  return r.moving.empty() && ((tree.leaving - r.still) & r.command.pages).empty();
 }
 
 void DirectoryClient::stands_still(const Run& run) {
@@ -227,18 +227,18 @@ void DirectoryClient::stands_still(const Run& run) {
 }
 
 /// Copied to another device.
-void DirectoryClient::gone(const DirectoryOrder& order) {
+void DirectoryClient::gone(const DirectoryCommand& command) {
   const auto r =
-      std::ranges::find_if(revocations_, [&](const Revocation& o) { return o.order.id == order.id; });
-  const bool keep = order.how == How::kKeep;
-  PeerPages& to = peers_[order.place];
-  (keep ? to.copies_out : to.out) += order.pages.count();
+      std::ranges::find_if(revocations_, [&](const Revocation& o) { return o.command.id == command.id; });
+  const bool keep = command.how == How::kKeep;
+  PeerPages& to = peers_[command.place];
+  (keep ? to.copies_out : to.out) += command.pages.count();
   if (r == revocations_.end()) return;  // they were read-only copies already
-  (r->still & order.pages).for_each_run([&](unsigned first, unsigned pages) {
+  (r->still & command.pages).for_each_run([&](unsigned first, unsigned pages) {
     memory_->departures().handed_over(
         {r->tree, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)}, keep);
   });
-  r->still -= order.pages;
+  r->still -= command.pages;
   std::erase_if(revocations_, [](const Revocation& o) { return o.answered && o.still.empty(); });
 }
 

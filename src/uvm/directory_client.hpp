@@ -14,7 +14,7 @@ namespace lockstep::uvm {
 
 class DeviceMemory;
 
-/// Asks the directory for the pages that the device brings or maps, carries out its orders, and reports
+/// Requests from the directory the pages that the device brings or maps, executes its commands, and reports
 /// what leaves. Part of a DeviceMemory among several.
 ///
 /// What has come for faults is not taken away before block_ns are over: whoever waited for the block has its
@@ -29,7 +29,7 @@ class DirectoryClient {
                const PageSet& mapped);
   /// The pages that advice wants mapped wherever they are.
   void follow(TreeIndex tree, const PageSet& pages);
-  void receive(const DirectoryOrder& order, Cycle now);
+  void receive(const DirectoryCommand& command, Cycle now);
   /// Goes on with what is taken away; again at the same time without effect.
   void step(Cycle now);
 
@@ -63,7 +63,7 @@ class DirectoryClient {
   }
 
  private:
-  using How = DirectoryOrder::How;
+  using How = DirectoryCommand::How;
   struct Acquisition {
     std::uint32_t id = 0;
     TreeIndex tree = 0;
@@ -76,7 +76,7 @@ class DirectoryClient {
     }
   };
   struct Revocation {
-    DirectoryOrder order;
+    DirectoryCommand command;
     TreeIndex tree = 0;
     PageSet moving, still;  // shot down and not answered; stand still until kGone
     bool answered = false, taken = false;
@@ -86,12 +86,12 @@ class DirectoryClient {
   [[nodiscard]] DirectoryRequest request(DirectoryRequest::Kind kind, TreeIndex tree, std::uint32_t id) const;
   void ask_to_map(TreeIndex tree, const PageSet& pages, std::uint16_t prefer);
   [[nodiscard]] PageSet shared_of(TreeIndex tree, const PageSet& pages) const;
-  void granted(Acquisition& acquisition, const DirectoryOrder& order, Cycle now);
-  void came(const DirectoryOrder& order, Cycle now);
-  void mapped(TreeIndex tree, const DirectoryOrder& order);
-  void gone(const DirectoryOrder& order);
+  void granted(Acquisition& acquisition, const DirectoryCommand& command, Cycle now);
+  void came(const DirectoryCommand& command, Cycle now);
+  void mapped(TreeIndex tree, const DirectoryCommand& command);
+  void gone(const DirectoryCommand& command);
   void finish_if_complete(std::uint32_t id, Cycle now);
-  [[nodiscard]] Cycle due(const DirectoryOrder& order, TreeIndex tree, Cycle now) const;
+  [[nodiscard]] Cycle due(const DirectoryCommand& command, TreeIndex tree, Cycle now) const;
   void take(Revocation& revocation, Cycle now);
   [[nodiscard]] bool is_done(const Revocation& revocation) const;
 

@@ -31,7 +31,7 @@ struct DirectoryRequest {
 };
 
 /// To a device, of pages of one tree.
-struct DirectoryOrder {
+struct DirectoryCommand {
   enum class Kind : std::uint8_t {
     kGrant,    // acquisition `id`: `pages` come from the host; what is wanted exclusively is nowhere else
     kArrived,  // acquisition `id`: `pages` have come from `place`

@@ -12,7 +12,7 @@ std::uint64_t key(TreeIndex tree, unsigned page) { return std::uint64_t{tree} * 
 
 Gmmu::Gmmu(const MemorySettings& settings, const AddressSpace& space)
     : memory_(settings, space),
-      orders_(memory_),
+      commands_(memory_),
       walks_(memory_.parameters(), memory_.table()),
       port_(memory_.port_settings()),
       arriving_(settings.sources) {
@@ -53,7 +53,7 @@ void Gmmu::tick(Cycle now) {
     stage_faults_of_cycle(now);
   }
   accept(now);
-  orders_.step(now);
+  commands_.step(now);
   for (const Direction d : {Direction::kToDevice, Direction::kToHost}) memory_.delay(d, port_.taken(d));
   if (memory_.take_changed()) again_ = true;
   for (const Shootdown& s : memory_.shootdowns().list())
@@ -62,7 +62,7 @@ void Gmmu::tick(Cycle now) {
 
 Cycle Gmmu::next() const {
   if (again_ || !with_arrivals_.empty()) return now_ + 1;
-  const Cycle next = std::min({walks_.next(), memory_.next_event(), port_.next(), orders_.next(),
+  const Cycle next = std::min({walks_.next(), memory_.next_event(), port_.next(), commands_.next(),
                                driver_ ? driver_->next() : kNever,
                                memory_.directory() ? memory_.directory()->next() : kNever});
   return next == kNever ? kNever : std::max(next, now_ + 1);
@@ -96,7 +96,7 @@ void Gmmu::finish_walk(Cycle now, const Access& access) {
   if (tree.resident.contains(access.page) && (!forbidden || !driver_)) {
     if (forbidden) memory_.collapse(access.tree, access.page);
     ++totals_.page_hits;
-    return answer(now, access);
+    return reply(now, access);
   }
   if (tree.leaving.contains(access.page)) {
     on_way_out_.push_back(access);
@@ -165,7 +165,7 @@ void Gmmu::wake_arrived(Cycle now) {
     for (unsigned page = run.first; page < run.first + run.pages && waiting_count_ > 0; ++page) {
       const auto found = waiting_.find(key(run.tree, page));
       if (found == waiting_.end()) continue;
-      for (const Access& a : found->second) answer(now, a);
+      for (const Access& a : found->second) reply(now, a);
       waiting_count_ -= found->second.size();
       waiting_.erase(found);
     }
@@ -178,7 +178,7 @@ Granule Gmmu::granule_of(const Tree& tree, unsigned page) const {
   return tree.resident.in_leaf(page / kPagesPerLeaf) == kPagesPerLeaf ? Granule::kLeaf : Granule::kPage;
 }
 
-void Gmmu::answer(Cycle now, const Access& access) {
+void Gmmu::reply(Cycle now, const Access& access) {
   const Tree& tree = memory_.table()[access.tree];
   if (access.faulted_at > 0) {
     totals_.fault_latency_cycles += now - access.faulted_at;
@@ -187,13 +187,13 @@ void Gmmu::answer(Cycle now, const Access& access) {
   memory_.accessed(access.tree, access.page, access.write);
   const Granule granule = granule_of(tree, access.page);
   walks_.learn({tree.id, access.page}, granule);
-  answers_.push_back(
-      {access.source, access.token, granule, Answer::Kind::kLocal, tree.duplicated.contains(access.page)});
+  replies_.push_back({access.source, access.token, granule, AccessReply::Kind::kLocal,
+                      tree.duplicated.contains(access.page)});
 }
 
 bool Gmmu::idle() const {
   return with_arrivals_.empty() && walks_.size() == 0 && waiting_count_ == 0 && on_way_out_.empty() &&
-         memory_.lanes_idle() && port_.idle() && remote_arrivals_.empty() && orders_.idle() &&
+         memory_.lanes_idle() && port_.idle() && remote_arrivals_.empty() && commands_.idle() &&
          (!driver_ || driver_->idle()) && (!memory_.directory() || memory_.directory()->idle());
 }
 

@@ -10,17 +10,17 @@
 
 #include "uvm/device_memory.hpp"
 #include "uvm/driver.hpp"
-#include "uvm/host_orders.hpp"
+#include "uvm/host_commands.hpp"
 #include "uvm/walk_pool.hpp"
 
 namespace lockstep::uvm {
 
-/// To a TLB that asked.
-struct Answer {
+/// The reply to a TLB's request.
+struct AccessReply {
   enum class Kind : std::uint8_t {
     kLocal,   // the page is on the device
     kRemote,  // it stays at `place`: its accesses are to be sent as remote ones
-    kDone     // a remote access has got through
+    kDone     // a remote access is complete
   };
   std::uint32_t source = 0;
   std::uint64_t token = 0;
@@ -36,7 +36,7 @@ struct Answer {
 /// nothing.
 ///
 /// Order of work in a cycle (as in UVMSmart): eviction decision; write-back ends, next one starts;
-/// transfer ends and wakes who waits, next one starts; walks that end: answer, join a fault, or fault;
+/// transfer ends and wakes who waits, next one starts; walks that end: reply, join a fault, or fault;
 /// prefetcher and staging; one new request of each source. A request of cycle t on a resident page is
 /// answered in cycle t + walk latency, a lone far fault in t + walk latency + 1 + its time on the link.
 class Gmmu {
@@ -45,7 +45,7 @@ class Gmmu {
 
   /// An access that missed its TLB; accepted at the next tick, one of a source a cycle.
   void request(std::uint32_t source, std::uint64_t token, Place place, bool write);
-  /// An access to a page that an earlier answer said to be on the host. It crosses the link (kDone), or is
+  /// An access to a page that an earlier reply said to be on the host. It crosses the link (kDone), or is
   /// answered like any other when the page has moved or moves now.
   void remote_request(std::uint32_t source, std::uint64_t token, Place place, std::uint16_t bytes, bool write,
                       bool answered);
@@ -61,16 +61,16 @@ class Gmmu {
     memory_.frames().enlarge(bytes / kPageBytes);
     again_ = true;
   }
-  /// Carried out in the order of the calls.
-  void order(const Order& order) {
-    orders_.add(order);
+  /// Commands are executed in the order of the calls.
+  void submit(const ManagedCommand& command) {
+    commands_.add(command);
     again_ = true;
   }
 
   // With several devices.
-  void receive(const DirectoryOrder& order, Cycle now) {
-    if (order.kind == DirectoryOrder::Kind::kAttract) return attract(order);
-    memory_.directory()->receive(order, now);
+  void receive(const DirectoryCommand& command, Cycle now) {
+    if (command.kind == DirectoryCommand::Kind::kAttract) return attract(command);
+    memory_.directory()->receive(command, now);
     again_ = true;
   }
 
@@ -88,13 +88,13 @@ class Gmmu {
   [[nodiscard]] Cycle next() const;
 
   // Since they were cleared last.
-  [[nodiscard]] const std::vector<Answer>& answers() const { return answers_; }
+  [[nodiscard]] const std::vector<AccessReply>& replies() const { return replies_; }
   [[nodiscard]] const std::vector<Shootdown>& shootdowns() const { return memory_.shootdowns().list(); }
-  /// Orders that are complete, by their index.
-  [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return orders_.completed(); }
+  /// Commands that are complete, by their index.
+  [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return commands_.completed(); }
   void clear_output() {
-    answers_.clear();
-    orders_.clear_completed();
+    replies_.clear();
+    commands_.clear_completed();
     memory_.lanes().clear_moves();
     memory_.shootdowns().clear();
   }
@@ -111,8 +111,8 @@ class Gmmu {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, memory_, orders_, walks_, port_, remote_arrivals_, in_slots_, driver_, arriving_,
-              with_arrivals_, waiting_, waiting_count_, faults_, on_way_out_, answers_, batch_sizes_, totals_,
+    a.members(*this, memory_, commands_, walks_, port_, remote_arrivals_, in_slots_, driver_, arriving_,
+              with_arrivals_, waiting_, waiting_count_, faults_, on_way_out_, replies_, batch_sizes_, totals_,
               now_, again_);
   }
 
@@ -121,7 +121,7 @@ class Gmmu {
   void finish_remote(Cycle now);
   void let_stay(Cycle now, const Access& access);
   void let_stay_on_peer(const Access& access);
-  void attract(const DirectoryOrder& order);
+  void attract(const DirectoryCommand& command);
   [[nodiscard]] bool remains(const Access& access, Cycle now) const;
   void cross_link(Cycle now, const Access& access);
   void finish_walks(Cycle now);
@@ -130,11 +130,11 @@ class Gmmu {
   void stage_faults_of_cycle(Cycle now);
   void wake_arrived(Cycle now);
   void accept(Cycle now);
-  void answer(Cycle now, const Access& access);
+  void reply(Cycle now, const Access& access);
   [[nodiscard]] Granule granule_of(const Tree& tree, unsigned page) const;
 
   DeviceMemory memory_;
-  HostOrders orders_;
+  HostCommands commands_;
   WalkPool walks_;
   RemotePort port_;
   std::vector<Access> remote_arrivals_;
@@ -150,7 +150,7 @@ class Gmmu {
   };
   std::vector<Fault> faults_;       // of this cycle
   std::vector<Access> on_way_out_;  // to pages that are leaving (safe order)
-  std::vector<Answer> answers_;
+  std::vector<AccessReply> replies_;
   std::vector<std::uint32_t> batch_sizes_;
   Counters totals_;
   Cycle now_ = 0;

@@ -60,38 +60,38 @@ void Gmmu::let_stay(Cycle now, const Access& access) {
   }
   memory_.table()[access.tree].remote.insert(access.page);
   if (access.remote) return cross_link(now, access);
-  answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false});
+  replies_.push_back({access.source, access.token, Granule::kPage, AccessReply::Kind::kRemote, false});
 }
 
 /// It goes there without the GMMU from now on.
 void Gmmu::let_stay_on_peer(const Access& access) {
   memory_.log().fault_times.dropped(access.tree, access.page);
-  answers_.push_back({access.source, access.token, Granule::kPage, Answer::Kind::kRemote, false,
+  replies_.push_back({access.source, access.token, Granule::kPage, AccessReply::Kind::kRemote, false,
                       memory_.directory()->device_of(access.tree, access.page)});
 }
 
-/// The last run's order answers for all.
-void Gmmu::attract(const DirectoryOrder& order) {
-  const Address base = memory_.table()[memory_.table().touch(order.tree)].base;
-  Order part;
-  part.kind = Order::Kind::kAttract;
-  order.pages.for_each_run([&](unsigned first, unsigned pages) {
+/// The command for the last run completes for all.
+void Gmmu::attract(const DirectoryCommand& command) {
+  const Address base = memory_.table()[memory_.table().touch(command.tree)].base;
+  ManagedCommand part;
+  part.kind = ManagedCommand::Kind::kAttract;
+  command.pages.for_each_run([&](unsigned first, unsigned pages) {
     part.address = base + std::uint64_t{first} * kPageBytes;
     part.bytes = std::uint64_t{pages} * kPageBytes;
-    const bool last = order.pages.next(first + pages) == kPagesPerTree;
-    part.index = last ? order.id : 0;
-    this->order(part);
+    const bool last = command.pages.next(first + pages) == kPagesPerTree;
+    part.index = last ? command.id : 0;
+    this->submit(part);
   });
 }
 
 void Gmmu::finish_remote(Cycle now) {
   for (std::uint32_t slots = memory_.arrivals().take_slots_done(); slots > 0; --slots) {
-    answer(now, in_slots_.front());
+    reply(now, in_slots_.front());
     in_slots_.pop_front();
   }
   RemoteAccess done;
   while (port_.pop(now, done))
-    answers_.push_back({done.source, done.token, Granule::kPage, Answer::Kind::kDone, false});
+    replies_.push_back({done.source, done.token, Granule::kPage, AccessReply::Kind::kDone, false});
 }
 
 }  // namespace lockstep::uvm

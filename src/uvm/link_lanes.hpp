@@ -60,7 +60,7 @@ class LinkLanes {
   [[nodiscard]] Cycle next_end(Direction d) const {
     return lane(d).busy && !lane(d).moving ? lane(d).end : kNever;
   }
-  /// Tells the link what migrations do and want, and has it decide. True where its decision has changed.
+  /// Passes to the link what migrations do and need, and lets it decide. True if its decision has changed.
   bool arbitrate(Direction d, bool wanted, Cycle now) {
     host_link_->say(d, HostLink::Migrations{lane(d).busy, wanted, lane(d).start});
     return host_link_->decide(d, now);

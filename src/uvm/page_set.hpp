@@ -17,7 +17,7 @@ inline constexpr unsigned kPagesPerLeaf = kLeafBytes / kPageBytes;   // 16
 inline constexpr unsigned kLeavesPerTree = kTreeBytes / kLeafBytes;  // 32, at most
 inline constexpr unsigned kPagesPerTree = kTreeBytes / kPageBytes;   // 512, at most
 
-/// A bit a page, 512 of them. Walks are in ascending order.
+/// One bit per page, 512 in all. Iterates in ascending order.
 class PageSet {
  public:
   static constexpr bool kPlain = true;  // its bytes are its state (util/archive_fields.hpp)
@@ -56,7 +56,7 @@ class PageSet {
     return static_cast<unsigned>(std::popcount(quarter));
   }
 
-  /// Smallest member >= `from`; kPagesPerTree when there is none.
+  /// Smallest member >= `from`; kPagesPerTree if there is none.
   [[nodiscard]] unsigned next(unsigned from) const {
     for (unsigned w = from / 64; w < words_.size(); ++w) {
       const std::uint64_t bits = w == from / 64 ? words_[w] & ~std::uint64_t{0} << from % 64 : words_[w];

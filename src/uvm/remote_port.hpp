@@ -13,9 +13,9 @@
 namespace lockstep::uvm {
 
 struct RemotePortSettings {
-  Cycle latency = 0;                // from the end of a request's packet to the start of the answer's
+  Cycle latency = 0;                // from the end of a request's packet to the start of the reply's
   std::uint32_t header_bytes = 18;  // of each packet
-  std::uint32_t outstanding = 256;  // requests that wait for an answer, at most
+  std::uint32_t outstanding = 256;  // limit on requests that wait for a reply
   std::uint64_t tree_cycles[2]{};   // time of 2 MB in each direction: the wire's speed
 };
 
@@ -39,7 +39,7 @@ class RemotePort {
   explicit RemotePort(const RemotePortSettings& settings) : settings_(settings) {}
 
   void add(Cycle now, const RemoteAccess& access);
-  /// Takes the first that is done by `now`; false when there is none.
+  /// Takes the first that is done by `now`; false if there is none.
   bool pop(Cycle now, RemoteAccess& access);
   /// Earliest end; kNever when nothing is under way.
   [[nodiscard]] Cycle next() const { return flying_.empty() ? kNever : flying_.top().done; }

@@ -17,7 +17,7 @@ namespace lockstep::uvm {
 /// An access that missed the TLB of its source.
 struct Access {
   std::uint32_t source = 0;  // SM
-  std::uint64_t token = 0;   // the source's own; comes back with the answer
+  std::uint64_t token = 0;   // the source's own; returned with the reply
   TreeIndex tree = 0;
   std::uint16_t page = 0;
   bool write = false;
@@ -38,7 +38,7 @@ class WalkPool {
   void add(Cycle now, const Access& access);
   /// Earliest end; kNever when nothing is under way.
   [[nodiscard]] Cycle next() const { return heap_.empty() ? kNever : heap_.top().ready; }
-  /// Takes the first that has ended by `now`; false when there is none.
+  /// Takes the first that has ended by `now`; false if there is none.
   bool pop(Cycle now, Access& access);
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
 

@@ -1,4 +1,4 @@
-// `lockstep config --assumed`: what nobody has measured, and what it changes.
+// `lockstep config --assumed`: values that have not been measured, and their effect.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>

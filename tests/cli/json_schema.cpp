@@ -27,7 +27,7 @@ class Validator {
     if (schema.contains("const") && value != schema["const"])
       wrong("not the constant " + schema["const"].dump());
     if (schema.contains("enum") && std::ranges::find(schema["enum"], value) == schema["enum"].end())
-      wrong(value.dump() + " is none of " + schema["enum"].dump());
+      wrong(value.dump() + " is not one of " + schema["enum"].dump());
     if (schema.contains("minimum") && value < schema["minimum"]) wrong("less than the minimum");
     if (schema.contains("pattern") &&
         !std::regex_search(value.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))

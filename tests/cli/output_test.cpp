@@ -358,7 +358,7 @@ TEST_CASE("a signal ends a program's run with what there is, and code 130") {
     launch.environment = {{"TMPDIR", folder.path()}};
     Program program(launch);
     REQUIRE(program.writes(folder.path(), 13));
-    std::this_thread::sleep_for(std::chrono::seconds(2));  // the simulation hears of the first kernel
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // the simulation receives the first kernel
     program.send(signal);
     const Finished done = program.wait();
     CAPTURE(done.err);

@@ -32,7 +32,7 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program();
   void send(int signal) const;
-  /// Waits until it, or a program that it has started, has an open file of at least so many bytes in
+  /// Waits until it, or a program that it has started, has an open file of at least that many bytes in
   /// `folder`, with a name or without. False: half a minute has passed.
   [[nodiscard]] bool writes(const std::string& folder, std::uintmax_t bytes) const;
   /// Waits for its end; fails the test after five minutes.

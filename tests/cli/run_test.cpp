@@ -146,7 +146,7 @@ TEST_CASE("stats.json does not depend on threads, engine options, paths or earli
   CHECK(run({"compare", folder / "one", folder / "two"}).code == 0);
 }
 
-TEST_CASE("compare tells runs apart by its exit code") {
+TEST_CASE("compare reports by its exit code whether runs differ") {
   const Folder folder;
   write_trace(folder / "t", {});
   REQUIRE(run({"run", folder / "t", "-q", "-o", folder / "a"}).code == 0);

@@ -19,7 +19,7 @@ using trace::OpClass;
 
 namespace {
 
-/// 10^12 operations a second (a multiply-add is two) of a pipe that takes warps of 32 lanes.
+/// 10^12 operations per second (a multiply-add is two) of a pipe that takes warps of 32 lanes.
 double tera_flops(const GpuConfig& c, OpClass op_class, double mhz) {
   const PipeSpec& p = c.pipe_of(op_class);
   const bool shared = op_class == OpClass::kFp64 && c.fp64_shared;
@@ -214,7 +214,7 @@ TEST_CASE("peak rates equal the published ones") {
   CHECK(tera_flops(h, OpClass::kFp64, 1755) == near(25.6));
   CHECK(tera_flops(g, OpClass::kFp32, 1665) == near(34.1));
   CHECK(tera_flops(g, OpClass::kFp64, 1665) == near(34.1 / 64));
-  // Half precision outside the tensor cores, two results a lane: 28.3, 78, 102.4 and 34.1.
+  // Half precision outside the tensor cores, two results per lane: 28.3, 78, 102.4 and 34.1.
   CHECK(2 * tera_flops(v, OpClass::kFp16, 1380) == near(28.3));
   CHECK(2 * tera_flops(a, OpClass::kFp16, 1410) == near(78));
   CHECK(2 * tera_flops(h, OpClass::kFp16, 1755) == near(102.4));
@@ -313,7 +313,7 @@ TEST_CASE("RTX 4090, L40, RTX 3070 and T4 have the rates and the shape of their 
 TEST_CASE("zero-load pointer chases of Ada and Turing meet the measurements") {
   const auto within = [](double value, double measured) { CHECK(value == Approx(measured).epsilon(0.01)); };
   const GpuConfig l = resolve("l40"), x = resolve("rtx4090"), t = resolve("t4");
-  const double data = 1;                  // the second cycle of 128 bytes at 64 bytes a cycle
+  const double data = 1;                  // the second cycle of 128 bytes at 64 bytes per cycle
   within(l.l1.hit_latency + data, 34.2);  // gpu-latency of one thread, L40: 34.2, 273.6, 624.4
   within(l2_hit(l) + data, 273.6);
   within(dram_miss(l) + data, 624.4);

@@ -140,7 +140,7 @@ std::uint64_t freed_after(First first, std::uint32_t events, Cycle delay) {
 
 }  // namespace
 
-TEST_CASE("who waits for an mbarrier goes on when the copies that tell it have ended") {
+TEST_CASE("a warp that waits for an mbarrier continues when the copies that signal it have ended") {
   for (const auto& [first, events] : {std::pair{First::kBulkCopy, 1u}, {First::kAsyncCopy, 32u}}) {
     const std::uint64_t none = freed_after(first, 0, 3000), near = freed_after(first, events, 3000),
                         far = freed_after(first, events, 5000);

@@ -59,8 +59,8 @@ TEST_CASE("fills and copies within the device: launch floor, then bytes over the
   constexpr Cycle kFloor = 1000;  // small_gpu()
   using Kind = host::HostCommand::Kind;
   auto config = small_gpu();
-  config.dram.fill_percent = 100;  // of 4 * 2 channels with 32 bytes every 2 ns: 128 bytes a cycle
-  config.dram.copy_percent = 50;   // 64 bytes a cycle, each byte read and written
+  config.dram.fill_percent = 100;  // of 4 * 2 channels with 32 bytes every 2 ns: 128 bytes per cycle
+  config.dram.copy_percent = 50;   // 64 bytes per cycle, each byte read and written
   const std::uint64_t bytes = GENERATE(1u, 128u, 129u, 1'000'000u);
   Work work;
   work.streams = 3;

@@ -64,7 +64,7 @@ TEST_CASE("order of dispatch where GPCs have unequal numbers of TPCs") {
   CHECK(placement.order() == std::vector<std::uint32_t>{0, 6, 2, 8, 4, 1, 7, 3, 9, 5});
 }
 
-TEST_CASE("a full GPU waits until it hears of a free place") {
+TEST_CASE("a full GPU launches no CTA until a free place is reported") {
   auto config = small_gpu(2, 1);
   Work work;
   work.launch(kernel(1, 18));  // 8 CTAs of 256 threads an SM
@@ -95,7 +95,7 @@ TEST_CASE("launch floor between kernels of a stream") {
     CHECK(last(log, 0) == kFloor + kToSm + 130);
     CHECK(first(log, 1) == last(log, 0) + kFloor);
   }
-  SECTION("but the dispatcher must have heard of it") {
+  SECTION("but the dispatcher must have received the report") {
     auto config = small_gpu();
     config.launch.latency_ns = 10;
     const Log log = run(config, work, always(100));

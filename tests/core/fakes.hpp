@@ -41,7 +41,7 @@ inline config::GpuConfig small_gpu(std::uint32_t sms = 8, std::uint32_t gpcs = 2
   c.launch.cta_latency_ps = 64'000;
   c.launch.done_latency_ps = 32'000;
   c.launch.max_kernels = 8;
-  c.host.bytes_per_second = 8'000'000'000;  // 8 bytes a cycle
+  c.host.bytes_per_second = 8'000'000'000;  // 8 bytes per cycle
   c.host.command_latency_ps = 40'000;
   c.host.data_latency_ps = 50'000;
   c.host.warms_l2 = false;

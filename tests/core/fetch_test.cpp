@@ -33,7 +33,7 @@ TEST_CASE("the L1I reads ahead: one round trip for many lines") {
     c.frontend.l1i_read_ahead = ahead;
     c.frontend.l1i_mshrs = 64;
     Program p;
-    for (unsigned i = 0; i < 8 * lines; ++i) p.add(OpClass::kFp32, {1}, {1});  // 32 cycles a line
+    for (unsigned i = 0; i < 8 * lines; ++i) p.add(OpClass::kFp32, {1}, {1});  // 32 cycles per line
     BenchOptions o;
     o.delay = 600;
     const Result r = run(p, c, o);

@@ -73,7 +73,7 @@ TEST_CASE("LSU: latency of a hit, of shared memory, of the fixed units") {
   for (unsigned i = 0; i < 7; ++i) CHECK(r.dispatched(i) == r.pushed[i] + LsuLatencies::kResidence);
 }
 
-TEST_CASE("LSU: data reach the registers at 512 bits a cycle") {
+TEST_CASE("LSU: data reach the registers at 512 bits per cycle") {
   // Huerta et al., MICRO 2025: a warp's loads of 32, 64 and 128 bits that hit take 29, 31 and 35 cycles.
   const auto c = warm_config();
   LsuBench bench(c, kL2);
@@ -94,7 +94,7 @@ TEST_CASE("LSU: data reach the registers at 512 bits a cycle") {
   CHECK(r.latency(6) == c.l1.hit_latency + miss_path(c) + 2);
 }
 
-TEST_CASE("LSU: a load of lines in one bank takes two cycles a line, as on an H100") {
+TEST_CASE("LSU: a load of lines in one bank takes two cycles per line, as on an H100") {
   // h100_pcie_kernels.csv, gesummv of 512 elements in CTAs of 16 and of 32 threads, both derived rows: 76,928
   // and 95,670 ns at 1.755 GHz, of which each of 512 turns has two loads of one line a thread.
   const double measured = (95670 - 76928) * 1.755 / 512 / 2 / (32 - 16);
@@ -307,7 +307,7 @@ TEST_CASE("LSU: hits go on under a miss") {
 }
 
 TEST_CASE("LSU: strides over the L1 take the cycles measured on an H200") {
-  // gpu-strides: stride 1 = 1.01 cycles a warp, 2 = 2.01, 3 = 1.63, 4 = 4.01, 8 = 8.0. Stride 3 has no bank
+  // gpu-strides: stride 1 = 1.01 cycles per warp, 2 = 2.01, 3 = 1.63, 4 = 4.01, 8 = 8.0. Stride 3 has no bank
   // conflict but three lines: half as many cycles as lines with two tags a cycle.
   for (const auto& [tags, third] : {std::pair{2u, 1.5}, {4u, 1.0}}) {
     auto c = warm_config();

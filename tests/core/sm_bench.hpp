@@ -121,7 +121,7 @@ class Program final : public trace::CtaFeed {
 /// Stands for every memory partition: answers each request in full `delay` cycles after taking it.
 class Memory final : public sim::Domain {
  public:
-  /// `asleep`: cycles for which it need not be looked at: nobody asks from the first cycle to the second.
+  /// `asleep`: from the first of these cycles to the second it is not called.
   Memory(const config::GpuConfig&, icnt::Fabric& fabric, std::uint32_t partition, Cycle delay,
          std::pair<Cycle, Cycle> asleep = {0, 0})
       : delay_(delay), asleep_(asleep), slices_(fabric.numbering().slices_per_partition) {

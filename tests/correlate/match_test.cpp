@@ -68,7 +68,7 @@ TEST_CASE("grid, block and launch say which one") {
   CHECK(matched(launches, "kernel,launch,grid,cycles\nk,0,8x1x1,1\n").unmatched.size() == 1);
 }
 
-TEST_CASE("overloads are told apart by their parameters") {
+TEST_CASE("overloads are distinguished by their parameters") {
   const std::vector<SimulatedLaunch> launches{launch("_Z1aPf", 1, 10), launch("_Z1aPd", 2, 20)};
   CHECK(simulated(matched(launches, "kernel,cycles\na(double *),1\na(float *),2\n")) ==
         std::vector<double>{20, 10});

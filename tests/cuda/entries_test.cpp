@@ -17,11 +17,11 @@ TEST_CASE(
                     "cuMemAlloc cudaGLSetGLDevice\n") != std::string::npos);
 }
 
-TEST_CASE("entries: a stream that waits for a value that nobody writes is an error that says so") {
+TEST_CASE("entries: a stream that waits for a value that is never written is an error that says so") {
   const std::string ptx = std::string(LOCKSTEP_SOURCE_DIR) + "/tests/cuda/data/driver.ptx";
   const Finished done = run({"exec", "--functional", "--", LOCKSTEP_ENTRIES_PROGRAM, ptx, "wait-for-ever"});
   CHECK(done.out == "result 702\n");
-  CHECK(done.err.find("a stream (cuStreamWaitValue) waits for a write that nobody is left to make") !=
+  CHECK(done.err.find("a stream (cuStreamWaitValue) waits for a write that can no longer happen") !=
         std::string::npos);
 }
 

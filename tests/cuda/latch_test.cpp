@@ -91,14 +91,14 @@ TEST_CASE("a program that polls its memory for a kernel that waits for it is tol
 }
 
 #if !defined(__SANITIZE_THREAD__)  // has a thread of its own, that might write
-TEST_CASE("a latch that nobody is left to write is an error that names the kernel and where it stands") {
+TEST_CASE("a latch that can no longer be written is an error that names the kernel and its place") {
   const Folder folder;
   for (const std::string mode : {"--functional", "-q"}) {
     std::vector<std::string> options = {mode};
     if (mode == "-q") options.insert(options.end(), {"-o", folder / "out"});
     const Finished done = execute("never", options);
     CHECK(done.out == "cudaErrorLaunchTimeout\n");
-    CHECK(done.err.find("kernel await waits for a write that nobody is left to make") != std::string::npos);
+    CHECK(done.err.find("kernel await waits for a write that can no longer happen") != std::string::npos);
     CHECK(done.err.find("CTA (0,0,0) warp 0: program:1") != std::string::npos);
   }
   const Finished left = execute("left", {"--functional"});

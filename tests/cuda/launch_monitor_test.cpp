@@ -47,7 +47,7 @@ TEST_CASE("nothing is said before the time is over") {
   CHECK(!page.read().running);
 }
 
-TEST_CASE("a page is shared by its descriptor, another file is none") {
+TEST_CASE("a page is shared by its descriptor; another file is rejected") {
   SharedPage ours;
   REQUIRE(ours.descriptor() >= 0);
   ours.page().begin("k", 1, 4, 0);

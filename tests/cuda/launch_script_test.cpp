@@ -78,7 +78,8 @@ TEST_CASE("what is wrong in a script is said with file, line and what was expect
   CHECK_THAT(error("launch k grid 1 block 1 args b"), Contains("there is no buffer 'b'"));
   CHECK_THAT(error("buffer b 4\nlaunch k grid 1 block 1 args b+4"),
              Contains(":2: offset '4'; expected one from 0 to 3"));
-  CHECK_THAT(error("buffer b 4\nexpect b u32 sequence 0 0 count 2"), Contains("not so many elements"));
+  CHECK_THAT(error("buffer b 4\nexpect b u32 sequence 0 0 count 2"),
+             Contains("the buffer has fewer elements"));
   CHECK_THAT(error("buffer b 4\nprint b u64 1"), Contains("expected elements from 1 to 0"));
   CHECK_THAT(error("print \"x"), Contains("quotation mark is not closed"));
 }

@@ -29,7 +29,7 @@ class Pages {
   ~Pages() { munmap(begin_, 3 * kPage); }
   [[nodiscard]] char* at(std::size_t offset) const { return static_cast<char*>(begin_) + offset; }
 
-  /// A header so many bytes before the end.
+  /// A header this many bytes before the end.
   char* put_header(std::size_t before_end, std::uint64_t entry_bytes) const {
     const struct {
       std::uint32_t magic = 0xBA55ED50;

@@ -111,7 +111,7 @@ TEST_CASE("network: puts come before the flag behind them, one work-group does n
   CHECK(test_program("early", "2").out == "50 \n3 \n");
 }
 
-TEST_CASE("network: a wait for a put that nobody makes is an error that says who waits for what") {
+TEST_CASE("network: a wait for a put that no PE makes is an error that says who waits for what") {
   const Finished done = test_program("lost", "3");
   CHECK(done.out.find("702\n") != std::string::npos);
   CHECK(done.err.find("device 1, kernel _Z4lost") != std::string::npos);

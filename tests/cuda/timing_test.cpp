@@ -159,7 +159,7 @@ std::vector<std::string> with_faults(const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("a program hears of managed memory in simulated time: faults, a prefetch, what ran before") {
+TEST_CASE("a program sees managed memory in simulated time: faults, a prefetch, what ran before") {
   const Folder folder;
   const Finished done = execute("managed", with_faults({"-o", folder / "out"}));
   CHECK(done.err.empty());

@@ -42,6 +42,48 @@ def anchors(path):
     return {anchor(match) for match in re.findall(r"^#+ (.+)$", text, re.M)}
 
 
+class Wording(unittest.TestCase):
+    """Phrases that are not idiomatic English or not the field's terms; docs/glossary.md has the right ones."""
+
+    PHRASES = {
+        r"nobody": "no warp, no device, no process: whatever it is; or the passive voice",
+        r"so many": "this many, that many, `count`",
+        r"a bit a \w+": "one bit per ...",
+        r"(is|are) no numbers?": "is not a number, NaN",
+        r"(is|are) none of": "is not one of",
+        r"told apart": "distinguished",
+        r"hears? of|heard of": "receives, is notified of",
+        r"(bytes|lines|loads|instructions|cycles) a (cycle|warp|lane|thread|second)(?! \w)": "per",
+    }
+    FOLDERS = ("src", "include", "tests", "tools", "bench", "configs", "systems", "examples")
+    ALLOWED = {"tests/cuda/program/pools.cpp", "tests/ptx/linker_test.cpp", "tests/core/sm_bench.hpp",  # names in code
+               "tests/docs/docs_test.py"}
+
+    @classmethod
+    def complaints(cls, text):
+        return [(number, phrase) for number, line in enumerate(text.split("\n"), 1) for phrase in cls.PHRASES
+                if re.search(rf"\b({phrase})\b", line, re.I)]
+
+    def test_phrases_are_found(self):
+        self.assertEqual(self.complaints("one\nWhat nobody reads"), [(2, "nobody")])
+        self.assertEqual([p for _, p in self.complaints("// 64 bytes a cycle")], [list(self.PHRASES)[-1]])
+        self.assertEqual(self.complaints("// bytes a lane moves\nbytes per cycle"), [])
+
+    def test_no_file_has_them(self):
+        read_files = 0
+        for folder in self.FOLDERS:
+            for path, _, files in os.walk(os.path.join(ROOT, folder)):
+                for name in sorted(files):
+                    file = os.path.relpath(os.path.join(path, name), ROOT)
+                    if file in self.ALLOWED or not re.search(r"\.(cpp|hpp|h|cuh|cu|inc|ini|py|ptx)$", name):
+                        continue
+                    with open(os.path.join(path, name), encoding="utf-8", errors="replace") as f:
+                        found = self.complaints(f.read())
+                    self.assertEqual([f"{file}:{n}: '{p}'; write {self.PHRASES[p]}" for n, p in found], [])
+                    read_files += 1
+        self.assertGreater(read_files, 1000)
+
+
 class Links(unittest.TestCase):
     def test_anchors_are_github_s(self):
         self.assertEqual(anchor("4. What bandwidth says"), "4-what-bandwidth-says")

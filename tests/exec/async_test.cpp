@@ -98,7 +98,7 @@ TEST_CASE("who looks at an mbarrier after its end still sees that the phase was 
 }
 
 // Warp 0 tries two mbarriers in turn; that of the second one makes warp 1 complete the first one.
-TEST_CASE("try_wait comes back where the phase is not complete, however long nobody else gets further") {
+TEST_CASE("try_wait returns while the phase is incomplete, even if no other warp makes progress") {
   Device device(R"(
 .visible .entry run(.param .u64 out) {
   .shared .align 8 .b64 first; .shared .align 8 .b64 second; .shared .align 4 .b32 seen;

@@ -213,7 +213,7 @@ TEST_CASE("each successful wait has the events that completed its phase") {
       waits[warp][mbarrier].push_back(events);
     }
   }
-  // Nobody's try_wait came back without success. The producer passes an empty stage at once, then after 32
+  // No try_wait returned without success. The producer passes an empty stage at once, then after 32
   // arrivals for each round; the consumer after an arrival and a copy for each round.
   std::vector<std::vector<std::uint64_t>> produced, consumed;
   for (const auto& [mbarrier, events] : waits[0]) produced.push_back(events);

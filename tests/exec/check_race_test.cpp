@@ -102,7 +102,7 @@ $END:)",
   CHECK(parted.warnings() == 0);
 }
 
-TEST_CASE("check race: writes of the same value are none") {
+TEST_CASE("check race: writes of the same value are not a race") {
   CHECK(Run("  st.shared.u32 [%r2], 7;").clean());
   CHECK(Run("  st.global.u32 [%rd1], 7;", {4, 1, 1}).clean());
   const Run lanes("  st.shared.u32 [%r2], %r1;", {1, 1, 1}, {32, 1, 1});  // 32 values in one instruction

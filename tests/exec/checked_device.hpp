@@ -37,7 +37,7 @@ class CheckedDevice : public Device {
   Address zeros(std::size_t count) {
     return array(std::vector<T>(count));
   }
-  /// Written by nobody.
+  /// Never written.
   Address raw(std::uint64_t bytes) { return *memory.allocate(bytes); }
 
   [[nodiscard]] const std::vector<Finding>& findings() const { return checker.findings().all(); }

@@ -111,7 +111,7 @@ TEST_CASE("interleaved warps: locks between lanes and warps, and CTAs that wait 
   }
 }
 
-// A loop of so many rounds that turns of warps end in it (kTurn operations); the other warp waits for its
+// A loop long enough for turns of warps to end in it (kTurn operations); the other warp waits for its
 // flag.
 constexpr const char* kLong = R"(
 .visible .entry slow(.param .u64 flag, .param .u32 rounds) {

@@ -288,7 +288,7 @@ TEST_CASE("A kernel that waits leaves no rounds in its record, however often oth
   CHECK(waiter.loads() == 1);
 }
 
-TEST_CASE("Strong stores, stores behind fences and releasing reductions are signals; plain stores are none") {
+TEST_CASE("Strong stores, stores after fences and releasing reductions are signals; plain stores are not") {
   for (const auto& [how, waits] :
        {std::pair{"strong", true}, {"fenced", true}, {"add", true}, {"plain", false}}) {
     INFO(how);
@@ -332,7 +332,7 @@ TEST_CASE("Lanes that wait for different words have a record each") {
          std::vector<Awaited>{{device.at, 1, 1}, {device.at + 4, 1, 2}, {device.at + 8, 1, 4}}));
 }
 
-TEST_CASE("A loop that counts its rounds is none that signals end") {
+TEST_CASE("A loop that counts its rounds is not one that signals end") {
   Signalling device;
   device.write("strong", 1);
   auto waiter = device.launch("counted", 40);
@@ -393,7 +393,7 @@ TEST_CASE("A round of several loads and a vote waits until all lanes have what t
   CHECK(waiter.awaited() == all);
 }
 
-TEST_CASE("What the rare part loads between two loads of a round is none of the round's") {
+TEST_CASE("What the rare part loads between two loads of a round does not belong to the round") {
   Signalling device;
   device.write("strong", 5);
   device.write("strong", 5, 32);
@@ -414,7 +414,7 @@ TEST_CASE("A vector of which the first element is not wanted is waited for, too"
   CHECK(waiter.loads() == 1);
 }
 
-TEST_CASE("A loop that gives up after some rounds is none that waits, nor is a chain of pointers") {
+TEST_CASE("A loop that gives up after some rounds is not a waiting loop, nor is a chain of pointers") {
   Signalling device;
   auto patient = device.launch("patient", 100);
   REQUIRE(patient.go_on());

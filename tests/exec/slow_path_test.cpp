@@ -52,7 +52,7 @@ TEST_CASE("only rounding divisions and roots of f32 and f64 have a slow path") {
     CHECK(of(without) == nullptr);
 }
 
-TEST_CASE("zeros, infinities and no numbers go the slow path, usual operands do not") {
+TEST_CASE("zeros, infinities and NaNs take the slow path, usual operands do not") {
   for (const float special : {0.0f, -0.0f, kInfinity, -kInfinity, kNan, 1e-40f}) {
     CAPTURE(special);
     CHECK(slow("div.rn.f32 %f1, %f2, %f3;", bits(special), bits(3.0f)));

@@ -355,7 +355,7 @@ $END:
   CHECK(device.read<std::uint32_t>(out, 1)[0] == 7);
 }
 
-TEST_CASE("threads that wait for nobody are a deadlock") {
+TEST_CASE("threads whose wait nothing can end are a deadlock") {
   Device device(R"(
 .visible .entry stuck() {
   .reg .pred %p; .reg .b32 %r<2>;

@@ -124,7 +124,7 @@ TEST_CASE("what led back to the same state is not recorded, and the record is th
   CHECK(sizes[0] < 4 + 200 * 3);
 }
 
-TEST_CASE("threads that look at shared memory only, which nobody is left to change, are a deadlock") {
+TEST_CASE("threads that poll shared memory that no other thread can change are a deadlock") {
   // 64 arrivals are expected, 32 come: PTX ISA, mbarrier: the phase is not complete before all have come.
   const std::string text = R"(
 .visible .entry wait(.param .u64 latch, .param .u64 out) {

@@ -19,7 +19,7 @@ namespace {
 using namespace lockstep;
 
 void execute(const exec::ProgramImage& image, std::uint32_t function, exec::DeviceMemory& memory) {
-  constexpr std::uint64_t kBuffer = 1 << 16, kMostInstructions = 2000;
+  constexpr std::uint64_t kBuffer = 1 << 16, kMaxInstructions = 2000;
   const exec::Executable kernel(image, function);
   const Address buffer = memory.allocate(kBuffer).value();
   std::vector<std::byte> parameters((kernel.parameter_bytes() + 7) / 8 * 8);
@@ -31,7 +31,7 @@ void execute(const exec::ProgramImage& image, std::uint32_t function, exec::Devi
   launch.dynamic_shared_bytes = 1024;
   launch.parameters = parameters;
   exec::RunOptions options;
-  options.max_instructions = kMostInstructions;
+  options.max_instructions = kMaxInstructions;
   try {
     (void)exec::run(launch, memory, options);
   } catch (const exec::DeviceFault&) {

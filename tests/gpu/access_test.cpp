@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "managed_support.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::test {
 namespace {

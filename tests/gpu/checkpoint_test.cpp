@@ -102,8 +102,8 @@ TEST_CASE("A state of other parts is refused") {
   gpu::RunOptions options;
   options.config = small_product("v100");
   std::string state;
-  options.checkpoint.wish = [](std::uint64_t kernels) {
-    return kernels > 0 ? gpu::CheckpointOptions::Wish::kKeep : gpu::CheckpointOptions::Wish::kNone;
+  options.checkpoint.decide = [](std::uint64_t kernels) {
+    return kernels > 0 ? gpu::CheckpointOptions::Decision::kKeep : gpu::CheckpointOptions::Decision::kNone;
   };
   options.checkpoint.keep = [&](std::string_view bytes, std::uint64_t) {
     state = bytes;

@@ -34,7 +34,7 @@ std::string ring_of_work(unsigned devices, std::uint64_t bytes) {
 config::SystemConfig with_credits(config::SystemConfig system, std::uint32_t bytes) {
   for (config::LinkKind& kind : system.kinds) {
     REQUIRE((bytes == 0 || bytes >= largest_message(kind)));
-    kind.request_credit_bytes = kind.answer_credit_bytes = bytes;
+    kind.request_credit_bytes = kind.reply_credit_bytes = bytes;
   }
   return system;
 }
@@ -83,7 +83,7 @@ TEST_CASE("With room for one message, every topology goes on to its end, as long
   std::ofstream(path)
       << "[system]\ndevices = v100 * 6\n[devices]\ngpu.sms = 12\n[wire]\nbytes_per_second = 25 GB/s\n"
          "latency_ps = 150 ns\npacket_bytes = 256\nheader_bytes = 16\nstore_bytes = 32\n"
-         "ack_bytes = 1\nrequest_credit_bytes = 176\nanswer_credit_bytes = 176\n[topology]\n"
+         "ack_bytes = 1\nrequest_credit_bytes = 176\nreply_credit_bytes = 176\n[topology]\n"
          "link = wire\nkind = "
       << kind;
   const gpu::RunResult result = simulate(ring_of_work(6, 20'000), config::resolve_system(path.string()));

@@ -57,7 +57,7 @@ TEST_CASE("every instruction of the trace is issued once, every cycle accounted 
   }
 }
 
-/// Each warp of `mixed` stores 4 bytes a lane to local memory and loads them, and ends with a reduction and
+/// Each warp of `mixed` stores 4 bytes per lane to local memory and loads them, and ends with a reduction and
 /// an atomic of one lane. Lanes lie beside each other: 4 sectors of one line for a whole warp, 2 for a half.
 TEST_CASE("accesses of local memory and atomics are counted apart, in the L1 and the L2") {
   const char* product = GENERATE("v100", "a100");

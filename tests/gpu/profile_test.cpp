@@ -30,7 +30,7 @@ void check_sums(const stats::KernelResult& kernel) {
   CHECK(sum.l1_sectors == sm.l1.accesses);
   CHECK(sum.l2_sectors == sm.l1_load_sectors_sent + sm.l1_store_sectors_sent + sm.l1_atomic_sectors_sent);
   CHECK(sum.shared_wavefronts == sm.shared_wavefronts);
-  CHECK(sum.constant_passes <= sm.const_passes);  // loads without addresses are not told apart
+  CHECK(sum.constant_passes <= sm.const_passes);  // loads without addresses are not distinguished
 }
 
 /// So are the sums over sub-cores, none of which was busy longer than the kernel ran on all SMs.

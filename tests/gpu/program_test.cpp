@@ -59,7 +59,7 @@ WithCommands with_managed(const trace::TraceSet& trace, bool first) {
 
 }  // namespace
 
-TEST_CASE("a machine without managed memory hears each thing once and gives what the trace gives") {
+TEST_CASE("a machine without managed memory receives each command once and gives what the trace gives") {
   const LoadChain chain({kBase, kBase + 0x4000});
   const gpu::RunOptions options = gpu::RunOptions{};
   Player player(*chain);
@@ -69,7 +69,7 @@ TEST_CASE("a machine without managed memory hears each thing once and gives what
   CHECK(stats::to_json(result.report) == stats::to_json(gpu::simulate(*chain, options).report));
 }
 
-TEST_CASE("the first managed allocation, however late, begins the run anew; the program is heard once") {
+TEST_CASE("the first managed allocation, however late, restarts the run; the program runs once") {
   const LoadChain chain({kBase, kBase + 0x4000});
   for (const bool first : {true, false}) {
     const WithCommands trace = with_managed(*chain, first);

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "managed_support.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -96,7 +96,7 @@ TEST_CASE("remote: a stream is as fast as the link") {
   CHECK(static_cast<double>(kernel_cycles(result)) < 1.3 * wire + 10000);
 }
 
-TEST_CASE("remote: the hardware's counters bring 64 KB after so many accesses") {
+TEST_CASE("remote: the hardware's access counters migrate 64 KiB at their threshold") {
   std::vector<Address> loads;
   for (Address i = 0; i < 60; ++i) loads.push_back(kBase + i % 32 * kLine);
   const LoadChain trace(loads);

@@ -35,9 +35,9 @@ inline void check_resume(const trace::TraceSet& trace, const gpu::RunOptions& op
   std::vector<State> states;
   gpu::RunOptions keeping = options;
   keeping.threads = 2;
-  using Wish = gpu::CheckpointOptions::Wish;
-  keeping.checkpoint.wish = [&](std::uint64_t kernels) {
-    return kernels > (states.empty() ? 0 : states.back().kernels) ? Wish::kKeep : Wish::kNone;
+  using Decision = gpu::CheckpointOptions::Decision;
+  keeping.checkpoint.decide = [&](std::uint64_t kernels) {
+    return kernels > (states.empty() ? 0 : states.back().kernels) ? Decision::kKeep : Decision::kNone;
   };
   keeping.checkpoint.keep = [&](std::string_view state, std::uint64_t kernels) {
     states.push_back({std::string(state), kernels});

@@ -7,7 +7,7 @@
 #include "managed_support.hpp"
 #include "resume_support.hpp"
 #include "util/error.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::test {
 namespace {

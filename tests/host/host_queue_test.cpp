@@ -70,7 +70,7 @@ TEST_CASE("a stream's copies and kernels run one after another, beside those of 
   queue.proceed(copies);
   const auto first = queue.pop_ready();
   CHECK(first.command == 3);
-  CHECK(first.since == 10);  // the end itself, not when it was heard of
+  CHECK(first.since == 10);  // the end itself, not when the host learned of it
   CHECK_FALSE(queue.has_ready());
   queue.copy_done(0, 20, 25);
   queue.proceed(copies);
@@ -256,7 +256,7 @@ TEST_CASE("events, copies of streams and the host's plain copies come when their
   CHECK(queue.next_call() == kNever);
 }
 
-TEST_CASE("calls in nanoseconds last so many edges of the time base, rounded up") {
+TEST_CASE("calls in nanoseconds are converted to edges of the time base, rounded up") {
   HostQueue queue({call(0, 1000), in_stream(Kind::kKernel, 0)}, 1, config::CopyMode::kBlocking);
   queue.set_time_base(1'410'001);
   CHECK(ready_at(queue, 1411) == "1@1411");

@@ -59,7 +59,7 @@ TEST_CASE("under random traffic and clocks, ports do what the second implementat
     INFO("round " << round << ": " << text_of(x) << ", load " << load << "/8");
     const Traffic traffic = [&](std::uint32_t source, Cycle edge) {
       const std::uint32_t bits = mixed(round, source, edge);
-      return bits % 8 < load ? Wish{bits / 8 % x.sinks, 1 + bits / 64 % 5} : Wish{};
+      return bits % 8 < load ? Offer{bits / 8 % x.sinks, 1 + bits / 64 % 5} : Offer{};
     };
     const Readiness ready = [&](std::uint32_t sink, Cycle edge) {
       return round % 2 == 0 || mixed(round, 1000 + sink, edge) % 3 > 0;

@@ -67,10 +67,10 @@ class Ports {
     port.gather(from);
     Cycle due = from == 0 ? 0 : port.next_event(from - 1);
     for (Cycle t = from; t < to; ++t) {
-      const Wish wish = traffic_(s, t);
-      const bool pushed = wish.flits > 0 && !port.full();
-      if (pushed) port.push(t, wish.destination, wish.flits, {s, next_id_[s]++, wish.flits});
-      outcome_.refused[s] += wish.flits > 0 && !pushed;
+      const Offer offer = traffic_(s, t);
+      const bool pushed = offer.flits > 0 && !port.full();
+      if (pushed) port.push(t, offer.destination, offer.flits, {s, next_id_[s]++, offer.flits});
+      outcome_.refused[s] += offer.flits > 0 && !pushed;
       if (sleep_ && !pushed && t < due) continue;
       port.tick(t);
       due = port.next_event(t);
@@ -163,11 +163,11 @@ class Reference {
       ++s.credits[s.coming.begin()->second];
       s.coming.erase(s.coming.begin());
     }
-    const Wish wish = traffic_(number, t / source_period_);
-    if (wish.flits > 0 && s.queue.size() == x_.capacity)
+    const Offer offer = traffic_(number, t / source_period_);
+    if (offer.flits > 0 && s.queue.size() == x_.capacity)
       ++outcome_.refused[number];
-    else if (wish.flits > 0)
-      s.queue.push_back({wish.destination, wish.flits, s.next_id++});
+    else if (offer.flits > 0)
+      s.queue.push_back({offer.destination, offer.flits, s.next_id++});
     const When edge = at_or_after(t, icnt_period_);
     if (s.queue.empty() || s.free > edge) return;
     const Item item = s.queue.front();

@@ -32,10 +32,10 @@ struct Crossbar {
   Cycle latency = 20;
 };
 /// Asked at each own edge of a source: the next message, or nothing (flits = 0).
-struct Wish {
+struct Offer {
   std::uint32_t destination = 0, flits = 0;
 };
-using Traffic = std::function<Wish(std::uint32_t source, Cycle edge)>;
+using Traffic = std::function<Offer(std::uint32_t source, Cycle edge)>;
 using Readiness = std::function<bool(std::uint32_t sink, Cycle edge)>;
 
 struct Outcome {

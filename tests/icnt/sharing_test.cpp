@@ -21,7 +21,7 @@ TEST_CASE("an arbiter that takes turns gives each source as many messages, whate
   // Turns are messages: of 1 + 2 + 5 flits a round each source has one.
   const std::uint32_t flits[] = {1, 2, 5};
   const Outcome o = run({.sources = 3, .credits = 64}, [&](std::uint32_t s, Cycle) {
-    return Wish{0, flits[s]};
+    return Offer{0, flits[s]};
   });
   for (std::uint32_t s = 0; s < 3; ++s) CHECK(rate(o, s, 0) == Approx(1.0 / 8).epsilon(0.01));
 }
@@ -29,7 +29,7 @@ TEST_CASE("an arbiter that takes turns gives each source as many messages, whate
 TEST_CASE("who asks for less than its share gets all of it, the others share the rest") {
   // Max-min fair: one source wants 1/10 of the port, three want all; each of these has 3/10.
   const Outcome o = run({.sources = 4, .credits = 64}, [](std::uint32_t s, Cycle t) {
-    return s == 0 && t % 10 != 0 ? Wish{} : Wish{0, 1};
+    return s == 0 && t % 10 != 0 ? Offer{} : Offer{0, 1};
   });
   CHECK(o.refused[0] == 0);
   CHECK(rate(o, 0, 0) == Approx(0.1).epsilon(0.02));
@@ -39,7 +39,7 @@ TEST_CASE("who asks for less than its share gets all of it, the others share the
 TEST_CASE("a permutation runs at full rate: the crossbar itself never blocks") {
   constexpr std::uint32_t kSize = 16;
   const Outcome o = run({.sources = kSize, .sinks = kSize, .credits = 64}, [](std::uint32_t s, Cycle) {
-    return Wish{(5 * s + 3) % kSize, 1};
+    return Offer{(5 * s + 3) % kSize, 1};
   });
   for (std::uint32_t s = 0; s < kSize; ++s) CHECK(rate(o, s, (5 * s + 3) % kSize) == 1.0);
 }
@@ -51,7 +51,7 @@ TEST_CASE("behind a message without a credit all others wait: a hot destination 
   constexpr std::uint32_t kSize = 8;
   const Crossbar x{.sources = kSize, .sinks = kSize + 1, .credits = 16};
   const Outcome o = run(x, [](std::uint32_t s, Cycle t) {
-    return Wish{mixed(1, s, t) % 2 == 0 ? kSize : s, 1};
+    return Offer{mixed(1, s, t) % 2 == 0 ? kSize : s, 1};
   });
   double hot = 0, own = 0;
   for (std::uint32_t s = 0; s < kSize; ++s) {
@@ -66,7 +66,7 @@ TEST_CASE("behind a message without a credit all others wait: a hot destination 
 
 TEST_CASE("with few credits a hot destination is idle though everyone waits for it") {
   // Eight sources with four credits each: 32 messages a round trip of 40 cycles.
-  const Outcome o = run({.sources = 8, .credits = 4}, [](std::uint32_t, Cycle) { return Wish{0, 1}; });
+  const Outcome o = run({.sources = 8, .credits = 4}, [](std::uint32_t, Cycle) { return Offer{0, 1}; });
   for (std::uint32_t s = 0; s < 8; ++s) CHECK(rate(o, s, 0) == Approx(0.1).epsilon(0.01));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("credits are by destination: one of them far away does not take those 
   const Outcome o = run(
       x,
       [](std::uint32_t, Cycle t) {
-        return t < 30 ? Wish{static_cast<std::uint32_t>(t % 10 != 0), 1} : Wish{1, 1};
+        return t < 30 ? Offer{static_cast<std::uint32_t>(t % 10 != 0), 1} : Offer{1, 1};
       },
       [](std::uint32_t sink, Cycle) { return sink == 1; });
   CHECK(brought(o, 0, 0) == 0);
@@ -107,7 +107,7 @@ TEST_CASE(
   for (const Case& c : cases) {
     INFO(c.source << ":" << c.sink << ":" << c.icnt << ", flits " << c.flits << ", credits " << c.credits);
     const Crossbar x{c.source, c.sink, c.icnt, 1, 1, c.credits};
-    const Outcome o = run(x, [&](std::uint32_t, Cycle) { return Wish{0, c.flits}; });
+    const Outcome o = run(x, [&](std::uint32_t, Cycle) { return Offer{0, c.flits}; });
     const Cycle warm = kWarm * c.sink / c.source;
     const double measured =
         static_cast<double>(brought(o, 0, 0, warm)) / static_cast<double>(kCycles - kWarm);
@@ -120,7 +120,7 @@ TEST_CASE("with credits to spare nothing is counted as waiting for one, whatever
     for (const std::uint64_t source : {1u, 2u, 3u, 5u}) {
       INFO("source " << source << ", icnt " << icnt);
       const Outcome o = run({source, source, icnt, 1, 1, 1000}, [](std::uint32_t, Cycle t) {
-        return t % 7 < 5 ? Wish{0, 1 + static_cast<std::uint32_t>(t % 3)} : Wish{};
+        return t % 7 < 5 ? Offer{0, 1 + static_cast<std::uint32_t>(t % 3)} : Offer{};
       });
       CHECK(o.stalls[0] == 0);
     }
@@ -130,8 +130,8 @@ TEST_CASE("flits and messages that went in came out, and every credit is home") 
   for (const std::uint32_t credits : {1u, 3u, 50u}) {
     std::uint64_t flits = 0, messages = 0;
     const Outcome o = run({3, 2, 4, 6, 3, credits}, [&](std::uint32_t s, Cycle t) {
-      return t < kCycles / 2 && (t + s) % 23 == 0 ? Wish{(s + static_cast<std::uint32_t>(t)) % 3, 1 + s % 4}
-                                                  : Wish{};
+      return t < kCycles / 2 && (t + s) % 23 == 0 ? Offer{(s + static_cast<std::uint32_t>(t)) % 3, 1 + s % 4}
+                                                  : Offer{};
     });
     for (std::uint32_t s = 0; s < 6; ++s) {
       flits += o.flits[s];

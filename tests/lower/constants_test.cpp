@@ -41,7 +41,7 @@ TEST_CASE("arithmetic and conversions of numbers are done by the compiler, divis
   CHECK(mnemonics("mov.b32 %i5, 100;\nrem.s32 %i6, %i5, 7;\nxor.b32 %i9, %i6, %i1;\n").size() > 10);
 }
 
-TEST_CASE("a value that is written twice is none of them") {
+TEST_CASE("a value that is written twice is not a constant") {
   CHECK(mnemonics("mov.b32 %i5, 7;\nadd.s32 %i6, %i5, 9;\nbar.sync 0;\nmov.b32 %i5, %i1;\n"
                   "xor.b32 %i9, %i6, %i5;\n") == Codes{"MOV", "IADD3", "BAR", "MOV", "LOP3"});
 }

@@ -26,9 +26,9 @@ void ByteMemory::store(bool shared, std::uint64_t address, unsigned bytes, std::
 }
 
 const ByteMemory& Interpreter::run() {
-  constexpr unsigned kMostSteps = 100'000;
+  constexpr unsigned kMaxSteps = 100'000;
   std::uint32_t at = 0;
-  for (unsigned step = 0; step < kMostSteps; ++step) {
+  for (unsigned step = 0; step < kMaxSteps; ++step) {
     const ptx::Instruction& i = function_.instructions.at(at);
     if (i.op() == Opcode::kRet) return memory_;
     if (i.op() == Opcode::kBra && !guarded_out(i)) {

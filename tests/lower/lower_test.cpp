@@ -115,7 +115,7 @@ TEST_CASE("values that are live at the same time have registers of their own") {
     const RegisterAssignment registers(function);
     const ptx::ControlFlow flow(function);
     const ptx::Liveness liveness(function, flow);
-    CHECK(registers.used() <= kMostRegisters);
+    CHECK(registers.used() <= kMaxRegisters);
     for (const ptx::Block& block : flow.blocks()) {
       if (!block.reachable) continue;
       for (std::uint32_t at = block.first; at < block.end; ++at) {

@@ -25,7 +25,7 @@ auto memory_after(const ptx::Function& f) {
 }
 
 /// The registers of the machine, as many words as a value has; constants and predicates have places of their
-/// own. What nobody wrote is no number that a kernel computes.
+/// own. Values that were not written are not numbers that a kernel computes.
 class MachineFile : public RegisterFile {
  public:
   MachineFile(const ptx::Function& f, const RegisterAssignment& assignment) : f_(f), assignment_(assignment) {
@@ -39,7 +39,7 @@ class MachineFile : public RegisterFile {
   }
   void write(ptx::RegisterId id, std::uint64_t value) override {
     if (!in_machine(id)) return RegisterFile::write(id, value);
-    if (assignment_[id] == kNoRegister) return;  // nobody reads it
+    if (assignment_[id] == kNoRegister) return;  // it is never read
     words_[place(id)] = static_cast<std::uint32_t>(value);
     if (words(id) == 2) words_[place(id) + 1] = static_cast<std::uint32_t>(value >> 32);
   }
@@ -157,7 +157,7 @@ TEST_CASE("the machine's registers hold every value until its last reader, with 
         folded.addresses = folded_addresses(scheduled, order.runs, arch);
         folded.fusions = Fusions(scheduled, order.runs, folded.addresses, true, arch);
         const RegisterAssignment assignment(scheduled, target, {}, folded);
-        if (assignment.used() == kMostRegisters) continue;  // a spill's place is not modelled
+        if (assignment.used() == kMaxRegisters) continue;  // a spill's place is not modelled
         MachineFile file(scheduled, assignment);
         Machine machine(scheduled, file, assignment, folded);
         CHECK((machine.run().written() == expected));

@@ -64,7 +64,7 @@ class ReferenceCache {
  private:
   struct Line {
     Address address = kNoAddress;
-    std::array<std::uint32_t, 4> known{}, changed{};  // a bit a byte
+    std::array<std::uint32_t, 4> known{}, changed{};  // one bit per byte
   };
   using Set = std::list<Line>;  // most recent first
   static constexpr Address kNoAddress = ~Address{0};
@@ -170,7 +170,7 @@ TEST_CASE("the least recently used dirty line is written, by whose write it is, 
   add(store(0x100, 0xf, kAll), 2);      // the third
   add(load(0x080, 1), 3);               // there
   add(load(0x080, 2), 3);               // fetched
-  add(store(0x000, 0x1, kAll), 4);      // dirty already: nobody is written
+  add(store(0x000, 0x1, kAll), 4);      // dirty already: nothing is written back
   add(store(0x180, 0x1, kAll), 4);      // 0x100 is older than 0x000
   b.run();
   REQUIRE(b.quiescent());

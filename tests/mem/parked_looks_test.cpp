@@ -88,10 +88,10 @@ TEST_CASE("Parked looks are served by their time; of the same time, as they came
   CHECK(order == std::vector<std::uint32_t>{30, 10, 110});
 }
 
-TEST_CASE("Looks without a rate are not parked, and of the other half's only so many") {
+TEST_CASE("Looks without a rate are not parked, and the other half's only up to a limit") {
   mem::ParkedLooks parked(1'500'000, 1'500'000);
   CHECK_FALSE(parked.takes(look(1, 0, 0), false));
-  for (std::uint32_t i = 0; i < mem::ParkedLooks::kMostFar; ++i) {
+  for (std::uint32_t i = 0; i < mem::ParkedLooks::kMaxFar; ++i) {
     REQUIRE(parked.takes(look(1, 100, 1), true));
     parked.park(look(1, 100, 1), true, 0, i);
   }

@@ -59,7 +59,7 @@ class ReferenceCache {
  private:
   struct Line {
     Address address;
-    std::array<std::uint32_t, 4> known{}, dirty{};  // a bit a byte
+    std::array<std::uint32_t, 4> known{}, dirty{};  // one bit per byte
   };
   const mem::AddressMap* map_;
   std::size_t ways_;

@@ -30,7 +30,7 @@ void measure(const char* name, const config::GpuConfig& c, bool random, std::uin
             << " ns of CPU a request with requesters and network, of it "
             << b.profile().domain_seconds[1] / requests * 1e9 << " ns (wall, sampled) in partitions; " << end
             << " cycles, " << static_cast<double>(k.mem.dram_bytes) / static_cast<double>(end)
-            << " bytes a cycle\n";
+            << " bytes per cycle\n";
   CHECK(b.quiescent());
 }
 

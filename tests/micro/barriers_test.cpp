@@ -13,7 +13,7 @@ double cost(const Micro& micro, const char* pattern, unsigned warps) {
 }
 
 TEST_CASE("a barrier costs its latency and the arrivals of the warps") {
-  // All warps are released at once and arrive again; the SM hears one every barrier_interval.
+  // All warps are released at once and arrive again; the SM accepts one every barrier_interval.
   const Micro micro("v100");
   const auto& sync = micro.config().sync;
   for (const char* pattern : {"cta", "named"})
@@ -23,7 +23,7 @@ TEST_CASE("a barrier costs its latency and the arrivals of the warps") {
     }
 }
 
-TEST_CASE("barriers are heard at the published rate") {
+TEST_CASE("barriers accept arrivals at the published rate") {
   // CUDA C++ Programming Guide, synchronization instructions: __syncthreads() of 16 threads a cycle and SM
   // with compute capability 7.x and 8.x, 32 with 6.0.
   const auto threads_a_cycle = [](const char* product) {

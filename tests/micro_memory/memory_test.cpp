@@ -63,7 +63,8 @@ TEST_CASE("pointer chase: plateaus by the configuration's own sums") {
     CAPTURE(product);
     const double l1 = c.l1.hit_latency + 128.0 / c.l1.data_bytes_per_cycle - 1;  // further cycles of the data
     CHECK(chase(c, 8, kSince) == Approx(l1).margin(0.1));
-    // The other half of a warp's 64-bit addresses: 128 bytes at 512 bits a cycle (Huerta et al., MICRO 2025).
+    // The other half of a warp's 64-bit addresses: 128 bytes at 512 bits per cycle (Huerta et al., MICRO
+    // 2025).
     CHECK(chase(c, 8) == Approx(l1 + 2.0).margin(0.1));
     const double l2 = l1 + 6.0 +
                       in_core_cycles(c, c.icnt.request_latency + c.icnt.reply_latency, c.clock.icnt_khz) +
@@ -139,7 +140,8 @@ TEST_CASE("the L1 gives its data bandwidth less loop overhead, on every SM alike
     const double bytes = 1024.0 * 256 * 4 / last_difference(run("cache_read", values, c));
     CAPTURE(product);
     CHECK(bytes <= 1.002 * c.l1.data_bytes_per_cycle);  // the last CTA of a kernel ends by chance
-    CHECK(bytes >= 0.98 * 125.9);  // gpu-cache: V100 125.9, A100 126.7, H100 PCIe 126.5 bytes a cycle and SM
+    CHECK(bytes >=
+          0.98 * 125.9);  // gpu-cache: V100 125.9, A100 126.7, H100 PCIe 126.5 bytes per cycle and SM
   }
 }
 

@@ -72,7 +72,7 @@ TEST_CASE("A host looks at queues of its own memory without crossing a link") {
   }
 }
 
-TEST_CASE("Where nobody serves a queue the NIC has the command after a doorbell and a fetch over PCIe") {
+TEST_CASE("If no agent serves a queue, the NIC has the command after a doorbell and a fetch over PCIe") {
   // Of a put of a line: doorbell, command, data and its status over both links of PCIe here, data and
   // acknowledgement there.
   const auto time = [](std::uint64_t more_ps) {

@@ -47,7 +47,7 @@ TEST_CASE("Each latency of the configuration is in the stages that pass it, as o
   }
 }
 
-TEST_CASE("A call's instructions take their time: n over the instructions a cycle") {
+TEST_CASE("A call's instructions take their time: n over the instructions per cycle") {
   config::SystemConfig system = nodes();
   const double before = stage(alone(system, some_put(8), "put"), "issued");
   system.network.service.issue_instructions += 1600;

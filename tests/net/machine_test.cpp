@@ -253,7 +253,7 @@ TEST_CASE("The energy of service threads is that of their time and instructions"
   }
 }
 
-TEST_CASE("A wait for what nobody sends is a deadlock, and the dump lists the queues", "[long]") {
+TEST_CASE("A wait for something never sent is a deadlock, and the dump lists the queues", "[long]") {
   NetScenario scenario;
   scenario.queue(0);
   const std::uint64_t number = scenario.post(0, some_put(8));  // the kernel never writes this entry

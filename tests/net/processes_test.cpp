@@ -234,7 +234,7 @@ TEST_CASE("Tasks are the same in every way to run them") {
   }
 }
 
-TEST_CASE("What a process waits for and nobody sends is a deadlock that says so") {
+TEST_CASE("A process that waits for something never sent is a deadlock that says so") {
   const gpu::RunResult result = Tasks().send(1, 8).on(1).receive(0).receive(0).run(nodes(2, "cpu"));
   CHECK(result.outcome == gpu::Outcome::kDeadlock);
   CHECK_THAT(result.dump,
@@ -254,7 +254,7 @@ TEST_CASE("Tasks, kernels and requests that a design does not have are refused")
   scenario.queue(0);
   scenario.ask(0, some_put(8));
   CHECK_THROWS_WITH(scenario.run(nodes(2, "inter_kernel")),
-                    Contains("which nobody serves in [node] design = inter_kernel"));
+                    Contains("but no agent serves queues in [node] design = inter_kernel"));
   CHECK_THROWS_WITH(Tasks().compute(1, 1).run(config::resolve_system("dgx_h100", 2)), Contains("no NICs"));
 }
 

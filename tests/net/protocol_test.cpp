@@ -1,5 +1,5 @@
 // What the protocol of queues promises, on the machine: places are used again, no operation holds up another,
-// nobody needs the other's kernel.
+// no device needs the other's kernel.
 #include "support.hpp"
 
 namespace lockstep::test {
@@ -49,7 +49,7 @@ TEST_CASE("A blocking get of one work-group does not hold up another's put at th
     NetScenario scenario;
     scenario.queue(0);
     scenario.queue(0);
-    scenario.ask(0, get(1, NetScenario::data(0), NetScenario::data(1), 1 << 20));  // nobody waits for it
+    scenario.ask(0, get(1, NetScenario::data(0), NetScenario::data(1), 1 << 20));  // nothing waits for it
     scenario.sleep(0, 10'000);
     trace::NetOperation small = some_put(8);
     small.queue = 1;

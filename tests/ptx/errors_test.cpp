@@ -81,8 +81,8 @@ TEST_CASE("ptx errors: place, token and what was expected") {
         "bad.ptx:8: column 5: unknown label 'NOWHERE'; expected one of this function");
   CHECK(in_kernel("L: L: ret;") == "bad.ptx:8: column 4: label 'L' is defined twice in this scope");
   CHECK(in_kernel("@%r1 ret;") == "bad.ptx:8: column 2: found '%r1'; expected a predicate register");
-  CHECK(in_kernel("mov.u32 %r1, 08;") == "bad.ptx:8: column 14: '08' is no number to base 8");
-  CHECK(in_kernel("mov.u32 %r1, 12ab;") == "bad.ptx:8: column 14: '12ab' is no number to base 10");
+  CHECK(in_kernel("mov.u32 %r1, 08;") == "bad.ptx:8: column 14: '08' is not a number in base 8");
+  CHECK(in_kernel("mov.u32 %r1, 12ab;") == "bad.ptx:8: column 14: '12ab' is not a number in base 10");
   CHECK(in_kernel("mov.f32 %f1, 0f3F8;") ==
         "bad.ptx:8: column 14: '0f3F8' has 3 hexadecimal digits; expected 8 after 0f, 16 after 0d");
   CHECK(in_kernel("mov.u64 %d1, 0x10000000000000000;") ==

@@ -62,7 +62,7 @@ gpu::RunResult simulate_on(unsigned ranks, const trace::TraceSet& trace, const g
     try {
       std::rethrow_exception(error);
     } catch (const ranks::Failed&) {
-      other = error;  // of who failed, not of who heard of it
+      other = error;  // from the rank that failed, not from those that were notified
     }
   }
   if (other) std::rethrow_exception(other);

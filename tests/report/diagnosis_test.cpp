@@ -150,7 +150,7 @@ TEST_CASE("the host link is named") {
   const ResultFolder folder(write_copied, small_options());
   const Run run = load(folder.path());
   CHECK(diagnose_run(run).key == "host_link");
-  // 16 MiB and a little over a link of so many bytes a second, and most of the run is that.
+  // 16 MiB and a little over a link with that many bytes per second, and most of the run is that.
   const double seconds = 16777216.0 / static_cast<double>(run.machine.host.bytes_per_second);
   const double total = run.whole.number("total_cycles") / (run.whole.number("core_khz") * 1000);
   CHECK(time_shares(run).copies * total == Approx(seconds).epsilon(0.05));

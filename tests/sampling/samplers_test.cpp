@@ -1,4 +1,5 @@
-// Which units are chosen, and whether intervals hold what they promise, on synthetic populations.
+// Which units are chosen, and whether confidence intervals have their stated coverage, on synthetic
+// populations.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstddef>
@@ -176,7 +177,7 @@ struct SampledTimeline {
   double timed = 0;  // share of the CTAs
 };
 
-/// `late`: a cut comes so many dispatches after its mark.
+/// `late`: a cut comes this many dispatches after its mark.
 SampledTimeline sample(const Timeline& timeline, double error, std::uint64_t seed, std::uint64_t late) {
   CtaSampler sampler({kCtas, kWave, 0, 1}, error, 0.95, seed);
   Measures so_far{};
@@ -252,7 +253,7 @@ TEST_CASE("CTAs: a steady kernel without scatter is known exactly, from six part
 }
 
 TEST_CASE("CTAs: the variance is that of successive differences") {
-  // Six parts of 10, 10.2, 10, ... cycles a CTA: the mean square of differences is 0.04, half of it 0.02.
+  // Six parts of 10, 10.2, 10, ... cycles per CTA: the mean square of differences is 0.04, half of it 0.02.
   constexpr std::uint64_t kSmall = 64 * 10;
   CtaSampler sampler({kSmall, 10, 0, 1}, 0.1, 0.95, 3);
   Measures so_far{};

@@ -17,7 +17,7 @@ int cudaMemset(void*, int, std::size_t) { return 0; }
 
 namespace shmem = lockstep::shmem;
 
-TEST_CASE("Library: init() says that nobody would serve the queues, before it asks for memory") {
+TEST_CASE("Library: init() fails if no agent would serve the queues, before it allocates memory") {
   CHECK_THROWS_WITH(shmem::init(), Catch::Matchers::Contains("does not run under `lockstep exec`"));
   CHECK(shmem::n_pes() == 0);
   CHECK_THROWS_WITH(shmem::finalize(), Catch::Matchers::Contains("init() has not been called"));

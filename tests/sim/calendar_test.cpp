@@ -84,7 +84,7 @@ TEST_CASE("flip wakes exactly the destinations with mail and shows only the last
   });
   CHECK(seen == 1);
   next.assign(8, kNever);
-  network.flip({}, 32, next);  // nobody ran: the old mail must not come again
+  network.flip({}, 32, next);  // no domain ran: old messages must not be delivered again
   CHECK(next == std::vector<Cycle>(8, kNever));
   network.collect(2, [&](std::uint32_t, Cycle, int) { ++seen; });
   CHECK(seen == 1);

@@ -40,24 +40,24 @@ TEST_CASE("Distances are those of the shortest way over a cut") {
   CHECK((second.own().calm == std::vector<Time>{kNever, kNever, kNever, 7}));
 }
 
-TEST_CASE("A promise holds for what is due, for what may become late, and for what is under way") {
+TEST_CASE("The earliest arrival accounts for domains that are due, late networks and messages in flight") {
   Bench bench;
   Cut cut = bench.cut(0);
   cut.join(bench.cut(1).own());
   std::vector<Time> next{kNever, 100, 110, kNever};
-  CHECK(cut.promise(50, next, 1000) == 112);     // domain 1, over 2
-  CHECK(cut.promise(50, next, 60) == 60 + 1);    // the late one
-  CHECK(cut.promise(50, next, 50) == 100 + 1);   // it is not silent now
-  CHECK(cut.promise(105, next, kNever) == 117);  // domain 1 is due at once: 105 + 12; 2 at 110 + 7
+  CHECK(cut.earliest_arrival(50, next, 1000) == 112);     // domain 1, over 2
+  CHECK(cut.earliest_arrival(50, next, 60) == 60 + 1);    // the late one
+  CHECK(cut.earliest_arrival(50, next, 50) == 100 + 1);   // it is not silent now
+  CHECK(cut.earliest_arrival(105, next, kNever) == 117);  // domain 1 is due at once: 105 + 12; 2 at 110 + 7
   next = {kNever, kNever, kNever, kNever};
-  CHECK(cut.promise(50, next, kNever) == kNever);
+  CHECK(cut.earliest_arrival(50, next, kNever) == kNever);
   bench.link.send(0, 1, 80, {7});
   bench.link.flip(std::vector<DomainId>{2}, 60, next);
   cut.take_out(next);
-  CHECK(next[3] == kNever);                        // nothing is due here
-  CHECK(cut.promise(60, next, kNever) == 80 + 7);  // rank 1 may answer when it has come
+  CHECK(next[3] == kNever);                                 // nothing is due here
+  CHECK(cut.earliest_arrival(60, next, kNever) == 80 + 7);  // rank 1 may reply when it has arrived
   CHECK_FALSE(cut.hand_over()[1].empty());
-  CHECK(cut.promise(60, next, kNever) == kNever);
+  CHECK(cut.earliest_arrival(60, next, kNever) == kNever);
 }
 
 TEST_CASE("Mail comes in with its source, arrival and order, and its domain is due") {
@@ -85,7 +85,7 @@ TEST_CASE("Mail comes in with its source, arrival and order, and its domain is d
   CHECK_THROWS_AS(in.take_in(std::string(100, '\xff'), 60, next), std::logic_error);
 }
 
-TEST_CASE("A channel over the cut that tells no latency is an error") {
+TEST_CASE("A channel over the cut that declares no latency is an error") {
   Engine engine{EngineOptions{}};
   Elsewhere domain;
   Network<Word> network("mute", {0}, {1});

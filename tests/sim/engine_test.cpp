@@ -182,7 +182,7 @@ TEST_CASE("windows are as long as what is due allows, with the same history") {
   CHECK(longest.window_cycles / longest.windows <= 64);
 }
 
-TEST_CASE("a network that tells more than its latency is caught") {
+TEST_CASE("a network that declares more than its latency is caught") {
   EngineProfile profile;
   CHECK_THROWS_WITH(run_quick_and_slow({.window = 1000}, 32, profile), Catch::Contains("'quick' is shorter"));
 }

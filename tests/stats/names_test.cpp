@@ -27,7 +27,7 @@ TEST_CASE("names that are not mangled stay, without their parameters") {
   CHECK(function_name("a\033[2Jb\xff") == "a?[2Jb?");
 }
 
-TEST_CASE("a label fits its column and keeps what tells kernels apart") {
+TEST_CASE("a label fits its column and keeps what distinguishes kernels") {
   CHECK(short_name("a_very_long_name_of_a_kernel", 11) == "a_ver~ernel");
   const std::string launch = "_ZN6Kokkos4Impl33cuda_parallel_launch_local_memory";
   const std::vector<std::string> names = {

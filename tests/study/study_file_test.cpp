@@ -157,7 +157,7 @@ TEST_CASE("figures and speed-ups refer to axes and values that are there") {
              Contains("several runs would stand at one place: expected axis 'policy'"));
   CHECK_THAT(figure("x = \"mzh\"\ny = \"ipc\"\n"), Contains("'mzh' is no axis; did you mean 'mhz'?"));
   CHECK_THAT(figure("x = \"policy\"\ny = \"ipc\"\nseries = \"mhz\"\n"),
-             Contains("are no numbers; expected kind = \"bars\""));
+             Contains("are not numbers; expected kind = \"bars\""));
   CHECK_THAT(figure("x = \"mhz\"\ny = \"ipc\"\nwhere = { policy = \"z\" }\n"),
              Contains("expected one of x, y"));
   CHECK_THAT(figure("kind = \"pie\"\nx = \"mhz\"\ny = \"ipc\"\n"), Contains("found kind = 'pie'"));

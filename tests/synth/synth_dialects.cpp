@@ -67,7 +67,7 @@ const std::vector<Example> kExamples = {
      2},
     {"random", {{"ctas", "2"}, {"threads", "48"}, {"loads", "5"}}, {2 * 2 * (6 + 1 + 5 * 4 + 2)}, 0},
     {"chain", {{"ctas", "2"}, {"iterations", "7"}}, {2 * (6 + 7 * 109 + 1)}, 1},
-    // 29 instructions a warp, a named barrier for all and one more for warps 0 and 1.
+    // 29 instructions per warp, a named barrier for all and one more for warps 0 and 1.
     {"mixed", {{"ctas", "2"}}, {2 * (4 * 30 + 2), 2 * (3 * 30 + 2), 2 * (4 * 30 + 2)}, 1},
     // Microbenchmarks: passes of a body and a branch, and the exit.
     {"pipe", {{"op", "HMMA.16816.F32"}, {"instructions", "12"}, {"threads", "64"}}, {2 * (2 * 13 + 1)}, 0},

@@ -21,7 +21,7 @@ std::string list_of(const TempDir& dir, const std::string& lines) {
   return dir.write("kernelslist.g", lines);
 }
 
-/// One warp, four loads a CTA: a plane in CTA and warp, a random gather, the same elements of an array of
+/// One warp, four loads per CTA: a plane in CTA and warp, a random gather, the same elements of an array of
 /// other size, and a list with distances beyond 32 bits.
 std::string gather_text(unsigned ctas, unsigned warps, std::uint32_t seed) {
   Random random(seed);
@@ -127,7 +127,7 @@ TEST_CASE("Gathers survive conversion; the same elements of a second array cost 
   const std::string out = (dir.path / "t.lst").string();
   const ConvertProgress done = write_compact(*text, out);
   require_same_trace(*text, *open_trace(out));
-  // 160 warps of about 16 lanes: masks of 32 bits, 12 bits a lane for the first gather and 64 for the last.
+  // 160 warps of about 16 lanes: masks of 32 bits, 12 bits per lane for the first gather and 64 for the last.
   const double entropy = 160 * (32 + 16.5 * (12 + 64)) / 8;
   CHECK(static_cast<double>(done.bytes) < 1.1 * entropy);
 }

@@ -130,7 +130,7 @@ TEST_CASE("Events keep their meaning, and a list may wait for one of another dev
   CHECK(shape(*set, 1) == "Rh W0<1 K0 R0 Wh<2 Rh W7<3 W7<0 P7 ");  // events 1, 2, 3
 }
 
-TEST_CASE("The content hash tells the devices apart") {
+TEST_CASE("The content hash distinguishes the devices") {
   const Folders folders;
   folders.write("b/k.traceg", small_trace({"0000 ffffffff 1 R1 MOV 0 0 0"}));
   const auto one = folders.open("k.traceg\n", "k.traceg\n");

@@ -48,7 +48,7 @@ std::string long_trace() {
 
 }  // namespace
 
-TEST_CASE("gzip, xz and Zstandard are told by their content") {
+TEST_CASE("gzip, xz and Zstandard are recognised by their content") {
   const TempDir dir;
   const std::string text = long_trace();
   const std::string packed[] = {text, compress<io::gzip_compressor>(text),

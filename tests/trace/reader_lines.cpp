@@ -62,7 +62,7 @@ TEST_CASE("Registers of all four spaces, and up to eight sources") {
   CHECK_THAT(error_of(small_trace({"0000 ffffffff 1 X1 MOV 0 0"})), Contains("'X1'; expected a register"));
 }
 
-TEST_CASE("Immediates tell instructions apart only where they matter") {
+TEST_CASE("Immediates distinguish instructions only where they matter") {
   const auto feed = feed_of(small_trace({
       "0000 ffffffff 0 DEPBAR.LE 0 0 1",
       "0000 ffffffff 0 DEPBAR.LE 0 0 2",

@@ -7,8 +7,8 @@ namespace lockstep::uvm {
 namespace {
 
 using Kind = DirectoryRequest::Kind;
-using OrderKind = DirectoryOrder::Kind;
-using How = DirectoryOrder::How;
+using CommandKind = DirectoryCommand::Kind;
+using How = DirectoryCommand::How;
 constexpr TreeId kTree = 7;
 
 PageSet range(unsigned first, unsigned count) { return PageSet::range(first, count); }
@@ -46,9 +46,9 @@ TEST_CASE("Pages begin on the host, and a page that is wanted alone is in one pl
   Talk t;
   const auto out = t.acquire(1, range(0, 4), 5);
   REQUIRE(out.size() == 1);
-  CHECK(
-      (out[0].device == 1 && !out[0].port && out[0].order.kind == OrderKind::kGrant && out[0].order.id == 5));
-  CHECK(out[0].order.pages == range(0, 4));
+  CHECK((out[0].device == 1 && !out[0].port && out[0].command.kind == CommandKind::kGrant &&
+         out[0].command.id == 5));
+  CHECK(out[0].command.pages == range(0, 4));
   CHECK(t.directory.acquisitions() == 1);
   CHECK(t.say(1, Kind::kDone, {}, 5).empty());
   CHECK(t.directory.idle());
@@ -61,23 +61,23 @@ TEST_CASE("A migration: taken away, copied by its owner's port, told to both; ot
   t.bring(0, range(0, 4));
   const auto revoke = t.acquire(1, range(2, 4), 8);
   REQUIRE(revoke.size() == 1);
-  CHECK((revoke[0].device == 0 && revoke[0].order.kind == OrderKind::kRevoke &&
-         revoke[0].order.how == How::kMove));
-  CHECK(revoke[0].order.pages == range(2, 2));
+  CHECK((revoke[0].device == 0 && revoke[0].command.kind == CommandKind::kRevoke &&
+         revoke[0].command.how == How::kMove));
+  CHECK(revoke[0].command.pages == range(2, 2));
   CHECK(t.acquire(2, range(9, 1), 3).empty());  // another page of the same block
-  const auto copy = t.say(0, Kind::kRevoked, {}, revoke[0].order.id);
+  const auto copy = t.say(0, Kind::kRevoked, {}, revoke[0].command.id);
   REQUIRE(copy.size() == 2);
-  CHECK((copy[0].device == 0 && copy[0].port && copy[0].order.kind == OrderKind::kCopy &&
-         copy[0].order.place == 1));
-  CHECK(copy[0].order.pages == range(2, 2));
-  CHECK((copy[1].order.kind == OrderKind::kGrant && copy[1].order.pages == range(4, 2)));
-  const auto end = t.say(0, Kind::kCopied, {}, copy[0].order.id);
+  CHECK((copy[0].device == 0 && copy[0].port && copy[0].command.kind == CommandKind::kCopy &&
+         copy[0].command.place == 1));
+  CHECK(copy[0].command.pages == range(2, 2));
+  CHECK((copy[1].command.kind == CommandKind::kGrant && copy[1].command.pages == range(4, 2)));
+  const auto end = t.say(0, Kind::kCopied, {}, copy[0].command.id);
   REQUIRE(end.size() == 2);
-  CHECK((end[0].device == 0 && end[0].order.kind == OrderKind::kGone && end[0].order.place == 1));
-  CHECK((end[1].device == 1 && end[1].order.kind == OrderKind::kArrived && end[1].order.place == 0));
+  CHECK((end[0].device == 0 && end[0].command.kind == CommandKind::kGone && end[0].command.place == 1));
+  CHECK((end[1].device == 1 && end[1].command.kind == CommandKind::kArrived && end[1].command.place == 0));
   const auto next = t.say(1, Kind::kDone, {}, 8);
   REQUIRE(next.size() == 1);
-  CHECK((next[0].device == 2 && next[0].order.id == 3));
+  CHECK((next[0].device == 2 && next[0].command.id == 3));
   CHECK(t.directory.pages_at(kTree, 0) == range(0, 2));
   CHECK(t.directory.pages_at(kTree, 1) == range(2, 4));
 }
@@ -87,11 +87,11 @@ TEST_CASE("Without a link the owner writes to the host, where the pages are foun
   t.bring(0, range(0, 2));
   const auto revoke = t.acquire(2, range(0, 2), 1);
   REQUIRE(revoke.size() == 1);
-  CHECK(revoke[0].order.how == How::kToHost);
+  CHECK(revoke[0].command.how == How::kToHost);
   CHECK(t.say(0, Kind::kLeft, range(0, 2), 0, range(0, 2)).empty());
-  const auto grant = t.say(0, Kind::kRevoked, {}, revoke[0].order.id);
+  const auto grant = t.say(0, Kind::kRevoked, {}, revoke[0].command.id);
   REQUIRE(grant.size() == 1);
-  CHECK((grant[0].order.kind == OrderKind::kGrant && grant[0].order.pages == range(0, 2)));
+  CHECK((grant[0].command.kind == CommandKind::kGrant && grant[0].command.pages == range(0, 2)));
 }
 
 TEST_CASE("What was evicted while it was asked for comes from the host") {
@@ -99,10 +99,10 @@ TEST_CASE("What was evicted while it was asked for comes from the host") {
   t.bring(0, range(0, 4));
   const auto revoke = t.acquire(1, range(0, 4), 1);
   (void)t.say(0, Kind::kLeft, range(0, 3), 0, range(0, 3));
-  const auto out = t.say(0, Kind::kRevoked, {}, revoke.at(0).order.id);
+  const auto out = t.say(0, Kind::kRevoked, {}, revoke.at(0).command.id);
   REQUIRE(out.size() == 2);
-  CHECK(out[0].order.pages == range(3, 1));
-  CHECK(out[1].order.pages == range(0, 3));
+  CHECK(out[0].command.pages == range(3, 1));
+  CHECK(out[1].command.pages == range(0, 3));
 }
 
 TEST_CASE("Copies: readers take them from the nearest, a writer has all others dropped") {
@@ -110,23 +110,23 @@ TEST_CASE("Copies: readers take them from the nearest, a writer has all others d
   t.bring(0, range(0, 1));
   const auto keep = t.say(1, Kind::kAcquire, range(0, 1), 1);
   REQUIRE(keep.size() == 1);
-  CHECK(keep[0].order.how == How::kKeep);
-  const auto copy = t.say(0, Kind::kRevoked, {}, keep[0].order.id);
-  (void)t.say(0, Kind::kCopied, {}, copy.at(0).order.id);
+  CHECK(keep[0].command.how == How::kKeep);
+  const auto copy = t.say(0, Kind::kRevoked, {}, keep[0].command.id);
+  (void)t.say(0, Kind::kCopied, {}, copy.at(0).command.id);
   (void)t.say(1, Kind::kDone, {}, 1);
   CHECK(t.directory.pages_at(kTree, 0) == t.directory.pages_at(kTree, 1));
   const auto near = t.say(2, Kind::kAcquire, range(0, 1), 2);
   REQUIRE(near.size() == 1);
-  CHECK((near[0].device == 1 && near[0].order.how == How::kKeep));  // device 0 has no link to 2
-  const auto second = t.say(1, Kind::kRevoked, {}, near[0].order.id);
-  (void)t.say(1, Kind::kCopied, {}, second.at(0).order.id);
+  CHECK((near[0].device == 1 && near[0].command.how == How::kKeep));  // device 0 has no link to 2
+  const auto second = t.say(1, Kind::kRevoked, {}, near[0].command.id);
+  (void)t.say(1, Kind::kCopied, {}, second.at(0).command.id);
   (void)t.say(2, Kind::kDone, {}, 2);
   const auto drop = t.say(2, Kind::kAcquire, {}, 3, range(0, 1));  // an upgrade of what it has
   REQUIRE(drop.size() == 2);
-  for (const auto& o : drop) CHECK((o.order.kind == OrderKind::kRevoke && o.order.how == How::kDrop));
+  for (const auto& o : drop) CHECK((o.command.kind == CommandKind::kRevoke && o.command.how == How::kDrop));
   for (const auto& o : drop) {
     (void)t.say(o.device, Kind::kLeft, range(0, 1));
-    const auto out = t.say(o.device, Kind::kRevoked, {}, o.order.id);
+    const auto out = t.say(o.device, Kind::kRevoked, {}, o.command.id);
     CHECK(out.size() == (o.device == drop.back().device ? 1 : 0));
   }
   CHECK(t.directory.pages_at(kTree, 2) == range(0, 1));
@@ -139,22 +139,22 @@ TEST_CASE("Mappings: told where the page is, and taken away before it moves; tho
   t.bring(0, range(0, 2));
   const auto mapped = t.say(1, Kind::kFollow, {}, 0, {}, range(0, 3));
   REQUIRE(mapped.size() == 2);
-  CHECK((mapped[0].order.kind == OrderKind::kMapped && mapped[0].order.place == 0));
-  CHECK(mapped[0].order.pages == range(0, 2));
-  CHECK((mapped[1].order.place == kHostPlace && mapped[1].order.pages == range(2, 1)));
+  CHECK((mapped[0].command.kind == CommandKind::kMapped && mapped[0].command.place == 0));
+  CHECK(mapped[0].command.pages == range(0, 2));
+  CHECK((mapped[1].command.place == kHostPlace && mapped[1].command.pages == range(2, 1)));
   const auto out = t.acquire(2, range(2, 1), 4);
   REQUIRE(out.size() == 1);
-  CHECK((out[0].device == 1 && out[0].order.how == How::kUnmap && out[0].order.pages == range(2, 1)));
-  const auto grant = t.say(1, Kind::kRevoked, {}, out[0].order.id);
+  CHECK((out[0].device == 1 && out[0].command.how == How::kUnmap && out[0].command.pages == range(2, 1)));
+  const auto grant = t.say(1, Kind::kRevoked, {}, out[0].command.id);
   REQUIRE(grant.size() == 1);
   const auto again = t.say(2, Kind::kDone, {}, 4);
   REQUIRE(again.size() == 1);
-  CHECK((again[0].device == 1 && again[0].order.place == 2 && again[0].order.pages == range(2, 1)));
-  // Evicted: nobody asked, so the mapping goes afterwards.
+  CHECK((again[0].device == 1 && again[0].command.place == 2 && again[0].command.pages == range(2, 1)));
+  // Evicted without a request, so the mapping is removed afterwards.
   const auto left = t.say(0, Kind::kLeft, range(0, 1), 0, range(0, 1));
   REQUIRE(left.size() == 2);
-  CHECK((left[0].order.how == How::kUnmap && left[0].order.id == 0));
-  CHECK((left[1].order.kind == OrderKind::kMapped && left[1].order.place == kHostPlace));
+  CHECK((left[0].command.how == How::kUnmap && left[0].command.id == 0));
+  CHECK((left[1].command.kind == CommandKind::kMapped && left[1].command.place == kHostPlace));
 }
 
 TEST_CASE("Pages that another device should have are brought there before they are mapped, once") {
@@ -170,13 +170,13 @@ TEST_CASE("Pages that another device should have are brought there before they a
   const auto attract = t.directory.output();
   t.directory.clear_output();
   REQUIRE(attract.size() == 1);
-  CHECK((attract[0].device == 1 && attract[0].order.kind == OrderKind::kAttract));
-  CHECK(attract[0].order.pages == range(0, 2));
+  CHECK((attract[0].device == 1 && attract[0].command.kind == CommandKind::kAttract));
+  CHECK(attract[0].command.pages == range(0, 2));
   t.bring(1, range(0, 1));  // others are served meanwhile; one page does not come
   CHECK(t.directory.acquisitions() == 1);
-  const auto out = t.say(1, Kind::kAttracted, {}, attract[0].order.id);
+  const auto out = t.say(1, Kind::kAttracted, {}, attract[0].command.id);
   REQUIRE(out.size() == 1);  // out of device 0's reach
-  CHECK((out[0].device == 2 && out[0].order.how == How::kToHost && out[0].order.pages == range(1, 1)));
+  CHECK((out[0].device == 2 && out[0].command.how == How::kToHost && out[0].command.pages == range(1, 1)));
 }
 
 TEST_CASE("A page that is to be mapped out of reach goes to the host first") {
@@ -184,11 +184,11 @@ TEST_CASE("A page that is to be mapped out of reach goes to the host first") {
   t.bring(0, range(0, 1));
   const auto out = t.say(2, Kind::kAcquire, {}, 1, {}, range(0, 1));
   REQUIRE(out.size() == 1);
-  CHECK((out[0].device == 0 && out[0].order.how == How::kToHost));
+  CHECK((out[0].device == 0 && out[0].command.how == How::kToHost));
   (void)t.say(0, Kind::kLeft, range(0, 1), 0, range(0, 1));
-  const auto mapped = t.say(0, Kind::kRevoked, {}, out[0].order.id);
+  const auto mapped = t.say(0, Kind::kRevoked, {}, out[0].command.id);
   REQUIRE(mapped.size() == 2);
-  CHECK((mapped[1].order.kind == OrderKind::kMapped && mapped[1].order.place == kHostPlace));
+  CHECK((mapped[1].command.kind == CommandKind::kMapped && mapped[1].command.place == kHostPlace));
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST_CASE("advice: read-mostly pages come as copies and leave without one, until
       p.prefetcher = p.prefetcher_oversubscribed = 0;
       p.advise_ns = 0;
       Rig rig(p, 1 << 20, 4);
-      rig.order_at(1, Order::Kind::kAdvise, 0, 256, Advice::kSetReadMostly);
+      rig.order_at(1, ManagedCommand::Kind::kAdvise, 0, 256, Advice::kSetReadMostly);
       for (unsigned page = 0; page < 4; ++page) rig.at(10 + page, page);
       REQUIRE(rig.run());
       CHECK(rig.tree(0).duplicated.count() == 4);
@@ -165,14 +165,14 @@ TEST_CASE("advice: the host reads read-mostly pages and leaves them, writes take
   Rig rig(p, 1 << 20, kMany);
   for (unsigned page = 0; page < 8; ++page) rig.at(2 + page, page, true);
   REQUIRE(rig.run());
-  rig.order_at(rig.now + 1, Order::Kind::kAdvise, 0, 8, Advice::kSetReadMostly);
-  const auto read = rig.order_at(rig.now + 2, Order::Kind::kHostRead, 0, 8);
+  rig.order_at(rig.now + 1, ManagedCommand::Kind::kAdvise, 0, 8, Advice::kSetReadMostly);
+  const auto read = rig.order_at(rig.now + 2, ManagedCommand::Kind::kHostRead, 0, 8);
   REQUIRE(rig.run());
   CHECK(rig.completed.contains(read));
   CHECK(rig.gmmu.counters().bytes_to_host == 8 * 4096);
   CHECK(rig.tree(0).resident.count() == 8);
   CHECK(rig.tree(0).duplicated.count() == 8);
-  const auto write = rig.order_at(rig.now + 1, Order::Kind::kHostWrite, 0, 4);
+  const auto write = rig.order_at(rig.now + 1, ManagedCommand::Kind::kHostWrite, 0, 4);
   REQUIRE(rig.run());
   CHECK(rig.completed.contains(write));
   CHECK(rig.gmmu.counters().bytes_to_host == 8 * 4096);  // the host had them
@@ -189,7 +189,7 @@ TEST_CASE(
       Parameters p = driver ? Parameters{} : smart();
       p.remote_path = RemotePath::kLink;
       Rig rig(p, 2 << 20, kMany);
-      rig.order_at(1, Order::Kind::kAdvise, 0, 100, advice, host);
+      rig.order_at(1, ManagedCommand::Kind::kAdvise, 0, 100, advice, host);
       const auto stays = rig.at(20000, 50);
       const auto moves = rig.at(20000, 112);  // of another 64 KB
       REQUIRE(rig.run());
@@ -201,7 +201,7 @@ TEST_CASE(
       CHECK((rig.tree(0).resident & PageSet::range(0, 100)).empty());
       CHECK(c.buffer_entries == (!driver ? 0u : host ? 2u : 1u));
       // Without the advice it comes.
-      rig.order_at(rig.now + 1, Order::Kind::kAdvise, 0, 100,
+      rig.order_at(rig.now + 1, ManagedCommand::Kind::kAdvise, 0, 100,
                    host ? Advice::kUnsetPreferredLocation : Advice::kUnsetAccessedBy);
       rig.at(rig.now + 20000, 50);
       REQUIRE(rig.run());
@@ -213,7 +213,7 @@ TEST_CASE("advice: pages that prefer the device come all with the first (driver)
   Parameters p;
   p.prefetcher = 0;
   Rig rig(p, 2 << 20, kMany);
-  rig.order_at(1, Order::Kind::kAdvise, 64, 300, Advice::kSetPreferredLocation, false);
+  rig.order_at(1, ManagedCommand::Kind::kAdvise, 64, 300, Advice::kSetPreferredLocation, false);
   rig.at(20000, 70);
   rig.at(20000, 5);
   REQUIRE(rig.run());
@@ -245,7 +245,7 @@ TEST_CASE("driver: a page that goes to and fro is throttled, then pinned on the 
   for (unsigned i = 0; i < 60; ++i) {
     const Cycle start = rig.now + 1;
     rig.at(start, 7, true);
-    rig.order_at(start + 60 * us, Order::Kind::kHostWrite, 7, 1);
+    rig.order_at(start + 60 * us, ManagedCommand::Kind::kHostWrite, 7, 1);
     REQUIRE(rig.run());
   }
   const Counters& c = rig.gmmu.counters();
@@ -259,7 +259,7 @@ TEST_CASE("driver: a page that goes to and fro is throttled, then pinned on the 
   for (unsigned i = 0; i < 60; ++i) {
     const Cycle start = without.now + 1;
     without.at(start, 7, true);
-    without.order_at(start + 60 * us, Order::Kind::kHostWrite, 7, 1);
+    without.order_at(start + 60 * us, ManagedCommand::Kind::kHostWrite, 7, 1);
     REQUIRE(without.run());
   }
   CHECK(without.gmmu.counters().faults == 60);
@@ -313,8 +313,8 @@ TEST_CASE("remote and advice: visiting every cycle changes nothing, and all is a
       for (int i = 0; i < 12; ++i) {
         const auto when = accesses() % 20000, page = accesses() % 700;
         const auto advice = static_cast<Advice>(1 + accesses() % 6);
-        rig.order_at(2 + when, Order::Kind::kAdvise, page, 60, advice, accesses() % 2 == 0);
-        const auto kind = accesses() % 2 ? Order::Kind::kHostRead : Order::Kind::kHostWrite;
+        rig.order_at(2 + when, ManagedCommand::Kind::kAdvise, page, 60, advice, accesses() % 2 == 0);
+        const auto kind = accesses() % 2 ? ManagedCommand::Kind::kHostRead : ManagedCommand::Kind::kHostWrite;
         rig.order_at(2 + when + 100, kind, accesses() % 700, 30);
       }
       INFO(round << " " << every);

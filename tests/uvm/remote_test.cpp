@@ -47,11 +47,11 @@ TEST_CASE("remote: the names are unique and those of the registry") {
 TEST_CASE("remote: a full count halves all of them") {
   AccessCounters counters;
   for (std::uint32_t i = 0; i < 10; ++i) counters.accessed(3, 7);
-  for (std::uint32_t i = 0; i < AccessCounters::kMostAccesses; ++i) counters.accessed(1, 0);
-  CHECK(counters.accesses(1, 0) == AccessCounters::kMostAccesses);
+  for (std::uint32_t i = 0; i < AccessCounters::kMaxAccesses; ++i) counters.accessed(1, 0);
+  CHECK(counters.accesses(1, 0) == AccessCounters::kMaxAccesses);
   CHECK(counters.accesses(3, 7) == 10);
   counters.accessed(1, 0);
-  CHECK(counters.accesses(1, 0) == AccessCounters::kMostAccesses / 2 + 1);
+  CHECK(counters.accesses(1, 0) == AccessCounters::kMaxAccesses / 2 + 1);
   CHECK(counters.accesses(3, 7) == 5);
   CHECK(counters.accesses(9, 0) == 0);
   for (unsigned i = 0; i < 9; ++i) counters.round_trip(0, 2);
@@ -71,7 +71,7 @@ RemotePortSettings settings(Cycle cycles, Cycle latency, std::uint32_t outstandi
 }
 
 TEST_CASE("remote: one load, store and atomic take header, latency, header and data") {
-  constexpr Cycle kTwoBytes = 1 << 20;  // 2 bytes a cycle
+  constexpr Cycle kTwoBytes = 1 << 20;  // 2 bytes per cycle
   RemoteAccess out;
   RemotePort port(settings(kTwoBytes, 1000));
   port.add(10, {0, 1, 32, false, true});

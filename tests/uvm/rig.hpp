@@ -61,7 +61,7 @@ struct Rig {
     inputs.emplace(when, Input{page, write, 0, 0, true});
   }
   /// An order of the host for whole pages; complete when `completed` has its number.
-  std::uint32_t order_at(Cycle when, Order::Kind kind, std::uint64_t page, std::uint64_t pages,
+  std::uint32_t order_at(Cycle when, ManagedCommand::Kind kind, std::uint64_t page, std::uint64_t pages,
                          Advice advice = Advice::kNone, bool host = false) {
     const auto index = static_cast<std::uint32_t>(orders.size());
     orders.push_back({kind, advice, host, index, 0xc000'0000 + page * kPageBytes, pages * kPageBytes});
@@ -84,7 +84,7 @@ struct Rig {
     for (; !inputs.empty() && inputs.begin()->first <= now; inputs.erase(inputs.begin())) {
       const Input in = inputs.begin()->second;
       if (in.order >= 0) {
-        gmmu.order(orders[static_cast<std::size_t>(in.order)]);
+        gmmu.submit(orders[static_cast<std::size_t>(in.order)]);
         continue;
       }
       const Place place{in.page / kPagesPerTree, static_cast<std::uint32_t>(in.page % kPagesPerTree)};
@@ -99,8 +99,8 @@ struct Rig {
       gmmu.remote_request(line.source, line.token, line.place, 32, line.write, !line.write);
     lines.clear();
     gmmu.tick(now);
-    for (const Answer& a : gmmu.answers()) {
-      if (a.kind == Answer::Kind::kRemote) {  // the source asks for its line in the next cycle
+    for (const AccessReply& a : gmmu.replies()) {
+      if (a.kind == AccessReply::Kind::kRemote) {  // the source asks for its line in the next cycle
         lines.push_back({a.source, a.token, asked.at(a.token).first, asked.at(a.token).second});
         mapped[a.token] = now;
       } else if (a.read_only && asked.at(a.token).second) {
@@ -157,7 +157,7 @@ struct Rig {
   std::map<std::uint64_t, Cycle> mapped;    // token -> time at which it was told that its page is remote
   std::map<std::uint64_t, std::pair<Place, bool>> asked;  // token -> page, store
   std::vector<Line> lines;                                // to be asked for on the host
-  std::vector<Order> orders;
+  std::vector<ManagedCommand> orders;
   std::map<std::uint32_t, Cycle> completed;  // order -> time
   std::uint64_t tokens = 0;
   Cycle now = 0;

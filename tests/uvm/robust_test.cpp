@@ -118,16 +118,16 @@ TEST_CASE("a fault buffer of one entry: every fault gets its turn") {
 }
 
 TEST_CASE("orders for memory that is not managed, or only in part") {
-  using Kind = Order::Kind;
+  using Kind = ManagedCommand::Kind;
   constexpr Address kBase = 0xc000'0000;
   for (const auto kind : {Kind::kPrefetch, Kind::kHostRead, Kind::kHostWrite, Kind::kDeviceRead,
                           Kind::kDeviceWrite, Kind::kRelease, Kind::kAdvise}) {
     Rig rig(smart(), {64 << 10}, kMany, 1);
-    rig.gmmu.order({kind, Advice::kSetReadMostly, false, 0, 0x1000, 4096});            // nothing managed
-    rig.gmmu.order({kind, Advice::kSetReadMostly, false, 1, kBase, 0});                // nothing at all
-    rig.gmmu.order({kind, Advice::kSetReadMostly, false, 2, kBase + 61441, 1 << 20});  // its last page
-    rig.gmmu.order({kind, Advice::kSetReadMostly, false, 3, kBase - 5, 6});            // its first one
-    rig.gmmu.order({kind, Advice::kSetReadMostly, false, 4, 1, ~std::uint64_t{0}});    // everything
+    rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 0, 0x1000, 4096});            // nothing managed
+    rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 1, kBase, 0});                // nothing at all
+    rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 2, kBase + 61441, 1 << 20});  // its last page
+    rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 3, kBase - 5, 6});            // its first one
+    rig.gmmu.submit({kind, Advice::kSetReadMostly, false, 4, 1, ~std::uint64_t{0}});    // everything
     REQUIRE(rig.run());
     CHECK(rig.completed.size() == 5);
     const bool brings = kind == Kind::kPrefetch || kind == Kind::kDeviceRead || kind == Kind::kDeviceWrite;

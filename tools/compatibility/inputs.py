@@ -43,7 +43,7 @@ def graph(path, nodes):
 
 
 def keys(path, count):
-    """A count and so many different keys, in no order."""
+    """A count, then as many different keys, in no order."""
     order = list(range(count))
     _random(path, count).shuffle(order)
     _lines(path, [count, *order])
@@ -176,7 +176,7 @@ def numbers(path, count, low, high):
 
 
 def matrices(path, count, numbers_each):
-    """A count, then so many matrices' numbers."""
+    """A count, then the numbers of as many matrices."""
     values = _random(path, count, numbers_each)
     _lines(path, [count] + [f"{values.uniform(-1, 1):.6f}" for _ in range(count * numbers_each)])
 

@@ -8,7 +8,7 @@
 
 namespace lockstep::shmem {
 
-/// What the functions below share: their access to a context.
+/// Access to a context, shared by the functions below.
 class Collective {
  public:
   __device__ explicit Collective(Context& context) : c_(context), epoch_(context.sync_.next_epoch()) {}
@@ -36,7 +36,7 @@ __device__ void copy_group(T* dst, const T* src, std::size_t count) {
   for (std::size_t i = thread_number(); i < count; i += group_threads()) dst[i] = src[i];
 }
 
-/// `src` of `root` is at `dst` on every PE.
+/// Broadcast: copies `src` of `root` to `dst` on every PE.
 template <class T>
 __device__ void broadcast(Context& c, T* dst, const T* src, std::size_t count, int root) {
   Collective call(c);
@@ -46,7 +46,7 @@ __device__ void broadcast(Context& c, T* dst, const T* src, std::size_t count, i
   c.quiet();
 }
 
-/// `dst` has the `count` elements of PE 0, then those of PE 1, and so on.
+/// All-gather: `dst` gets the `count` elements of PE 0, then those of PE 1, and so on.
 template <class T>
 __device__ void fcollect(Context& c, T* dst, const T* src, std::size_t count) {
   Collective call(c);
@@ -57,7 +57,8 @@ __device__ void fcollect(Context& c, T* dst, const T* src, std::size_t count) {
   c.quiet();
 }
 
-/// Block j of `src`, of `count` elements, becomes block i of PE j's `dst`, i being the calling PE.
+/// All-to-all: block j of `src`, of `count` elements, becomes block i of PE j's `dst`, i being the calling
+/// PE.
 template <class T>
 __device__ void alltoall(Context& c, T* dst, const T* src, std::size_t count) {
   Collective call(c);
@@ -90,8 +91,8 @@ struct Maximum {
   }
 };
 
-/// `dst` has what `reduce` makes of the elements of all PEs, combined in the order of the PEs: the same bits
-/// everywhere. For small data: every PE sends all of its own to every other. `dst` may be `src`.
+/// All-reduce: combines the elements of all PEs by `reduce`, in the order of the PEs, so that `dst` has the
+/// same bits everywhere. For small data: every PE sends all its data to every other. `dst` may be `src`.
 template <class T, class Operation>
 __device__ void reduce(Context& c, T* dst, const T* src, std::size_t count, Operation operation) {
   constexpr std::size_t kMost = kReduceBytes / sizeof(T);
@@ -102,7 +103,7 @@ __device__ void reduce(Context& c, T* dst, const T* src, std::size_t count, Oper
     for (int i = 1; i < c.n_pes(); ++i)
       call.send(inbox + static_cast<std::size_t>(c.my_pe()) * kMost, src + begin, some,
                 (c.my_pe() + i) % c.n_pes());
-    c.quiet();  // before `dst`, which may be the same, is written
+    c.quiet();  // before writing `dst`, which may be the same
     call.receive_from_all();
     for (std::size_t i = thread_number(); i < some; i += group_threads()) {
       const auto of = [&](int pe) {

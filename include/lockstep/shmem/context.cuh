@@ -1,4 +1,4 @@
-// The device side: what the work-groups of a kernel ask of the network.
+// The device side: the network operations that a kernel's work-groups can request.
 //
 // Every function is a call of the whole work-group: all its threads call it with the same arguments, and it
 // ends with a barrier of the work-group. Names and meanings are OpenSHMEM's (specification 1.5). `dst` and
@@ -40,8 +40,8 @@ __device__ inline std::uint64_t address_of(const volatile void* p) {
 
 }  // namespace detail
 
-/// Of one work-group: its own queue, and which of the queue's operations are complete. Each thread has a
-/// copy. One lives at a time for each queue.
+/// A work-group's context: its own queue, and which of the queue's operations are complete. Each thread has a
+/// copy. There is at most one context per queue at a time.
 class Context {
  public:
   /// For the calling work-group: queue `handle.first` plus its number in the grid. All operations of a
@@ -51,23 +51,24 @@ class Context {
       : queue_(handle, queue), sync_(handle, queue_), heap_(handle.heap), pe_(handle.pe), pes_(handle.pes) {
     __syncthreads();
   }
-  /// All operations are complete; to be called before the kernel ends. The context is not used any more.
+  /// Waits until all operations are complete. Call it before the kernel ends; the context must not be used
+  /// afterwards.
   __device__ void destroy() { quiet(); }
 
   __device__ int my_pe() const { return pe_; }
   __device__ int n_pes() const { return pes_; }
 
-  /// `src` may be written again afterwards; the data are on the target after quiet().
+  /// `src` may be overwritten on return; the data are on the target after quiet().
   template <class T>
   __device__ void put(T* dst, const T* src, std::size_t count, int pe) {
     put_data(dst, src, count, pe, Entry::kBlocking);
   }
-  /// `src` may be written again after quiet().
+  /// `src` may be overwritten after quiet().
   template <class T>
   __device__ void put_nbi(T* dst, const T* src, std::size_t count, int pe) {
     put_data(dst, src, count, pe, 0);
   }
-  /// As put(); then `signal` on the target, which sees the data by then.
+  /// Like put(), then updates `signal` on the target, where the data are visible by then.
   template <class T>
   __device__ void put_signal(T* dst, const T* src, std::size_t count, std::uint64_t* signal,
                              std::uint64_t value, SignalOp op, int pe) {
@@ -78,17 +79,17 @@ class Context {
                                  std::uint64_t value, SignalOp op, int pe) {
     put_data(dst, src, count, pe, 0, signal, value, op);
   }
-  /// The data are at `dst` afterwards.
+  /// The data are at `dst` on return.
   template <class T>
   __device__ void get(T* dst, const T* src, std::size_t count, int pe) {
     get_data(dst, src, count, pe, Entry::kBlocking);
   }
-  /// The data are at `dst` after quiet(); fence() says nothing of them.
+  /// The data are at `dst` after quiet(); fence() does not order them.
   template <class T>
   __device__ void get_nbi(T* dst, const T* src, std::size_t count, int pe) {
     get_data(dst, src, count, pe, 0);
   }
-  /// One value of at most 8 bytes, which travels in the entry.
+  /// Puts one value of at most 8 bytes, which travels in the entry.
   template <class T>
   __device__ void p(T* dst, T value, int pe) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t), "p: a value of at most 8 bytes");
@@ -102,7 +103,7 @@ class Context {
     return ask<T>(entry(Op::kGet, src, pe, sizeof(T), Entry::kBlocking));
   }
 
-  // Atomic operations on integers of 4 or 8 bytes. What does not fetch is on the target after quiet().
+  // Atomic operations on integers of 4 or 8 bytes. Non-fetching ones have reached the target after quiet().
   template <class T>
   __device__ void atomic_set(T* dst, T value, int pe) {
     queue_.submit(atomic(AtomicOp::kSet, dst, value, pe));
@@ -127,7 +128,7 @@ class Context {
   __device__ void atomic_xor(T* dst, T value, int pe) {
     queue_.submit(atomic(AtomicOp::kXor, dst, value, pe));
   }
-  // These give the old value.
+  // These return the old value.
   template <class T>
   __device__ T atomic_fetch(const T* src, int pe) {
     return fetch(AtomicOp::kFetch, src, T{}, T{}, pe);
@@ -161,7 +162,8 @@ class Context {
     return fetch(AtomicOp::kXor, dst, value, T{}, pe);
   }
 
-  /// Waits until the word of the caller's own symmetric heap, of 4 or 8 bytes, compares so with `value`.
+  /// Waits until the comparison of a word of 4 or 8 bytes in the caller's own symmetric heap with `value`
+  /// holds.
   template <class T>
   __device__ void wait_until(const T* word, Compare compare, T value) {
     if (thread_number() < 32) detail::wait_for(word, compare, value);
@@ -173,14 +175,14 @@ class Context {
                             detail::holds(detail::load_system(word), compare, value)) != 0;
   }
 
-  /// Puts and atomics before it are seen on each PE before those after it. The NIC moves operations side by
-  /// side, so a short one could overtake a long one: this is a quiet().
+  /// On each PE, earlier puts and atomics become visible before later ones. The NIC processes operations
+  /// concurrently, so a short one could overtake a long one: this is a quiet().
   __device__ void fence() { quiet(); }
-  /// All operations of the context are complete.
+  /// Waits until all operations of the context are complete.
   __device__ void quiet() { queue_.submit(entry(Op::kQuiet, heap_, pe_, 0, Entry::kBlocking)); }
 
-  /// One work-group of each PE calls it, with the same queue on each; returns when all have. What their
-  /// contexts put before is not waited for.
+  /// A barrier: one work-group of each PE calls it, with the same queue on each; returns when all have. Does
+  /// not wait for the contexts' earlier puts.
   __device__ void sync_all() {
     const std::uint64_t epoch = sync_.next_epoch();
     for (int round = 0, distance = 1; distance < pes_; ++round, distance *= 2) {
@@ -248,7 +250,7 @@ class Context {
     e.compare = detail::bits_of(compare);
     return ask<T>(e);
   }
-  /// What the request brings.
+  /// The value that the request returns.
   template <class T>
   __device__ T ask(Entry e) {
     std::uint64_t& returned = queue_.control().returned;

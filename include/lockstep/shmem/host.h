@@ -19,24 +19,24 @@ namespace lockstep::shmem {
 
 struct Handle;
 
-/// What goes wrong on the host: one line.
+/// An error on the host: one line.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 struct Options {
-  std::size_t heap_bytes = std::size_t{16} << 20;  // of each PE, for malloc()
-  unsigned work_groups = 1;     // of each PE that use the network at the same time: each has a queue
+  std::size_t heap_bytes = std::size_t{16} << 20;  // per PE, for malloc()
+  unsigned work_groups = 1;     // per PE, using the network at the same time: each has its own queue
   unsigned queue_entries = 64;  // a power of two
 };
 
-/// An object of the symmetric heap: every PE has one, at the same offset.
+/// An object in the symmetric heap: every PE has one, at the same offset.
 template <class T>
 struct Symmetric {
   std::size_t offset = 0;
   [[nodiscard]] T* on(int pe) const;
-  /// Its element `index` and those behind.
+  /// The part of the object that begins with element `index`.
   [[nodiscard]] Symmetric at(std::size_t index) const { return {offset + index * sizeof(T)}; }
 };
 
@@ -46,7 +46,7 @@ inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw Error(std::string("shmem: ") + what + ": " + cudaGetErrorString(error));
 }
 
-/// Zeros in the memory of the current device.
+/// Allocates zeroed memory of the current device.
 template <class T>
 T* zeros(std::size_t bytes) {
   void* memory = nullptr;
@@ -60,11 +60,12 @@ template <class Function>
 Function simulator(const char* name) {
   void* const found = dlsym(RTLD_DEFAULT, name);
   if (found == nullptr)
-    throw Error("shmem: the program does not run under `lockstep exec`: nobody serves its network queues");
+    throw Error(
+        "shmem: the program does not run under `lockstep exec`, so its network queues are not served");
   return reinterpret_cast<Function>(found);
 }
 
-/// The state of the library. One for the process.
+/// The state of the library, one per process.
 struct State {
   static constexpr std::size_t kAlignment = 256, kAgentBytes = std::size_t{4} << 20;
   struct Block {  // of the symmetric heap
@@ -80,7 +81,7 @@ inline State& state() {
   return one;
 }
 
-/// Calls `body(device)` with each device the current one, and puts back which one was.
+/// Calls `body(device)` for each device as the current one, then restores the current device.
 template <class Body>
 void on_each_device(int devices, Body body) {
   int before = 0;
@@ -115,7 +116,7 @@ inline std::size_t aligned(std::size_t bytes) {
 
 inline int n_pes() { return static_cast<int>(detail::state().pes.size()); }
 
-/// Every device becomes a PE. Throws Error, also where the program does not run in the simulator.
+/// Makes every device a PE. Throws Error, also if the program does not run in the simulator.
 inline void init(const Options& options = {}) {
   using namespace detail;
   State& s = state();
@@ -143,7 +144,7 @@ inline void init(const Options& options = {}) {
   s.blocks = {{sync, heap, false}};
 }
 
-/// Waits for all devices; then the memory of the PEs is free.
+/// Waits for all devices, then frees the memory of the PEs.
 inline void finalize() {
   using namespace detail;
   require_state();
@@ -159,7 +160,7 @@ inline void finalize() {
   s = {};
 }
 
-/// `count` objects on each PE, all bits 0 at first where the memory is used for the first time.
+/// Allocates `count` objects on each PE. Memory that is used for the first time is zero.
 template <class T>
 Symmetric<T> malloc(std::size_t count) {
   using namespace detail;
@@ -204,8 +205,8 @@ T* Symmetric<T>::on(int pe) const {
       static_cast<std::byte*>(detail::state().pes.at(static_cast<std::size_t>(pe)).heap) + offset);
 }
 
-/// What a kernel of the PE is to be given. Kernels that use the network at the same time on one PE need
-/// queues of their own: `first` is that of the kernel's work-group 0.
+/// The argument that a kernel of the PE takes. Kernels that use the network at the same time on one PE need
+/// separate queues: `first` is the queue of the kernel's work-group 0.
 Handle handle(int pe, unsigned first = 0);
 
 /// How and where a kernel is launched.
@@ -217,7 +218,7 @@ struct Launch {
 };
 
 /// Launches `kernel` on the PE's device. Its work-groups may wait for each other and for those of other PEs,
-/// so all must be resident at the same time: throws Error where they do not fit, or have no queues.
+/// so all must be resident at the same time: throws Error if they do not fit, or if there are too few queues.
 template <class... Parameters, class... Arguments>
 void launch(const Launch& l, void (*kernel)(Parameters...), Arguments... arguments) {
   using namespace detail;

@@ -1,5 +1,5 @@
-// What the processes of PEs do on their hosts, beside kernels: compute, send, receive, as a program with MPI
-// does. docs/networking.md, "Programs of the host".
+// What the processes of PEs do on their hosts, alongside kernels: compute, send, receive, as an MPI program
+// does. See docs/networking.md, "Programs of the host".
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace lockstep::shmem {
 
-/// The process of a PE. Its tasks are put into a stream of the PE's device and begin, one after another and
-/// in their order with kernels and copies there, when all before them is complete. Calls do not wait. For the
+/// The process of a PE. Its tasks are enqueued in a stream of the PE's device, in order with the kernels and
+/// copies there; each begins when everything before it is complete. Calls do not wait. For the
 /// machine's designs `inter_kernel` and `cpu`. Throws Error.
 class HostProcess {
  public:
@@ -19,8 +19,8 @@ class HostProcess {
   }
   [[nodiscard]] int pe() const { return pe_; }
 
-  /// Computes with all threads of the process: so many instructions and bytes of the host's memory, read and
-  /// written. `work` does it, once; it may access the PE's memory as the host's.
+  /// Computes with all threads of the process: this many instructions and bytes of host memory, read and
+  /// written. `work` is called once to do it; it may access the PE's memory like the host's.
   template <class Work>
   void compute(std::uint64_t instructions, std::uint64_t bytes, Work work) const {
     HostTask task = task_of(Task::kCompute, 0);
@@ -31,18 +31,19 @@ class HostProcess {
     put(task);
   }
 
-  /// `count` elements of the PE's memory to `dst` of another PE, named by the caller's own address of the
-  /// symmetric object. `src` may be written again after flush().
+  /// Sends `count` elements of the PE's memory to `dst` on another PE, given as the caller's own address of
+  /// the symmetric object. `src` may be overwritten after flush().
   template <class T>
   void send(T* dst, const T* src, std::size_t count, int to) const {
     put_send(dst, src, count, to, 0);
   }
-  /// Until the next message of that PE is there. Messages of one PE come in the order of sending.
+  /// Waits for the next message from that PE. Messages from one PE arrive in the order in which they were
+  /// sent.
   void receive(int from) const { put(task_of(Task::kReceive, from)); }
-  /// Until all messages sent have come.
+  /// Waits until all messages that this process has sent have arrived.
   void flush() const { put(task_of(Task::kFlush, 0)); }
 
-  // Within a call of which a task has been put: they take only the library's instructions for a message.
+  // Within a call that has enqueued a task already: they cost only the library's instructions for a message.
   template <class T>
   void send_within(T* dst, const T* src, std::size_t count, int to) const {
     put_send(dst, src, count, to, HostTask::kWithin);
@@ -89,7 +90,7 @@ class HostProcess {
 
 namespace detail {
 
-/// Instructions of combining elements by vectors of 32 bytes: two loads, the operation, a store and the
+/// Instructions for combining elements in vectors of 32 bytes: two loads, the operation, a store, and the
 /// loop's share.
 template <class T>
 std::uint64_t combine_instructions(std::size_t count) {
@@ -149,22 +150,22 @@ void reduce_by_ring(const std::vector<HostProcess>& all, Symmetric<T> data, Symm
 
 }  // namespace detail
 
-/// At most so many bytes are reduced by recursive doubling: MPICH's default.
-inline constexpr std::size_t kMostDoubled = 2048;
+/// The largest size in bytes that is reduced by recursive doubling: MPICH's default.
+inline constexpr std::size_t kMaxDoubled = 2048;
 
-/// Elements of T that `inbox` of all_reduce() must have.
+/// The number of elements that all_reduce() needs in `inbox`.
 template <class T>
 [[nodiscard]] std::size_t reduce_inbox(std::size_t count) {
-  return count * sizeof(T) <= kMostDoubled ? count * SyncWords::kRounds : count;
+  return count * sizeof(T) <= kMaxDoubled ? count * SyncWords::kRounds : count;
 }
 
-/// All-reduce of `count` elements of `data` on all PEs, with the processes' arithmetic; one call of each. By
-/// recursive doubling for at most kMostDoubled bytes on a power of two of PEs, and else by a ring. `inbox` is
-/// for messages; two calls in a row need two.
+/// All-reduce of `count` elements of `data` over all PEs, computed by the processes; one call for each PE.
+/// Uses recursive doubling for at most kMaxDoubled bytes on a power of two of PEs, and else by a ring.
+/// `inbox` is `inbox` receives messages; two consecutive calls need two different ones.
 template <class T, class Operation>
 void all_reduce(const std::vector<HostProcess>& all, Symmetric<T> data, Symmetric<T> inbox, std::size_t count,
                 Operation operation) {
-  if (count * sizeof(T) <= kMostDoubled && (all.size() & (all.size() - 1)) == 0) {
+  if (count * sizeof(T) <= kMaxDoubled && (all.size() & (all.size() - 1)) == 0) {
     detail::reduce_by_doubling(all, data, inbox, count, operation);
   } else {
     detail::reduce_by_ring(all, data, inbox, count, operation);

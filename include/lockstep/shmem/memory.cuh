@@ -1,11 +1,11 @@
-// Loads, stores and fences with the scopes of the protocol, and where a thread stands in its work-group.
+// Loads, stores and fences with the scopes that the protocol needs, and a thread's index in its work-group.
 #pragma once
 
 #include <cstdint>
 
 namespace lockstep::shmem {
 
-/// Number of the calling thread in its work-group.
+/// Index of the calling thread in its work-group.
 __device__ inline unsigned thread_number() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
@@ -15,10 +15,10 @@ __device__ inline unsigned group_number() {
 }
 
 #ifdef __CUDA_ARCH__
-/// What was written before is visible to the device.
+/// A release fence: earlier writes become visible to the device.
 __device__ inline void release_fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
-/// A load of device scope, after which nothing is seen that is older than what it has seen.
+/// An acquire load of device scope.
 __device__ inline std::uint32_t load_acquire(const std::uint32_t* from) {
   std::uint32_t value;
   asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
@@ -36,9 +36,9 @@ __device__ inline std::uint64_t load_acquire_system(const std::uint64_t* from) {
   return value;
 }
 
-/// Stores to the control lines that the agent reads. This is the place for the *locked store* of ComP-Net
-/// (LeBeane et al., PACT 2018), one that keeps its line in the L2 until the command processor has read it: as
-/// no GPU of today has it, they are ordinary stores.
+/// Stores to the control lines that the agent reads. ComP-Net (LeBeane et al., PACT 2018) proposes a *locked
+/// store* for them, which keeps its line in the L2 until the command processor has read it. No existing GPU
+/// has it, so these are ordinary stores.
 __device__ inline void locked_store(std::uint32_t* to, std::uint32_t value) {
   asm volatile("st.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
@@ -48,13 +48,13 @@ __device__ inline void locked_store(std::uint32_t* to, std::uint32_t a, std::uin
 __device__ inline void locked_store(std::uint64_t* to, std::uint64_t a, std::uint64_t b) {
   asm volatile("st.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(a), "l"(b) : "memory");
 }
-/// With device scope: of the word that others wait for.
+/// With device scope, for the word that others wait for.
 __device__ inline void locked_store_relaxed(std::uint32_t* to, std::uint32_t value) {
   asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 __device__ inline void stop_kernel() { asm volatile("trap;"); }
 #else
-// The host's half of a compilation sees these and never calls them.
+// Seen by the host pass of a compilation, which never calls them.
 __device__ inline void release_fence() {}
 __device__ inline std::uint32_t load_acquire(const std::uint32_t* from) { return *from; }
 __device__ inline std::uint32_t load_acquire_system(const std::uint32_t* from) { return *from; }

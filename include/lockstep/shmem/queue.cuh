@@ -20,10 +20,10 @@ struct Handle {
   QueueControl* controls;
 };
 
-/// Of one work-group, each of whose threads has a copy and calls every function.
+/// A work-group's view of its queue. Each of its threads has a copy and calls every function.
 class Queue {
  public:
-  /// All entries that the queue had before have been dealt with.
+  /// Precondition: all earlier entries of the queue have been processed.
   __device__ Queue(const Handle& handle, unsigned number) : number_(number), mask_(handle.depth - 1) {
     if (number >= handle.queues) stop_kernel();  // more work-groups than init() was asked for
     entries_ = handle.entries + std::size_t{number} * handle.depth;
@@ -33,7 +33,8 @@ class Queue {
   __device__ unsigned number() const { return number_; }
   __device__ QueueControl& control() const { return *control_; }
 
-  /// A request, and where it blocks its end. Begins and ends with a barrier of the work-group.
+  /// Submits a request and, if it is blocking, waits for its completion. Begins and ends with a barrier of
+  /// the work-group.
   __device__ void submit(const Entry& e) {
     __syncthreads();  // what the work-group has written comes before the entry
     const bool blocks = (e.flags & Entry::kBlocking) != 0;
@@ -62,7 +63,7 @@ class Queue {
     locked_store_relaxed(&slot.status, Entry::kReady);
     release_fence();
   }
-  /// All that are not known to have been dealt with, the one at write_ among them.
+  /// How many entries are not known to have been processed, including the one at write_.
   __device__ void wait_for_entries() {
     for (std::uint32_t i = read_; i != write_ + 1; ++i)
       while (load_acquire(&entries_[i & mask_].status) != Entry::kFree) {
@@ -72,7 +73,7 @@ class Queue {
   Entry* entries_;
   QueueControl* control_;
   unsigned number_, mask_;
-  std::uint32_t write_, read_;  // entries written; known to have been dealt with
+  std::uint32_t write_, read_;  // entries written; entries known to have been processed
 };
 
 }  // namespace lockstep::shmem

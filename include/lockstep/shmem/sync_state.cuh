@@ -1,4 +1,4 @@
-// What collective calls of a context keep: which call it is, and the words by which PEs know of each other.
+// The state of a context's collective calls: the number of the call, and the words by which PEs synchronise.
 #pragma once
 
 #include "queue.cuh"
@@ -22,8 +22,8 @@ class SyncState {
     if (thread_number() == 0) control_->epoch = epoch_;
     return epoch_;
   }
-  /// Where the next reduction has the data of PE 0, and behind them those of the others. PEs that have begun
-  /// the one after it write to other places, and none begins a third before all have read.
+  /// Where the next reduction receives the data of PE 0, followed by those of the others. PEs that have
+  /// already begun the reduction after it write elsewhere, and no PE begins a third one before all have read.
   __device__ std::byte* next_inbox() {
     std::byte* const inboxes = reinterpret_cast<std::byte*>(words_ + 1);
     const std::uint64_t which = reductions_++ % 2;

@@ -34,7 +34,7 @@ struct FindingSite {
 /// One error, with the first of the accesses that made it.
 struct Finding {
   FindingKind kind = FindingKind::kOutOfBounds;
-  bool warning = false;  // correct where lanes of a warp run in step, which CUDA does not promise
+  bool warning = false;  // correct only if the lanes of a warp run in lockstep, which CUDA does not guarantee
   std::string access;    // read, write, atomic; of a race: how the later access follows the earlier one
   std::string space;     // global, shared, local
   std::uint64_t bytes = 0;

@@ -17,7 +17,7 @@ namespace lockstep::exec {
 
 struct Machine;
 
-/// Of a CTA.
+/// The state of the checks for one CTA.
 struct CtaCheck {
   std::uint64_t index = 0;
   std::vector<std::uint64_t> written;  // a bit for each byte of shared memory
@@ -39,7 +39,7 @@ struct LaneAccess {
 
 /// An access of the lanes of `mask`, each of `bytes` bytes.
 struct WarpAccess {
-  static constexpr unsigned kMostBytes = 32;  // of a value
+  static constexpr unsigned kMaxBytes = 32;  // of a value
 
   AccessKind kind = AccessKind::kRead;
   bool strong = false;  // volatile, of the memory model's strong operations, or cached nowhere but in L2
@@ -48,7 +48,7 @@ struct WarpAccess {
   std::uint32_t warp = 0, operation = 0, bytes = 0;
   LaneMask mask = 0;
   std::array<LaneAccess, kLanes> lanes;
-  const std::array<std::byte, kMostBytes>* values = nullptr;  // by lane, what is written; nullptr: not known
+  const std::array<std::byte, kMaxBytes>* values = nullptr;  // by lane, what is written; nullptr: not known
 };
 
 class LaunchCheck {
@@ -108,7 +108,7 @@ class LaunchCheck {
   [[nodiscard]] Finding finding(FindingKind kind, const CtaCheck& cta, const WarpAccess& access,
                                 std::uint32_t lane) const;
   [[nodiscard]] FindingSite site(std::uint64_t cta, std::uint32_t thread, std::uint32_t operation) const;
-  /// Of this launch: those before it have ended, others at the same time are not compared.
+  /// Whether the event is of this launch: earlier ones have ended, concurrent ones are not compared.
   [[nodiscard]] bool counts(const RaceEvent& event) const {
     return event.exists() && event.launch == launch_;
   }

@@ -25,8 +25,8 @@ struct RaceEvent {
   [[nodiscard]] bool exists() const { return time != 0; }
 };
 
-/// Of a granule: the last write, and reads since then. Two of them are enough: of many readers that a write
-/// races with, one is found.
+/// The last write to a granule, and reads since then. Two reads are enough: if a write races with many
+/// readers, one of them is found.
 struct RaceCell {
   RaceEvent write, reads[2];
 };
@@ -66,7 +66,7 @@ class RaceCells {
   std::vector<RaceCell> cells_;
 };
 
-/// Of global memory.
+/// The race cells of global memory.
 class GlobalRaceCells {
  public:
   template <class F>

@@ -37,7 +37,7 @@ class LaneOrder {
   std::unique_ptr<Pairs> pairs_;  // of partial joins
 };
 
-/// Of the warps of a CTA.
+/// The order of events of a CTA's warps.
 class CtaOrder {
  public:
   void reset(std::uint32_t warps);
@@ -77,7 +77,7 @@ class CtaOrder {
   std::vector<LaneOrder> lanes_;
 };
 
-/// Of the CTAs of a launch.
+/// The order of events of a launch's CTAs.
 class GridOrder {
  public:
   /// `cta` has accessed memory.

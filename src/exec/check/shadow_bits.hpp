@@ -17,7 +17,7 @@ void set_bits(std::span<std::uint64_t> words, std::uint64_t from, std::uint64_t 
 [[nodiscard]] std::optional<std::uint64_t> first_bit(std::span<const std::uint64_t> words, std::uint64_t from,
                                                      std::uint64_t count, bool value);
 
-/// Of the whole address space; what was never set takes no memory.
+/// One bit for each byte of the address space; regions that were never set take no memory.
 class ShadowBits {
  public:
   void set(Address begin, std::uint64_t bytes, bool value);

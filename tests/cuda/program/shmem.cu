@@ -154,7 +154,7 @@ __global__ void testing(Handle handle, int* word, int* rounds) {
   c.destroy();
 }
 
-/// Waits for a put that nobody makes, but on PE 0.
+/// Waits for a put that no PE makes, except on PE 0.
 __global__ void lost(Handle handle, Word* word) {
   Context c(handle);
   if (c.my_pe() != 0) c.wait_until<Word>(word + c.my_pe(), Compare::kGreater, 41);

@@ -27,7 +27,7 @@ extern "C" const char* __ubsan_default_options() { return "abort_on_error=1"; }
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-constexpr std::size_t kMostBytes = 8192;
+constexpr std::size_t kMaxBytes = 8192;
 constexpr unsigned kSecondsForOne = 60;
 
 Bytes input;  // the one in hand
@@ -51,7 +51,7 @@ std::vector<Bytes> read_seeds(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   if (std::filesystem::is_directory(folder))
     for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.file_size() <= kMostBytes) files.push_back(entry.path());
+      if (entry.file_size() <= kMaxBytes) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<Bytes> seeds;
   for (const auto& path : files) {

@@ -14,7 +14,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-constexpr std::size_t kMostBytes = 24 * 1024;  // of an example: larger ones take too long to read each time
+constexpr std::size_t kMaxBytes = 24 * 1024;  // of an example: larger ones take too long to read each time
 
 struct Sample {
   const char *form, *operands;
@@ -54,7 +54,7 @@ std::vector<Base> read_bases() {
   for (const char* const folder :
        {LOCKSTEP_SOURCE_DIR "/examples/ptx", LOCKSTEP_SOURCE_DIR "/tests/ptx/data"})
     for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().extension() == ".ptx" && entry.file_size() < kMostBytes) files.push_back(entry.path());
+      if (entry.path().extension() == ".ptx" && entry.file_size() < kMaxBytes) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   std::vector<Base> bases;
   for (const auto& path : files) {

@@ -56,7 +56,7 @@ def copies(lab_, sizes):
 
 
 def models(kb):
-    """us of a migration of so many KB: arctan at 16 GB/s, table, um_affine (UVMSmart)."""
+    """us of a migration of a size in KB: arctan at 16 GB/s, table, um_affine (UVMSmart)."""
     arctan = kb / 2 ** 20 / (24 / math.pi * math.atan(0.07292 * kb)) * 1e6
     points = ((4, 1.184), (16, 2.368), (64, 7.200), (256, 23.234), (1024, 87.014))
     table = kb / 2 ** 20 / 11.223 * 1e6

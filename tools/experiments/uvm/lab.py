@@ -76,7 +76,7 @@ class Lab:
         return [n for n in names if n in self.programs and (self.only is None or n in self.only)]
 
     def memory_of(self, name, percent):
-        """Device memory in MB so that the footprint is so many percent of it; None for 0: memory for all."""
+        """Device memory in MB so that the footprint is that percentage of it; None for 0: memory for all."""
         return self.programs[name][2] * 100 / percent if percent else None
 
     def trace(self, name, arguments=None, ordered=True):
@@ -99,7 +99,7 @@ class Lab:
         return [(self.trace(name), SMART)]
 
     def requests(self, name, percent, **values):
-        """For runs(): the draws of a benchmark with its footprint so many percent of the memory."""
+        """For runs(): the draws of a benchmark with its footprint that percentage of the memory."""
         return [(*draw, self.memory_of(name, percent), values) for draw in self.draws(name)]
 
     def spread(self, name, percent, **values):

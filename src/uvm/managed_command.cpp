@@ -1,4 +1,4 @@
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 #include <algorithm>
 

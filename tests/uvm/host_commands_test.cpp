@@ -11,8 +11,8 @@ constexpr Address kBase = 0xc000'0000;
 constexpr std::uint64_t kMany = 1 << 18;
 constexpr std::uint32_t kPage = kPageBytes;
 
-Order order(Order::Kind kind, Address offset, std::uint64_t bytes, std::uint32_t index = 0,
-            bool host = false) {
+ManagedCommand order(ManagedCommand::Kind kind, Address offset, std::uint64_t bytes, std::uint32_t index = 0,
+                     bool host = false) {
   return {kind, Advice::kNone, host, index, kBase + offset, bytes};
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("the pages of a range, tree by tree") {
 
 TEST_CASE("an explicit prefetch brings runs up to 2 MB and no fault") {
   Rig rig(smart(), {5 << 20}, kMany, 1);
-  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 5 << 20, 7));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 5 << 20, 7));
   const auto done = finish(rig);
   REQUIRE(done.size() == 1);
   CHECK(done[0].first == 7);
@@ -60,10 +60,10 @@ TEST_CASE("an advice and a prefetch take their call's time, the prefetch before 
     Parameters p = smart();
     p.advise_ns = p.prefetch_ns = ns;
     Rig rig(p, {1 << 20}, kMany, 1);
-    Order advice = order(Order::Kind::kAdvise, 0, 4 * kPage, 1);
+    ManagedCommand advice = order(ManagedCommand::Kind::kAdvise, 0, 4 * kPage, 1);
     advice.advice = Advice::kSetReadMostly;
-    rig.gmmu.order(advice);
-    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, kPage, 2));
+    rig.gmmu.submit(advice);
+    rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, kPage, 2));
     return finish(rig);
   };
   constexpr Cycle kCall = 2962;  // 2 us at 1481 MHz
@@ -76,8 +76,8 @@ TEST_CASE("an advice and a prefetch take their call's time, the prefetch before 
 
 TEST_CASE("an explicit prefetch skips what is there, and page trees do not count it") {
   Rig rig(smart(), {3 << 20}, kMany, 1);
-  rig.gmmu.order(order(Order::Kind::kPrefetch, 100 * kPage, 10 * kPage));
-  rig.gmmu.order(order(Order::Kind::kPrefetch, 5 * kPage + 17, 2 << 20));  // rounded outward
+  rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 100 * kPage, 10 * kPage));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 5 * kPage + 17, 2 << 20));  // rounded outward
   (void)finish(rig);
   CHECK(rig.pieces(Event::Kind::kPrefetch) ==
         std::vector<std::pair<unsigned, unsigned>>{{100, 40}, {5, 95 * 4}, {110, 402 * 4}, {0, 6 * 4}});
@@ -88,8 +88,8 @@ TEST_CASE("a prefetch of more than there is memory for ends, in both fault modes
   for (const bool driver : {false, true}) {
     Parameters p = driver ? Parameters{} : smart();
     Rig rig(p, {4 << 20}, 3, 1);
-    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 64 * kPage));
-    rig.gmmu.order(order(Order::Kind::kPrefetch, 0x4000'0000, 4096, 1));  // nothing of ours
+    rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 64 * kPage));
+    rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0x4000'0000, 4096, 1));  // nothing of ours
     const auto done = finish(rig);
     CHECK(done.size() == 2);
     CHECK(rig.resident() <= 3);
@@ -102,10 +102,10 @@ TEST_CASE("the host's access takes pages back, once for all of them the cost of 
   p.early_reuse = false;
   p.host_fault_ns = 16000;
   Rig rig(p, {4 << 20}, kMany, 1);
-  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 16 * kPage));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 16 * kPage));
   const Cycle brought = finish(rig).at(0).second;
-  rig.gmmu.order(order(Order::Kind::kHostRead, 3 * kPage, 100, 1));
-  rig.gmmu.order(order(Order::Kind::kHostRead, 3 * kPage, 100, 2));  // it is there: no cost
+  rig.gmmu.submit(order(ManagedCommand::Kind::kHostRead, 3 * kPage, 100, 1));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kHostRead, 3 * kPage, 100, 2));  // it is there: no cost
   const auto done = finish(rig);
   REQUIRE(done.size() == 2);
   const Cycle fault = (16000ull * 1481 + 999) / 1000;
@@ -122,8 +122,8 @@ TEST_CASE("memory that is freed leaves without a copy") {
   Parameters p = smart();
   p.early_reuse = false;
   Rig rig(p, {4 << 20}, kMany, 1);
-  rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 4 << 20));
-  rig.gmmu.order(order(Order::Kind::kRelease, 0, 4 << 20, 1));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 4 << 20));
+  rig.gmmu.submit(order(ManagedCommand::Kind::kRelease, 0, 4 << 20, 1));
   CHECK(finish(rig).size() == 2);
   CHECK(rig.resident() == 0);
   CHECK(rig.gmmu.counters().bytes_to_host == 0);
@@ -136,12 +136,12 @@ TEST_CASE("cudaDeviceSynchronize in UVMSmart: the published times, and clean pag
     Parameters p = smart();
     p.synchronise_copies = true;
     Rig rig(p, {4 << 20}, kMany, 1);
-    rig.gmmu.order(order(Order::Kind::kPrefetch, 0, 4 << 20));
+    rig.gmmu.submit(order(ManagedCommand::Kind::kPrefetch, 0, 4 << 20));
     (void)finish(rig);
     for (unsigned page = 0; page < dirty; ++page) rig.hit_at(rig.now + 1, page, true);
     (void)finish(rig);
     const Cycle start = rig.now;
-    rig.gmmu.order(order(Order::Kind::kSynchronise, 0, 0, 3));
+    rig.gmmu.submit(order(ManagedCommand::Kind::kSynchronise, 0, 0, 3));
     const auto done = finish(rig);
     REQUIRE(done.size() == 1);
     CHECK(done[0].second == start + 1 + cycles);
@@ -167,7 +167,7 @@ TEST_CASE("the prefetcher of before over-subscription stays away after cudaDevic
     Rig rig(p, {1 << 20}, is_short ? 32 : kMany, 1);
     for (const unsigned page : {0u, 16u, 32u}) CHECK(brought(rig, page) == 64 << 10);
     CHECK(rig.gmmu.memory().oversubscribed() == is_short);
-    rig.gmmu.order(order(Order::Kind::kSynchronise, 0, 0));
+    rig.gmmu.submit(order(ManagedCommand::Kind::kSynchronise, 0, 0));
     (void)finish(rig);
     CHECK(!rig.gmmu.memory().oversubscribed());
     CHECK(brought(rig, 64) == (is_short ? 4 << 10 : 64 << 10));

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "uvm/device_memory.hpp"
-#include "uvm/order.hpp"
+#include "uvm/managed_command.hpp"
 
 namespace lockstep::uvm {
 
-/// Orders are carried out one after another (UVMSmart: one engine for all streams).
+/// Commands are executed one after another (UVMSmart: one engine for all streams).
 ///
 /// An advice takes advise_ns, a prefetch prefetch_ns before its first transfer.
 /// kPrefetch to the device: pages that are neither there nor on their way, in runs up to 2 MB from the start
@@ -19,30 +19,30 @@ namespace lockstep::uvm {
 /// (once for an access of pages that are on the device), then what is on the device leaves, tree by tree.
 /// A read of read-mostly pages leaves them on the device, as duplicates. An access of pages that thrash waits
 /// for the device's nap. With uvm.host_access pages may stay on the device: then each costs its 64 B lines as
-/// packets of the link, one round trip for the whole order, and the migrations that they hold up end later.
+/// packets of the link, one round trip for the whole command, and the migrations that they delay end later.
 /// kDeviceRead, kDeviceWrite: as a prefetch, but for the driver's service of one fault in each tree with
 /// absent pages (the copy engine's faults are not replayable), after pages that are leaving have
 /// left; pages that advice or thrashing keeps on the host stay there. kRelease: the pages are dropped.
 /// kSynchronise: DeviceMemory::synchronise.
-class HostOrders {
+class HostCommands {
  public:
-  explicit HostOrders(DeviceMemory& memory) : memory_(&memory) {}
+  explicit HostCommands(DeviceMemory& memory) : memory_(&memory) {}
 
-  void add(const Order& order) { waiting_.push_back(order); }
-  /// What is due at `now`; again at the same time without effect.
+  void add(const ManagedCommand& command) { waiting_.push_back(command); }
+  /// Does what is due at `now`; calling it again at the same time has no effect.
   void step(Cycle now);
   /// When there is something to do that no change of the device's memory announces; kNever.
   [[nodiscard]] Cycle next() const { return busy_ && due_ > now_ ? due_ : kNever; }
   [[nodiscard]] bool idle() const { return !busy_ && waiting_.empty(); }
 
-  /// Orders that have been completed since they were cleared last.
+  /// Commands that have been completed since the list was last cleared.
   [[nodiscard]] const std::vector<std::uint32_t>& completed() const { return completed_; }
   void clear_completed() { completed_.clear(); }
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(memory_), waiting_, busy_, opened_, evicting_, order_, ranges_, at_, left_, due_,
-              now_, completed_);
+    a.members(*this, a.given(memory_), waiting_, busy_, opened_, evicting_, command_, ranges_, at_, left_,
+              due_, now_, completed_);
   }
 
  private:
@@ -63,9 +63,9 @@ class HostOrders {
   [[nodiscard]] static PageSet pages_of(const PageRange& r) { return PageSet::range(r.first, r.pages); }
 
   DeviceMemory* memory_;
-  std::deque<Order> waiting_;
+  std::deque<ManagedCommand> waiting_;
   bool busy_ = false, opened_ = false, evicting_ = false;
-  Order order_;                    // the one in work
+  ManagedCommand command_;         // the one in work
   std::vector<PageRange> ranges_;  // its pages
   std::size_t at_ = 0;
   PageSet left_;  // of ranges_[at_], when it is opened

@@ -1,4 +1,4 @@
-// What the host asks of managed memory.
+// The host's commands to managed memory.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ enum class Advice : std::uint8_t {
 /// The place that an advice names.
 enum class Named : std::uint8_t { kHost, kDevice, kOther };  // kOther: another device
 
-struct Order {
+struct ManagedCommand {
   enum class Kind : std::uint8_t {
     kAdvise,
     kPrefetch,  // bring the range to the device, or to the host

@@ -54,7 +54,7 @@ Outcome execute(const std::string& body, unsigned threads, AccessSets* sets = nu
   Outcome outcome;
   try {
     Grid grid(launch, device.memory, options);
-    outcome.at_once = grid.run_at_once();
+    outcome.at_once = grid.run_concurrently();
     if (!outcome.at_once) {
       CHECK(device.read<std::uint32_t>(data, numbers.size()) == numbers);  // nothing has happened
       for (unsigned i = 0; i < kCtas; ++i)
@@ -138,7 +138,7 @@ std::vector<std::uint32_t> reduced(const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("whole-number reductions whose results nobody reads: at once, and all of them are there") {
+TEST_CASE("integer reductions whose results are unused run concurrently, and none is lost") {
   constexpr std::uint32_t kAll = kCtas * kThreads;
   CHECK(reduced("red.global.add.u32 [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);
   CHECK(reduced("atom.global.add.u32 %r6, [%rd1], %r5;")[0] == kAll * (kAll - 1) / 2);
@@ -303,7 +303,7 @@ TEST_CASE("what CTAs executed at once is what they execute one by one") {
   options.threads = 3;
   Kept kept;
   Grid at_once(launch, device.memory, options);
-  REQUIRE(at_once.run_at_once(&kept));
+  REQUIRE(at_once.run_concurrently(&kept));
   REQUIRE(kept.ctas.size() == kCtas);
   CHECK(kept.ended == options.threads);
   Grid grid(launch, device.memory, options);

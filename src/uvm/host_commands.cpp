@@ -1,15 +1,17 @@
-#include "uvm/host_orders.hpp"
+#include "uvm/host_commands.hpp"
 
 #include <algorithm>
 
 namespace lockstep::uvm {
 namespace {
 
-bool is_access(Order::Kind kind) { return kind == Order::Kind::kHostRead || kind == Order::Kind::kHostWrite; }
+bool is_access(ManagedCommand::Kind kind) {
+  return kind == ManagedCommand::Kind::kHostRead || kind == ManagedCommand::Kind::kHostWrite;
+}
 
 }  // namespace
 
-void HostOrders::step(Cycle now) {
+void HostCommands::step(Cycle now) {
   now_ = now;
   for (;;) {
     if (!busy_) {
@@ -22,25 +24,26 @@ void HostOrders::step(Cycle now) {
   }
 }
 
-void HostOrders::complete() {
-  if (order_.kind != Order::Kind::kAttract) return completed_.push_back(order_.index);
-  if (order_.index > 0) memory_->directory()->attracted(ranges_.front().tree, order_.index);
+void HostCommands::complete() {
+  if (command_.kind != ManagedCommand::Kind::kAttract) return completed_.push_back(command_.index);
+  if (command_.index > 0) memory_->directory()->attracted(ranges_.front().tree, command_.index);
 }
 
-void HostOrders::begin(Cycle now) {
-  order_ = waiting_.front();
+void HostCommands::begin(Cycle now) {
+  command_ = waiting_.front();
   waiting_.pop_front();
   busy_ = true;
   opened_ = evicting_ = false;
   at_ = 0;
   due_ = now;
-  ranges_ = pages_in(memory_->table().space(), order_.address, order_.bytes);
+  ranges_ = pages_in(memory_->table().space(), command_.address, command_.bytes);
   const Parameters& p = memory_->parameters();
-  if (order_.kind == Order::Kind::kAdvise && !order_.further) due_ = now + memory_->cycles_of_ns(p.advise_ns);
-  if (order_.kind == Order::Kind::kPrefetch && !order_.further)
+  if (command_.kind == ManagedCommand::Kind::kAdvise && !command_.further)
+    due_ = now + memory_->cycles_of_ns(p.advise_ns);
+  if (command_.kind == ManagedCommand::Kind::kPrefetch && !command_.further)
     due_ = now + memory_->cycles_of_ns(p.prefetch_ns);
-  if (order_.kind == Order::Kind::kSynchronise) due_ = now + memory_->synchronise_cycles();
-  if (!is_access(order_.kind)) return;
+  if (command_.kind == ManagedCommand::Kind::kSynchronise) due_ = now + memory_->synchronise_cycles();
+  if (!is_access(command_.kind)) return;
   due_ = now + access_remotely();
   if (!any_on_device()) return;
   ++memory_->log().counters.host_faults;
@@ -48,7 +51,7 @@ void HostOrders::begin(Cycle now) {
 }
 
 /// Those pages of the tree that the host reads and writes where they are.
-PageSet HostOrders::kept_on_device(TreeIndex index) const {
+PageSet HostCommands::kept_on_device(TreeIndex index) const {
   switch (memory_->parameters().host_access) {
     case HostAccess::kMigrate:
       return {};
@@ -63,9 +66,9 @@ PageSet HostOrders::kept_on_device(TreeIndex index) const {
 }
 
 /// The host's own packets to pages that stay on the device; the time that they take.
-Cycle HostOrders::access_remotely() {
+Cycle HostCommands::access_remotely() {
   constexpr std::uint64_t kLine = 64;  // of the host's caches
-  const bool write = order_.kind == Order::Kind::kHostWrite;
+  const bool write = command_.kind == ManagedCommand::Kind::kHostWrite;
   std::uint64_t pages = 0;
   for (const PageRange& range : ranges_) {
     const auto index = memory_->table().find(range.tree);
@@ -94,7 +97,7 @@ Cycle HostOrders::access_remotely() {
 }
 
 /// How long the device may keep pages of the order that thrash.
-Cycle HostOrders::nap_end(Cycle now) {
+Cycle HostCommands::nap_end(Cycle now) {
   Cycle end = now;
   auto& thrashing = memory_->remote().thrashing;
   if (!thrashing) return end;
@@ -111,42 +114,43 @@ Cycle HostOrders::nap_end(Cycle now) {
   return end;
 }
 
-bool HostOrders::any_on_device() const {
+bool HostCommands::any_on_device() const {
   const PageTable& table = memory_->table();
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const PageRange& r) {
     const auto index = table.find(r.tree);
     if (!index) return false;
     const Tree& tree = table[*index];
-    const PageSet both = order_.kind == Order::Kind::kHostRead ? tree.duplicated - tree.unbacked : PageSet();
+    const PageSet both =
+        command_.kind == ManagedCommand::Kind::kHostRead ? tree.duplicated - tree.unbacked : PageSet();
     const PageSet moving = pages_of(r) - both - kept_on_device(*index);
     return !((tree.resident | tree.incoming) & moving).empty();
   });
 }
 
 /// True when the order is complete.
-bool HostOrders::work(Cycle now) {
-  if (order_.kind == Order::Kind::kSynchronise) {
+bool HostCommands::work(Cycle now) {
+  if (command_.kind == ManagedCommand::Kind::kSynchronise) {
     memory_->synchronise(now);
     return true;
   }
   for (; at_ < ranges_.size(); ++at_, opened_ = false) {
     const PageRange& range = ranges_[at_];
-    if (order_.kind == Order::Kind::kAdvise) {
-      memory_->advise(memory_->table().touch(range.tree), pages_of(range), order_.advice,
-                      order_.host    ? Named::kHost
-                      : order_.other ? Named::kOther
-                                     : Named::kDevice,
-                      order_.place);
+    if (command_.kind == ManagedCommand::Kind::kAdvise) {
+      memory_->advise(memory_->table().touch(range.tree), pages_of(range), command_.advice,
+                      command_.host    ? Named::kHost
+                      : command_.other ? Named::kOther
+                                       : Named::kDevice,
+                      command_.place);
       continue;
     }
-    const bool brings = is_device_access() || order_.kind == Order::Kind::kAttract ||
-                        (order_.kind == Order::Kind::kPrefetch && !order_.host);
+    const bool brings = is_device_access() || command_.kind == ManagedCommand::Kind::kAttract ||
+                        (command_.kind == ManagedCommand::Kind::kPrefetch && !command_.host);
     if (!(brings ? bring(now, range) : take_back(now, range))) return false;
   }
   return true;
 }
 
-bool HostOrders::bring(Cycle now, const PageRange& range) {
+bool HostCommands::bring(Cycle now, const PageRange& range) {
   const TreeIndex index = memory_->table().touch(range.tree);
   Tree& tree = memory_->table()[index];
   if (!opened_) {
@@ -164,14 +168,15 @@ bool HostOrders::bring(Cycle now, const PageRange& range) {
   return false;
 }
 
-bool HostOrders::is_device_access() const {
-  return order_.kind == Order::Kind::kDeviceRead || order_.kind == Order::Kind::kDeviceWrite;
+bool HostCommands::is_device_access() const {
+  return command_.kind == ManagedCommand::Kind::kDeviceRead ||
+         command_.kind == ManagedCommand::Kind::kDeviceWrite;
 }
 
 /// What is to come, and when the driver is through with the fault. False: pages are leaving.
-bool HostOrders::open_device_access(Cycle now, TreeIndex index, const PageRange& range) {
+bool HostCommands::open_device_access(Cycle now, TreeIndex index, const PageRange& range) {
   const Tree& tree = memory_->table()[index];
-  const bool write = order_.kind == Order::Kind::kDeviceWrite;
+  const bool write = command_.kind == ManagedCommand::Kind::kDeviceWrite;
   if (!(tree.leaving & pages_of(range)).empty()) return false;
   RemoteControl& remote = memory_->remote();
   PageSet missing = pages_of(range) - tree.resident;
@@ -192,15 +197,15 @@ bool HostOrders::open_device_access(Cycle now, TreeIndex index, const PageRange&
 }
 
 /// Other devices' copies of what is here go.
-void HostOrders::make_alone(TreeIndex index, const PageRange& range) {
+void HostCommands::make_alone(TreeIndex index, const PageRange& range) {
   const PageSet copies = memory_->table()[index].duplicated & pages_of(range);
   if (!copies.empty()) memory_->bring(index, {}, copies);
 }
 
 /// The device has used what is there of the range.
-bool HostOrders::touch(const PageRange& range) {
+bool HostCommands::touch(const PageRange& range) {
   const TreeIndex index = *memory_->table().find(range.tree);
-  const bool write = order_.kind == Order::Kind::kDeviceWrite;
+  const bool write = command_.kind == ManagedCommand::Kind::kDeviceWrite;
   const PageSet there = memory_->table()[index].resident & pages_of(range);
   there.for_each([&](unsigned page) {
     if (write && memory_->table()[index].duplicated.contains(page)) memory_->collapse(index, page);
@@ -210,7 +215,7 @@ bool HostOrders::touch(const PageRange& range) {
 }
 
 /// Brings the run, or makes room first.
-void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages) {
+void HostCommands::fetch(Cycle now, TreeIndex index, unsigned first, unsigned pages) {
   if (memory_->frames().free() < memory_->frames().needed(index, pages)) {
     if (!evicting_ || memory_->lanes_idle()) evicting_ = memory_->evictions().evict_now(now);
     return;
@@ -219,7 +224,7 @@ void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned page
   const Run run{index, static_cast<std::uint16_t>(first), static_cast<std::uint16_t>(pages)};
   memory_->table()[index].incoming |= run.set();
   if (is_device_access()) memory_->table()[index].wanted |= run.set();
-  if (order_.kind == Order::Kind::kDeviceWrite && memory_->directory())
+  if (command_.kind == ManagedCommand::Kind::kDeviceWrite && memory_->directory())
     memory_->table()[index].wanted_to_write |= run.set();
   memory_->frames().take(index, pages);
   memory_->bring(index, {{run, is_device_access()}});
@@ -228,25 +233,26 @@ void HostOrders::fetch(Cycle now, TreeIndex index, unsigned first, unsigned page
 }
 
 /// True when nothing of the range is on the device or on its way to or from it any more.
-bool HostOrders::take_back(Cycle now, const PageRange& range) {
+bool HostCommands::take_back(Cycle now, const PageRange& range) {
   const auto index = memory_->table().find(range.tree);
   if (!index) return true;
   Tree& tree = memory_->table()[*index];
   const PageSet copied =  // the host reads: the device keeps what is read-mostly
-      order_.kind == Order::Kind::kHostRead ? memory_->remote().advice.of(*index).read_mostly : PageSet();
+      command_.kind == ManagedCommand::Kind::kHostRead ? memory_->remote().advice.of(*index).read_mostly
+                                                       : PageSet();
   const auto there = [&] {
     return (tree.resident - ((tree.duplicated - tree.unbacked) & copied)) | tree.incoming | tree.leaving;
   };
   if (!opened_) {
     left_ = pages_of(range) & there();
-    if (is_access(order_.kind)) left_ -= kept_on_device(*index);
+    if (is_access(command_.kind)) left_ -= kept_on_device(*index);
     opened_ = true;
     auto& thrashing = memory_->remote().thrashing;
     const PageSet moved = (left_ & tree.resident) - copied;
-    if (thrashing && is_access(order_.kind) && !moved.empty())
+    if (thrashing && is_access(command_.kind) && !moved.empty())
       thrashing->migrated(*index, moved, Processor::kHost, now);
   }
-  memory_->departures().expel(*index, left_ - copied, order_.kind == Order::Kind::kRelease, now);
+  memory_->departures().expel(*index, left_ - copied, command_.kind == ManagedCommand::Kind::kRelease, now);
   memory_->departures().copy_to_host(*index, left_ & copied, now);
   left_ &= there();
   return left_.empty();

@@ -13,7 +13,7 @@ constexpr Cycle kT64 = 8702, kT2048 = 242080;  // arctan at 1481 MHz
 Cycle cycles(std::uint64_t ns) { return cycles_of_ps(ns * 1000, {1481000, 16}); }
 
 TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy that reads them does not") {
-  for (const auto kind : {Order::Kind::kDeviceWrite, Order::Kind::kDeviceRead}) {
+  for (const auto kind : {ManagedCommand::Kind::kDeviceWrite, ManagedCommand::Kind::kDeviceRead}) {
     Rig rig(smart(), {4 << 20}, kMany, 1);
     const auto fill = rig.order_at(2, kind, 16, 16);
     REQUIRE(rig.run());
@@ -23,7 +23,7 @@ TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy th
     CHECK(c.device_accessed_pages == 16);
     CHECK(c.user_prefetched_pages == 0);
     CHECK(c.prefetched_pages == 0);
-    CHECK(rig.tree(0).dirty.count() == (kind == Order::Kind::kDeviceWrite ? 16u : 0u));
+    CHECK(rig.tree(0).dirty.count() == (kind == ManagedCommand::Kind::kDeviceWrite ? 16u : 0u));
     const auto again = rig.order_at(rig.now + 1, kind, 16, 16);  // all of it is there
     REQUIRE(rig.run());
     CHECK(rig.completed.at(again) == rig.now);
@@ -34,7 +34,7 @@ TEST_CASE("a fill by the device brings its pages and makes them dirty; a copy th
 TEST_CASE("the driver serves one fault of the copy engine in each 2 MB with absent pages") {
   const Parameters p;
   Rig rig(p, {4 << 20}, kMany, 1);
-  const auto fill = rig.order_at(2, Order::Kind::kDeviceWrite, 0, 1024);
+  const auto fill = rig.order_at(2, ManagedCommand::Kind::kDeviceWrite, 0, 1024);
   REQUIRE(rig.run());
   const Cycle service = cycles(4000 + 12800 + 17000 + 2048 * 53500 / 1000);
   const Cycle transfer = cycles(720 + 2048 * 84);  // um_affine: 0.72 + 0.084 us a KB
@@ -47,9 +47,9 @@ TEST_CASE("the driver serves one fault of the copy engine in each 2 MB with abse
 TEST_CASE("a fill of more than there is memory for ends, and of what leaves waits for it") {
   for (const bool driver : {false, true}) {
     Rig rig(driver ? Parameters{} : smart(), {4 << 20}, 5, 1);
-    rig.order_at(2, Order::Kind::kDeviceWrite, 0, 64);
-    rig.order_at(3, Order::Kind::kHostRead, 0, 64);
-    rig.order_at(4, Order::Kind::kDeviceRead, 0, 64);
+    rig.order_at(2, ManagedCommand::Kind::kDeviceWrite, 0, 64);
+    rig.order_at(3, ManagedCommand::Kind::kHostRead, 0, 64);
+    rig.order_at(4, ManagedCommand::Kind::kDeviceRead, 0, 64);
     REQUIRE(rig.run());
     CHECK(rig.completed.size() == 3);
     CHECK(rig.resident() <= 5);
@@ -59,8 +59,8 @@ TEST_CASE("a fill of more than there is memory for ends, and of what leaves wait
 
 TEST_CASE("pages that prefer the host stay there when the device copies them") {
   Rig rig(Parameters{}, {2 << 20}, kMany, 1);
-  rig.order_at(2, Order::Kind::kAdvise, 0, 8, Advice::kSetPreferredLocation, true);
-  rig.order_at(3, Order::Kind::kDeviceRead, 0, 16);
+  rig.order_at(2, ManagedCommand::Kind::kAdvise, 0, 8, Advice::kSetPreferredLocation, true);
+  rig.order_at(3, ManagedCommand::Kind::kDeviceRead, 0, 16);
   REQUIRE(rig.run());
   CHECK(rig.resident() == 8);
 }
@@ -81,11 +81,11 @@ TEST_CASE("the host's access leaves pages on the device: always, where advice sa
     Parameters p;
     p.host_access = c.access;
     Rig rig(p, {2 << 20}, kMany, 1);
-    rig.order_at(2, Order::Kind::kAdvise, 0, 16, c.advice, c.host);
-    rig.order_at(3, Order::Kind::kPrefetch, 0, 16);
+    rig.order_at(2, ManagedCommand::Kind::kAdvise, 0, 16, c.advice, c.host);
+    rig.order_at(3, ManagedCommand::Kind::kPrefetch, 0, 16);
     REQUIRE(rig.run());
     REQUIRE(rig.resident() == 16);
-    rig.order_at(rig.now + 1, Order::Kind::kHostWrite, 0, 16);
+    rig.order_at(rig.now + 1, ManagedCommand::Kind::kHostWrite, 0, 16);
     REQUIRE(rig.run());
     const Counters& now = rig.gmmu.counters();
     CHECK(rig.resident() == (c.stays ? 16u : 0u));
@@ -97,19 +97,19 @@ TEST_CASE("the host's access leaves pages on the device: always, where advice sa
 }
 
 TEST_CASE("the host's remote access takes its packets' time: one round trip, then the wire") {
-  for (const auto kind : {Order::Kind::kHostRead, Order::Kind::kHostWrite}) {
+  for (const auto kind : {ManagedCommand::Kind::kHostRead, ManagedCommand::Kind::kHostWrite}) {
     Parameters p;
     p.link = 0;  // arctan: 2 MB take 242080 cycles in each direction
     p.host_access = HostAccess::kRemote;
     Rig rig(p, {2 << 20}, kMany, 1);
-    rig.order_at(2, Order::Kind::kPrefetch, 0, 512);
+    rig.order_at(2, ManagedCommand::Kind::kPrefetch, 0, 512);
     REQUIRE(rig.run());
     const Cycle start = rig.now + 1;
     const auto access = rig.order_at(start, kind, 0, 512);
     REQUIRE(rig.run());
     // Lines of 64 B with a header of 18 B.
     const auto wire = static_cast<Cycle>(std::ceil(kT2048 * (64 + 18) / 64.0));
-    const bool read = kind == Order::Kind::kHostRead;
+    const bool read = kind == ManagedCommand::Kind::kHostRead;
     CHECK(rig.completed.at(access) - start == wire + (read ? cycles(1000) : 0));
     CHECK(rig.gmmu.counters().host_remote_bytes == 32768u * (64 + 18 + (read ? 18 : 0)));
   }
@@ -120,11 +120,11 @@ TEST_CASE("the host's packets hold a migration up") {
     Parameters p = smart();
     p.host_access = HostAccess::kRemote;
     Rig rig(p, {4 << 20}, kMany, 1);
-    rig.order_at(2, Order::Kind::kPrefetch, 512, 16);
+    rig.order_at(2, ManagedCommand::Kind::kPrefetch, 512, 16);
     REQUIRE(rig.run());
     const Cycle start = rig.now + 1;
     const auto fault = rig.at(start, 3);
-    if (access) rig.order_at(start + 200, Order::Kind::kHostWrite, 512, 16);
+    if (access) rig.order_at(start + 200, ManagedCommand::Kind::kHostWrite, 512, 16);
     REQUIRE(rig.run());
     return rig.answered[fault] - start;
   };

@@ -1,4 +1,4 @@
-#include "exec/at_once.hpp"
+#include "exec/concurrent_run.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::uint64_t kCtasEach = 2;  // of a thread, at least: fewer are not worth it
 
-bool is_global(Reach reach) { return reach == Reach::kGlobal || reach == Reach::kGeneric; }
+bool is_global(StateSpace state_space) {
+  return state_space == StateSpace::kGlobal || state_space == StateSpace::kGeneric;
+}
 
 bool communicates(const Executable& kernel, const Operation& op, bool signals) {
   const bool accesses = op.handler == Handler::kStore || op.handler == Handler::kAtomic;
@@ -39,13 +41,13 @@ bool communicates(const Executable& kernel, const Operation& op, bool signals) {
     case Handler::kStack:
       return op.reads_clock;
     case Handler::kLoad:
-      return kernel.memory()[op.detail].polls && is_global(kernel.memory()[op.detail].reach);
+      return kernel.memory()[op.detail].polls && is_global(kernel.memory()[op.detail].state_space);
     case Handler::kStore:
       return op.second != ~0u;  // completes bytes of an mbarrier, maybe another CTA's
     case Handler::kAtomic:
-      return is_global(kernel.memory()[op.detail].reach) && !kernel.atomics()[op.second].commutes;
+      return is_global(kernel.memory()[op.detail].state_space) && !kernel.atomics()[op.second].commutes;
     case Handler::kMbarrier:
-      return is_global(kernel.memory()[op.detail].reach);
+      return is_global(kernel.memory()[op.detail].state_space);
     case Handler::kCall:
       return kernel.calls()[op.detail].runtime != Runtime::kNone;
     default:
@@ -100,14 +102,14 @@ bool communicates(const Executable& kernel, bool signals) {
   std::uint8_t reduced = 0;  // bytes: elements of one width never overlap
   return std::any_of(kernel.operations().begin(), kernel.operations().end(), [&](const Operation& op) {
     if (communicates(kernel, op, signals)) return true;
-    if (op.handler != Handler::kAtomic || !is_global(kernel.memory()[op.detail].reach)) return false;
+    if (op.handler != Handler::kAtomic || !is_global(kernel.memory()[op.detail].state_space)) return false;
     const std::uint8_t bytes = kernel.memory()[op.detail].bytes;
     const std::uint8_t before = std::exchange(reduced, bytes);
     return before != 0 && before != bytes;
   });
 }
 
-std::optional<RunCounts> run_at_once(const Machine& machine, CtaSink* sink) {
+std::optional<RunCounts> run_concurrently(const Machine& machine, CtaSink* sink) {
   const Launch& launch = machine.launch;
   const auto threads = static_cast<unsigned>(
       std::min<std::uint64_t>(machine.options.threads, launch.grid.count() / kCtasEach));
