@@ -48,7 +48,7 @@ std::string Controller::timeline() const {
       }
       events.push_back(event);
     }
-  return timeline_json(result_.report, events, system_->network_timeline());
+  return timeline_json(result_.report, events, system_->network_timeline(), system_->link_timeline());
 }
 
 }  // namespace lockstep::gpu

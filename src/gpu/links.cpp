@@ -15,7 +15,7 @@ Cycle latency_cycles(const config::LinkKind& kind, std::uint64_t khz) {
   return std::max<Cycle>(sim::cycles_of_ps(kind.latency_ps, khz), 1);
 }
 
-std::uint64_t stall_ps(Cycle cycles, std::uint64_t khz) {
+std::uint64_t ps_of(Cycle cycles, std::uint64_t khz) {
   return static_cast<std::uint64_t>(static_cast<sim::Wide>(cycles) * 1'000'000'000 / khz);
 }
 
@@ -39,6 +39,7 @@ Links::Links(sim::Engine& engine, const config::SystemConfig& system, const std:
       shortest = std::min(shortest, to_time.floor(latency_cycles(system.kinds[edge.kind], clock_khz(from))));
     }
   }
+  logs_.resize(ways_.size());
   network_ = std::make_unique<link::Network>("link", senders, nodes_, shortest == kNever ? 0 : shortest);
   for (std::uint32_t s = 0; s < switches; ++s) {
     const auto node = system.endpoints() + s;
@@ -81,7 +82,8 @@ std::vector<link::Wire> Links::wires(std::uint32_t node, unsigned queues) {
                                       khz,
                                       clock_khz(way.to),
                                       {std::uint64_t{kind.request_credit_bytes} * edge.count,
-                                       std::uint64_t{kind.reply_credit_bytes} * edge.count}});
+                                       std::uint64_t{kind.reply_credit_bytes} * edge.count},
+                                      &logs_[w]});
   }
   return found;
 }
@@ -165,6 +167,26 @@ void Links::dump(std::string& out) const {
     if (!s->quiescent()) s->dump(out);
 }
 
+LinkTimeline Links::timeline() const {
+  LinkTimeline all;
+  for (std::uint32_t node = system_.endpoints(); node < system_.nodes(); ++node)
+    all.switches.emplace_back(node, system_.node_name(node));
+  for (std::size_t w = 0; w < ways_.size(); ++w) {
+    const Way& way = ways_[w];
+    const config::LinkEdge& edge = system_.edges[way.edge];
+    const config::LinkKind& kind = system_.kinds[edge.kind];
+    const std::uint64_t khz = clock_khz(way.from);
+    LinkTimeline::Row& row = all.rows.emplace_back();
+    row = {way.from,
+           fmt::format("link to {} ({} {})", system_.node_name(way.to), edge.count, kind.name),
+           kind.bytes_per_second * edge.count,
+           {}};
+    for (const link::TrafficLog::Span& span : logs_[w].spans())
+      row.slices.push_back({ps_of(span.from, khz), ps_of(span.to, khz), span.messages, span.bytes});
+  }
+  return all;
+}
+
 stats::LinkResult Links::result(const Way& way, const link::Wire::Counters& c) const {
   const config::LinkEdge& edge = system_.edges[way.edge];
   const config::LinkKind& kind = system_.kinds[edge.kind];
@@ -176,8 +198,8 @@ stats::LinkResult Links::result(const Way& way, const link::Wire::Counters& c) c
           c.messages,
           c.bytes,
           c.data_bytes,
-          stall_ps(c.credit_stalls[0], clock_khz(way.from)),
-          stall_ps(c.credit_stalls[1], clock_khz(way.from))};
+          ps_of(c.credit_stalls[0], clock_khz(way.from)),
+          ps_of(c.credit_stalls[1], clock_khz(way.from))};
 }
 
 }  // namespace lockstep::gpu

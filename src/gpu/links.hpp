@@ -9,9 +9,11 @@
 
 #include "config/system_config.hpp"
 #include "core/peer_port.hpp"
+#include "gpu/link_timeline.hpp"
 #include "gpu/rank_map.hpp"
 #include "link/endpoint.hpp"
 #include "link/switch.hpp"
+#include "link/traffic_log.hpp"
 #include "sim/engine.hpp"
 #include "stats/report.hpp"
 
@@ -36,11 +38,17 @@ class Links {
     return std::span(nodes_).subspan(system_.endpoints());
   }
 
+  /// Before the run: keeps what timeline() needs.
+  void record() {
+    for (link::TrafficLog& log : logs_) log.record();
+  }
+  [[nodiscard]] LinkTimeline timeline() const;
+
   [[nodiscard]] bool quiescent() const;
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(system_), a.given(base_khz_), a.given(routes_), a.given(ways_), a.given(nodes_),
-              network_, switches_);
+              logs_, network_, switches_);
   }
   void dump(std::string& out) const;
   /// Both directions of each edge. `wires_of`: an endpoint's; null: another rank has it, and counts.
@@ -75,6 +83,7 @@ class Links {
   std::vector<std::vector<std::uint32_t>> routes_;
   std::vector<Way> ways_;  // index: source in the network
   std::vector<sim::DomainId> nodes_;
+  std::vector<link::TrafficLog> logs_;  // of ways_
   std::unique_ptr<link::Network> network_;
   std::vector<std::unique_ptr<link::Switch>> switches_;
 };

@@ -71,8 +71,10 @@ class System {
   [[nodiscard]] NetworkTimeline network_timeline() const {
     return networking_ ? networking_->timeline() : NetworkTimeline{};
   }
-  /// Before the run: what serves the network keeps what its part of a timeline needs.
+  [[nodiscard]] LinkTimeline link_timeline() const { return links_ ? links_->timeline() : LinkTimeline{}; }
+  /// Before the run: links and what serves the network keep what their part of a timeline needs.
   void record_network() {
+    if (links_) links_->record();
     if (networking_) networking_->record();
   }
   /// Precondition: there are NICs.

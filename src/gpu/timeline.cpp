@@ -127,7 +127,7 @@ void put_managed(TimelineWriter& out, const std::vector<TimelineEvent>& events, 
 }  // namespace
 
 std::string timeline_json(const stats::RunReport& report, const std::vector<TimelineEvent>& events,
-                          const NetworkTimeline& network) {
+                          const NetworkTimeline& network, const LinkTimeline& links) {
   TimelineWriter out(std::max<std::uint64_t>(1, report.core_khz));
   const std::size_t devices = report.system ? report.system->devices.size() : 1;
   for (std::uint16_t d = 0; d < devices; ++d) {
@@ -138,6 +138,7 @@ std::string timeline_json(const stats::RunReport& report, const std::vector<Time
     if (report.has_managed()) put_managed(out, events, d);
   }
   put_network(out, network);
+  put_links(out, links);
   return out.take();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/link_timeline.hpp"
 #include "gpu/network_timeline.hpp"
 #include "stats/report.hpp"
 #include "util/types.hpp"
@@ -22,11 +23,11 @@ struct TimelineEvent {
 
 /// Trace Event Format (Google, "Trace Event Format", JSON object form): kernels by stream, copies, and where
 /// there is managed memory faults, batches and both directions of the host link; where there is a network its
-/// operations, agents and NICs. Times in microseconds from
+/// operations, agents and NICs, and what each link carried. Times in microseconds from
 /// the start of the run, exact to a picosecond (rounded down). The same bytes for every host, thread count
 /// and window.
 [[nodiscard]] std::string timeline_json(const stats::RunReport& report,
                                         const std::vector<TimelineEvent>& events,
-                                        const NetworkTimeline& network);
+                                        const NetworkTimeline& network, const LinkTimeline& links);
 
 }  // namespace lockstep::gpu

@@ -9,6 +9,7 @@ namespace lockstep::link {
 Wire::Wire(Network& network, std::uint32_t source, std::uint32_t destination, unsigned queues,
            const WireSpec& spec)
     : network_(&network),
+      log_(spec.log),
       source_(source),
       destination_(destination),
       cycle_to_byte_(spec.sender_khz * 1000, spec.bytes_per_second),
@@ -75,6 +76,9 @@ void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
   free_ = std::max(free_, first) + message.bytes;
   const Cycle arrival = std::max(byte_to_cycle_.ceil(free_), now + 1) + latency_;
   credits_[traffic_of(message)].take(message.bytes, arrival + latency_);
+  if (log_ && log_->on())
+    log_->note(std::max(now, arrival - latency_ - byte_to_cycle_.ceil(message.bytes)), arrival - latency_,
+               message.bytes);
   network_->send(source_, destination_, to_receiver_.ceil(arrival), message);
   ++counters_.messages;
   counters_.bytes += message.bytes;

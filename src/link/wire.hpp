@@ -7,6 +7,7 @@
 
 #include "link/credits.hpp"
 #include "link/message.hpp"
+#include "link/traffic_log.hpp"
 #include "sim/clock.hpp"
 #include "util/ring.hpp"
 #include "util/types.hpp"
@@ -27,6 +28,7 @@ struct WireSpec {
   Cycle latency = 1;                               // from a message's last byte on the wire to its arrival
   std::uint64_t sender_khz = 1, receiver_khz = 1;  // their clocks
   std::array<std::uint64_t, kTraffics> credit_bytes{};  // by class: receive buffer; 0: always enough
+  TrafficLog* log = nullptr;                            // of what it sends; may be null
 };
 
 /// Bytes of the messages follow each other without a gap while there are any: a byte takes
@@ -65,9 +67,10 @@ class Wire {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(network_), a.given(source_), a.given(destination_), a.given(cycle_to_byte_),
-              a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_), queues_, waiting_, last_,
-              free_, a.given(bounded_), credits_, held_, stalled_, stalled_from_, pushed_, counters_);
+    a.members(*this, a.given(network_), a.given(log_), a.given(source_), a.given(destination_),
+              a.given(cycle_to_byte_), a.given(byte_to_cycle_), a.given(to_receiver_), a.given(latency_),
+              queues_, waiting_, last_, free_, a.given(bounded_), credits_, held_, stalled_, stalled_from_,
+              pushed_, counters_);
   }
 
  private:
@@ -78,6 +81,7 @@ class Wire {
   void count_stalls(Cycle now);
 
   Network* network_;
+  TrafficLog* log_;
   std::uint32_t source_, destination_;
   sim::ClockRatio cycle_to_byte_, byte_to_cycle_, to_receiver_;
   Cycle latency_;
