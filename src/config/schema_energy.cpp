@@ -68,7 +68,7 @@ Rows memory_side_rows() {
       energy<&E::l2_read_miss>("energy.l2_read_miss", "a sector read that the L2 lacks"),
       energy<&E::l2_write>("energy.l2_write", "a sector written to the L2"),
       energy<&E::crossbar_sector>("energy.crossbar_sector",
-                                  "a sector between SM and L2, request and answer together"),
+                                  "a sector between SM and L2, request and reply together"),
       energy<&E::dram_read_bit>("energy.dram_read_bit", "a bit read from the DRAM"),
       energy<&E::dram_write_bit>("energy.dram_write_bit", "a bit written to the DRAM"),
       energy<&E::dram_precharge>("energy.dram_precharge", "a row's precharge"),

@@ -75,10 +75,10 @@ void CopyEngine::tick(Cycle now) {
   replies_.tick(
       now, true,
       [&](const icnt::Reply& r) {
-        return icnt::Fabric::flits(icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0, in_bytes_);
+        return icnt::Fabric::flits(icnt::reply_carries_data(r.kind) ? bit_count(r.sectors) : 0, in_bytes_);
       },
       [&](const icnt::Reply& r) { accept(r); });
-  send_remote_answers(now);
+  send_remote_replies(now);
   for (unsigned direction = 0; direction < 2; ++direction) {
     run(now, direction);
     if (migrations_[direction].busy) send_migration(now, direction);
@@ -234,9 +234,9 @@ void CopyEngine::send_migration(Cycle now, unsigned direction) {
 }
 
 /// They have crossed the link already, so they come first.
-void CopyEngine::send_remote_answers(Cycle now) {
-  for (; !remote_answers_.empty() && !requests_.full(); remote_answers_.pop_front()) {
-    const icnt::Request& r = remote_answers_.front();
+void CopyEngine::send_remote_replies(Cycle now) {
+  for (; !remote_replies_.empty() && !requests_.full(); remote_replies_.pop_front()) {
+    const icnt::Request& r = remote_replies_.front();
     const unsigned sectors = icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0;
     requests_.push(now, map_->home_slice(r.line), icnt::Fabric::flits(sectors, out_bytes_), r);
     ++counters_.requests;
@@ -246,7 +246,7 @@ void CopyEngine::send_remote_answers(Cycle now) {
 Cycle CopyEngine::next_event(Cycle now) const {
   Cycle next = std::min({commands_.next_arrival(), replies_.next_event(now - 1, true),
                          requests_.next_event(now - 1), device_copies_.next()});
-  if (!remote_asked_.empty() || (!remote_answers_.empty() && !requests_.full())) return now;
+  if (!remote_asked_.empty() || (!remote_replies_.empty() && !requests_.full())) return now;
   for (const Lane& lane : lanes_) next = std::min(next, next_event(now, lane));
   for (unsigned direction = 0; direction < 2; ++direction) {
     const LinesOf& m = migrations_[direction];
@@ -279,7 +279,7 @@ bool CopyEngine::quiescent() const {
     if (lane.busy || !lane.waiting.empty()) return false;
   for (const LinesOf& m : migrations_)
     if (m.busy || m.ended) return false;
-  return device_copies_.idle() && remote_asked_.empty() && remote_answers_.empty() && commands_.size() == 0 &&
+  return device_copies_.idle() && remote_asked_.empty() && remote_replies_.empty() && commands_.size() == 0 &&
          requests_.empty() && replies_.pending() == 0 && requests_.credits_missing() == 0;
 }
 
@@ -292,7 +292,7 @@ void CopyEngine::dump(std::string& out) const {
   for (const Lane& lane : lanes_) {
     if (!lane.busy) continue;
     fmt::format_to(
-        to, "  copy {} device, command {}: {} of {} bytes sent, {} answers owed, {} copies behind it\n",
+        to, "  copy {} device, command {}: {} of {} bytes sent, {} replies owed, {} copies behind it\n",
         lane.copy.to_device ? "to" : "from", lane.copy.index, lane.sent, lane.copy.bytes,
         lane.owed[0] + lane.owed[1], lane.waiting.size());
   }

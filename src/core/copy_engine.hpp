@@ -62,7 +62,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   void migrate(Cycle now, unsigned direction, const Migration& migration);
   /// Lines of pages on the host: what SMs request, as it came; and what goes to an SM, by way of its slice.
   [[nodiscard]] std::vector<icnt::Reply>& remote_asked() { return remote_asked_; }
-  void reply_remote(const icnt::Request& answer) { remote_answers_.push_back(answer); }
+  void reply_remote(const icnt::Request& reply) { remote_replies_.push_back(reply); }
   /// Whether a migration of that direction has ended since the last call: all its lines are answered.
   [[nodiscard]] bool take_migrated(unsigned direction) {
     return std::exchange(migrations_[direction].ended, false);
@@ -75,7 +75,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
     a.members(*this, a.given(fabric_), a.given(map_), a.given(byte_to_cycle_), a.given(command_cycles_),
               a.given(data_cycles_), a.given(page_bytes_), a.given(out_bytes_), a.given(in_bytes_),
               a.given(warms_l2_), a.given(reply_to_), a.given(kernel_), commands_, requests_, replies_,
-              device_copies_, lanes_, a.given(link_), migrations_, remote_asked_, remote_answers_, counters_);
+              device_copies_, lanes_, a.given(link_), migrations_, remote_asked_, remote_replies_, counters_);
   }
 
  private:
@@ -124,7 +124,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   [[nodiscard]] static std::uint64_t line_bytes(const Lane& lane);
   [[nodiscard]] Cycle next_event(Cycle now, const Lane& lane) const;
   void send_migration(Cycle now, unsigned direction);
-  void send_remote_answers(Cycle now);
+  void send_remote_replies(Cycle now);
   [[nodiscard]] static Cycle due(const LinesOf& m, unsigned direction);
   [[nodiscard]] bool must_wait(const Lane& lane) const {
     return link_ != nullptr && link_->copy_must_wait(lane.direction);
@@ -147,7 +147,7 @@ class CopyEngine final : public sim::Domain, public stats::CounterSource {
   uvm::HostLink* link_ = nullptr;  // null: not shared
   LinesOf migrations_[2];
   std::vector<icnt::Reply> remote_asked_;
-  std::deque<icnt::Request> remote_answers_;
+  std::deque<icnt::Request> remote_replies_;
   stats::IcntCounters counters_;
 };
 

@@ -81,7 +81,7 @@ void GmmuDomain::tick(Cycle now) {
   gmmu_.tick(now);
   if (shares_link_) gmmu_.arbitrate(now);
   move_lines(now);
-  send_answers(now);
+  send_replies(now);
   if (exits_wait_ && link_busy_ == gmmu_.link_idle()) tell_link(now);
 }
 
@@ -131,7 +131,7 @@ void GmmuDomain::reply_remote(const uvm::AccessReply& reply) {
   copies_->reply_remote(request);
 }
 
-void GmmuDomain::send_answers(Cycle now) {
+void GmmuDomain::send_replies(Cycle now) {
   icnt::TranslationReply reply;
   for (const uvm::AccessReply& a : gmmu_.replies()) {
     if (a.kind == uvm::AccessReply::Kind::kDone) {

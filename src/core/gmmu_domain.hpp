@@ -15,7 +15,7 @@
 
 namespace lockstep::core {
 
-/// Domain in core cycles. Misses of the SMs' TLBs arrive uvm.request_latency after they happened; answers and
+/// Domain in core cycles. Misses of the SMs' TLBs arrive uvm.request_latency after they happened; replies and
 /// shootdowns reach the SMs uvm.reply_latency later. A shootdown goes to every SM. The host's commands come
 /// as fast as its copies (host.*).
 class GmmuDomain final : public sim::Domain {
@@ -75,7 +75,7 @@ class GmmuDomain final : public sim::Domain {
   void receive(std::uint32_t sm, const icnt::TranslationRequest& request, Cycle now);
   void receive_remote();
   void reply_remote(const uvm::AccessReply& reply);
-  void send_answers(Cycle now);
+  void send_replies(Cycle now);
   void tell_link(Cycle now);
 
   icnt::Fabric* fabric_;

@@ -72,7 +72,7 @@ class LsuPort {
   void receive(Cycle now, Accept&& accept) {
     if (in_.pending() == 0) return;
     const auto flits = [&](const icnt::Reply& r) {
-      const bool data = icnt::answer_carries_data(r.kind);
+      const bool data = icnt::reply_carries_data(r.kind);
       return icnt::Fabric::flits(data ? bit_count(r.sectors) : 0u, in_bytes_);
     };
     (void)in_.tick(now, true, flits, accept);

@@ -78,7 +78,7 @@ void PeerPort::take_commands(Cycle now) {
 
 void PeerPort::take_messages(Cycle now) {
   inbox_.drain(now, [&](std::uint32_t, const link::Message& message) {
-    if (message.answer) return take_reply(now, message.access);
+    if (message.is_reply) return take_reply(now, message.access);
     icnt::Request request = message.access;
     if (message.targets != 0) request.line = map_->apertures().place_of(request.line, wiring_.device);
     request.tag =
@@ -91,25 +91,25 @@ void PeerPort::take_messages(Cycle now) {
 }
 
 /// To whom it was that asked.
-void PeerPort::take_reply(Cycle now, const icnt::Request& answer) {
-  Asked& asked = asked_.at(answer.tag);
+void PeerPort::take_reply(Cycle now, const icnt::Request& reply) {
+  Asked& asked = asked_.at(reply.tag);
   const bool partial = icnt::is_read(asked.request.kind);
-  asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~answer.sectors : 0);
+  asked.request.sectors = static_cast<SectorMask>(partial ? asked.request.sectors & ~reply.sectors : 0);
   if (asked.copy) {
     if (const auto done = copies_.written(asked.to, now + data_cycles_)) copied(*done, now);
     --copy_lines_asked_;
   } else if (asked.managed != 0) {
     const icnt::Request& r = asked.request;
     const auto kind =
-        icnt::answer_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
+        icnt::reply_carries_data(r.kind) ? icnt::AccessKind::kRemoteData : icnt::AccessKind::kRemoteDone;
     if (r.sectors == 0)
       lanes_[map_->lane(r.line)].to_reply.push({r.reply_to, {r.line, r.tag, kind, asked.managed, r.kernel}});
   } else {
     const icnt::Request& r = asked.request;
     lanes_[map_->lane(r.line)].to_reply.push(
-        {r.reply_to, {r.line, r.tag, r.kind, answer.sectors, r.kernel, answer.again}});
+        {r.reply_to, {r.line, r.tag, r.kind, reply.sectors, r.kernel, reply.again}});
   }
-  if (asked.request.sectors == 0) asked_.free(answer.tag);
+  if (asked.request.sectors == 0) asked_.free(reply.tag);
 }
 
 void PeerPort::copied(const PeerCopies::Done& done, Cycle now) {
@@ -128,11 +128,10 @@ void PeerPort::exchange_with_sms(Lane& lane, Cycle edge) {
       [&](const icnt::Request& r) { return flits(icnt::carries_data(r.kind) ? bit_count(r.sectors) : 0); },
       [&](const icnt::Request& r) { accept(r); });
   for (; !lane.to_reply.empty() && !lane.replies.full(); lane.to_reply.pop()) {
-    const Reply& answer = lane.to_reply.front();
-    const unsigned sectors =
-        icnt::answer_carries_data(answer.reply.kind) ? bit_count(answer.reply.sectors) : 0;
-    lane.replies.push(edge, answer.to, flits(sectors), answer.reply);
-    stats::IcntCounters& counters = counters_[answer.reply.kernel];
+    const Reply& next = lane.to_reply.front();
+    const unsigned sectors = icnt::reply_carries_data(next.reply.kind) ? bit_count(next.reply.sectors) : 0;
+    lane.replies.push(edge, next.to, flits(sectors), next.reply);
+    stats::IcntCounters& counters = counters_[next.reply.kernel];
     ++counters.replies;
     counters.flits += flits(sectors);
   }
@@ -223,11 +222,11 @@ void PeerPort::send(std::uint16_t to, Queue queue, link::Message message) {
                                 wiring_.device, to));
   message.from = wiring_.device;
   message.to = to;
-  message.answer = queue == kAnswers;
+  message.is_reply = queue == kReplies;
   const link::Framing& framing = wiring_.framing[wire];
   const icnt::Request& access = message.access;
-  message.bytes = message.answer ? framing.answer(access.kind, access.sectors)
-                                 : framing.request(access.kind, access.sectors);
+  message.bytes = message.is_reply ? framing.reply(access.kind, access.sectors)
+                                   : framing.request(access.kind, access.sectors);
   wiring_.wires[wire].push(queue, message);
 }
 
@@ -236,7 +235,7 @@ void PeerPort::exchange_with_slices(Lane& lane, Cycle now) {
   lane.answered.tick(
       now, true,
       [&](const icnt::Reply& r) {
-        return flits(icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0);
+        return flits(icnt::reply_carries_data(r.kind) ? bit_count(r.sectors) : 0);
       },
       [&](const icnt::Reply& r) { accept_local(r); });
   stats::IcntCounters& counters = counters_[kernel_];
@@ -255,7 +254,7 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
   Served& served = served_.at(reply.tag);
   served.missing = static_cast<SectorMask>(icnt::is_read(reply.kind) ? served.missing & ~reply.sectors : 0);
   if (!served.copy) {
-    answer(served, reply);
+    send_reply(served, reply);
   } else if (served.missing == 0) {
     const PeerCopies::Line& line = served.line;
     Asked asked{{}, true, line.to, 0};
@@ -270,21 +269,21 @@ void PeerPort::accept_local(const icnt::Reply& reply) {
 }
 
 /// To the device that has asked, or the switch that has asked for it.
-void PeerPort::answer(const Served& served, const icnt::Reply& reply) {
+void PeerPort::send_reply(const Served& served, const icnt::Reply& reply) {
   link::Message message;
   message.access.line = reply.line;
   message.access.kind = reply.kind;
   message.access.sectors = reply.sectors;
   message.access.again = reply.again;
   message.access.tag = served.tag;
-  if (served.targets == 0) return send(served.device, kAnswers, message);
+  if (served.targets == 0) return send(served.device, kReplies, message);
   const auto by = std::ranges::find(wiring_.multicast, served.via, &PeerWiring::Multicast::number);
   message.from = wiring_.device;
-  message.answer = true;
+  message.is_reply = true;
   message.targets = std::uint64_t{1} << wiring_.device;
   message.via = served.via;
-  message.bytes = wiring_.framing[by->wire].answer(reply.kind, reply.sectors);
-  wiring_.wires[by->wire].push(kAnswers, message);
+  message.bytes = wiring_.framing[by->wire].reply(reply.kind, reply.sectors);
+  wiring_.wires[by->wire].push(kReplies, message);
 }
 
 /// Copies yield to what other devices want.

@@ -52,7 +52,7 @@ struct PeerWiring {
 /// Outward: takes requests of this device's SMs for lines of other devices, as their slice would, keeps them
 /// in a table, sends them over the wire that leads there and hands the replies back. Inward: asks the slices
 /// of this device for what others want, as an SM would, and sends the replies. Requests and replies have a
-/// queue each on every wire, and an answer never waits for a request: there is no cyclic wait. Lines of
+/// queue each on every wire, and a reply never waits for a request: there is no cyclic wait. Lines of
 /// multicast memory go to a switch that multicasts, of several by their addresses in turn. Copies:
 /// PeerCopies.
 ///
@@ -85,7 +85,7 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   }
 
  private:
-  enum Queue : unsigned { kRequests, kAnswers };
+  enum Queue : unsigned { kRequests, kReplies };
   /// A request from this device to another one.
   struct Asked {
     icnt::Request request;
@@ -124,14 +124,14 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   void tick(Cycle now);
   void take_commands(Cycle now);
   void take_messages(Cycle now);
-  void take_reply(Cycle now, const icnt::Request& answer);
+  void take_reply(Cycle now, const icnt::Request& reply);
   void exchange_with_sms(Lane& lane, Cycle edge);
   void exchange_with_slices(Lane& lane, Cycle now);
   void accept(const icnt::Request& request);
   void ask_all(const icnt::Request& request);
   void ring(const icnt::Request& request);
   [[nodiscard]] const PeerWiring::Multicast& multicast_switch(std::uint64_t devices, Address line) const;
-  void answer(const Served& served, const icnt::Reply& reply);
+  void send_reply(const Served& served, const icnt::Reply& reply);
   void accept_managed(const icnt::Request& request);
   void copied(const PeerCopies::Done& done, Cycle now);
   void accept_local(const icnt::Reply& reply);

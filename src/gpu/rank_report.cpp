@@ -76,13 +76,13 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
     theirs(text);
     if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
     for (stats::LinkResult& link : links) {
-      std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, answers = 0;
-      theirs(messages, bytes, data_bytes, requests, answers);
+      std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, replies = 0;
+      theirs(messages, bytes, data_bytes, requests, replies);
       link.messages += messages;
       link.bytes += bytes;
       link.data_bytes += data_bytes;
       link.request_stall_ps += requests;
-      link.reply_stall_ps += answers;
+      link.reply_stall_ps += replies;
     }
   }
 }

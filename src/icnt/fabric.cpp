@@ -79,7 +79,7 @@ Fabric::Fabric(const config::GpuConfig& config, sim::DomainId first, sim::Domain
   const std::vector<sim::DomainId> gmmu{n.gmmu()};
   latency = add_edge("translation request (SM to GMMU)", config.uvm.request_latency, "miss of an SM's TLB");
   translation_request = network<TranslationRequest>("translation request", sms, gmmu, latency);
-  latency = add_edge("translation reply (GMMU to SM)", config.uvm.reply_latency, "answer, or shootdown");
+  latency = add_edge("translation reply (GMMU to SM)", config.uvm.reply_latency, "reply, or shootdown");
   translation_reply = network<TranslationReply>("translation reply", gmmu, sms, latency);
   managed_command = network<uvm::ManagedCommand>("order", dispatcher, gmmu, command);
   managed_done = network<ManagedCommandDone>("order done", gmmu, dispatcher, done);

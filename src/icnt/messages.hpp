@@ -22,7 +22,7 @@ enum class AccessKind : std::uint8_t {
   // From here on rare.
   kAwait,  // a look at a word whose signals a warp awaits; done at the line's home, answered like a load
   // Lines of managed pages on the host. Their slice only passes them on, to `reply_to`. Those of pages on
-  // another device go to the peer port instead, which is asked and answers with the same kinds.
+  // another device go to the peer port instead, which is asked and replies with the same kinds.
   kRemoteRead,    // SM to host link
   kRemoteWrite,   // likewise, with data; a store or a reduction
   kRemoteAtomic,  // likewise; data come back
@@ -43,7 +43,7 @@ enum class AccessKind : std::uint8_t {
   return !is_read(k) && k != AccessKind::kDiscard && k != AccessKind::kRemoteRead &&
          k != AccessKind::kRemoteDone;
 }
-[[nodiscard]] constexpr bool answer_carries_data(AccessKind k) {
+[[nodiscard]] constexpr bool reply_carries_data(AccessKind k) {
   return is_remote(k) ? carries_data(k) : is_read(k) || k == AccessKind::kAtomic;
 }
 

@@ -20,8 +20,8 @@ struct EndpointWiring {
   Cycle span = 64;                     // cycles that a message may be ahead
 };
 
-/// Part of a domain, whose clock is that of the wires as their sender's. Requests and answers have a queue
-/// each on every wire: an answer never waits for a request.
+/// Part of a domain, whose clock is that of the wires as their sender's. Requests and replies have a queue
+/// each on every wire: a reply never waits for a request.
 class Endpoint {
  public:
   explicit Endpoint(EndpointWiring wiring) : wiring_(std::move(wiring)), inbox_(wiring_.span) {}
@@ -50,7 +50,7 @@ class Endpoint {
   }
 
  private:
-  enum Queue : unsigned { kRequests, kAnswers };
+  enum Queue : unsigned { kRequests, kReplies };
   EndpointWiring wiring_;
   sim::Inbox<Message> inbox_;
 };

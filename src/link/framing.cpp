@@ -15,12 +15,12 @@ constexpr const FramingModel* kModels[] = {
 std::span<const FramingModel* const> framing_models() { return kModels; }
 
 Framing::Framing(const FramingModel& model, const FramingBytes& of) {
-  for (const bool is_answer : {false, true})
+  for (const bool is_reply : {false, true})
     for (unsigned k = 0; k < kKinds; ++k) {
       const auto kind = static_cast<icnt::AccessKind>(k);
-      const bool data = is_answer ? icnt::answer_carries_data(kind) : icnt::carries_data(kind);
+      const bool data = is_reply ? icnt::reply_carries_data(kind) : icnt::carries_data(kind);
       for (std::uint32_t sectors = 0; sectors <= kSectorsPerLine; ++sectors)
-        bytes_[is_answer][k][sectors] = model.bytes({kind, is_answer, data ? sectors * kSectorBytes : 0}, of);
+        bytes_[is_reply][k][sectors] = model.bytes({kind, is_reply, data ? sectors * kSectorBytes : 0}, of);
     }
 }
 

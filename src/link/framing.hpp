@@ -14,7 +14,7 @@ namespace lockstep::link {
 /// Of a kind of link, all in bytes.
 struct FramingBytes {
   std::uint32_t packet = 256;  // of data under one header, where data follow each other: copies
-  std::uint32_t header = 16;   // of a packet: a request, an answer with data
+  std::uint32_t header = 16;   // of a packet: a request, a reply with data
   std::uint32_t store = 0;     // more than that for a store or an atomic
   std::uint32_t ack = 1;       // of an acknowledgement: it rides with others
   std::uint32_t flit = 16;     // model `flits` only
@@ -23,7 +23,7 @@ struct FramingBytes {
 /// A message as the models see it.
 struct FramedMessage {
   icnt::AccessKind kind = icnt::AccessKind::kLoad;
-  bool answer = false;
+  bool is_reply = false;
   std::uint32_t data = 0;  // bytes that it carries, by whole sectors
 };
 
@@ -46,14 +46,14 @@ class Framing {
   [[nodiscard]] std::uint32_t request(icnt::AccessKind kind, SectorMask sectors) const {
     return bytes_[0][static_cast<unsigned>(kind)][bit_count(sectors)];
   }
-  [[nodiscard]] std::uint32_t answer(icnt::AccessKind kind, SectorMask sectors) const {
+  [[nodiscard]] std::uint32_t reply(icnt::AccessKind kind, SectorMask sectors) const {
     return bytes_[1][static_cast<unsigned>(kind)][bit_count(sectors)];
   }
 
  private:
   static constexpr unsigned kKinds = static_cast<unsigned>(icnt::AccessKind::kRemoteDone) + 1;
   using Sizes = std::array<std::array<std::uint32_t, kSectorsPerLine + 1>, kKinds>;
-  std::array<Sizes, 2> bytes_{};  // of requests, of answers; by kind, by sectors
+  std::array<Sizes, 2> bytes_{};  // of requests, of replies; by kind, by sectors
 };
 
 }  // namespace lockstep::link

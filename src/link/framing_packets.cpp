@@ -6,9 +6,9 @@ namespace {
 /// Data under headers: a copy's lines share those of whole packets, and so do what asks for them.
 std::uint32_t packet_bytes(const FramedMessage& m, const FramingBytes& of) {
   const std::uint32_t shared = (of.header * kLineBytes + of.packet - 1) / of.packet;
-  if (m.kind == icnt::AccessKind::kCopyRead) return m.answer ? m.data + shared : shared;
-  const bool carries = m.answer ? icnt::answer_carries_data(m.kind) : icnt::carries_data(m.kind);
-  if (m.answer) return carries ? m.data + of.header : of.ack;
+  if (m.kind == icnt::AccessKind::kCopyRead) return m.is_reply ? m.data + shared : shared;
+  const bool carries = m.is_reply ? icnt::reply_carries_data(m.kind) : icnt::carries_data(m.kind);
+  if (m.is_reply) return carries ? m.data + of.header : of.ack;
   if (m.kind == icnt::AccessKind::kCopy) return m.data + shared;
   return carries ? m.data + of.header + of.store : of.header;
 }

@@ -35,7 +35,7 @@ void Switch::tick(Cycle now) {
 /// `from`: of the network, as the wires' queues are numbered.
 void Switch::take(std::uint32_t from, const Message& message) {
   if (message.targets == 0) return wires_[wire_to_[message.to]].push(from, message);
-  message.answer ? combine(from, message) : copy(from, message);
+  message.is_reply ? combine(from, message) : copy(from, message);
 }
 
 void Switch::copy(std::uint32_t from, const Message& request) {
@@ -53,26 +53,26 @@ void Switch::copy(std::uint32_t from, const Message& request) {
   }
 }
 
-void Switch::combine(std::uint32_t from, const Message& answer) {
-  Asked& asked = asked_.at(answer.access.tag);
-  const bool partial = icnt::is_read(answer.access.kind);
-  SectorMask& awaited = asked.awaited[answer.from];
-  awaited = static_cast<SectorMask>(partial ? awaited & ~answer.access.sectors : 0);
+void Switch::combine(std::uint32_t from, const Message& reply) {
+  Asked& asked = asked_.at(reply.access.tag);
+  const bool partial = icnt::is_read(reply.access.kind);
+  SectorMask& awaited = asked.awaited[reply.from];
+  awaited = static_cast<SectorMask>(partial ? awaited & ~reply.access.sectors : 0);
   SectorMask missing = 0;
   for (const SectorMask device : asked.awaited) missing |= device;
   const auto done = static_cast<SectorMask>(asked.left & ~missing);
   if (done == 0) return;
   const std::uint32_t wire = wire_to_[asked.request.from];
-  Message message = answer;
+  Message message = reply;
   message.access.line = asked.request.access.line;
   message.access.tag = asked.request.access.tag;
   message.access.sectors = done;
   message.to = asked.request.from;
   message.targets = 0;
-  message.bytes = framing_[wire].answer(answer.access.kind, done);
+  message.bytes = framing_[wire].reply(reply.access.kind, done);
   wires_[wire].push(from, message);
   asked.left = static_cast<SectorMask>(asked.left & ~done);
-  if (asked.left == 0) asked_.free(answer.access.tag);
+  if (asked.left == 0) asked_.free(reply.access.tag);
 }
 
 /// After `now`.

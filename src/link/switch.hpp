@@ -19,7 +19,7 @@ namespace lockstep::link {
 /// what it does is part of its wires' latencies.
 ///
 /// A multicast request (Message::targets) becomes one to each of its devices, all of which it has a wire to;
-/// their answers become one: data sector by sector as all have come, an acknowledgement after the last. What
+/// their replies become one: data sector by sector as all have come, an acknowledgement after the last. What
 /// is under way is bounded by the asking devices' tables.
 class Switch final : public sim::Domain {
  public:
@@ -43,7 +43,7 @@ class Switch final : public sim::Domain {
   }
 
  private:
-  /// A multicast request whose answers are awaited.
+  /// A multicast request whose replies are awaited.
   struct Asked {
     Message request;
     SectorMask left = 0;                                // not answered yet
@@ -52,7 +52,7 @@ class Switch final : public sim::Domain {
   void tick(Cycle now);
   void take(std::uint32_t from, const Message& message);
   void copy(std::uint32_t from, const Message& request);
-  void combine(std::uint32_t from, const Message& answer);
+  void combine(std::uint32_t from, const Message& reply);
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   const Network* network_;

@@ -82,8 +82,8 @@ void Wire::send(Cycle now, std::uint64_t first, unsigned queue) {
   network_->send(source_, destination_, to_receiver_.ceil(arrival), message);
   ++counters_.messages;
   counters_.bytes += message.bytes;
-  const bool data = message.answer ? icnt::answer_carries_data(message.access.kind)
-                                   : icnt::carries_data(message.access.kind);
+  const bool data = message.is_reply ? icnt::reply_carries_data(message.access.kind)
+                                     : icnt::carries_data(message.access.kind);
   if (data) counters_.data_bytes += bit_count(message.access.sectors) * kSectorBytes;
   queues_[queue].pop();
   --waiting_;

@@ -15,11 +15,11 @@
 namespace lockstep::link {
 
 /// Classes of messages, each with a receive buffer of its own.
-enum class Traffic : std::uint8_t { kRequests, kAnswers };
+enum class Traffic : std::uint8_t { kRequests, kReplies };
 inline constexpr std::size_t kTraffics = 2;
 
 [[nodiscard]] inline std::size_t traffic_of(const Message& message) {
-  return static_cast<std::size_t>(message.answer ? Traffic::kAnswers : Traffic::kRequests);
+  return static_cast<std::size_t>(message.is_reply ? Traffic::kReplies : Traffic::kRequests);
 }
 
 /// Times are core cycles of the wire's sender, which owns it.

@@ -324,7 +324,7 @@ void Slice::move_data(Cycle now) {
 }
 
 void Slice::push_reply(const Outgoing& item, Cycle now) {
-  const bool data = icnt::answer_carries_data(item.reply.kind);
+  const bool data = icnt::reply_carries_data(item.reply.kind);
   const std::uint32_t flits = icnt::Fabric::flits(data ? bit_count(item.reply.sectors) : 0, out_bytes_);
   if (item.origin == kFar) {
     far_->reply_out.push(now, item.to, flits, item.reply);

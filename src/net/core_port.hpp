@@ -24,7 +24,7 @@ inline constexpr std::size_t kCoreAccesses = 8;
 
 struct CoreCounters {
   struct Class {
-    std::uint64_t accesses = 0, misses = 0;  // misses: of the L2, as far as its answers tell: reads
+    std::uint64_t accesses = 0, misses = 0;  // misses: of the L2, as far as its replies tell: reads
   };
   std::array<Class, kCoreAccesses> l2{};
   std::uint64_t data_lines = 0, code_lines = 0;  // that calls touched; those that missed are in l2
@@ -70,7 +70,7 @@ class CorePort {
     replies_.tick(
         now, true,
         [&](const icnt::Reply& r) {
-          const unsigned sectors = icnt::answer_carries_data(r.kind) ? bit_count(r.sectors) : 0;
+          const unsigned sectors = icnt::reply_carries_data(r.kind) ? bit_count(r.sectors) : 0;
           return icnt::Fabric::flits(sectors, in_bytes_);
         },
         [&](const icnt::Reply& r) {

@@ -144,8 +144,8 @@ Cycle HostAgent::advance(Cycle from, Cycle to) {
 void HostAgent::tick(Cycle now) {
   news_.drain(now, [&](std::uint32_t, const AgentNews& news) { hear(now, news); });
   links_.drain(now, [&](const link::Message& message) { take(now, message); });
-  for (; !answers_.empty() && answers_.front().due <= now; answers_.pop())
-    links_.send(answers_.front().to, answers_.front().message);
+  for (; !replies_.empty() && replies_.front().due <= now; replies_.pop())
+    links_.send(replies_.front().to, replies_.front().message);
   for (; !own_reads_.empty() && own_reads_.front().due <= now; own_reads_.pop())
     threads_[own_reads_.front().thread]->program.answered();
   for (const auto& thread : threads_) thread->program.tick(now);
@@ -166,29 +166,29 @@ void HostAgent::hear(Cycle now, const AgentNews& news) {
   queue ? thread.add_queue(news) : thread.add_operation(now, news);
 }
 
-/// A NIC reads a command, or writes a record; a kernel accesses a queue; or an answer.
+/// A NIC reads a command, or writes a record; a kernel accesses a queue; or a reply.
 void HostAgent::take(Cycle now, const link::Message& message) {
-  if (message.answer) return take_answer(now, message);
-  Answer answer{now + memory_cycles_, message.from, message};
-  answer.message.answer = true;
-  if (message.access.kind == AccessKind::kAwait) answer.message.access.again = signals_.lacks(message.access);
-  answers_.push(answer);
+  if (message.is_reply) return take_reply(now, message);
+  Reply reply{now + memory_cycles_, message.from, message};
+  reply.message.is_reply = true;
+  if (message.access.kind == AccessKind::kAwait) reply.message.access.again = signals_.lacks(message.access);
+  replies_.push(reply);
   if (!message.access.signals) return;
   signals_.count(message.access);
   for (const auto& thread : threads_) thread->port.signal_came(now);
   for (HostProcess& process : processes_) process.signal_came();
 }
 
-void HostAgent::take_answer(Cycle now, const link::Message& answer) {
-  Out& under_way = out_.at(answer.access.tag);
-  under_way.missing = static_cast<SectorMask>(under_way.missing & ~answer.access.sectors);
+void HostAgent::take_reply(Cycle now, const link::Message& reply) {
+  Out& under_way = out_.at(reply.access.tag);
+  under_way.missing = static_cast<SectorMask>(under_way.missing & ~reply.access.sectors);
   if (under_way.missing != 0) return;
   const Out out = under_way;
-  out_.free(answer.access.tag);
+  out_.free(reply.access.tag);
   if (out.what == Out::What::kPosted) return;  // as all of processes
   Thread& thread = *threads_[out.thread];
   if (out.what == Out::What::kLook) {
-    thread.program.heard(answer.access.again);
+    thread.program.heard(reply.access.again);
   } else {
     thread.port.read_more(now);
   }
@@ -221,7 +221,7 @@ bool HostAgent::lacks(Address word, std::uint32_t signals) const {
 
 Cycle HostAgent::next_event(Cycle now) const {
   Cycle next = std::min(news_.next_arrival(), links_.next_event(now));
-  if (!answers_.empty()) next = std::min(next, answers_.front().due);
+  if (!replies_.empty()) next = std::min(next, replies_.front().due);
   if (!own_reads_.empty()) next = std::min(next, own_reads_.front().due);
   for (const auto& thread : threads_) next = std::min(next, thread->program.next_event(now));
   for (const HostProcess& process : processes_) next = std::min(next, process.next_event(now));
@@ -229,7 +229,7 @@ Cycle HostAgent::next_event(Cycle now) const {
 }
 
 bool HostAgent::quiescent() const {
-  return news_.size() == 0 && links_.idle() && answers_.empty() && own_reads_.empty() && out_.used() == 0 &&
+  return news_.size() == 0 && links_.idle() && replies_.empty() && own_reads_.empty() && out_.used() == 0 &&
          std::ranges::all_of(threads_, [](const auto& thread) { return thread->program.idle(); }) &&
          std::ranges::all_of(processes_, &HostProcess::idle);
 }

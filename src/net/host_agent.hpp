@@ -71,7 +71,7 @@ class HostPort {
 /// the number of threads. In designs without threads, each of its devices has a process.
 class HostAgent final : public sim::Domain, private HostProcess::Host {
  public:
-  /// How it hears from the host's program, and answers.
+  /// How it hears from the host's program, and replies.
   struct News {
     const AgentNetwork* network = nullptr;  // null: it has no work
     std::uint32_t agent = 0;                // its destination there
@@ -106,7 +106,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   template <class A>
   void persist(A& a) {
     a.members(*this, links_, a.given(from_), a.given(config_), a.given(memory_cycles_), news_,
-              a.given(has_queues_), signals_, answers_, own_reads_, out_, threads_, processes_);
+              a.given(has_queues_), signals_, replies_, own_reads_, out_, threads_, processes_);
   }
 
  private:
@@ -125,7 +125,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
     enum class What : std::uint8_t { kLook, kRead, kPosted } what = What::kLook;
     SectorMask missing = 0;  // of a read
   };
-  struct Answer {
+  struct Reply {
     Cycle due = 0;
     std::uint16_t to = 0;
     link::Message message;
@@ -136,7 +136,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   void tick(Cycle now);
   void hear(Cycle now, const AgentNews& news);
   void take(Cycle now, const link::Message& message);
-  void take_answer(Cycle now, const link::Message& answer);
+  void take_reply(Cycle now, const link::Message& reply);
   void ask(std::uint16_t to, Out out, const icnt::Request& request);
   [[nodiscard]] bool lacks(Address word, std::uint32_t signals) const override;
   [[nodiscard]] Cycle next_event(Cycle now) const;
@@ -148,7 +148,7 @@ class HostAgent final : public sim::Domain, private HostProcess::Host {
   sim::Inbox<AgentNews> news_;
   bool has_queues_;            // in its memory
   mem::SignalCounts signals_;  // of its own memory
-  Ring<Answer> answers_;       // by their time
+  Ring<Reply> replies_;        // by their time
   struct OwnRead {
     Cycle due = 0;
     std::uint32_t thread = 0;

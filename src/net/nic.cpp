@@ -56,7 +56,7 @@ void Nic::tick(Cycle now) {
 }
 
 void Nic::take(Cycle now, const link::Message& message) {
-  if (!message.answer) {
+  if (!message.is_reply) {
     const Address doorbells = doorbells_of(port_.links().node());
     if (message.access.line >= doorbells && message.access.line < doorbells + kDoorbellBytes)
       return take_doorbell(now, message);
@@ -69,10 +69,10 @@ void Nic::take(Cycle now, const link::Message& message) {
 
 void Nic::take_doorbell(Cycle now, const link::Message& message) {
   const std::uint64_t door = (message.access.line - doorbells_of(port_.links().node())) / kLineBytes;
-  link::Message answer;
-  answer.access = message.access;
-  answer.answer = true;
-  port_.send(message.from, answer);
+  link::Message reply;
+  reply.access = message.access;
+  reply.is_reply = true;
+  port_.send(message.from, reply);
   Door& rung = doors_[door];
   operations_.ring(now, *rung.pair, rung.rung++);
 }

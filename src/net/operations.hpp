@@ -42,7 +42,7 @@ class Operations {
   void ring(Cycle now, QueuePair& pair, std::uint64_t number);
   void tick(Cycle now);
   /// To an access of its own.
-  void answered(Cycle now, const link::Message& answer);
+  void answered(Cycle now, const link::Message& reply);
 
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const;

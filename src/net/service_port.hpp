@@ -25,7 +25,7 @@ struct LookAsk {
   bool patient = false;
   std::uint64_t before = 0;        // looks at the word that have not been asked for
   const Watched* watch = nullptr;  // no look: the word is to be watched
-  bool uncalled = false;           // its answer is known: it only counts
+  bool uncalled = false;           // its reply is known: it only counts
 };
 
 }  // namespace lockstep::net

@@ -384,8 +384,8 @@ class ServiceThread {
   ServedPairs pairs_;
   State state_ = State::kIdle, after_deals_ = State::kNext, resume_ = State::kNext;
   Cycle free_from_ = 0, active_since_ = 0;
-  unsigned out_ = 0;    // accesses whose answers are waited for
-  bool again_ = false;  // the last look's answer
+  unsigned out_ = 0;    // accesses whose replies are waited for
+  bool again_ = false;  // the last look's reply
   bool woken_ = false;  // from sleep, and the look that was then under way is not yet answered
   IdleRounds idle_;
   Watches watches_;

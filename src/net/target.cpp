@@ -33,18 +33,18 @@ void Target::pass(const link::Message& request) {
   port_->send(request.device, message);
 }
 
-void Target::answered(const link::Message& answer) {
-  const std::uint32_t place = answer.access.tag & ~mark_;
+void Target::answered(const link::Message& reply) {
+  const std::uint32_t place = reply.access.tag & ~mark_;
   Served& served = served_.at(place);
   const link::Message& request = served.request;
   const std::uint16_t from = request.from, operation = request.operation;
-  const bool write = icnt::is_store(answer.access.kind);
-  served.missing = static_cast<SectorMask>(
-      icnt::is_read(answer.access.kind) ? served.missing & ~answer.access.sectors : 0);
+  const bool write = icnt::is_store(reply.access.kind);
+  served.missing =
+      static_cast<SectorMask>(icnt::is_read(reply.access.kind) ? served.missing & ~reply.access.sectors : 0);
   link::Message message;
-  message.access = answer.access;
+  message.access = reply.access;
   message.access.tag = request.access.tag;
-  message.answer = true;
+  message.is_reply = true;
   port_->send(from, message);
   if (write) --writes_of(request);
   if (served.missing == 0) served_.free(place);

@@ -26,7 +26,7 @@ class Target {
   /// Passes on whose time has come.
   void tick(Cycle now);
   /// Of a device, to a request with the mark.
-  void answered(const link::Message& answer);
+  void answered(const link::Message& reply);
   [[nodiscard]] Cycle next_event() const { return arrived_.empty() ? kNever : arrived_.front().due; }
   [[nodiscard]] bool idle() const { return arrived_.empty() && served_.used() == 0; }
   [[nodiscard]] std::size_t under_way() const { return arrived_.size() + served_.used(); }

@@ -245,7 +245,7 @@ Json system() {
        {"request_stall_ps", described(integer(), "ps",
                                       "time in which a request could have begun but for credits of the "
                                       "receive buffer, and nothing else was sent")},
-       {"reply_stall_ps", described(integer(), "ps", "the same for answers and acknowledgements")},
+       {"reply_stall_ps", described(integer(), "ps", "the same for replies and acknowledgements")},
        {"energy_pj", integer()}},
       {"energy_pj"});
   return object({{"name", text()}, {"devices", list(device)}, {"links", list(link)}, {"network", network()}},

@@ -47,7 +47,7 @@ struct Counters {
   std::uint64_t throttled_faults = 0, pinned_pages = 0, policy_changes = 0;
   // The host's commands.
   std::uint64_t user_prefetched_pages = 0, advised_pages = 0, host_faults = 0, synchronise_cycles = 0;
-  std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its answer, summed over faults
+  std::uint64_t fault_latency_cycles = 0;  // from a fault's walk to its reply, summed over faults
   std::array<std::uint64_t, 8>
       transfer_sizes{};  // to the device: 4, 8, ... 256 KB and more, by next power of two
   // Sums over far faults that were answered (fault_times.hpp).

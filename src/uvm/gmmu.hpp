@@ -31,7 +31,7 @@ struct AccessReply {
 };
 
 /// A machine with its own clock of core cycles, driven by whoever owns it: hand in what has arrived, call
-/// tick() with times that grow, then take answers and shootdowns. Between the time of a tick and next()
+/// tick() with times that grow, then take replies and shootdowns. Between the time of a tick and next()
 /// nothing happens without further input, so waiting costs nothing; calling tick() in between changes
 /// nothing.
 ///

@@ -20,7 +20,7 @@ WireSpec spec(std::uint64_t requests, std::uint64_t answers = 0) {
 Message message(std::uint32_t bytes, bool answer = false, std::uint32_t tag = 0) {
   Message m;
   m.bytes = bytes;
-  m.answer = answer;
+  m.is_reply = answer;
   m.access.tag = tag;
   return m;
 }
@@ -103,7 +103,7 @@ TEST_CASE("A class without credits does not hold up the other") {
   bench.wire.push(1, message(8, true));
   bench.run(2000, true);
   REQUIRE(bench.arrived.size() == 4);
-  CHECK(bench.arrived[1].message.answer);
+  CHECK(bench.arrived[1].message.is_reply);
   CHECK(bench.arrived[1].at == 40 + 8 + kLatency);
   CHECK(bench.arrived[2].at == 240 + 40 + kLatency);
   CHECK(bench.arrived[3].at == 480 + 40 + kLatency);
@@ -123,8 +123,8 @@ TEST_CASE("A large message that lacks credits is not overtaken for ever by small
 
 TEST_CASE("Credits are conserved: they never exceed the buffer, and are all there in the end") {
   const bool skip = GENERATE(false, true);
-  constexpr std::uint64_t kRequests = 300, kAnswers = 150;
-  Bench bench(spec(kRequests, kAnswers), 3);
+  constexpr std::uint64_t kRequests = 300, kReplies = 150;
+  Bench bench(spec(kRequests, kReplies), 3);
   std::mt19937 random(7);
   for (std::uint32_t i = 0; i < 400; ++i)
     bench.wire.push(static_cast<unsigned>(random() % 3),
@@ -132,14 +132,14 @@ TEST_CASE("Credits are conserved: they never exceed the buffer, and are all ther
   for (Cycle end = 50; bench.wire.waiting() > 0; end += 50) {
     bench.run(end, skip);
     CHECK(bench.wire.credits(Traffic::kRequests).left() <= kRequests);
-    CHECK(bench.wire.credits(Traffic::kAnswers).left() <= kAnswers);
+    CHECK(bench.wire.credits(Traffic::kReplies).left() <= kReplies);
     REQUIRE(end < 1'000'000);
   }
   CHECK(bench.arrived.size() <= 400);
   bench.run(1'000'000, false);
   CHECK(bench.arrived.size() == 400);
   CHECK(bench.wire.credits(Traffic::kRequests).left() == kRequests);
-  CHECK(bench.wire.credits(Traffic::kAnswers).left() == kAnswers);
+  CHECK(bench.wire.credits(Traffic::kReplies).left() == kReplies);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Message access(icnt::AccessKind kind, std::uint32_t tag, SectorMask sectors, boo
   m.access.kind = kind;
   m.access.tag = tag;
   m.access.sectors = sectors;
-  m.answer = answer;
+  m.is_reply = answer;
   return m;
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("Posted writes come in order, and reads do not pass them, through a sw
   std::vector<std::uint32_t> next(kSenders);
   std::uint32_t answers = 0, early = 0;
   for (const Message& m : star.arrived) {
-    if (m.answer) {
+    if (m.is_reply) {
       ++answers;
       early += m.access.tag > next[m.from];  // before requests that were sent before it
       continue;

@@ -104,14 +104,14 @@ TEST_CASE(
   const Framing framing(kPackets, {256, 16, 32, 1});
   using Kind = icnt::AccessKind;
   CHECK(framing.request(Kind::kLoad, 0xf) == 16);
-  CHECK(framing.answer(Kind::kLoad, 0x3) == 16 + 64);
+  CHECK(framing.reply(Kind::kLoad, 0x3) == 16 + 64);
   CHECK(framing.request(Kind::kStore, 0xf) == 16 + 32 + 128);
-  CHECK(framing.answer(Kind::kStore, 0xf) == 1);
+  CHECK(framing.reply(Kind::kStore, 0xf) == 1);
   CHECK(framing.request(Kind::kCopy, 0xf) == 128 + 8);  // half of a packet of 256 bytes
   CHECK(framing.request(Kind::kCopyRead, 0xf) == 8);    // likewise what asks for a line of a copy
-  CHECK(framing.answer(Kind::kCopyRead, 0xf) == 128 + 8);
+  CHECK(framing.reply(Kind::kCopyRead, 0xf) == 128 + 8);
   CHECK(framing.request(Kind::kAtomic, 0x1) == 16 + 32 + 32);
-  CHECK(framing.answer(Kind::kAtomic, 0x1) == 16 + 32);
+  CHECK(framing.reply(Kind::kAtomic, 0x1) == 16 + 32);
 }
 
 TEST_CASE("Framing: models, by the bytes of a line's load, store and copy") {
@@ -120,21 +120,21 @@ TEST_CASE("Framing: models, by the bytes of a line's load, store and copy") {
   const Framing flits(kFlits, of), ideal(kIdeal, of);
   // Whole flits of 16 bytes: 22 -> 32, 22 + 128 -> 160, 22 + 6 + 32 -> 64, 1 -> 16, 128 + 11 -> 144.
   CHECK(flits.request(Kind::kLoad, 0xf) == 32);
-  CHECK(flits.answer(Kind::kLoad, 0xf) == 160);
+  CHECK(flits.reply(Kind::kLoad, 0xf) == 160);
   CHECK(flits.request(Kind::kStore, 0x1) == 64);
-  CHECK(flits.answer(Kind::kStore, 0x1) == 16);
+  CHECK(flits.reply(Kind::kStore, 0x1) == 16);
   CHECK(flits.request(Kind::kCopy, 0xf) == 144);
   CHECK(ideal.request(Kind::kLoad, 0xf) == 1);
-  CHECK(ideal.answer(Kind::kLoad, 0xf) == 128);
+  CHECK(ideal.reply(Kind::kLoad, 0xf) == 128);
   CHECK(ideal.request(Kind::kStore, 0x3) == 64);
-  CHECK(ideal.answer(Kind::kStore, 0x3) == 1);
+  CHECK(ideal.reply(Kind::kStore, 0x3) == 1);
   for (unsigned sectors = 0; sectors < 16; ++sectors)
     for (const Kind kind : {Kind::kLoad, Kind::kStore, Kind::kCopy, Kind::kAtomic}) {
       const auto mask = static_cast<SectorMask>(sectors);
       const Framing packets(kPackets, of);
       CHECK(flits.request(kind, mask) % 16 == 0);
       CHECK(flits.request(kind, mask) - packets.request(kind, mask) < 16);
-      CHECK(ideal.answer(kind, mask) <= packets.answer(kind, mask));
+      CHECK(ideal.reply(kind, mask) <= packets.reply(kind, mask));
     }
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("No message of a line is larger than the configuration allows for, and
       const Framing framing(*framing_models()[model], of);
       std::uint32_t most = 0;
       for (const Kind k : {Kind::kLoad, Kind::kStore, Kind::kCopy, Kind::kCopyRead, Kind::kAtomic})
-        most = std::max({most, framing.request(k, 0xf), framing.answer(k, 0xf)});
+        most = std::max({most, framing.request(k, 0xf), framing.reply(k, 0xf)});
       CHECK(most <= largest_message(kind));
       if (config::link_models()[model] != "ideal") CHECK(most == largest_message(kind));
     }
@@ -192,12 +192,12 @@ TEST_CASE("A multicast load is asked of every device, and answered sector by sec
   run();
   for (const auto& messages : arrived) {
     REQUIRE(messages.size() == 1);
-    CHECK((messages[0].bytes == 16 && messages[0].targets != 0 && !messages[0].answer));
+    CHECK((messages[0].bytes == 16 && messages[0].targets != 0 && !messages[0].is_reply));
   }
   CHECK_FALSE(hub.quiescent());
   const auto answer = [&](std::uint16_t from, SectorMask sectors) {
     Message m = arrived[from].front();
-    m.answer = true;
+    m.is_reply = true;
     m.from = from;
     m.access.sectors = sectors;
     devices[from].push(1, m);
@@ -207,7 +207,7 @@ TEST_CASE("A multicast load is asked of every device, and answered sector by sec
   answer(1, 0x3);
   answer(2, 0x1);
   REQUIRE(arrived[1].size() == 2);  // the first sector has come from all
-  CHECK((arrived[1][1].access.sectors == 0x1 && arrived[1][1].access.tag == 77 && arrived[1][1].answer));
+  CHECK((arrived[1][1].access.sectors == 0x1 && arrived[1][1].access.tag == 77 && arrived[1][1].is_reply));
   CHECK((arrived[1][1].bytes == 16 + 32 && arrived[1][1].targets == 0));
   answer(1, 0xc);
   answer(2, 0xe);

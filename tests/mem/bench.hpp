@@ -99,7 +99,7 @@ class Requester final : public sim::Domain {
  private:
   void step(Cycle now) {
     const auto flits = [](const Reply& r) {
-      const bool data = icnt::answer_carries_data(r.kind);
+      const bool data = icnt::reply_carries_data(r.kind);
       return icnt::Fabric::flits(data ? static_cast<unsigned>(__builtin_popcount(r.sectors)) : 0, 64);
     };
     in_.tick(now, !stuck, flits, [&](const Reply& r) {

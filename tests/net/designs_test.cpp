@@ -62,7 +62,7 @@ TEST_CASE("A host looks at queues of its own memory without crossing a link") {
     CHECK(stage(stages, "noticed") == Approx(325 + 2 * (32 + 24) * bytes_ns).margin(4));
     // The entry from memory, and the call's instructions.
     CHECK(stage(stages, "issued") == Approx(80 + 800 / 1.8 / 4.0).margin(4));
-    // Of the host: the doorbell and the command; the answers to the kernel's store and looks go to the
+    // Of the host: the doorbell and the command; the replies to the kernel's store and looks go to the
     // device.
     const std::string way = std::string(design) == "apu" ? "gpu0" : "pcie0";
     std::uint64_t polls = 0;
