@@ -1,4 +1,4 @@
-// `lockstep lower`: the machine code that stands for PTX kernels in the timing model.
+// `lockstep lower`: prints the machine code that represents PTX kernels in the timing model.
 #include <fmt/format.h>
 
 #include <algorithm>
