@@ -56,7 +56,7 @@ std::string help_text() {
          "usage or input, 3 deadlock in the "
          "simulated\n"
          "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
-         "lockstep, 75 stopped by a signal with a checkpoint (`run --resume` goes on), 130 ended by a "
+         "lockstep, 75 stopped by a signal with a checkpoint (`run --resume` continues), 130 ended by a "
          "signal with the results so far, 141 the reader of standard output has closed it.\n"
          "`exec`, `record` and `run --launch` return the program's own exit code if it is not 0.\n";
 }

@@ -59,7 +59,7 @@ Syntax sweep_syntax() {
       "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. Complete\n"
       "runs are not repeated. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended "
       "by a "
-      "signal,\n75 --task ended by a signal with a checkpoint, from which it goes on.";
+      "signal,\n75 --task ended by a signal with a checkpoint, from which it resumes.";
   return syntax;
 }
 
