@@ -44,7 +44,7 @@ void add_check_options(po::options_description& options) {
                         "look for errors in kernels: memory, init, race, leak (a list), or all, which is the "
                         "first three; see docs/checking.md")(
       "error-exitcode", po::value<std::string>(),
-      "exit code where --check finds errors and the program itself ends with 0; 5 by default");
+      "exit code if --check finds errors and the program itself ends with 0; 5 by default");
 }
 
 CheckArguments check_arguments(const po::variables_map& values) {

@@ -67,7 +67,7 @@ void add_checkpoint_options(po::options_description& options) {
                         "--resume; also on SIGTERM, "
                         "SIGUSR1 and the like, and then end; see docs/studies/checkpoint.md")(
       "resume", po::value<std::string>(),
-      "go on from the newest checkpoint in this folder, or from this one; everything else as it was");
+      "resume from this checkpoint, or from the newest one in this folder; with the same other options");
 }
 
 std::chrono::milliseconds parse_every(std::string_view text) {

@@ -31,7 +31,7 @@ constexpr std::array kCommands{
     Command{"run", run_run, "simulate a trace on a GPU: cycles and statistics"},
     Command{"exec", run_exec, "run a CUDA program without a GPU and simulate its kernels"},
     Command{"record", run_record, "run a CUDA program without a GPU and keep its trace"},
-    Command{"script", run_script, "perform a launch script; `run` and `record` start it"},
+    Command{"script", run_script, "play a launch script; started by `run` and `record`"},
     Command{"info", run_info, "what is in a trace: kernels, geometry, instruction mix, footprint"},
     Command{"config", run_config, "list, explain and resolve GPU configurations"},
     Command{"sweep", run_sweep, "run a study: traces or programs on configurations that vary"},
@@ -40,7 +40,7 @@ constexpr std::array kCommands{
     Command{"report", run_report, "a page on where a run's time goes"},
     Command{"stats", run_stats, "list and explain the statistics"},
     Command{"convert", run_convert, "write a trace in the compact format"},
-    Command{"lower", run_lower, "the machine code that stands for PTX kernels"},
+    Command{"lower", run_lower, "print the machine code that represents PTX kernels"},
     Command{"synth", run_synth, "write a synthetic trace"},
 };
 
@@ -56,10 +56,9 @@ std::string help_text() {
          "usage or input, 3 deadlock in the "
          "simulated\n"
          "program, 4 output could not be written, 5 --check found errors in the program, 70 an error inside\n"
-         "lockstep, 75 stopped by a signal with a checkpoint (`run --resume` goes on), 130 ended by a "
-         "signal with the results so far, 141 the reader of standard output has "
-         "gone.\n"
-         "`exec`, `record` and `run --launch` hand on the program's own code where it is not 0.\n";
+         "lockstep, 75 stopped by a signal with a checkpoint (`run --resume` continues), 130 ended by a "
+         "signal with the results so far, 141 the reader of standard output has closed it.\n"
+         "`exec`, `record` and `run --launch` return the program's own exit code if it is not 0.\n";
 }
 
 const Command& find_command(std::string_view name) {

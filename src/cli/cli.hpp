@@ -9,8 +9,8 @@ namespace lockstep::cli {
 /// input; 3 deadlock; 4 output could not be written, such as on a full disk; 5 `--check` found errors; 70 an
 /// error inside the program (sysexits' EX_SOFTWARE); 75 stopped by a signal with a checkpoint, `--resume`
 /// goes on (sysexits' EX_TEMPFAIL); 130 ended early by a signal (util/signals.hpp), with the results so far;
-/// 141 the reader of standard output has gone (128 + SIGPIPE, as a shell says of programs that this signal
-/// ends).
+/// 141 the reader of standard output has closed it (128 + SIGPIPE, as a shell says of programs that this
+/// signal ends).
 inline constexpr int kDone = 0, kDifferent = 1, kBadInput = 2, kDeadlock = 3, kOutputLost = 4,
                      kCheckFailed = 5, kInternalError = 70, kCheckpointed = 75, kInterrupted = 130,
                      kNobodyReads = 141;

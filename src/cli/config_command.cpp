@@ -80,7 +80,7 @@ Syntax config_syntax(bool with_product) {
       "configuration.";
   if (with_product) syntax.positionals = {"GPU"};
   auto add = syntax.options.add_options();
-  add("config,c", po::value<std::string>(), "the GPU, where it is not the first argument");
+  add("config,c", po::value<std::string>(), "the GPU, if it is not the first argument");
   add("set", po::value<std::vector<std::string>>()->composing(), "KEY=VALUE, may be repeated; the last wins");
   add("explain", po::value<std::string>(),
       "a key, a group (l1, pipe.fp32), all, or window: the channels and the longest window");
@@ -88,10 +88,10 @@ Syntax config_syntax(bool with_product) {
   add("influence", po::value<std::vector<std::string>>()->multitoken()->composing(),
       "with --assumed: a TRACE, may be repeated; the cycles of its whole run with half and double of each "
       "value");
-  add("json", "as JSON; of --explain, the parameters that it names");
-  add("markdown", "the page docs/config.md; of a GPU that ships, docs/config/GPU.md");
+  add("json", "as JSON; with --explain, the parameters that it names");
+  add("markdown", "the page docs/config.md; for a built-in GPU, docs/config/GPU.md");
   add("accelsim-markdown", "docs/accelsim.md");
-  add("strict", "an Accel-Sim option that is not known is an error");
+  add("strict", "treat unknown Accel-Sim options as errors");
   add_accelsim_option(syntax.options);
   syntax.notes = "Without GPU, --set, --explain and --assumed refer to v100.";
   return syntax;

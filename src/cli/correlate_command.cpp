@@ -115,8 +115,9 @@ Syntax correlate_syntax() {
       "Compares runs with measurements of a GPU: errors and correlation, by counter and by program.";
   syntax.positionals = {"RUN"};
   syntax.rest = "others";
-  syntax.options.add_options()("hardware", po::value<std::vector<std::string>>()->composing(),
-                               "measurements: CSV of ncu, of nsys, or of one's own; repeatable")(
+  syntax.options.add_options()(
+      "hardware", po::value<std::vector<std::string>>()->composing(),
+      "measurements: CSV of ncu or nsys, or in the simulator's own form; repeatable")(
       "plots", po::value<std::string>(), "folder for a scatter plot of each counter")(
       "csv", po::value<std::string>(), "file for all pairs of values")(
       "pairs", "all pairs of values in the text")("json", "all as JSON");

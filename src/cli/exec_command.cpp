@@ -59,7 +59,7 @@ void need_command(const char* name, const std::vector<std::string>& command) {
 
 void add_code_options(Syntax& syntax) {
   syntax.options.add_options()("registers", po::value<std::string>()->default_value("cubin"),
-                               "registers of a thread: cubin (ptxas's, where the program has machine code "
+                               "registers per thread: cubin (ptxas's, where the program has machine code "
                                "that this GPU could load) or "
                                "estimate")(
       "regs", po::value<std::vector<std::string>>()->composing(),
@@ -291,7 +291,7 @@ Syntax exec_syntax() {
   syntax.notes =
       "PROGRAM: as nvcc made it, with PTX in it (the default), linked with the shared or the static runtime. "
       "Its\n"
-      "arguments, standard streams and exit code are passed through. The simulation runs beside it: "
+      "arguments, standard streams and exit code are passed through. The simulation runs alongside it: "
       "cudaEventElapsedTime,\n"
       "cudaEventQuery and clock() give simulated time. With --functional and with --managed other than none "
       "they count\n"
@@ -357,7 +357,7 @@ int run_record(int argc, char** argv) {
       "one configuration value, KEY=VALUE; repeatable")(
       "launch", po::value<std::string>(), "what follows -- is a PTX file, and this its launch script")(
       "max-instructions", po::value<std::string>(),
-      "stop a kernel when the program's kernels have executed this many warp instructions in all")(
+      "stop a kernel when the program's kernels have executed this many warp instructions in total")(
       "quiet,q", "no progress");
   add_code_options(syntax);
   const Split parts = split(argc, argv);

@@ -1,4 +1,4 @@
-// `lockstep lower`: the machine code that stands for PTX kernels in the timing model.
+// `lockstep lower`: prints the machine code that represents PTX kernels in the timing model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,8 +58,8 @@ int run_lower(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "lower FILE.ptx [options]";
   syntax.summary =
-      "Prints what the timing model runs for each kernel of a PTX file, one line a kernel:\n"
-      "name, registers of a thread, machine instructions, separated by tabs.";
+      "Prints what the timing model runs for each kernel of a PTX file, one line per kernel:\n"
+      "name, registers per thread, machine instructions, separated by tabs.";
   syntax.positionals = {"FILE"};
   syntax.options.add_options()("arch", po::value<std::string>()->default_value("75"),
                                "compute capability * 10, of a GPU that exists: 70, 75, 80, 90, ...")(

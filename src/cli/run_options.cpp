@@ -31,7 +31,7 @@ Syntax run_syntax() {
                                "started by mpirun or srun: which process simulates which device, auto or a "
                                "FILE; see docs/many-machines.md");
   syntax.notes =
-      "Without --out nothing is written but the summary. Threads, schedule, window, no-skip and shuffle "
+      "Without --out, only the summary is written. Threads, schedule, window, no-skip and shuffle "
       "change no\n"
       "byte of stats.json. `lockstep --help` lists the exit codes.";
   return syntax;
@@ -125,30 +125,32 @@ void add_run_options(po::options_description& options) {
       "one configuration value, KEY=VALUE; repeatable")("kernels", text(),
                                                         "only the kernels with these ids, such as 3,7-9")(
       "managed", text(),
-      "managed memory, if not what the trace says: none, all, memcpy (what the trace copies to the device), "
+      "managed memory, instead of what the trace says: none, all, memcpy (what the trace copies to the "
+      "device), "
       "ADDR+SIZE,... or FILE of such")(
-      "gpu-memory", text(), "device memory for it: a size, or a factor of the footprint such as 0.8x")(
+      "gpu-memory", text(),
+      "device memory for managed pages: a size, or a multiple of the footprint such as 0.8x")(
       "timeline", text(),
       "a file of Chrome trace events: kernels, copies, faults and transfers; for Perfetto")(
       "sample", text(),
       "time only as many launches and CTAs as an estimate needs: error=2%,confidence=95%,seed=1; see "
       "docs/studies/sampling.md")("max-cycles", text(), "stop after this many core cycles")(
       "max-instructions", text(),
-      "stop a program's kernel when its kernels have executed this many warp instructions in all")(
+      "stop a program's kernel when its kernels have executed this many warp instructions in total")(
       "profile",
       "also profile.json: issues, stalls and memory traffic of each instruction, for `lockstep report`")(
       "interval", text(), "a time series with one row per this many core cycles")(
-      "strict", "an opcode or an Accel-Sim option that is not known is an error")(
+      "strict", "treat unknown opcodes and Accel-Sim options as errors")(
       "accelsim-stats", "a block of text after each kernel in Accel-Sim's names")(
       "out,o", text(), "folder for stats.json, stats.csv, host.json and the resolved configuration")(
-      "quiet,q", "neither progress nor summary")("json",
-                                                 "stats.json on standard output instead of the summary")(
+      "quiet,q", "no progress and no summary")("json",
+                                               "stats.json on standard output instead of the summary")(
       "all-launches", "one row of the summary for each launch, however many there are")(
-      "threads,t", text(), "threads; else SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, the cores at hand")(
+      "threads,t", text(), "threads; by default SLURM_CPUS_PER_TASK, OMP_NUM_THREADS or the available cores")(
       "schedule", text()->default_value("dynamic"), "how threads share the work: static or dynamic")(
       "window", text()->default_value("auto"),
       "at most this many core cycles between barriers; auto: as many as the machine allows")(
-      "no-skip", "visit every cycle, also those in which nothing changes")(
+      "no-skip", "simulate every cycle, even those in which nothing changes")(
       "shuffle", text(), "visit the parts of the GPU in another order, by this seed")(
       "work-log", text(), "a file with the time of each part of the GPU in each window; needs one thread");
   add_checkpoint_options(options);

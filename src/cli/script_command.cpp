@@ -28,7 +28,7 @@ int run_script(int argc, char** argv) {
   Syntax syntax;
   syntax.usage = "script PTX SCRIPT";
   syntax.summary =
-      "Performs a launch script; under `lockstep exec` and `lockstep record`, as any CUDA program.";
+      "Plays a launch script; under `lockstep exec` and `lockstep record`, like any CUDA program.";
   syntax.positionals = {"PTX", "SCRIPT"};
   syntax.notes =
       "`lockstep run PTX --launch SCRIPT` and `lockstep record OUT --launch SCRIPT -- PTX` start it.";

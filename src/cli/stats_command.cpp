@@ -34,7 +34,7 @@ int run_stats(int argc, char** argv) {
   if (with_name) syntax.positionals = {"NAME"};
   syntax.options.add_options()(
       "explain", po::value<std::string>()->default_value(""),
-      "as NAME: the statistics whose names start so, with their group or without: l1, "
+      "same as NAME: the statistics whose names start with it, with or without their group: l1, "
       "stalls.wait, short_scoreboard")("json", "as JSON")("markdown", "docs/stats.md")(
       "schema", "docs/stats.schema.json, the JSON Schema of stats.json");
   const auto values = parse(argc, argv, syntax);

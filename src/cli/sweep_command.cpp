@@ -44,21 +44,22 @@ Syntax sweep_syntax() {
   syntax.positionals = {"STUDY"};
   auto text = [] { return po::value<std::string>(); };
   syntax.options.add_options()("out,o", text(),
-                               "folder for the results; else STUDY-results in the current one")(
-      "jobs,j", text(), "runs side by side; else the study's, else as many as the cores allow")(
-      "threads,t", text(), "threads of each run; else the study's, in a SLURM task SLURM_CPUS_PER_TASK")(
-      "base", text(), "folder in which the study's relative paths lie; else that of STUDY.toml")(
-      "rerun", text(), "failed: try again what failed; all: make all results anew")(
-      "list", "only say which runs there are and how they stand")(
-      "collect", "only the table and figures of what is there")(
+                               "folder for the results; by default STUDY-results in the current folder")(
+      "jobs,j", text(), "concurrent runs; by default the study's, or as many as the cores allow")(
+      "threads,t", text(),
+      "threads of each run; by default the study's, in a SLURM task SLURM_CPUS_PER_TASK")(
+      "base", text(), "folder to which the study's relative paths refer; by default that of STUDY.toml")(
+      "rerun", text(), "failed: repeat the failed runs; all: repeat all runs")(
+      "list", "only list the runs and their state")("collect",
+                                                    "only make the table and figures of existing results")(
       "task", text(), "only run number N of --list, as a task of an array does; no table")(
-      "slurm", "submit what is missing as a SLURM array; options for sbatch follow after --")(
+      "slurm", "submit the missing runs as a SLURM array; options for sbatch follow after --")(
       "json", "the table as JSON instead of text")("quiet,q", "no progress and no table");
   syntax.notes =
-      "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. What is there "
-      "already is\n"
-      "not run again. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended by a "
-      "signal,\n75 --task ended by a signal with a checkpoint, from which it goes on.";
+      "Writes table.csv, table.jsonl and figures/*.svg; each run has its folder in runs/. Complete\n"
+      "runs are not repeated. Exit codes: 0 all runs are complete, 1 some failed or are missing, 130 ended "
+      "by a "
+      "signal,\n75 --task ended by a signal with a checkpoint, from which it resumes.";
   return syntax;
 }
 

@@ -27,7 +27,7 @@ void add_trace_argument(Syntax& syntax) {
   syntax.instead = "device";
   syntax.options.add_options()(
       "device", po::value<std::vector<std::string>>()->composing(),
-      "N=FOLDER: what device N of a system does, in place of TRACE; once for each device, from 0");
+      "N=FOLDER: the trace of device N of a system, in place of TRACE; once per device, from 0");
 }
 
 TraceArgument trace_argument(const po::variables_map& values) {

@@ -40,7 +40,7 @@ TEST_CASE("each channel of each GPU model has the latency of its configuration, 
     if (f.far_request) CHECK(f.far_request->latency() == core_cycles(c, c.icnt.far_latency));
     CHECK(f.launch->latency() == cycles_of_ps(c, c.launch.cta_latency_ps));
     CHECK(f.cta_event->latency() == cycles_of_ps(c, c.launch.done_latency_ps));
-    CHECK(f.order->latency() == cycles_of_ps(c, c.host.command_latency_ps));
+    CHECK(f.managed_command->latency() == cycles_of_ps(c, c.host.command_latency_ps));
     CHECK(f.longest_window() <= f.launch->latency() / 2);
     CHECK(f.longest_window() <= f.cta_event->latency());
     CHECK(f.longest_window() >= 1);
@@ -50,7 +50,7 @@ TEST_CASE("each channel of each GPU model has the latency of its configuration, 
 TEST_CASE("without managed memory there are no channels to the GMMU; edges name every channel once") {
   const config::GpuConfig c = config::resolve("a100");
   CHECK(Fabric(c).translation_request == nullptr);
-  CHECK(Fabric(c).order == nullptr);
+  CHECK(Fabric(c).managed_command == nullptr);
   std::set<std::string> names;
   const Fabric managed(c, true);
   for (const Edge& e : managed.edges()) {

@@ -30,7 +30,7 @@ class Tasks {
     options.config = system.devices.front();
     return gpu::simulate(*trace, options);
   }
-  /// From the states after its kernels, of which there are at least so many.
+  /// From the states after its kernels, of which there are at least that many.
   void resume(const config::SystemConfig& system, std::size_t least) const {
     const ListedTrace trace(text_.str());
     gpu::RunOptions options;
