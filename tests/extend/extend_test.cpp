@@ -139,7 +139,7 @@ TEST_CASE("how to add: the link's model counts the checksum") {
   const link::Framing checked(link::kChecked, bytes), plain(link::kPackets, bytes);
   for (const icnt::AccessKind kind : {icnt::AccessKind::kLoad, icnt::AccessKind::kStore}) {
     CHECK(checked.request(kind, 0xf) == plain.request(kind, 0xf) + 4);
-    CHECK(checked.answer(kind, 0x1) == plain.answer(kind, 0x1) + 4);
+    CHECK(checked.reply(kind, 0x1) == plain.reply(kind, 0x1) + 4);
   }
 }
 
