@@ -41,10 +41,10 @@ std::string table_text(const std::vector<Group>& groups, bool programs) {
     const auto absolute = [&](double value) {
       return any ? fmt::format("{:.1f} %", 100 * value) : std::string("-");
     };
-    lines.push_back({g.counter, g.program, std::to_string(e.count), shown(e.mean), shown(e.median),
-                     absolute(e.mean_absolute), absolute(e.median_absolute), absolute(e.p90_absolute),
-                     shown(e.maximum), optional_text(e.geometric_mean), optional_text(e.correlation),
-                     optional_text(e.log_correlation)});
+    lines.push_back({stats::printable(g.counter), stats::printable(g.program), std::to_string(e.count),
+                     shown(e.mean), shown(e.median), absolute(e.mean_absolute), absolute(e.median_absolute),
+                     absolute(e.p90_absolute), shown(e.maximum), optional_text(e.geometric_mean),
+                     optional_text(e.correlation), optional_text(e.log_correlation)});
   }
   if (!programs)
     for (auto& line : lines) line.erase(line.begin() + 1);
@@ -79,9 +79,9 @@ std::string pairs_text(const std::vector<Pair>& pairs) {
   std::string text = "\n";
   for (const Pair& p : pairs)
     fmt::format_to(std::back_inserter(text), "{:<16} {:<40} {:>5} {:<20} {:>14.6g} {:>14.6g} {:>10}\n",
-                   p.program, p.kernel,
-                   p.instances > 1 ? fmt::format("x{}", p.instances) : std::to_string(p.launch), p.counter,
-                   p.values.hardware, p.values.simulated, error_text(p.values));
+                   stats::printable(p.program), stats::printable(p.kernel),
+                   p.instances > 1 ? fmt::format("x{}", p.instances) : std::to_string(p.launch),
+                   stats::printable(p.counter), p.values.hardware, p.values.simulated, error_text(p.values));
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace lockstep::correlate {
@@ -26,8 +27,13 @@ double percentile_90(std::vector<double> values) {
   return values[rank - 1];
 }
 
+/// Compared as they are: the deviations from a rounded mean are not 0.
+bool all_equal(const std::vector<double>& values) {
+  return std::ranges::adjacent_find(values, std::ranges::not_equal_to{}) == values.end();
+}
+
 std::optional<double> pearson(const std::vector<double>& x, const std::vector<double>& y) {
-  if (x.size() < 2) return std::nullopt;
+  if (all_equal(x) || all_equal(y)) return std::nullopt;
   const double mx = mean_of(x), my = mean_of(y);
   double xx = 0, yy = 0, xy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

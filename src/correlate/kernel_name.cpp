@@ -52,12 +52,14 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 /// "<(int)8,(bool)1>", "<8u,true>" and "<8,true>" are the same.
 void even_out_arguments(std::string& text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kCasts{{{"(bool)1", "true"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kCasts{{{"(bool)1", "true"},
                                                                                  {"(bool)0", "false"},
                                                                                  {"(int)", ""},
                                                                                  {"(unsignedint)", ""},
                                                                                  {"(long)", ""},
                                                                                  {"(unsignedlong)", ""},
+                                                                                 {"(longlong)", ""},
+                                                                                 {"(unsignedlonglong)", ""},
                                                                                  {"(short)", ""}}};
   const std::size_t start = text.find('<');
   if (start == std::string::npos) return;

@@ -50,7 +50,9 @@ SimulatedLaunch launch_of(const Json& kernel) {
   flatten("", kernel, launch.counters);
   for (const char* key : {"id", "stream", "start_cycle", "device"})
     launch.counters.erase(key);  // names, no counts
-  launch.counters[std::string(kElapsedCycles)] = launch.counters["launch_cycles"] + launch.counters["cycles"];
+  const auto launching = launch.counters.find("launch_cycles"), running = launch.counters.find("cycles");
+  if (launching != launch.counters.end() && running != launch.counters.end())
+    launch.counters[std::string(kElapsedCycles)] = launching->second + running->second;
   return launch;
 }
 
@@ -150,6 +152,8 @@ class Matcher {
       return refuse(
           m, fmt::format("a mean over {} launches, and the run has {}", m.instances, kernel.launches.size()));
     for (const auto& [counter, hardware] : m.counters) {
+      const auto has = [&](const SimulatedLaunch* launch) { return launch->counters.contains(counter); };
+      if (!std::ranges::all_of(kernel.launches, has)) continue;
       double sum = 0;
       for (const SimulatedLaunch* launch : kernel.launches) sum += launch->counters.at(counter);
       const double mean = sum / static_cast<double>(kernel.launches.size());

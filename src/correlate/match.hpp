@@ -45,7 +45,7 @@ struct Matched {
 /// it, its parameters (or template arguments) decide, and where they cannot the measurement is unmatched. Of
 /// a kernel's launches the n-th measured one is the n-th simulated one, counted among those of its grid and
 /// block where the file says them; `launch` counts all of the kernel's. A mean is compared with that over all
-/// launches.
+/// launches. Counters that a launch lacks are left out.
 [[nodiscard]] Matched match(const std::vector<SimulatedProgram>& programs, const Measurements& measured,
                             const std::string& file, const std::string& program);
 

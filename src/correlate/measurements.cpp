@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 
 #include "correlate/csv.hpp"
@@ -134,8 +135,8 @@ Measurements read_nsys(const Sheet& sheet) {
     m.line = row.line;
     if (m.kernel.empty()) sheet.fail(row, "found no kernel's name");
     const double count = sheet.number(row, instances);
-    if (!(count >= 1 && count < 1e15))
-      sheet.fail(row, fmt::format("Instances: found {}, expected 1 or more", count));
+    if (!(count >= 1 && count < 1e15 && count == std::floor(count)))
+      sheet.fail(row, fmt::format("Instances: found {}, expected a whole number from 1 on", count));
     m.instances = static_cast<std::uint64_t>(count);
     m.counters["elapsed_ns"] = sheet.number(row, mean);
   }

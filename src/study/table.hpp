@@ -45,7 +45,7 @@ void check_columns(const Study& study, const Table& table);
 /// jobs.
 [[nodiscard]] std::string jobs_json(std::span<const Job> jobs, std::span<const std::string> names,
                                     const RunStore& store);
-/// Readable: workload, axes, state and the study's `columns`, those that have but one value left out.
+/// Readable: the workload where there are several, axes, state, the study's `columns` and errors.
 [[nodiscard]] std::string to_text(const Study& study, const Table& table);
 
 }  // namespace lockstep::study

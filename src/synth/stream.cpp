@@ -1,10 +1,13 @@
 // The STREAM kernels at a chosen occupancy, one double-precision element per thread, in the shape of
 // gpu-stream of the public gpu-benches: shared memory limits an SM to two CTAs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 #include <string>
 
 #include "synth/kinds.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::synth {
 namespace {
@@ -28,6 +31,7 @@ constexpr OptionSpec kOptions[] = {
 constexpr std::uint32_t kElement = 8, kFullThreads = 1024;
 constexpr Address kWritten = 0x7fa000000000;  // followed by the arrays that are read
 constexpr Address kBetween = 0x100000000;
+constexpr std::uint64_t kMargin = 4;  // elements of an array that only stencils touch, half at each end
 
 /// A thread's load: from which array, and how far from the thread's own element.
 struct Operand {
@@ -55,8 +59,7 @@ void emit_element(WarpText& w, const Shape& shape, std::uint64_t element) {
   w.emit({.opcode = "IMAD.WIDE", .to = 4, .from = {6, 7}});
   int to = 8;
   for (const Operand& o : shape.loads) {
-    const std::uint64_t at =
-        element + 2 + static_cast<std::uint64_t>(o.shift);  // a stencil's margin in front
+    const std::uint64_t at = element + kMargin / 2 + static_cast<std::uint64_t>(o.shift);
     const Address base = kWritten + static_cast<Address>(o.array) * kBetween + at * kElement;
     w.emit({.opcode = "LDG.E.64.CONSTANT.SYS",
             .to = to,
@@ -65,7 +68,7 @@ void emit_element(WarpText& w, const Shape& shape, std::uint64_t element) {
     to += 2;
   }
   for (int from = 8; from < to; from += 2) w.emit({.opcode = "DFMA", .to = 24, .from = {from, 26, 24}});
-  const Address result = kWritten + (element + 2) * kElement;
+  const Address result = kWritten + (element + kMargin / 2) * kElement;
   w.emit({.opcode = "STG.E.64.SYS",
           .from = {6, 24},
           .access = strided(kElement, result, kElement),
@@ -81,12 +84,12 @@ class Writer {
     header_.shared_bytes = shared;
   }
   /// Elements that no earlier kernel has touched.
-  void kernel(std::uint32_t threads, std::uint32_t ctas) {
+  void kernel(std::uint32_t threads, std::uint64_t ctas) {
     ++header_.id;
-    header_.grid = {ctas, 1, 1};
+    header_.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
     header_.block = {threads, 1, 1};
     KernelFile file = folder_.kernel(header_);
-    for (std::uint32_t cta = 0; cta < ctas; ++cta) {
+    for (std::uint32_t cta = 0; cta < header_.grid.x; ++cta) {
       file.begin_cta({cta, 0, 0});
       for (std::uint32_t k = 0; k < header_.warps_per_cta(); ++k)
         emit_element(file.begin_warp(k), shape_, next_ + k * kWarpSize);
@@ -103,22 +106,50 @@ class Writer {
   std::uint64_t next_ = 0;
 };
 
-std::uint32_t ctas_for(std::uint64_t bytes, std::uint32_t threads) {
+std::uint64_t ctas_for(std::uint64_t bytes, std::uint32_t threads) {
   const std::uint64_t each = std::uint64_t{threads} * kElement;
-  return static_cast<std::uint32_t>((bytes + each - 1) / each);
+  return (bytes + each - 1) / each;
+}
+
+/// CTAs of the first kernel, at full occupancy; 0: there is none.
+std::uint64_t fill_ctas(const SynthOptions& options, const Shape& shape) {
+  const std::uint64_t fill = options.number("fill");
+  return fill == 0 ? 0 : ctas_for(std::max<std::uint64_t>(fill / shape.arrays, 1), kFullThreads);
+}
+
+/// CTAs of the first of the two kernels with this many threads; the second has three times as many.
+std::uint64_t ctas_of(const SynthOptions& options, std::uint32_t threads) {
+  const std::uint64_t resident = options.number("resident");
+  const std::uint64_t least = ctas_for(options.number("bytes"), threads);
+  return std::max(options.number("waves") * resident, (least + resident - 1) / resident * resident);
+}
+
+const Shape& shape_of(const SynthOptions& options) {
+  return *std::ranges::find(kShapes, std::string_view(options.word("kernel")), &Shape::name);
+}
+
+void check(const SynthOptions& options) {
+  const std::uint32_t first = options.number32("threads"), most = options.number32("most");
+  if (most < first)
+    throw UserError(fmt::format("synth stream: most: found {}, expected at least threads, {}", most, first));
+  std::uint64_t elements = kMargin + fill_ctas(options, shape_of(options)) * kFullThreads;
+  for (std::uint32_t threads = first; threads <= most; threads += options.number32("step"))
+    elements += 4 * ctas_of(options, threads) * threads;
+  if (elements * kElement > kBetween)
+    throw UserError(
+        "synth stream: the kernels touch more than 4 GiB of an array, expected less of fill, waves, "
+        "resident, "
+        "bytes, or a larger step");
 }
 
 void generate(const SynthOptions& options, TraceFolder& folder) {
-  const Shape& shape = *std::ranges::find(kShapes, std::string_view(options.word("kernel")), &Shape::name);
+  const Shape& shape = shape_of(options);
   Writer writer(folder, shape, options.number32("shared"));
-  if (const std::uint64_t fill = options.number("fill"))
-    writer.kernel(kFullThreads, ctas_for(fill / shape.arrays, kFullThreads));
-  const std::uint32_t resident = options.number32("resident"), step = options.number32("step");
+  if (const std::uint64_t ctas = fill_ctas(options, shape)) writer.kernel(kFullThreads, ctas);
+  const std::uint32_t step = options.number32("step");
   for (std::uint32_t threads = options.number32("threads"); threads <= options.number32("most");
        threads += step) {
-    const std::uint32_t least = ctas_for(options.number("bytes"), threads);
-    const std::uint32_t ctas =
-        std::max(options.number32("waves") * resident, (least + resident - 1) / resident * resident);
+    const std::uint64_t ctas = ctas_of(options, threads);
     writer.kernel(threads, ctas);
     writer.kernel(threads, 3 * ctas);
   }
@@ -127,6 +158,6 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 }  // namespace
 
 const Kind kStream = {"stream", "STREAM kernels in double precision at chosen occupancies", kOptions,
-                      generate};
+                      generate, check};
 
 }  // namespace lockstep::synth
