@@ -50,10 +50,12 @@ bool is_comparison(std::string_view op) {
   return op == "==" || op == "!=" || op == "<" || op == "<=" || op == ">" || op == ">=";
 }
 
-std::uint64_t shift(std::string_view op, Constant a, std::uint64_t by) {
-  if (op == "<<") return by < 64 ? a.bits << by : 0;
-  if (a.literal == Literal::kUnsigned) return by < 64 ? a.bits >> by : 0;
-  return static_cast<std::uint64_t>(a.as_signed() >> (by < 64 ? by : 63));
+/// The ISA does not define counts of 64 and more; ptxas uses their low six bits.
+std::uint64_t shift(std::string_view op, Constant a, std::uint64_t count) {
+  const std::uint64_t by = count % 64;
+  if (op == "<<") return a.bits << by;
+  if (a.literal == Literal::kUnsigned) return a.bits >> by;
+  return static_cast<std::uint64_t>(a.as_signed() >> by);
 }
 
 class Expression {
@@ -152,7 +154,8 @@ class Expression {
     if (a.literal == Literal::kFloat32 && op == "-") return {a.literal, a.bits ^ 0x80000000u};
     if (a.is_float() && op == "-") return from(-value_of(a));
     if (a.is_float()) lexer_.fail(at, "'~' takes an integer");
-    return {a.literal, op == "-" ? 0 - a.bits : ~a.bits};
+    if (op == "-") return {a.literal, 0 - a.bits};
+    return {Literal::kUnsigned, ~a.bits};  // unlike in C: PTX ISA, "Constant Expression Evaluation Rules"
   }
 
   Constant apply(std::string_view op, Constant a, Constant b, Place at) {
@@ -184,14 +187,15 @@ class Expression {
     if (op == "|") return {type, a.bits | b.bits};
     if (op == "^") return {type, a.bits ^ b.bits};
     if (b.bits == 0) lexer_.fail(at, "division by zero");
-    return {type, divide(op == "/", is_unsigned, a, b)};
+    // Unlike in C the operands of % are .u64 (same rules), and so is the result of ptxas.
+    if (op == "%") return {Literal::kUnsigned, a.bits % b.bits};
+    return {type, quotient(is_unsigned, a, b)};
   }
 
-  static std::uint64_t divide(bool quotient, bool is_unsigned, Constant a, Constant b) {
-    if (is_unsigned) return quotient ? a.bits / b.bits : a.bits % b.bits;
-    if (b.as_signed() == -1) return quotient ? 0 - a.bits : 0;
-    return static_cast<std::uint64_t>(quotient ? a.as_signed() / b.as_signed()
-                                               : a.as_signed() % b.as_signed());
+  static std::uint64_t quotient(bool is_unsigned, Constant a, Constant b) {
+    if (is_unsigned) return a.bits / b.bits;
+    if (b.as_signed() == -1) return 0 - a.bits;
+    return static_cast<std::uint64_t>(a.as_signed() / b.as_signed());
   }
 
   Lexer& lexer_;

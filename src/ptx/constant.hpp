@@ -1,4 +1,6 @@
-// Constant expressions of PTX ("PTX ISA 9.0", section 4.5.4): C's operators on .s64, .u64 and .f64.
+// Constant expressions of PTX ("PTX ISA 9.0", section 4.5.4): operators on .s64, .u64 and .f64, as in C but
+// that
+// `~` and `%` work on .u64 and give .u64, and that shift counts are taken modulo 64, as ptxas does.
 #pragma once
 
 #include "ptx/lexer.hpp"
