@@ -172,6 +172,7 @@ TEST_CASE("Pareto: a point for each run with its axes, in the directions asked f
   for (const char* point : {"mhz 900, policy x: 1, 10<", "mhz 900, policy y: 2, 20<",
                             "mhz 500, policy x: 3, 30<", "mhz 500, policy y: 4, 40<"})
     CHECK_THAT(svg, Contains(point));
+  CHECK_THAT(svg, Contains("ipc, higher is better") && Contains("ns, lower is better"));
 }
 
 /// "1e3" is the number 1000 in the table: the label that the study wrote means the same run.
