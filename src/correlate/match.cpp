@@ -152,7 +152,9 @@ class Matcher {
       return refuse(
           m, fmt::format("a mean over {} launches, and the run has {}", m.instances, kernel.launches.size()));
     for (const auto& [counter, hardware] : m.counters) {
-      const auto has = [&](const SimulatedLaunch* launch) { return launch->counters.contains(counter); };
+      const auto has = [&name = counter](const SimulatedLaunch* launch) {
+        return launch->counters.contains(name);
+      };
       if (!std::ranges::all_of(kernel.launches, has)) continue;
       double sum = 0;
       for (const SimulatedLaunch* launch : kernel.launches) sum += launch->counters.at(counter);

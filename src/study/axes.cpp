@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "config/value.hpp"
@@ -65,10 +66,12 @@ std::vector<std::string> values_of(const TableReader& table, const Target& targe
   return scalar_texts(table, "values", element);
 }
 
+/// As JSON writes numbers, so that the table has it as one: not "007" nor ".5".
 bool is_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) &&
+         nlohmann::json::accept(text);
 }
 
 void add_point(Axis& axis, std::string label, Settings settings, std::uint64_t line) {

@@ -11,12 +11,19 @@ namespace {
 
 std::string text_of(const Cell& cell) { return cell.is_string() ? cell.get<std::string>() : cell.dump(); }
 
+/// Whether the cell is what the axis calls `label`: "1e3" is 1000 in the table.
+bool is_called(const Cell& cell, const std::string& label) {
+  if (!cell.is_number()) return text_of(cell) == label;
+  const Cell number = Cell::parse(label, nullptr, false);
+  return number.is_number() && number == cell;
+}
+
 /// The rows that the figure's `where` lets pass.
 std::vector<std::size_t> rows_of(const Figure& figure, const Table& table) {
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     const bool wanted = std::ranges::all_of(
-        figure.where, [&](const auto& w) { return text_of(table.at(r, w.first)) == w.second; });
+        figure.where, [&](const auto& w) { return is_called(table.at(r, w.first), w.second); });
     if (wanted) rows.push_back(r);
   }
   return rows;

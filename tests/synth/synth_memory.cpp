@@ -1,4 +1,5 @@
 // Addresses, sectors and bytes of the memory kinds against closed forms, read from the text of the traces.
+#include <algorithm>
 #include <map>
 #include <set>
 

@@ -1,5 +1,6 @@
 // The microbenchmarks of the SM: registers, banks, code size and barriers against closed forms, read from the
 // text of the traces.
+#include <algorithm>
 #include <map>
 #include <set>
 

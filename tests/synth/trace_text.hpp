@@ -2,8 +2,8 @@
 // reader's code.
 #pragma once
 
-#include <algorithm>
 #include <bit>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -118,11 +118,10 @@ inline std::vector<TextLine> lines_of(const TextWarp& warp, const std::string& o
 
 /// The different 32-byte sectors that an access touches.
 inline std::size_t sectors_of(const TextLine& line) {
-  std::vector<std::uint64_t> sectors;
+  std::set<std::uint64_t> sectors;
   for (const std::uint64_t address : line.addresses)
-    for (std::uint64_t s = address / 32; s <= (address + line.width - 1) / 32; ++s) sectors.push_back(s);
-  std::ranges::sort(sectors);
-  return static_cast<std::size_t>(std::ranges::unique(sectors).begin() - sectors.begin());
+    for (std::uint64_t s = address / 32; s <= (address + line.width - 1) / 32; ++s) sectors.insert(s);
+  return sectors.size();
 }
 
 }  // namespace lockstep::synth
