@@ -8,9 +8,16 @@ void Warnings::once(const std::string& text) {
   if (warned_.insert(text).second) print_err("lockstep: warning: {}\n", text);
 }
 
-void Warnings::unsupported(const char* function) {
-  if (unsupported_.insert(function).second)
-    print_err("lockstep: {} is not supported: cudaErrorNotSupported\n", function);
+void Warnings::unsupported(const std::string& function, const std::string& caller) {
+  if (!unsupported_.insert(function).second) return;
+  const std::string by = caller.empty() ? "" : " (called by " + caller + ")";
+  print_err("lockstep: {} is not supported: cudaErrorNotSupported{}\n", function, by);
+  // Only NVIDIA's runtime asks for it. Where the runtime's functions have symbols, ours take their place.
+  if (function == "cuGetExportTable")
+    print_err(
+        "lockstep: {} contains NVIDIA's CUDA runtime without a symbol table, so it cannot be replaced: link "
+        "with -cudart shared, or do not strip it; NVIDIA's own libraries do not run (docs/packaging.md)\n",
+        caller.empty() ? "the program" : caller);
 }
 
 void Warnings::list_unsupported() const {

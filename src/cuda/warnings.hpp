@@ -11,7 +11,8 @@ class Warnings {
   /// Something was asked for and makes no difference here.
   void once(const std::string& text);
   /// The program called a function that is not supported; its name comes again in list_unsupported().
-  void unsupported(const char* function);
+  /// `caller`: the program or the shared object that contains the call, empty where that is not known.
+  void unsupported(const std::string& function, const std::string& caller);
   /// At the end of the process: which functions were called that are not supported.
   void list_unsupported() const;
 

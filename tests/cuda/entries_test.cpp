@@ -15,6 +15,11 @@ TEST_CASE(
   CHECK(
       done.err.find("the program called functions that are not supported: cuGetExportTable cuGreenCtxCreate "
                     "cuMemAlloc cudaGLSetGLDevice\n") != std::string::npos);
+  const std::string program = LOCKSTEP_ENTRIES_PROGRAM;
+  CHECK(done.err.find("cuMemAlloc is not supported: cudaErrorNotSupported (called by " + program + ")\n") !=
+        std::string::npos);
+  CHECK(done.err.find(program + " contains NVIDIA's CUDA runtime without a symbol table") !=
+        std::string::npos);
 }
 
 TEST_CASE("entries: a stream that waits for a value that is never written is an error that says so") {
