@@ -312,7 +312,7 @@ void Controller::note_links() {
   const energy::Model model(system_->device(0).config());
   stats::SystemReport& system = *result_.report.system;
   system.links = system_->links();
-  if (rank_report_) rank_report_->gather_end(result_.report, result_.dump);
+  if (rank_report_) rank_report_->gather_end(*system_, result_.report, result_.dump);
   if (system_->networking()) system.network = system_->network_report(stats::run_ps(result_.report));
   for (stats::LinkResult& link : system.links) link.picojoules = model.of_link(link.bytes);
 }

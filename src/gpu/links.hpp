@@ -43,6 +43,8 @@ class Links {
     for (link::TrafficLog& log : logs_) log.record();
   }
   [[nodiscard]] LinkTimeline timeline() const;
+  /// What has been kept, by direction; empty logs where another rank has the sender.
+  [[nodiscard]] std::span<link::TrafficLog> logs() { return logs_; }
 
   [[nodiscard]] bool quiescent() const;
   template <class A>

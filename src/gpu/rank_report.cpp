@@ -63,10 +63,12 @@ void RankReport::take(const std::string& news, FeedSet& feeds, std::size_t first
   for (std::size_t i = 0; i < samples.size(); ++i) add(report.intervals.at(first_interval + i), samples[i]);
 }
 
-void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
+void RankReport::gather_end(System& system, stats::RunReport& report, std::string& dump) {
   Archive mine;
   std::vector<stats::LinkResult>& links = report.system->links;
   mine(dump);
+  const std::span<link::TrafficLog> logs = system.link_logs();
+  for (link::TrafficLog& log : logs) mine(log);
   for (stats::LinkResult& link : links)
     mine(link.messages, link.bytes, link.data_bytes, link.request_stall_ps, link.reply_stall_ps);
   const std::vector<std::string> all = ranks_->gather(mine.bytes());
@@ -74,6 +76,11 @@ void RankReport::gather_end(stats::RunReport& report, std::string& dump) {
     Archive theirs{std::string_view(all[r])};
     std::string text;
     theirs(text);
+    for (link::TrafficLog& log : logs) {
+      link::TrafficLog other;
+      theirs(other);
+      if (!other.spans().empty()) log = std::move(other);
+    }
     if (!text.empty()) dump += "rank " + std::to_string(r) + ":\n" + text;
     for (stats::LinkResult& link : links) {
       std::uint64_t messages = 0, bytes = 0, data_bytes = 0, requests = 0, replies = 0;

@@ -23,8 +23,8 @@ class RankReport {
   /// At a cut, by all ranks: the first one's report and notes come to have what the others' have counted
   /// since the last call, whose unattributed counters are zero then.
   void gather(const System& system, FeedSet& feeds, stats::RunReport& report);
-  /// At the end: the traffic of links, and what a deadlock's dump says.
-  void gather_end(stats::RunReport& report, std::string& dump);
+  /// At the end: the traffic of links, with what a timeline shows of it, and what a deadlock's dump says.
+  void gather_end(System& system, stats::RunReport& report, std::string& dump);
 
  private:
   [[nodiscard]] std::string news(const System& system, FeedSet& feeds, stats::RunReport& report);

@@ -71,6 +71,9 @@ class System {
   [[nodiscard]] NetworkTimeline network_timeline() const {
     return networking_ ? networking_->timeline() : NetworkTimeline{};
   }
+  [[nodiscard]] std::span<link::TrafficLog> link_logs() {
+    return links_ ? links_->logs() : std::span<link::TrafficLog>{};
+  }
   [[nodiscard]] LinkTimeline link_timeline() const { return links_ ? links_->timeline() : LinkTimeline{}; }
   /// Before the run: links and what serves the network keep what their part of a timeline needs.
   void record_network() {

@@ -43,7 +43,8 @@ std::map<std::pair<std::string, std::string>, std::vector<json>> link_rows(const
   std::map<std::uint64_t, std::string> nodes;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> names;
   std::map<std::pair<std::string, std::string>, std::vector<json>> rows;
-  for (const json& event : json::parse(timeline)["traceEvents"]) {
+  const json parsed = json::parse(timeline);
+  for (const json& event : parsed["traceEvents"]) {
     const std::string name = event["name"];
     if (name == "process_name") nodes[event["pid"]] = event["args"]["name"];
     if (name == "thread_name") names[{event["pid"], event["tid"]}] = event["args"]["name"];
