@@ -197,7 +197,7 @@ TEST_CASE("`where` finds a run by its label, however the number is written") {
   }
 }
 
-TEST_CASE("labels that JSON does not know as numbers are no numbers of a line's axis") {
+TEST_CASE("labels that JSON does not accept as numbers are not numbers on the axis of lines") {
   for (const char* label : {"007", "5.", ".5", "inf", "1e999", "0x10", "1 "}) {
     INFO(label);
     CHECK_THAT(refused(kWorkload + "[[axis]]\nname = \"n\"\nkey = \"a\"\nvalues = [\"" + label +
