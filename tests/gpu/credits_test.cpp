@@ -5,6 +5,7 @@
 #include "config/system_config.hpp"
 #include "listed_trace.hpp"
 #include "resume_support.hpp"
+#include "run_ways.hpp"
 
 namespace lockstep::test {
 namespace {
@@ -98,22 +99,9 @@ TEST_CASE("Lack of credits is the same for all threads, windows, schedules and o
   const config::SystemConfig system = with_credits(config::resolve_system("dgx_a100", 2), kStore);
   const std::string list = ring_of_work(2, 20'001);
   const std::string one = all_bytes(simulate(list, system));
-  struct Way {
-    unsigned threads;
-    Cycle window;
-    bool skip, dynamic;
-    std::uint64_t shuffle;
-  };
-  for (const Way& way : {Way{2, 0, true, true, 0}, Way{3, 7, false, false, 5}, Way{1, 1, true, true, 9},
-                         Way{4, 2, true, false, 3}}) {
-    gpu::RunOptions options;
-    options.threads = way.threads;
-    options.window = way.window;
-    options.skip = way.skip;
-    options.schedule = way.dynamic ? gpu::Schedule::kDynamic : gpu::Schedule::kStatic;
-    if (way.shuffle) options.shuffle = way.shuffle;
+  for (const RunWay& way : kRunWays) {
     INFO("threads " << way.threads << ", window " << way.window);
-    CHECK((all_bytes(simulate(list, system, options)) == one));
+    CHECK((all_bytes(simulate(list, system, way.options())) == one));
   }
 }
 

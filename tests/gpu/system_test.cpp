@@ -6,6 +6,7 @@
 #include "config/system_config.hpp"
 #include "listed_trace.hpp"
 #include "resume_support.hpp"
+#include "run_ways.hpp"
 #include "util/error.hpp"
 
 namespace lockstep::test {
@@ -112,22 +113,9 @@ void check_identity(int devices) {
   const config::SystemConfig system = config::resolve_system("dgx_a100", static_cast<std::uint32_t>(devices));
   const std::string list = entangled(devices);
   const std::string one = bytes_of(simulate(list, system));
-  struct Way {
-    unsigned threads;
-    Cycle window;
-    bool skip, dynamic;
-    std::uint64_t shuffle;
-  };
-  for (const Way& way : {Way{2, 0, true, true, 0}, Way{3, 7, false, false, 5}, Way{1, 1, true, true, 9},
-                         Way{4, 2, true, false, 3}, Way{2, 0, false, true, 8}}) {
-    gpu::RunOptions options;
-    options.threads = way.threads;
-    options.window = way.window;
-    options.skip = way.skip;
-    options.schedule = way.dynamic ? gpu::Schedule::kDynamic : gpu::Schedule::kStatic;
-    if (way.shuffle) options.shuffle = way.shuffle;
+  for (const RunWay& way : kRunWays) {
     INFO("threads " << way.threads << ", window " << way.window << ", devices " << devices);
-    CHECK((bytes_of(simulate(list, system, options)) == one));
+    CHECK((bytes_of(simulate(list, system, way.options())) == one));
   }
 }
 

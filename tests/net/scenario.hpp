@@ -221,4 +221,21 @@ class NetScenario {
   return o;
 }
 
+/// Asks for an operation of every kind between the first two devices, by queue `q` of device `d`, and waits
+/// for the last. The put has `bytes`.
+inline void ask_every_kind(NetScenario& scenario, std::uint16_t d, std::uint32_t q, std::uint64_t bytes,
+                           bool blocking) {
+  const auto other = static_cast<std::uint16_t>(1 - d);
+  trace::NetOperation all[] = {
+      put(other, NetScenario::data(d), NetScenario::data(other), bytes, blocking),
+      get(other, NetScenario::data(d) + 0x20000, NetScenario::data(other) + 0x4010, 900),
+      atomic(other, NetScenario::word(d, 2), NetScenario::word(other, 3)), quiet()};
+  std::uint64_t last = 0;
+  for (trace::NetOperation& one : all) {
+    one.queue = q;
+    last = scenario.ask(d, one);
+  }
+  scenario.wait(d, q, last);
+}
+
 }  // namespace lockstep::test

@@ -14,20 +14,8 @@ using nlohmann::json;
 NetScenario busy() {
   NetScenario scenario(2, 4);
   for (std::uint16_t d = 0; d < 2; ++d) {
-    const auto other = static_cast<std::uint16_t>(1 - d);
     for (std::uint32_t q = 0; q < 2; ++q) scenario.queue(d);
-    for (std::uint32_t q = 0; q < 2; ++q) {
-      trace::NetOperation all[] = {
-          put(other, NetScenario::data(d), NetScenario::data(other), 5000, false),
-          get(other, NetScenario::data(d) + 0x20000, NetScenario::data(other) + 0x4010, 900),
-          atomic(other, NetScenario::word(d, 2), NetScenario::word(other, 3)), quiet()};
-      std::uint64_t last = 0;
-      for (trace::NetOperation& one : all) {
-        one.queue = q;
-        last = scenario.ask(d, one);
-      }
-      scenario.wait(d, q, last);
-    }
+    for (std::uint32_t q = 0; q < 2; ++q) ask_every_kind(scenario, d, q, 5000, false);
   }
   return scenario;
 }
