@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,14 +71,19 @@ const Elf64_Shdr* find_section(const File& file, std::uint32_t type) {
 #if defined(__x86_64__)
 constexpr std::size_t kJumpBytes = 13;
 
-/// A function of a runtime that has been replaced.
+/// A function of a runtime that has been replaced. It stays until the very end of the process: the program's
+/// code points to it.
 struct Entry {
   const void* target;  // where it jumps to: first lockstep_hook_first_call, then our function
-  const char* name;
-  const std::string* library;  // with our function
+  std::string name;
+  std::string library;  // with our function
   unsigned char* at;
   unsigned char code[kJumpBytes];  // what was there
 };
+std::deque<Entry>& entries() {
+  static auto& all = *new std::deque<Entry>;
+  return all;
+}
 
 /// False: the pages may not be changed.
 bool write_code(unsigned char* at, const unsigned char* code) {
@@ -158,9 +164,9 @@ lockstep_hook_first_call:
 
 /// A function that we do not have gets its own code back.
 extern "C" __attribute__((visibility("hidden"), used)) const void* lockstep_hook_target(Entry* entry) {
-  void* const runtime = dlopen(entry->library->c_str(), RTLD_NOW | RTLD_GLOBAL);
+  void* const runtime = dlopen(entry->library.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (runtime == nullptr) fail(dlerror());
-  const void* ours = dlsym(runtime, entry->name);
+  const void* ours = dlsym(runtime, entry->name.c_str());
   if (ours == nullptr) {
     if (!write_code(entry->at, entry->code)) fail("the program's code cannot be changed");
     return entry->at;
@@ -179,7 +185,6 @@ void redirect(const File& file, const Elf64_Shdr& table, std::uintptr_t base, co
   const char* names = file.data + texts.sh_offset;
   if (texts.sh_size == 0 || names[texts.sh_size - 1] != '\0') return;
   const auto* symbols = reinterpret_cast<const Elf64_Sym*>(file.data + table.sh_offset);
-  const auto* const kept = new std::string(library);
   for (std::size_t i = 0; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
     const Elf64_Sym& symbol = symbols[i];
     if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
@@ -188,10 +193,10 @@ void redirect(const File& file, const Elf64_Shdr& table, std::uintptr_t base, co
     const char* name = names + symbol.st_name;
     if (!runtime_name(name)) continue;
     auto* const at = reinterpret_cast<unsigned char*>(base + symbol.st_value);
-    auto* const entry =
-        new Entry{reinterpret_cast<const void*>(&lockstep_hook_first_call), strdup(name), kept, at, {}};
-    std::memcpy(entry->code, at, kJumpBytes);
-    if (!write_jump(at, entry)) fail("the program's code cannot be changed");
+    Entry& entry = entries().emplace_back(
+        Entry{reinterpret_cast<const void*>(&lockstep_hook_first_call), name, library, at, {}});
+    std::memcpy(entry.code, at, kJumpBytes);
+    if (!write_jump(at, &entry)) fail("the program's code cannot be changed");
   }
 }
 
@@ -248,13 +253,15 @@ void redirect_new() {
 void objects_changed() {
   if (_r_debug.r_state == r_debug::RT_CONSISTENT) redirect_new();
 }
-const Entry changed{reinterpret_cast<const void*>(&objects_changed), "", nullptr, nullptr, {}};
 
 __attribute__((constructor)) void redirect_static_runtimes() {
   redirect_new();
   // Functions begin at multiples of 16: there is room. Where it is not allowed, the runtimes of objects that
   // are loaded later stay.
-  if (_r_debug.r_brk % 16 == 0) (void)write_jump(reinterpret_cast<unsigned char*>(_r_debug.r_brk), &changed);
+  auto* const at = reinterpret_cast<unsigned char*>(_r_debug.r_brk);
+  if (_r_debug.r_brk % 16 == 0)
+    (void)write_jump(
+        at, &entries().emplace_back(Entry{reinterpret_cast<const void*>(&objects_changed), "", "", at, {}}));
 }
 #endif
 
