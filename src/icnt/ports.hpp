@@ -65,11 +65,9 @@ class InjectionPort {
   [[nodiscard]] bool empty() const { return count_ == 0; }
 
   /// Queues a message of `flits` flits; it may leave from tick(now) on. Pushing to a full port is a bug.
-  /// `extra_latency`: icnt cycles beyond the channel's own, the same for every message of a destination.
-  void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message,
-            Cycle extra_latency = 0) {
+  void push(Cycle now, std::uint32_t destination, std::uint32_t flits, const T& message) {
     assert(!full());
-    queue_[(head_ + count_) & (queue_.size() - 1)] = {now, extra_latency, destination, flits, message};
+    queue_[(head_ + count_) & (queue_.size() - 1)] = {now, destination, flits, message};
     ++count_;
   }
 
@@ -84,7 +82,7 @@ class InjectionPort {
       --credits_[item.destination];
       free_ = edge + item.flits;
       flits_ += item.flits;
-      const Cycle arrival = free_ - 1 + spec_.channel.latency + item.extra_latency;
+      const Cycle arrival = free_ - 1 + spec_.channel.latency;
       network_->send(source_, item.destination, spec_.channel.icnt_to_receiver.ceil(arrival), item.message);
       head_ = (head_ + 1) & static_cast<std::uint32_t>(queue_.size() - 1);
       --count_;
@@ -135,7 +133,7 @@ class InjectionPort {
   }
 
   struct Item {
-    Cycle pushed, extra_latency;
+    Cycle pushed;
     std::uint32_t destination, flits;
     T message;
   };
