@@ -9,6 +9,7 @@
 
 #include "plot/chart.hpp"
 #include "stats/text.hpp"
+#include "util/csv.hpp"
 
 namespace lockstep::correlate {
 namespace {
@@ -113,13 +114,6 @@ Json pair_json(const Pair& p) {
   return object;
 }
 
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
-
 }  // namespace
 
 Correlation correlate(Matched matched, std::vector<std::string> unknown) {
@@ -171,8 +165,8 @@ std::string to_json(const Correlation& correlation) {
 std::string to_csv(const Correlation& correlation) {
   std::string text = "program,kernel,launch,instances,counter,hardware,simulated,error\n";
   for (const Pair& p : correlation.matched.pairs)
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", cell(p.program), cell(p.kernel),
-                   p.launch, p.instances, cell(p.counter), p.values.hardware, p.values.simulated,
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{}\n", csv_field(p.program), csv_field(p.kernel),
+                   p.launch, p.instances, csv_field(p.counter), p.values.hardware, p.values.simulated,
                    p.values.hardware == 0
                        ? ""
                        : fmt::format("{:.6f}", (p.values.simulated - p.values.hardware) / p.values.hardware));

@@ -1,4 +1,6 @@
 // stats.csv and intervals.csv.
+#include "util/csv.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,17 +12,6 @@
 
 namespace lockstep::stats {
 namespace {
-
-/// Quoted where it must be (RFC 4180).
-std::string cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 std::string counter_names() {
   std::string text;
@@ -52,12 +43,12 @@ std::string to_csv(const RunReport& report) {
       (report.sampling ? ",estimated,ctas_left_out\n" : "\n");
   for (const KernelResult& k : report.kernels) {
     text +=
-        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, cell(k.name),
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", k.id, csv_field(k.name),
                     k.stream, k.grid.x, k.grid.y, k.grid.z, k.block.x, k.block.y, k.block.z, k.start_cycle,
                     k.launch_cycles, k.cycles, cycles_to_ns(k.cycles, khz_of(report, k.device)),
                     cycles_to_ns(k.launch_cycles + k.cycles, khz_of(report, k.device)),
                     fixed_ratio(k.counters.sm.warp_instructions, k.cycles, 6), k.ctas_per_sm,
-                    cell(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
+                    csv_field(k.occupancy_limiter), k.subcores, k.partial, idle_cycles(k));
     text += counter_values(k.counters);
     text += energy_values(k.energy, k.cycles, khz_of(report, k.device));
     if (report.system) text += fmt::format(",{}", k.device);
