@@ -1,6 +1,9 @@
 // Barriers one after another: of the whole CTA, named ones of all warps, or named ones of a producer that
 // only arrives and a consumer that waits.
+#include <fmt/format.h>
+
 #include "synth/kinds.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::synth {
 namespace {
@@ -23,6 +26,13 @@ Line barrier_of(const std::string& pattern, std::uint32_t warp, std::uint32_t i)
           .immediate = 1 + warp / 2 % 7 * 2 + i % 2};
 }
 
+void check(const SynthOptions& options) {
+  const std::uint32_t threads = options.number32("threads");
+  if (options.word("pattern") == "pairs" && (threads + kWarpSize - 1) / kWarpSize % 2 != 0)
+    throw UserError(fmt::format(
+        "synth barriers: threads: found {}, expected an even number of warps with pattern pairs", threads));
+}
+
 void generate(const SynthOptions& options, TraceFolder& folder) {
   trace::KernelHeader header;
   header.name = "_Z8barriersPf";
@@ -40,6 +50,6 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 }  // namespace
 
 const Kind kBarriers = {"barriers", "barriers one after another: of the CTA, named, arrive and wait",
-                        kOptions, generate};
+                        kOptions, generate, check};
 
 }  // namespace lockstep::synth

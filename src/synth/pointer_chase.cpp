@@ -1,17 +1,20 @@
 // A pointer chase: every load returns the address of the next; all threads load the same one.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <span>
 
 #include "synth/kinds.hpp"
+#include "util/error.hpp"
 
 namespace lockstep::synth {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"footprint", "65536", "bytes over which the chain goes", 64, 1ull << 33},
-    {"stride", "64", "bytes between two elements of the chain", 8, 4096},
+    {"stride", "64", "bytes between two elements of the chain, a multiple of 8", 8, 4096},
     {"threads", "32", "threads of the one CTA that chases; each loads every element", 1, 1024},
     {"warm", "1024", "loads of the first kernel: in the order of the chain, but many at a time", 0, 1u << 27},
     {"first", "1024", "loads of the second kernel", 1, 1u << 26},
@@ -107,8 +110,14 @@ void write_warming(TraceFolder& folder, trace::KernelHeader header, const Chain&
   file.close();
 }
 
+void check(const SynthOptions& options) {
+  if (options.number("stride") % 8 != 0)
+    throw UserError(fmt::format("synth pointer_chase: stride: found {}, expected a multiple of 8",
+                                options.number("stride")));
+}
+
 void generate(const SynthOptions& options, TraceFolder& folder) {
-  const std::uint64_t stride = options.number("stride") / 8 * 8;
+  const std::uint64_t stride = options.number("stride");
   const std::uint64_t elements = std::max<std::uint64_t>(options.number("footprint") / stride, 1);
   const Chain chain{Permutation(elements, options.number("seed")), elements, stride};
   trace::KernelHeader header;
@@ -138,6 +147,6 @@ void generate(const SynthOptions& options, TraceFolder& folder) {
 
 const Kind kPointerChase = {"pointer_chase",
                             "one CTA chases pointers through memory in random order; 2 or 3 kernels",
-                            kOptions, generate};
+                            kOptions, generate, check};
 
 }  // namespace lockstep::synth

@@ -44,6 +44,10 @@ TEST_CASE("wrong options are refused with what was found and what is expected") 
   CHECK(complaint("streaming", {{"tracer-version", "6"}}).find("from 1 to 5") != std::string::npos);
   CHECK(complaint("streaming", {{"tracer-version", "3"}, {"line-info", "1"}}) ==
         "synth: line-info: found 1 with tracer-version 3, expected 4 or later");
+  CHECK(complaint("pointer_chase", {{"stride", "12"}}) ==
+        "synth pointer_chase: stride: found 12, expected a multiple of 8");
+  CHECK(complaint("barriers", {{"pattern", "pairs"}, {"threads", "96"}}) ==
+        "synth barriers: threads: found 96, expected an even number of warps with pattern pairs");
 }
 
 TEST_CASE("defaults lie within their own ranges and names are unique") {
