@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -9,6 +13,7 @@
 #include "gpu/simulation.hpp"
 #include "stats/descriptors.hpp"
 #include "stats/files.hpp"
+#include "stats/host_report.hpp"
 #include "util/version.hpp"
 
 namespace lockstep {
@@ -42,6 +47,15 @@ Kernel kernel_of(const stats::KernelResult& from) {
   return kernel;
 }
 
+/// The program's own command line.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!text.empty()) text.pop_back();
+  std::ranges::replace(text, '\0', ' ');
+  return text;
+}
+
 std::size_t position_of(std::string_view name) {
   static const auto positions = [] {
     std::map<std::string_view, std::size_t> all;
@@ -71,7 +85,10 @@ std::uint64_t Kernel::counter(std::string_view counter) const { return counters.
 Result simulate(const Trace& trace, const Machine& machine, const Options& options) {
   if (options.threads == 0) throw Error("threads: found 0, expected at least 1");
   auto content = std::make_shared<Result::Content>();
+  const auto begin = std::chrono::steady_clock::now();
   guarded([&] { content->run = gpu::simulate(*trace.content().trace, run_options(machine, options)); });
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+  stats::describe_host(content->run.host, command_line(), wall.count());
   content->run.report.version = version();
   for (const stats::KernelResult& kernel : content->run.report.kernels)
     content->kernels.push_back(kernel_of(kernel));

@@ -1,15 +1,10 @@
 #include "cli/host.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdlib>
-#include <ctime>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -28,19 +23,6 @@ std::optional<unsigned> threads_from(const char* variable) {
   if (error != std::errc{} || end != first.data() + first.size()) return std::nullopt;
   if (value < 1 || value > kMaxThreads) return std::nullopt;
   return value;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
-double seconds(const timeval& t) {
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
 }
 
 }  // namespace
@@ -64,17 +46,10 @@ unsigned default_threads() {
   return std::min(affinity_cores(), kMaxThreads);
 }
 
-void describe_host(stats::HostReport& report, int argc, char** argv, double wall_seconds) {
-  report.date = utc_now();
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) == 0) report.host = name.data();
-  report.command = "lockstep";
-  for (int i = 0; i < argc; ++i) report.command += fmt::format(" {}", argv[i]);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  if (report.wall_seconds <= 0) report.wall_seconds = wall_seconds;
-  if (report.cpu_seconds <= 0) report.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  if (report.peak_rss_bytes == 0) report.peak_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+std::string command_line(int argc, char** argv) {
+  std::string command = "lockstep";
+  for (int i = 0; i < argc; ++i) command.append(" ").append(argv[i]);
+  return command;
 }
 
 }  // namespace lockstep::cli

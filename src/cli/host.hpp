@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "stats/report.hpp"
-
 namespace lockstep::cli {
 
 /// Cores that this process may run on (its affinity mask); at least 1.
@@ -15,7 +13,7 @@ namespace lockstep::cli {
 [[nodiscard]] unsigned default_threads();
 inline constexpr unsigned kMaxThreads = 1024;
 
-/// Fills date, host, command, and those of wall time, CPU time and peak memory that are still zero.
-void describe_host(stats::HostReport& report, int argc, char** argv, double wall_seconds);
+/// `lockstep` and the arguments behind it.
+[[nodiscard]] std::string command_line(int argc, char** argv);
 
 }  // namespace lockstep::cli

@@ -25,6 +25,7 @@
 #include "cli/trace_argument.hpp"
 #include "config/config.hpp"
 #include "stats/files.hpp"
+#include "stats/host_report.hpp"
 #include "stats/text.hpp"
 #include "util/console.hpp"
 #include "util/error.hpp"
@@ -293,7 +294,7 @@ int simulate(RunArguments& arguments, const trace::TraceSet& trace, ProgressPrin
     report.version = version();
     host.threads = options.threads;
     host.schedule = options.schedule == gpu::Schedule::kStatic ? "static" : "dynamic";
-    describe_host(host, argc, argv, wall.count());
+    stats::describe_host(host, command_line(argc, argv), wall.count());
   };
   if (!arguments.quiet) options.on_progress = [&](const gpu::Progress& p) { progress.update(p); };
   if (blocks || !arguments.out.empty()) {

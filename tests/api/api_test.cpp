@@ -138,6 +138,21 @@ TEST_CASE("Threads change no byte of the library's results") {
   CHECK((simulate(trace, machine, {.threads = 3}).json() == one));
 }
 
+TEST_CASE("A result's folder says which program made it, where and when") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "lockstep_api_result";
+  std::filesystem::remove_all(folder);
+  simulate(loads_from({kData}), Machine("v100")).write(folder.string());
+  std::ifstream file(folder / "host.json");
+  const std::string host{std::istreambuf_iterator<char>(file), {}};
+  CHECK_THAT(host, Contains("test_api"));
+  const std::string key = "\"date\":\"";
+  REQUIRE_THAT(host, Contains(key));
+  CHECK_THAT(host.substr(host.find(key) + key.size(), 21),
+             Catch::Matches(R"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")"));
+  CHECK_THAT(host, !Contains("\"peak_rss_bytes\":0,") && !Contains("\"wall_seconds\":0.000000,"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("A system of several devices is a machine") {
   const Machine machine("dgx_a100");
   CHECK(machine.devices() == 8);
