@@ -1,6 +1,7 @@
 #include "sim/engine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -21,6 +22,10 @@ double seconds_since(Clock::time_point start) { return seconds(Clock::now() - st
 constexpr double kShareAbove = 10e-6, kAloneBelow = 5e-6;  // seconds of work a window
 constexpr std::uint64_t kSampleEvery = 8;                  // windows between two detailed time measurements
 constexpr double kSmoothing = 2;  // measurements over which a domain's cost is a mean
+
+/// Of the network at `position` of those that a domain sends on: the last bit is for all from there on.
+constexpr std::size_t kSentBits = 64;
+std::uint64_t sent_bit(std::size_t position) { return std::uint64_t{1} << std::min(position, kSentBits - 1); }
 
 std::uint64_t next_random(std::uint64_t& state) {  // splitmix64
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -53,7 +58,7 @@ DomainId Engine::claim(std::uint32_t count) {
 
 void Engine::place(DomainId id, Domain& domain, DomainKind kind, const DomainClock& clock) {
   if (domains_.at(id).domain) throw std::logic_error("two domains with one id");
-  domains_[id] = {&domain, kind, clock};
+  domains_[id] = {.domain = &domain, .kind = kind, .clock = clock};
 }
 
 void Engine::advance_to(Time until, Controller& controller) {
@@ -103,6 +108,9 @@ void Engine::note_sources() {
       if (network->latency() > 0) reach_[d] = std::min(reach_[d], network->latency());
     }
   }
+  for (DomainId d = 0; d < domains_.size(); ++d)
+    for (std::size_t i = 0; i < networks_of_[d].size(); ++i)
+      networks_of_[d][i]->set_sent_word(d, domains_[d].sent, sent_bit(i));
 }
 
 void Engine::lead(Controller& controller) {
@@ -334,13 +342,22 @@ void Engine::do_domain(DomainId id, unsigned thread) {
       share.domain_seconds[static_cast<unsigned>(placed.kind)] += took;
       cost_[id] += (took - cost_[id]) / kSmoothing;
     }
-    for (NetworkBase* network : networks_of_[id]) network->note(id, thread);
+    if (placed.sent != 0) note_sent(id, thread);
     if (sampled_) share.exchange_seconds += take_time(share);
   } catch (...) {
     placed.error = std::current_exception();
     failed_.store(true, std::memory_order_relaxed);
     next_[id] = kNever;
   }
+}
+
+void Engine::note_sent(DomainId id, unsigned thread) {
+  const std::vector<NetworkBase*>& networks = networks_of_[id];
+  const std::uint64_t sent = std::exchange(domains_[id].sent, 0);
+  for (std::uint64_t bits = sent & ~sent_bit(kSentBits); bits; bits &= bits - 1)
+    networks[static_cast<std::size_t>(std::countr_zero(bits))]->note(id, thread);
+  if (sent & sent_bit(kSentBits))
+    for (std::size_t i = kSentBits - 1; i < networks.size(); ++i) networks[i]->note(id, thread);
 }
 
 /// Seconds since the thread's mark, which moves.

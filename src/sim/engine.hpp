@@ -128,8 +128,10 @@ class Engine {
   /// Reading the host's clock costs as much as a short window does: functions hand on what they read.
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  struct Placed {
+  /// A domain's own lines of memory: other threads do not write there.
+  struct alignas(64) Placed {
     Domain* domain = nullptr;
+    std::uint64_t sent = 0;  // networks of networks_of_ on which it has sent in the window; see sent_bit()
     DomainKind kind = DomainKind::kOther;
     DomainClock clock{};
     std::exception_ptr error{};
@@ -164,6 +166,7 @@ class Engine {
   bool do_next_of(Share& from, unsigned thread);
   [[nodiscard]] unsigned fullest(unsigned thread, unsigned team) const;
   void do_domain(DomainId id, unsigned thread);
+  void note_sent(DomainId id, unsigned thread);
   [[nodiscard]] Time advance(Placed& placed) const;
   static double take_time(Share& share);
   void do_task(std::size_t task, unsigned thread);

@@ -41,6 +41,9 @@ class NetworkBase {
 
   /// Before a run: how many threads call note().
   virtual void set_threads(unsigned threads) = 0;
+  /// Before a run: sending from `domain` sets `bit` in `word`, so that who advances the domain need only call
+  /// note() where something was sent. Without it nothing is set.
+  virtual void set_sent_word(DomainId domain, std::uint64_t& word, std::uint64_t bit) = 0;
   /// The thread that has just advanced `domain`: notes what it sent, while its outboxes are in the thread's
   /// cache.
   virtual void note(DomainId domain, unsigned thread) = 0;
@@ -83,28 +86,38 @@ class Network final : public NetworkBase {
   /// The source's thread. `arrival` is an edge of the destination's clock, not before the end of the window
   /// (the destination's inbox checks that).
   void send(std::uint32_t source, std::uint32_t destination, Cycle arrival, const T& message) {
-    Outbox& box = outboxes_[source].side[parity_];
-    if (box.window != window_) box.reset(window_);
+    Source& from = outboxes_[source];
+    Outbox& box = from.side[parity_];
+    if (box.window != window_) {
+      box.reset(window_);
+      if (from.sent) *from.sent |= from.sent_bit;
+    }
     box.append(destination, arrival, message);
+  }
+
+  /// Has the window before left messages for the destination?
+  [[nodiscard]] bool has_mail(std::uint32_t destination) const {
+    return mail_for_[destination / 64] >> destination % 64 & 1;
   }
 
   /// The destination's thread, once a window: f(source, arrival, message) for each message, by source, then
   /// in the order of sending.
   template <class F>
   void collect(std::uint32_t destination, F&& f) const {
-    if (!(mail_for_[destination / 64] >> destination % 64 & 1)) return;
+    if (!has_mail(destination)) return;
     for (std::size_t w = 0; w < source_words_; ++w)
       for (std::uint64_t bits = senders_to(destination, w); bits; bits &= bits - 1) {
         const auto source =
             static_cast<std::uint32_t>(w * 64) + static_cast<std::uint32_t>(std::countr_zero(bits));
         const Outbox& box = outboxes_[source].side[parity_ ^ 1];
-        for (std::uint32_t i = box.head[destination]; i != kEnd; i = box.entries[i].next)
+        for (std::uint32_t i = box.lists[destination].head; i != kEnd; i = box.entries[i].next)
           f(source, box.entries[i].arrival, box.entries[i].message);
       }
   }
 
   using NetworkBase::flip;
   void set_threads(unsigned threads) override;
+  void set_sent_word(DomainId domain, std::uint64_t& word, std::uint64_t bit) override;
   void note(DomainId domain, unsigned thread) override;
   void flip(Time now, std::vector<Time>& next) override;
   void write_mail(std::uint32_t destination, const MailWriter& write) const override;
@@ -128,10 +141,13 @@ class Network final : public NetworkBase {
     std::uint32_t next;
     T message;
   };
+  struct List {
+    std::uint32_t head, tail;
+  };
   struct Outbox {
     std::uint64_t window = 0;
-    std::vector<std::uint64_t> mask;        // non-empty destinations
-    std::vector<std::uint32_t> head, tail;  // valid where the mask is set
+    std::vector<std::uint64_t> mask;  // non-empty destinations
+    std::vector<List> lists;          // by destination; valid where the mask is set
     std::vector<Entry> entries;
     void reset(std::uint64_t w) {
       window = w;
@@ -143,24 +159,27 @@ class Network final : public NetworkBase {
       entries.push_back({arrival, kEnd, message});
       std::uint64_t& word = mask[destination / 64];
       const std::uint64_t bit = std::uint64_t{1} << destination % 64;
+      List& list = lists[destination];
       if (word & bit) {
-        entries[tail[destination]].next = index;
+        entries[list.tail].next = index;
       } else {
         word |= bit;
-        head[destination] = index;
+        list.head = index;
       }
-      tail[destination] = index;
+      list.tail = index;
     }
     template <class A>
     void persist(A& a) {
-      a.members(*this, window, mask, head, tail, entries);
+      a.members(*this, window, mask, lists, entries);
     }
   };
   struct alignas(64) Source {
+    std::uint64_t* sent = nullptr;  // the domain's word
+    std::uint64_t sent_bit = 0;
     Outbox side[2];
     template <class A>
     void persist(A& a) {
-      a.members(*this, side);
+      a.members(*this, a.given(sent), a.given(sent_bit), side);
     }
   };
   /// What one thread has seen being sent. A row for each destination and window parity: the window that it is
@@ -222,8 +241,7 @@ Network<T>::Network(std::string name, std::vector<DomainId> sources, std::vector
   for (Source& s : outboxes_)
     for (Outbox& box : s.side) {
       box.mask.resize(words);
-      box.head.resize(destinations_.size());
-      box.tail.resize(destinations_.size());
+      box.lists.resize(destinations_.size());
     }
   for (std::uint32_t s = 0; s < sources_.size(); ++s) {
     if (sources_[s] >= sources_of_domain_.size()) sources_of_domain_.resize(sources_[s] + 1);
@@ -235,6 +253,15 @@ template <class T>
 void Network<T>::set_threads(unsigned threads) {
   const std::vector<std::uint64_t> rows(destinations_.size() * (1 + source_words_));
   notes_.assign(threads, {false, std::vector<std::uint64_t>(mail_for_.size()), {rows, rows}});
+}
+
+template <class T>
+void Network<T>::set_sent_word(DomainId domain, std::uint64_t& word, std::uint64_t bit) {
+  if (domain >= sources_of_domain_.size()) return;
+  for (const std::uint32_t s : sources_of_domain_[domain]) {
+    outboxes_[s].sent = &word;
+    outboxes_[s].sent_bit = bit;
+  }
 }
 
 template <class T>

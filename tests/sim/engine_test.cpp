@@ -208,6 +208,52 @@ TEST_CASE("when nothing is due any more the run ends as exhausted") {
   CHECK(r.exhausted_called);
 }
 
+/// Sends its step's number once on each of the networks, one at a step.
+struct Sprinkler final : Domain {
+  explicit Sprinkler(std::vector<std::unique_ptr<Network<Ping>>>& all) : networks(all) {}
+  std::vector<std::unique_ptr<Network<Ping>>>& networks;
+  Cycle step = 0;
+  Cycle advance(Cycle, Cycle to) override {
+    for (; step < networks.size() && step < to; ++step) networks[step]->send(0, 0, step + kLatency, {step});
+    return step < networks.size() ? step : kNever;
+  }
+  void settle(Cycle) override {}
+  void dump(std::string&) const override {}
+};
+/// What came, by network.
+struct Basin final : Domain {
+  explicit Basin(std::vector<std::unique_ptr<Network<Ping>>>& all) : networks(all), got(all.size()) {}
+  std::vector<std::unique_ptr<Network<Ping>>>& networks;
+  std::vector<std::vector<std::uint64_t>> got;
+  Cycle advance(Cycle, Cycle) override {
+    for (std::size_t i = 0; i < networks.size(); ++i)
+      networks[i]->collect(0, [&](std::uint32_t, Cycle, const Ping& ping) { got[i].push_back(ping.value); });
+    return kNever;
+  }
+  void settle(Cycle) override {}
+  void dump(std::string&) const override {}
+};
+
+TEST_CASE("a domain may send on any number of networks") {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{150}})
+    for (const unsigned threads : {1u, 2u}) {
+      CAPTURE(count, threads);
+      std::vector<std::unique_ptr<Network<Ping>>> networks;
+      for (std::size_t i = 0; i < count; ++i)
+        networks.push_back(
+            std::make_unique<Network<Ping>>("n", std::vector<DomainId>{0}, std::vector<DomainId>{1}));
+      Sprinkler source(networks);
+      Basin destination(networks);
+      Engine engine({.threads = threads, .window = kLatency});
+      engine.add(source, DomainKind::kOther);
+      engine.add(destination, DomainKind::kOther);
+      for (const auto& network : networks) engine.add(*network);
+      Recorder r;
+      engine.run(r);
+      for (std::size_t i = 0; i < count; ++i) CHECK(destination.got[i] == std::vector<std::uint64_t>{i});
+    }
+}
+
 TEST_CASE("the error of a failing domain comes out, on any number of threads") {
   for (const unsigned threads : {1u, 3u}) {
     Recorder r;
