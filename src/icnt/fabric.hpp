@@ -172,6 +172,13 @@ class Fabric {
     return bytes <= link_bytes ? 1 : (bytes + link_bytes - 1) / link_bytes;
   }
 
+  /// Has the window before left anything for the slice?
+  [[nodiscard]] bool mail_for_slice(std::uint32_t slice) const {
+    return request->has_mail(slice) || reply_credit->has_mail(slice) ||
+           (far_request && (far_request->has_mail(slice) || far_reply->has_mail(slice) ||
+                            far_request_credit->has_mail(slice) || far_reply_credit->has_mail(slice)));
+  }
+
   /// Every channel with its latency.
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
 

@@ -169,8 +169,7 @@ class EjectionPort {
         spec_(spec),
         inbox_(spec.span),
         waiting_((network.sources() + 63) / 64),
-        head_(network.sources(), kEnd),
-        tail_(network.sources(), kEnd) {}
+        lists_(network.sources(), {kEnd, kEnd}) {}
 
   void gather(Cycle first_edge) { inbox_.gather(*network_, destination_, first_edge); }
 
@@ -184,7 +183,7 @@ class EjectionPort {
     const Cycle edge = spec_.own_to_icnt.ceil(now);
     if (free_ > edge) return false;
     const std::uint32_t source = pick();
-    const std::uint32_t node = head_[source];
+    const std::uint32_t node = lists_[source].head;
     free_ = edge + flits(nodes_[node].message);
     dequeue(source);
     const Cycle arrival = edge + spec_.credit_channel.latency;
@@ -212,7 +211,7 @@ class EjectionPort {
   template <class A>
   void persist(A& a) {
     a.members(*this, a.given(network_), a.given(credit_network_), a.given(destination_), a.given(spec_),
-              inbox_, waiting_, head_, tail_, nodes_, free_node_, count_, last_, free_);
+              inbox_, waiting_, lists_, nodes_, free_node_, count_, last_, free_);
   }
 
  private:
@@ -220,6 +219,9 @@ class EjectionPort {
   struct Node {
     std::uint32_t next;
     T message;
+  };
+  struct List {
+    std::uint32_t head, tail;
   };
 
   void enqueue(std::uint32_t source, const T& message) {
@@ -231,19 +233,21 @@ class EjectionPort {
       free_node_ = nodes_[node].next;
     }
     nodes_[node] = {kEnd, message};
-    if (head_[source] == kEnd) {
-      head_[source] = node;
+    List& list = lists_[source];
+    if (list.head == kEnd) {
+      list.head = node;
       waiting_[source / 64] |= std::uint64_t{1} << source % 64;
     } else {
-      nodes_[tail_[source]].next = node;
+      nodes_[list.tail].next = node;
     }
-    tail_[source] = node;
+    list.tail = node;
     ++count_;
   }
 
   void dequeue(std::uint32_t source) {
-    head_[source] = nodes_[head_[source]].next;
-    if (head_[source] == kEnd) waiting_[source / 64] &= ~(std::uint64_t{1} << source % 64);
+    std::uint32_t& head = lists_[source].head;
+    head = nodes_[head].next;
+    if (head == kEnd) waiting_[source / 64] &= ~(std::uint64_t{1} << source % 64);
     --count_;
   }
 
@@ -269,7 +273,7 @@ class EjectionPort {
   Spec spec_;
   sim::Inbox<T> inbox_;
   std::vector<std::uint64_t> waiting_;
-  std::vector<std::uint32_t> head_, tail_;
+  std::vector<List> lists_;  // of what waits, by source
   std::vector<Node> nodes_;
   std::uint32_t free_node_ = kEnd;
   std::size_t count_ = 0;

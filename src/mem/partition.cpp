@@ -24,7 +24,8 @@ void check(const config::GpuConfig& config) {
 
 Partition::Partition(const config::GpuConfig& config, icnt::Fabric& fabric, const AddressMap& map,
                      std::uint32_t index, bool skip)
-    : index_(index),
+    : fabric_(&fabric),
+      index_(index),
       skip_(skip),
       l2_khz_(config.clock.l2_khz),
       dram_khz_(config.clock.dram_khz),
@@ -46,7 +47,7 @@ Partition::Partition(const config::GpuConfig& config, icnt::Fabric& fabric, cons
 Cycle Partition::advance(Cycle from, Cycle to) {
   const Cycle l2_first = core_to_l2_.ceil(from), l2_end = core_to_l2_.ceil(to),
               dram_end = core_to_dram_.ceil(to);
-  for (Slice& slice : slices_) slice.gather(l2_first);
+  take_mail(l2_first);
   if (skip_) {
     run(l2_end, dram_end);
   } else {
@@ -55,6 +56,13 @@ Cycle Partition::advance(Cycle from, Cycle to) {
   const Cycle next =
       std::min(l2_to_core_.floor(next_l2_edge()), dram_to_core_.floor(controller_.next_event()));
   return std::max(next, to);
+}
+
+/// The state of a slice without mail is not even read.
+void Partition::take_mail(Cycle l2_first) {
+  const auto first = static_cast<std::uint32_t>(index_ * slices_.size());
+  for (std::uint32_t i = 0; i < slices_.size(); ++i)
+    if (l2_first == 0 || fabric_->mail_for_slice(first + i)) slices_[i].gather(l2_first);
 }
 
 /// Is the DRAM edge not later than the L2 edge?

@@ -53,12 +53,13 @@ class Partition final : public sim::Domain, public stats::CounterSource {
 
   template <class A>
   void persist(A& a) {
-    a.members(*this, a.given(index_), a.given(skip_), a.given(l2_khz_), a.given(dram_khz_),
+    a.members(*this, a.given(fabric_), a.given(index_), a.given(skip_), a.given(l2_khz_), a.given(dram_khz_),
               a.given(core_to_l2_), a.given(core_to_dram_), a.given(l2_to_core_), a.given(dram_to_core_),
               a.given(dram_to_l2_), counters_, controller_, slices_);
   }
 
  private:
+  void take_mail(Cycle l2_first);
   void run(Cycle l2_end, Cycle dram_end);
   void run_all(Cycle from, Cycle l2_end, Cycle dram_end);
   [[nodiscard]] Cycle next_l2_edge() const;
@@ -66,6 +67,7 @@ class Partition final : public sim::Domain, public stats::CounterSource {
   void tick_l2(Cycle edge, bool visit_all);
   void announce_write_room(Cycle dram_edge);
 
+  const icnt::Fabric* fabric_;
   std::uint32_t index_;
   bool skip_;
   std::uint64_t l2_khz_, dram_khz_;
