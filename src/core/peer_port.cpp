@@ -211,7 +211,7 @@ void PeerPort::ask(std::uint16_t to, const Asked& asked, Address line) {
   message.access.line = line;
   message.access.tag = asked_.add(asked);
   if (message.access.kind == icnt::AccessKind::kAwait)
-    message.access.set_rate(0, 0);  // links count each look
+    message.access.set_rate(0, 0);  // links count each poll
   send(to, kRequests, message);
 }
 

@@ -17,8 +17,8 @@
 #include "sim/domain.hpp"
 #include "sim/inbox.hpp"
 #include "stats/counter_source.hpp"
+#include "util/request_table.hpp"
 #include "util/ring.hpp"
-#include "util/slot_table.hpp"
 
 namespace lockstep::core {
 
@@ -155,8 +155,8 @@ class PeerPort final : public sim::Domain, public stats::CounterSource {
   sim::Inbox<uvm::DirectoryCommand> orders_;
   sim::Inbox<link::Message> inbox_;
   std::deque<Lane> lanes_;  // a deque: ports stay where they are
-  SlotTable<Asked> asked_;
-  SlotTable<Served> served_;
+  RequestTable<Asked> asked_;
+  RequestTable<Served> served_;
   std::size_t copy_lines_asked_ = 0;  // of asked_, those of copies
   PeerCopies copies_;
   std::vector<stats::IcntCounters> counters_;  // by kernel slot

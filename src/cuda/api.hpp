@@ -26,7 +26,7 @@ int api(Body&& body) noexcept {
   try {
     runtime = &Runtime::instance();
     const Turns::Call turn(runtime->turns);
-    const Lookout::Call call(runtime->lookout);
+    const CallWatchdog::Call call(runtime->watchdog);
     const std::scoped_lock lock(runtime->mutex);
     if (const Status sticky = runtime->devices.current().sticky; sticky != Status::kSuccess)
       return finish(sticky);

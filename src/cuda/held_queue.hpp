@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "cuda/call_watchdog.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/held_work.hpp"
-#include "cuda/lookout.hpp"
 #include "cuda/memory_log.hpp"
 #include "cuda/performer.hpp"
 #include "cuda/processes.hpp"
@@ -32,7 +32,7 @@ class HeldQueue {
     Devices& devices;
     Streams& streams;
     Recording& recording;
-    Lookout& lookout;
+    CallWatchdog& watchdog;
     Processes& processes;
     Turns& turns;
     const shmem::Agent& agent;

@@ -209,16 +209,16 @@ Kernel& Modules::kernel(const void* host_or_handle) {
 }
 
 Kernel& Modules::kernel(Module& module, const std::string& name) {
-  auto& slot = named_[{&module, name}];
-  if (!slot) {
+  auto& named = named_[{&module, name}];
+  if (!named) {
     auto kernel = std::make_unique<Kernel>();
     kernel->name = name;
     kernel->module = &module;
     (void)kernel->function();
     handles_[kernel.get()] = kernel.get();
-    slot = std::move(kernel);
+    named = std::move(kernel);
   }
-  return *slot;
+  return *named;
 }
 
 DeviceVariable Modules::variable(const void* host) const {

@@ -74,7 +74,7 @@ class Pool {
   std::uint64_t most_, release_threshold_ = 0;
   std::uint64_t used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
   int reuse_[kReuseLast] = {1, 1, 1};
-  std::array<int, exec::kMostDevices> access_{};
+  std::array<int, exec::kMaxDevices> access_{};
 };
 
 class Pools {

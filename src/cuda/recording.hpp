@@ -29,16 +29,16 @@ class Recording {
   void begin(const StreamState& stream, const Issue& issue);
   /// Before something is recorded in `stream`; nullptr where nothing is recorded.
   [[nodiscard]] StreamLog* enter(const StreamState& stream);
-  /// Tells the simulation what is new.
-  void tell();
+  /// Sends the simulation what is new.
+  void send_news();
   // The host waits: for all that the device has, for a stream, for an event's record.
   void wait_all(unsigned device);
   void wait_stream(const StreamState& stream, StreamLog::Waiter waiter = StreamLog::Waiter::kProgram);
   void wait_event(std::uint32_t record);
 
-  /// Of a recorded event: Recorder::ask(). Only where a simulation runs beside the program.
-  [[nodiscard]] Recorder::Answer ask(std::uint32_t record);
-  /// Of the calling thread: Recorder::ask_host(). Nothing where no simulation runs beside the program.
+  /// Of a recorded event: Recorder::query(). Only where a simulation runs beside the program.
+  [[nodiscard]] Recorder::EventTime query(std::uint32_t record);
+  /// Of the calling thread: Recorder::query_host(). Nothing where no simulation runs beside the program.
   [[nodiscard]] std::optional<std::uint64_t> host_cycle();
   /// Does the simulation beside the program know that the event is not complete at the host's time?
   [[nodiscard]] bool is_pending(std::uint32_t record);

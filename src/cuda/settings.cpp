@@ -99,9 +99,9 @@ Machine read_machine() {
   machine.gpu = config::resolve(config);
   if (const char* devices = std::getenv(kDevicesVariable)) {
     machine.devices = number<unsigned>(kDevicesVariable, devices);
-    if (machine.devices == 0 || machine.devices > exec::kMostDevices)
+    if (machine.devices == 0 || machine.devices > exec::kMaxDevices)
       throw UserError(
-          fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMostDevices));
+          fmt::format("{} is {}; expected 1 to {}", kDevicesVariable, devices, exec::kMaxDevices));
   }
   if (const char* apart = std::getenv(kApartVariable)) machine.apart = parse_apart(apart);
   if (const char* multicast = std::getenv(kMulticastVariable))

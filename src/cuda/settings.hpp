@@ -73,7 +73,7 @@ struct Links {
 /// What a program sees of the hardware.
 struct Machine {
   config::GpuConfig gpu;
-  unsigned devices = 1;                           // to exec::kMostDevices
+  unsigned devices = 1;                           // to exec::kMaxDevices
   std::set<std::pair<unsigned, unsigned>> apart;  // pairs of them that are no peers, the lower number first
   exec::DeviceSet multicast = 0;                  // that can be in a multicast object
   std::vector<Links> links;

@@ -59,7 +59,7 @@ class Turns {
   void end();
   /// Waits until it is the calling thread's turn. False: turns have ended.
   [[nodiscard]] bool take(std::unique_lock<std::mutex>& lock);
-  void look(std::unique_lock<std::mutex>& lock);
+  void pass_on(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] static Thread calling_thread();
   [[nodiscard]] Thread next() const;
   void warn_of_end();

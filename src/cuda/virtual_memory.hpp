@@ -73,7 +73,7 @@ class VirtualMemory {
   /// What is mapped there: its handle, and where the mapping begins.
   [[nodiscard]] std::pair<Handle, Address> mapping(Address address) const;
   /// Called whenever attached memory has got another place.
-  void tell_moves(std::function<void(Handle, Address)> moved) { moved_ = std::move(moved); }
+  void on_move(std::function<void(Handle, Address)> moved) { moved_ = std::move(moved); }
   /// Nothing of the device's memory is mapped or created any more, nothing is reserved without need.
   void clear(unsigned device);
 

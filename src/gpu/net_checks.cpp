@@ -76,9 +76,9 @@ void NetChecks::check_memory(const trace::Command& c) const {
         "the memory of device {}'s command processor is {} bytes at {:#x}; expected at least {} at a "
         "multiple of {}",
         c.device, c.bytes, c.address, needed, trace::kNetEntryBytes));
-  if (devices_[c.device].memories == net::CorePort::kMostMoves)
+  if (devices_[c.device].memories == net::CorePort::kMaxMoves)
     throw UserError(fmt::format("device {}'s command processor is given memory more than {} times", c.device,
-                                net::CorePort::kMostMoves));
+                                net::CorePort::kMaxMoves));
 }
 
 void NetChecks::check_queue(const trace::Command& c) const {

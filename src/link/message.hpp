@@ -8,7 +8,7 @@
 
 namespace lockstep::link {
 
-inline constexpr std::uint16_t kMostDevices = 64;  // of Message::targets
+inline constexpr std::uint16_t kMaxDevices = 64;  // of Message::targets
 
 /// An access to a line of another device's memory, or the reply to one. Ends are devices, hosts and NICs, by
 /// the numbers of their nodes (config::SystemConfig).

@@ -43,7 +43,7 @@ class CommandProcessorCore final : public sim::Domain {
 
  private:
   void tick(Cycle now);
-  void hear(Cycle now, const AgentNews& news);
+  void receive(Cycle now, const AgentNews& news);
   [[nodiscard]] Cycle next_event(Cycle now) const;
 
   const AgentNetwork* network_;

@@ -21,7 +21,7 @@ class DirectQueues {
  public:
   DirectQueues(Operations& operations, const Clock& clock) : operations_(&operations), clock_(clock) {}
 
-  void hear(Cycle now, const AgentNews& news);
+  void receive(Cycle now, const AgentNews& news);
   /// The store of a kernel on the device.
   void ring(Cycle now, std::uint16_t device, const icnt::Request& store);
 

@@ -86,7 +86,7 @@ class HostProcess {
   }
 
  private:
-  static constexpr std::size_t kMostDevices = 64;  // trace::Command::kMaxDevices
+  static constexpr std::size_t kMaxDevices = 64;  // trace::Command::kMaxDevices
   enum class State : std::uint8_t {
     kBegin,
     kSend,   // the call has been made
@@ -118,8 +118,8 @@ class HostProcess {
   Cycle free_from_ = 0, begun_ = 0;
   std::uint64_t issued_ = 0, noticed_ = 0;  // commands, records
   std::uint32_t in_flight_ = 0;
-  std::vector<bool> taken_;                                 // by place
-  std::array<std::uint64_t, kMostDevices> sent_{}, got_{};  // messages, by the other process
+  std::vector<bool> taken_;                                // by place
+  std::array<std::uint64_t, kMaxDevices> sent_{}, got_{};  // messages, by the other process
   ProcessCounters counters_;
   ThreadCounters messages_;
   StayDepth records_;

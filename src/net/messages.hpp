@@ -43,8 +43,8 @@ inline constexpr std::uint64_t kDoorbellBytes = 1 << 20;  // of each NIC
 inline constexpr Address kNotices = Address{1} << 61;
 [[nodiscard]] constexpr Address notice_of(std::uint16_t from, std::uint16_t to, std::uint64_t number,
                                           std::uint32_t most) {
-  constexpr Address kBytes = 64, kMostDevices = 64, kMostEntries = 4096;
-  return kNotices + ((to * kMostDevices + from) * kMostEntries + number % most) * kBytes;
+  constexpr Address kBytes = 64, kMaxDevices = 64, kMaxEntries = 4096;
+  return kNotices + ((to * kMaxDevices + from) * kMaxEntries + number % most) * kBytes;
 }
 
 }  // namespace lockstep::net

@@ -234,7 +234,7 @@ void Operations::to_target(Cycle now, Running& running, link::Message message, s
   port_->send(nic_of_[running.what.target], message);
 }
 
-void Operations::answered(Cycle now, const link::Message& reply) {
+void Operations::replied(Cycle now, const link::Message& reply) {
   const icnt::Request& got = reply.access;
   const std::uint32_t number = got.tag >> 1;
   Access& access = accesses_.at(number);

@@ -11,8 +11,8 @@
 #include "net/nic_port.hpp"
 #include "net/queue_depth.hpp"
 #include "net/queue_pair.hpp"
+#include "util/request_table.hpp"
 #include "util/ring.hpp"
-#include "util/slot_table.hpp"
 
 namespace lockstep::net {
 
@@ -42,7 +42,7 @@ class Operations {
   void ring(Cycle now, QueuePair& pair, std::uint64_t number);
   void tick(Cycle now);
   /// To an access of its own.
-  void answered(Cycle now, const link::Message& reply);
+  void replied(Cycle now, const link::Message& reply);
 
   /// After `now`.
   [[nodiscard]] Cycle next_event(Cycle now) const;
@@ -131,7 +131,7 @@ class Operations {
   Ring<std::uint32_t> moving_;    // operations with data left
   Ring<std::uint32_t> signals_;   // to be sent
   Ring<std::uint32_t> complete_;  // records to be written
-  SlotTable<Access> accesses_;
+  RequestTable<Access> accesses_;
   QueueDepth commands_, waiting_;
   Counters counters_;
 };

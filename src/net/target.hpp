@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "net/nic_port.hpp"
-#include "util/slot_table.hpp"
+#include "util/request_table.hpp"
 
 namespace lockstep::net {
 
@@ -26,7 +26,7 @@ class Target {
   /// Passes on whose time has come.
   void tick(Cycle now);
   /// Of a device, to a request with the mark.
-  void answered(const link::Message& reply);
+  void replied(const link::Message& reply);
   [[nodiscard]] Cycle next_event() const { return arrived_.empty() ? kNever : arrived_.front().due; }
   [[nodiscard]] bool idle() const { return arrived_.empty() && served_.used() == 0; }
   [[nodiscard]] std::size_t under_way() const { return arrived_.size() + served_.used(); }
@@ -57,7 +57,7 @@ class Target {
   Cycle process_;
   std::uint32_t operations_, mark_;
   Ring<Arrived> arrived_;
-  SlotTable<Served> served_;
+  RequestTable<Served> served_;
   std::vector<std::uint32_t> writes_;  // by NIC and operation: not acknowledged
   std::vector<link::Message> held_;    // until their operation's writes are
   Counters counters_;

@@ -38,7 +38,7 @@ struct OperationLog;
 
 struct ThreadCounters {
   std::array<StageTimes, trace::NetOperation::kKinds> kinds{};  // by trace::NetOperation::Kind
-  std::uint64_t polls = 0, found = 0;                           // looks at entries, and those that were there
+  std::uint64_t polls = 0, found = 0;                           // polls of entries, and those that found one
   std::uint64_t record_polls = 0, records = 0;                  // likewise at completion records
   std::uint64_t instructions = 0;
   std::uint64_t active_ps = 0;  // with an operation that is not dealt with or not complete

@@ -50,7 +50,7 @@ class Reader {
   [[nodiscard]] bool has(std::uint8_t flag) const { return (entry_.flags & flag) != 0; }
   [[noreturn]] void fail(const std::string& what) const {
     throw BadEntry(fmt::format("device {}, network queue {}, entry {}: {}", place_.device, place_.queue,
-                               place_.slot, what));
+                               place_.entry, what));
   }
 
   void check_head() const {

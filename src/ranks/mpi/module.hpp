@@ -19,8 +19,8 @@ struct LockstepMpi {
   const char* (*all_gather)(const void* mine, std::size_t bytes, void* all, LockstepMpiWaiting waiting,
                             void* context);
   /// By rank; of no bytes: nothing is sent.
-  const char* (*letters)(const char* const* out, const std::size_t* out_bytes, char* const* in,
-                         const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context);
+  const char* (*messages)(const char* const* out, const std::size_t* out_bytes, char* const* in,
+                          const std::size_t* in_bytes, LockstepMpiWaiting waiting, void* context);
   const char* (*finish)();
   /// Ends all ranks.
   void (*abandon)(int code);

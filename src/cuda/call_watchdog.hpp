@@ -7,14 +7,14 @@
 namespace lockstep::cuda {
 
 /// Held kernels go on in the program's calls (held_work.hpp). One that polls memory and calls nothing would
-/// wait for ever, without a word; from its first held kernel on, a thread looks whether calls are made. It
+/// wait for ever, without a word; from its first held kernel on, a thread watches whether calls are made. It
 /// only warns: to go on at a time that the host's clock chooses would make results depend on it.
-class Lookout {
+class CallWatchdog {
  public:
-  Lookout();
-  Lookout(const Lookout&) = delete;
-  Lookout& operator=(const Lookout&) = delete;
-  ~Lookout();
+  CallWatchdog();
+  CallWatchdog(const CallWatchdog&) = delete;
+  CallWatchdog& operator=(const CallWatchdog&) = delete;
+  ~CallWatchdog();
 
   /// The kernel of this name waits for a write of the program's.
   void begin(const std::string& kernel);
@@ -26,18 +26,18 @@ class Lookout {
   /// A call of the program, while it lasts.
   class Call {
    public:
-    explicit Call(Lookout& lookout);
+    explicit Call(CallWatchdog& watchdog);
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     ~Call();
 
    private:
-    Lookout& lookout_;
+    CallWatchdog& watchdog_;
   };
 
  private:
   struct State;
-  static void look(const std::shared_ptr<State>& state);
+  static void watch(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;  // shared with the thread, which may outlive this
 };
