@@ -60,9 +60,9 @@ struct PeerWiring {
 /// status word is posted to the NIC: it is acknowledged when it has left the crossbar.
 ///
 /// Managed pages: the directory orders copies of pages that migrate; SMs send lines of pages that another
-/// device has, as they would to the host, with the device that they were told (icnt::remote_tag).
+/// device has, as they would to the host, with the device from the GMMU's reply (icnt::remote_tag).
 ///
-/// What others ask for is booked to the kernel slot `kernel`, beyond those of the dispatcher.
+/// Requests of others are booked to the kernel slot `kernel`, beyond those of the dispatcher.
 class PeerPort final : public sim::Domain, public stats::CounterSource {
  public:
   PeerPort(const config::GpuConfig& config, icnt::Fabric& fabric, const mem::AddressMap& map,

@@ -10,7 +10,7 @@ namespace lockstep::cuda {
 
 /// Remembers `status` as the calling thread's last error and gives it as the C result.
 int finish(Status status) noexcept;
-/// The result of the exception that is being handled: tells the user what ApiError, DeviceFault and UserError
+/// The result of the exception that is being handled: shows the user what ApiError, DeviceFault and UserError
 /// have to say.
 int finish_exception() noexcept;
 

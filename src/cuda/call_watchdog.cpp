@@ -19,7 +19,7 @@ namespace lockstep::cuda {
 
 namespace {
 
-// Of the host's time; assumed: programs that compute between calls take less.
+// Host time. Assumed: programs that compute between calls take less.
 constexpr std::chrono::seconds kPatience{3};
 constexpr unsigned kChecks = 12;  // in that time: a call starts it again within a twelfth of it
 

@@ -1,4 +1,4 @@
-// Says when a program seems to wait in its own memory for what a held kernel is to write.
+// Warns when a program seems to poll its own memory for a word that a held kernel would write.
 #pragma once
 
 #include <memory>
@@ -6,9 +6,10 @@
 
 namespace lockstep::cuda {
 
-/// Held kernels go on in the program's calls (held_work.hpp). One that polls memory and calls nothing would
-/// wait for ever, without a word; from its first held kernel on, a thread watches whether calls are made. It
-/// only warns: to go on at a time that the host's clock chooses would make results depend on it.
+/// Held kernels continue in the program's calls (held_work.hpp). A program that polls memory and makes no
+/// call would wait for ever without any message; from its first held kernel on, a thread watches whether
+/// calls are made. It only warns: if kernels continued at a time that the host's clock determines, results
+/// would depend on that.
 class CallWatchdog {
  public:
   CallWatchdog();
@@ -16,9 +17,9 @@ class CallWatchdog {
   CallWatchdog& operator=(const CallWatchdog&) = delete;
   ~CallWatchdog();
 
-  /// The kernel of this name waits for a write of the program's.
+  /// The kernel of this name waits for a write by the program.
   void begin(const std::string& kernel);
-  /// None does any more.
+  /// No kernel waits any more.
   void end();
   /// Has the program any thread but the calling one?
   [[nodiscard]] bool has_other_threads() const;

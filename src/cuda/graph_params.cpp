@@ -84,7 +84,7 @@ Operation allocate_operation(Runtime& rt, MemAllocNodeParams& p) {
   return AllocateMemory{std::move(memory)};
 }
 
-/// Of their time the trace says nothing: it has no such command.
+/// The trace has no such command, so it does not contain their time.
 Operation batch_operation(Runtime& rt, const BatchParams& p) {
   require(p.count > 0 && p.count <= BatchParams::kMaxOperations && p.operations != nullptr && p.flags == 0);
   ValueOperations all;

@@ -68,7 +68,7 @@ bool has_specific_target(const FatbinImage& image) {
   return letter == 'a' || letter == 'f';
 }
 
-/// Of two images that `arch` can run the better has a larger key.
+/// Among images that `arch` can run, the better one has the larger key.
 std::pair<std::uint32_t, bool> closeness(const FatbinImage& image, std::uint32_t arch) {
   return {image.sm, (image.sm == arch) == has_specific_target(image)};
 }

@@ -64,7 +64,7 @@ class Pool {
   /// cudaMemAccessFlags of a device; peer access between devices makes no difference to a pool.
   [[nodiscard]] int access(unsigned device) const { return access_[device]; }
   void set_access(unsigned device, int flags) { access_[device] = flags; }
-  /// Of memory on a device: the devices that reach it, its own in any case.
+  /// The devices that can access memory on a device, always including its own.
   [[nodiscard]] exec::DeviceSet reached_by() const;
 
   const PoolPlace place;

@@ -23,7 +23,7 @@
 
 namespace lockstep::cuda {
 
-/// Of a kernel that is not complete.
+/// A kernel that is not complete.
 struct KernelRecording {
   std::optional<Issue> issue;               // how the program asks for it; nothing: another kernel does
   std::optional<lower::Replayer> replayer;  // nothing: not begun
@@ -49,9 +49,9 @@ class Recorder {
   /// Begins to write `path`; the file is there after finish() only. `wire`: to a simulation that reads along;
   /// may be null.
   Recorder(const std::string& path, std::unique_ptr<Wire> wire, unsigned devices = 1);
-  /// The trace's, which the simulation hears with the first kernel or command.
+  /// The trace's name, which the simulation receives with the first kernel or command.
   void set_name(const std::string& name) { name_ = name; }
-  /// The simulation also hears what PTX the kernels to come are of.
+  /// The simulation also receives the PTX of the kernels to come.
   void send_listings() { sends_listings_ = true; }
 
   /// Kernels to come are recorded with their signals and what they wait for (exec/signal_log.hpp), as those
@@ -87,7 +87,7 @@ class Recorder {
   /// known.
   [[nodiscard]] std::vector<std::vector<std::uint64_t>> query_clocks();
 
-  /// Tells the simulation of a kernel that has failed, and gives it its number.
+  /// Reports a failed kernel to the simulation, and gives the kernel its number.
   void send_failed(FailedKernel kernel);
 
   /// Does nothing where there was neither a kernel nor a task of a process: a trace needs one.

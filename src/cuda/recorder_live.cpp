@@ -88,7 +88,7 @@ void Recorder::open_wire() {
   wire_->send(Word::kFile, content, file_.descriptor());
 }
 
-/// Of the kernel that is added next.
+/// The listing of the kernel that is added next.
 void Recorder::note_listing(const KernelLaunch& launch, const trace::KernelHeader& header) {
   if (!sends_listings_ || !live()) return;
   const lower::Code& code = code_of(*launch.kernel, header.binary_version);

@@ -92,7 +92,8 @@ class Runtime {
 
  private:
   explicit Runtime(Settings settings);
-  /// The host is about to wait: so that its threads' calls do not wait for each other's work.
+  /// To be called before the host waits, so that calls of one of its threads do not wait for another thread's
+  /// work.
   void pass_turn() { turns.pass(mutex); }
   /// False: the stream is not captured.
   [[nodiscard]] bool capture(StreamState& stream, Operation& operation);

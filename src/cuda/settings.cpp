@@ -50,7 +50,7 @@ void end_with(pid_t parent) {
   if (::getppid() == parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-/// Of a list "A,B,C": `take(entry)` for each.
+/// Calls `take(entry)` for each entry of a list "A,B,C".
 template <class Take>
 void for_entries(std::string_view text, Take take) {
   while (!text.empty()) {

@@ -62,7 +62,7 @@ std::optional<std::string> switches_of_blocked(const fs::path& task, bool calls)
   return status.substr(switches);
 }
 
-/// Of all threads but `others`, what switches_of_blocked() says; nothing where one of them is not blocked.
+/// switches_of_blocked() of all threads except `others`; nothing if one of them is not blocked.
 using Blocked = std::map<int, std::string>;
 std::optional<Blocked> blocked_but(const std::set<int>& others, const std::set<int>& callers) {
   Blocked blocked;

@@ -64,7 +64,7 @@ class Turns {
   [[nodiscard]] Thread next() const;
   void warn_of_end();
 
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // protects what follows
   std::condition_variable changed_;
   bool on_;
   const int process_;

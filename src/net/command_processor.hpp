@@ -11,8 +11,8 @@
 
 namespace lockstep::net {
 
-/// Domain in core cycles of its device. Serves the queues whose number, modulo the number of cores, is its
-/// own.
+/// Domain in core cycles of its device. Serves the queues whose number modulo the number of cores is its own
+/// number.
 class CommandProcessorCore final : public sim::Domain {
  public:
   struct Place {

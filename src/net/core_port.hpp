@@ -18,13 +18,13 @@
 
 namespace lockstep::net {
 
-/// What a core asks the L2 for.
+/// Why a core accesses the L2.
 enum class CoreAccess : std::uint8_t { kEntry, kRecord, kStore, kCommand, kDoorbell, kData, kCode, kUpdate };
 inline constexpr std::size_t kCoreAccesses = 8;
 
 struct CoreCounters {
   struct Class {
-    std::uint64_t accesses = 0, misses = 0;  // misses: of the L2, as far as its replies tell: reads
+    std::uint64_t accesses = 0, misses = 0;  // misses: of the L2, as far as its replies show: reads
   };
   std::array<Class, kCoreAccesses> l2{};
   std::uint64_t data_lines = 0, code_lines = 0;  // that calls touched; those that missed are in l2
@@ -33,17 +33,17 @@ struct CoreCounters {
 /// The ServiceThread's port of a core (see there). A poll of an entry or a record acquires: it empties the
 /// data cache and goes to the line's home. Stores go to the L2 and are waited for, which is a release; the
 /// doorbell is posted. A call's lines are loaded through the caches, `outstanding` at a time; its
-/// read-modify-writes go past them, one after the other, each a read that locks the line and the write that
+/// read-modify-writes bypass them, one after the other, each a read that locks the line and the write that
 /// unlocks it.
 class CorePort {
  public:
   CorePort(const config::GpuConfig& gpu, const config::CommandProcessorGroup& core, icnt::Fabric& fabric,
            const mem::AddressMap& map, std::uint32_t number, std::uint8_t kernel);
 
-  /// The core's own memory, from which its pair's rings are taken too, from when the thread next moves. At
-  /// most kMaxMoves times.
+  /// The core's own memory, which also holds its pair's rings; used from when the thread next moves. At most
+  /// kMaxMoves times.
   void give_memory(Address begin) { given_.push(begin); }
-  /// What the cores of the device share: a word, from now on.
+  /// From now on, the word that the cores of the device share.
   void share(Address word) { shared_ = word; }
   static constexpr std::uint32_t kMaxMoves = trace::kNetEntryBytes / 4;
 
@@ -64,7 +64,7 @@ class CorePort {
     requests_.gather(from);
     replies_.gather(from);
   }
-  /// Takes what has come; calls done(again) for each access that is complete and was waited for.
+  /// Takes the replies that have arrived; calls done(again) for each complete access that was waited for.
   template <class Done>
   void receive(Cycle now, Done&& done) {
     replies_.tick(
@@ -77,7 +77,8 @@ class CorePort {
           if (complete(r)) done(r.again);
         });
   }
-  /// Of watches, since the last call: noticed(what, whether the word has had its signals).
+  /// Calls noticed(what, whether the word has had its signals) for watches that have replied since the last
+  /// call.
   template <class Noticed>
   void take_noticed(Noticed&& noticed) {
     for (; !noticed_.empty(); noticed_.pop()) noticed(noticed_.front().what, noticed_.front().has);
@@ -132,7 +133,7 @@ class CorePort {
   Address hot_ = 0, cold_ = 0, text_ = 0;
   std::uint64_t hot_at_ = 0, cold_at_ = 0, text_at_ = 0;  // bytes that calls have gone through
   Ring<icnt::Request> to_send_;
-  Ring<Load> loads_;  // of the call, not asked for
+  Ring<Load> loads_;  // of the call, not requested yet
   std::uint32_t loads_out_ = 0;
   Address shared_ = 0;
   std::uint32_t updates_left_ = 0;  // of the call

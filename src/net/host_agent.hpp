@@ -24,14 +24,14 @@ class HostAgent;
 
 /// The ServiceThread's port of a thread of a host (see there). It reads device memory by uncached reads and
 /// writes it by posted stores; its own memory, where its pairs are, and in some designs the queues, is in its
-/// cache. What a device has written to that since comes from memory once.
+/// cache. A line that a device has written since is read from memory once.
 class HostPort {
  public:
   HostPort(HostAgent& host, std::uint32_t thread) : host_(&host), thread_(thread) {}
 
   [[nodiscard]] static bool wants_to_move() { return false; }
   void move(QueuePair&) {}
-  /// Its polls are few where they cross PCIe, and cheap where they do not.
+  /// It does not elide polls: they are few if they cross PCIe, and cheap otherwise.
   [[nodiscard]] static bool elides() { return false; }
   unsigned poll(Cycle now, std::uint16_t device, Address word, std::uint32_t signals, const PollRequest& how);
   unsigned read_entry(Cycle now, std::uint16_t device, Address entry);
@@ -42,9 +42,9 @@ class HostPort {
   unsigned poll_record(Cycle now, QueuePair& pair, std::uint64_t number, const PollRequest& how);
   void stop_waiting(Cycle now);
 
-  /// One of the reads of an entry is answered.
+  /// The reply to one of the reads of an entry.
   void read_more(Cycle now);
-  /// A signal of a word of the host's memory has come.
+  /// A word of the host's memory has received a signal.
   void signal_came(Cycle now);
 
   template <class A>
@@ -71,7 +71,7 @@ class HostPort {
 /// the number of threads. In designs without threads, each of its devices has a process.
 class HostAgent final : public sim::Domain, private HostProcess::Host {
  public:
-  /// How it hears from the host's program, and replies.
+  /// How it receives news from the host's program, and replies.
   struct News {
     const AgentNetwork* network = nullptr;  // null: it has no work
     std::uint32_t agent = 0;                // its destination there

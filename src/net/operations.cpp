@@ -101,7 +101,7 @@ void Operations::begin(Cycle now, const Fetched& fetched) {
   settle(number);
 }
 
-/// Of a put that is not inlined and of a get: reads the next piece.
+/// Reads the next piece of a put that is not inlined, or of a get.
 void Operations::begin_piece(Cycle now, std::uint32_t number) {
   Running& running = running_[number];
   const trace::NetOperation& what = running.what;

@@ -17,16 +17,16 @@
 namespace lockstep::net {
 
 /// A command is fetched when its doorbell has come, and its operation begins in that order, one each
-/// nic.op_occupancy_ps. Operations move their data side by side, in turns of a line:
-/// - a put reads each piece of its data from its device and sends it to the target's NIC as it comes; behind
-///   the last piece goes its signal, which is written after all of them;
-/// - a get asks the target's NIC for each piece and writes it to its device as it comes;
+/// nic.op_occupancy_ps. Operations move their data concurrently, one line each in turn:
+/// - a put reads each piece of its data from its device and sends it to the target's NIC as it comes; its
+/// signal follows the last piece and is written after all of them;
+/// - a get requests each piece from the target's NIC and writes it to its device on arrival;
 /// - an atomic is done by the target's L2; its old value is written to its device.
 /// Pieces end where a line of their destination does. When all is acknowledged the completion record is
-/// written. At most nic.outstanding accesses are under way; each has its place from its first message to its
+/// written. At most nic.outstanding accesses are under way; each occupies one from its first message to its
 /// acknowledgement.
 ///
-/// Of a queue of its own it deals with entries in their order: all before one are complete, too.
+/// It finishes the entries of a queue of its own in order, when all earlier ones are complete, too.
 class Operations {
  public:
   struct Counters {
@@ -121,7 +121,7 @@ class Operations {
     QueuePair* pair = nullptr;
     std::uint64_t number = 0;
   };
-  Ring<Rung> rung_;  // doorbells whose command is not asked for
+  Ring<Rung> rung_;  // doorbells whose command is not requested yet
   std::array<Fetched, kFetches> fetched_{};
   std::uint32_t fetched_head_ = 0, fetched_count_ = 0;
   Cycle next_begin_ = 0;

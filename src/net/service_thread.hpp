@@ -26,9 +26,9 @@ namespace lockstep::net {
 ///   after rounds_per_progress rounds: poll the next completion record, until one is not there;
 ///     of each: run the code, and where the operation blocks: write status and read index
 ///
-/// Queues without an operation that could come are not polled; without any, and nothing under way, the
-/// thread does nothing and costs nothing. kQuiet takes no command: it is complete when all before it in its
-/// queue are.
+/// Queues in which no operation can come are not polled; if there is none in which one can, and nothing is
+/// under way, the thread does nothing and costs nothing. kQuiet takes no command: it is complete when all
+/// before it in its queue are.
 ///
 /// `Port`: see service_port.hpp.
 template <class Port>
@@ -73,7 +73,7 @@ class ServiceThread {
   [[nodiscard]] Cycle next_event(Cycle now) const {
     return state_ == State::kIdle || out_ > 0 || idle_.asleep() ? kNever : std::max(free_from_, now + 1);
   }
-  /// What it does may change now, for another reason than those that it knows.
+  /// Something outside has changed that may change what it does.
   void disturb(Cycle now) {
     if (idle_.asleep()) wake(now);
     idle_.disturb();
@@ -81,7 +81,7 @@ class ServiceThread {
 
   void replied() { --out_; }
   void poll_replied(bool again) { again_ = again; }
-  /// Of a watch: the word has had its signals, or cannot be watched.
+  /// The reply to a watch: the word has had its signals, or cannot be watched.
   void noticed(Cycle now, const Watched& what, bool has) {
     if (watches_.resolve(what, has) && idle_.asleep()) wake(now);
   }

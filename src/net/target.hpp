@@ -1,4 +1,4 @@
-// The side of a NIC that carries out what other NICs ask of its devices' memory.
+// The side of a NIC that serves requests of other NICs to its devices' memory.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace lockstep::net {
 
 /// Requests go to their device after a time, in the order in which they came. A request that must come after
-/// its operation's data waits until the device has acknowledged these. What is under way is bounded by the
-/// asking NICs.
+/// its operation's data waits until the device has acknowledged these. The requesting NICs bound the number
+/// of outstanding requests.
 class Target {
  public:
   struct Counters {
@@ -23,9 +23,9 @@ class Target {
   Target(NicPort& port, Cycle process, std::uint32_t nodes, std::uint32_t operations, std::uint32_t mark);
 
   void accept(Cycle now, const link::Message& request) { arrived_.push({now + process_, request}); }
-  /// Passes on whose time has come.
+  /// Passes on the requests that are due.
   void tick(Cycle now);
-  /// Of a device, to a request with the mark.
+  /// The reply of a device to a request with the mark.
   void replied(const link::Message& reply);
   [[nodiscard]] Cycle next_event() const { return arrived_.empty() ? kNever : arrived_.front().due; }
   [[nodiscard]] bool idle() const { return arrived_.empty() && served_.used() == 0; }
