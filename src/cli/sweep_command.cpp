@@ -112,7 +112,7 @@ SweepArguments sweep_arguments(const po::variables_map& values) {
   a.file = file.string();
   a.out = folder("out", file.stem().string() + "-results");
   a.base = folder("base", fs::absolute(file).parent_path());
-  if (!fs::is_directory(a.base)) throw UserError(fmt::format("--base: {} is no folder", a.base));
+  if (!fs::is_directory(a.base)) throw UserError(fmt::format("--base: {} is not a folder", a.base));
   a.jobs = number_of(values, "jobs", kMaxThreads);
   a.threads = number_of(values, "threads", kMaxThreads);
   a.mode = mode_of(values);

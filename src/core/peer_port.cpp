@@ -69,7 +69,7 @@ void PeerPort::take_commands(Cycle now) {
   commands_.drain(now, [&](std::uint32_t, const icnt::CopyCommand& copy) {
     const std::uint16_t to = map_->owner(copy.address);
     if (to >= wiring_.devices)
-      throw UserError(fmt::format("device {} copies to {:#x}, which is no device's memory", wiring_.device,
+      throw UserError(fmt::format("device {} copies to {:#x}, which is not a device's memory", wiring_.device,
                                   copy.address));
     copies_.add(copy, to, now - command_cycles_);
   });

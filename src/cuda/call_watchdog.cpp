@@ -69,8 +69,8 @@ void CallWatchdog::watch(const std::shared_ptr<State>& state) {
     quiet = now == seen && state->inside == 0 ? quiet + 1 : 0;
     if (quiet == kChecks) {
       print_err(
-          "lockstep: warning: kernel {} waits for a write of the program's, which has made no CUDA call "
-          "for {} seconds; it goes on in the next call that waits or asks, such as cudaStreamQuery\n",
+          "lockstep: warning: kernel {} waits for a write by the program, which has made no CUDA call "
+          "for {} seconds; it continues in the next call that waits or queries, such as cudaStreamQuery\n",
           state->kernel, kPatience.count());
       state->warned = true;
       state->watching = false;

@@ -141,7 +141,7 @@ Settings read_settings() {
     settings.socket = number<int>(kSocketVariable, socket);
     if (fcntl(settings.socket, F_SETFD, FD_CLOEXEC) != 0)
       throw UserError(std::string(kSocketVariable) +
-                      " is no open file descriptor: start the program with `lockstep exec`");
+                      " is not an open file descriptor: start the program with `lockstep exec`");
   }
   const char* listings = std::getenv(kListingVariable);
   settings.listings = listings != nullptr && *listings != '\0';

@@ -19,7 +19,7 @@ void note_events(WarpState& warp, LaneMask active, std::uint32_t mbarrier, std::
   warp.note_line(active, mbarrier, events);
 }
 
-/// As update_mbarrier(), heeding ends of phases.
+/// As update_mbarrier(), and detects the end of a phase.
 template <class Change>
 std::uint64_t change_mbarrier(WarpState& warp, std::byte* where, Change&& change) {
   const std::uint64_t before = update_mbarrier(where, change);

@@ -152,7 +152,7 @@ bool execute_barrier(WarpState& warp, Divergence& paths, const Operation& op, La
   if (which >= kBarriers) warp.fault(FaultKind::kIllegalInstruction, active, 0, "no such barrier");
   if (threads % kWarpSize != 0)
     warp.fault(FaultKind::kIllegalInstruction, active, 0,
-               "the number of threads is no multiple of the warp size");
+               "the number of threads is not a multiple of the warp size");
   arrival = {which, threads, active, lanes_for(warp, form, active)};
   if (form.kind == BarrierForm::Kind::kArrive) {
     if (warp.record) warp.note(active);

@@ -38,7 +38,7 @@ void CorePort::move(QueuePair& pair) {
   text_ = cold_ + in_lines(core_.cold_bytes);
 }
 
-/// To the line's slice, or where it is no memory of the device, to the peer port.
+/// To the line's slice, or if it is not memory of the device, to the peer port.
 void CorePort::issue(CoreAccess what, icnt::Request request, Out::For whom) {
   CoreCounters::Class& of = counters_.l2[static_cast<std::size_t>(what)];
   ++of.accesses;

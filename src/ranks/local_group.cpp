@@ -47,7 +47,7 @@ void LocalGroup::carry(const Notice& notice, std::span<const std::string> messag
   }
   while (table_->round == round) {
     table_->changed.wait_for(lock, std::chrono::milliseconds(100));
-    if (table_->round == round && must_give_up()) throw Failed("other ranks do not answer", 130);
+    if (table_->round == round && must_give_up()) throw Failed("other ranks do not reply", 130);
   }
   gathered.notices = side.notices;
   for (unsigned r = 0; r < table_->size; ++r) gathered.messages[r] = side.messages[r][rank_];

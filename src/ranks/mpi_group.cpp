@@ -89,12 +89,12 @@ class MpiGroup final : public Group {
   void check(const char* why) {
     if (why == nullptr) return;
     lost_ = true;
-    if (why == mpi_->given_up) throw Failed("other ranks do not answer", kInterruptedCode);
+    if (why == mpi_->given_up) throw Failed("other ranks do not reply", kInterruptedCode);
     throw Failed(fmt::format("MPI: {}", why), kInternalCode);
   }
   /// The block of a rank: its notice, and the bytes of its message to each rank.
   void carry(const Notice& notice, std::span<const std::string> messages, Gathered& gathered) override {
-    if (lost_) throw Failed("other ranks do not answer", kInterruptedCode);
+    if (lost_) throw Failed("other ranks do not reply", kInterruptedCode);
     const std::size_t words = kNotice + size_;
     std::vector<std::uint64_t> mine{static_cast<std::uint64_t>(notice.topic), notice.time, notice.flags,
                                     notice.work_ns};

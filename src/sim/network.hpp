@@ -272,7 +272,7 @@ template <class T>
 void Network<T>::put_mail(std::uint32_t source, std::uint32_t destination, Cycle arrival,
                           std::string_view message, Time now, std::vector<Time>& next) {
   if constexpr (!std::is_trivially_copyable_v<T>) {
-    throw std::logic_error("messages of '" + name_ + "' are no plain data");
+    throw std::logic_error("messages of '" + name_ + "' are not plain data");
   } else {
     if (message.size() != sizeof(T) || source >= sources_.size() || destination >= destinations_.size())
       throw std::logic_error("not a message of '" + name_ + "'");

@@ -87,7 +87,7 @@ TEST_CASE("the timeline of a system with a network matches the schema") {
   }
 }
 
-TEST_CASE("the schema refuses what is no trace event") {
+TEST_CASE("the schema refuses what is not a trace event") {
   const auto with = [](const char* event) {
     return matches(schema(), json::parse(R"({"traceEvents":[)" + std::string(event) + "]}"));
   };

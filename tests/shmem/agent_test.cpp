@@ -148,7 +148,8 @@ TEST_CASE("Agent: queues and the agent's memory are commands, numbered on when o
   CHECK(m.agent.take_commands().back().operation.queue == kQueues + 2);
 }
 
-TEST_CASE("Agent: small puts are signals of their words, signals of both of theirs, and all come in order") {
+TEST_CASE(
+    "Agent: small puts are signals of their words, signals of both of their words, and all come in order") {
   Machine m;
   m.agent.attach(m.world());
   for (unsigned i = 0; i < 100; ++i) m.at<std::uint8_t>(0, i) = static_cast<std::uint8_t>(i + 1);

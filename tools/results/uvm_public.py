@@ -12,7 +12,7 @@ SCRIPTS = [
     ("eviction", "eviction", "Its evictors"),
     ("combinations", "combinations", "Its prefetchers with evictors"),
     ("draws", "draws", "The nine runs of nw and bfs"),
-    ("starts", "starts", "What nw hangs on"),
+    ("starts", "starts", "What the time of nw depends on"),
     ("lru_2m", "lru_2m", "Its neighbourhood eviction and LRU of 2 MB"),
     ("scalability", "scalability", "Its programs with more over-subscription"),
     ("reservation", "reservation", "Its programs with a reserved share"),
