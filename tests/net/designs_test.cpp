@@ -12,7 +12,7 @@ namespace {
 NetScenario one(const trace::NetOperation& operation) {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.wait(0, 0, scenario.request_from(0, operation));
+  scenario.wait(0, 0, scenario.request(0, operation));
   return scenario;
 }
 
@@ -21,7 +21,7 @@ double poll(const config::SystemConfig& system) {
   const auto time = [&](bool polls) {
     NetScenario scenario;
     scenario.queue(0);
-    const std::uint64_t number = scenario.request_from(0, some_put(8, false));
+    const std::uint64_t number = scenario.request(0, some_put(8, false));
     scenario.sleep(0, 30'000);
     if (polls) scenario.wait(0, 0, number);
     return kernel_time(scenario.run(system));
@@ -97,7 +97,7 @@ TEST_CASE("The store that rings a doorbell is posted: the kernel does not wait f
   const auto time = [](const char* design, bool waits) {
     NetScenario scenario;
     scenario.queue(0);
-    const std::uint64_t number = scenario.request_from(0, some_put(8, false));
+    const std::uint64_t number = scenario.request(0, some_put(8, false));
     scenario.fence(0);
     if (waits) scenario.wait(0, 0, number);
     return kernel_time(scenario.run(nodes(2, design)));
@@ -110,9 +110,9 @@ TEST_CASE("The store that rings a doorbell is posted: the kernel does not wait f
 TEST_CASE("A NIC deals with the entries of its own queue in their order") {
   NetScenario scenario;
   scenario.queue(0);
-  scenario.request_from(0, some_put(1 << 18, false));
+  scenario.request(0, some_put(1 << 18, false));
   const std::uint64_t small =
-      scenario.request_from(0, put(1, NetScenario::data(0), NetScenario::word(1, 0), 8, false));
+      scenario.request(0, put(1, NetScenario::data(0), NetScenario::word(1, 0), 8, false));
   scenario.wait(0, 0, small);
   CHECK(kernel_time(scenario.run(nodes(2, "direct"))) > (1 << 18) / 12.5);
   // A thread deals with one that does not block when the NIC has its command.

@@ -17,7 +17,7 @@ NetScenario turns(int nanoseconds) {
     scenario.sleep(from, nanoseconds + 37 * static_cast<int>(turn));
     trace::NetOperation message = put(to, NetScenario::data(from), NetScenario::data(to), 512);
     message.signal = NetScenario::word(to, turn);
-    scenario.wait(from, 0, scenario.request_from(from, message));
+    scenario.wait(from, 0, scenario.request(from, message));
     scenario.await(to, NetScenario::word(to, turn), 1);
   }
   return scenario;

@@ -90,7 +90,7 @@ TEST_CASE("Small operations begin one every nic.op_occupancy_ps") {
     for (unsigned i = 0; i < operations; ++i) {
       trace::NetOperation one = some_put(8, false);
       one.inlined = true;
-      scenario.request_from(0, one);
+      scenario.request(0, one);
     }
     return static_cast<double>(longest_activity(scenario.run(system))) / 1000;
   };
@@ -101,9 +101,9 @@ TEST_CASE("Two NICs that send to one share its link equally") {
   NetScenario scenario(3);
   for (std::uint16_t d : {std::uint16_t{0}, std::uint16_t{1}}) {
     scenario.queue(d);
-    scenario.wait(d, 0,
-                  scenario.request_from(
-                      d, put(2, NetScenario::data(d), NetScenario::data(2) + d * 0x1000000, 1 << 19)));
+    scenario.wait(
+        d, 0,
+        scenario.request(d, put(2, NetScenario::data(d), NetScenario::data(2) + d * 0x1000000, 1 << 19)));
   }
   const gpu::RunResult result = scenario.run(nodes(3));
   REQUIRE(result.outcome == gpu::Outcome::kDone);
@@ -124,8 +124,7 @@ TEST_CASE("A host needs longer for a small get than a command processor, and as 
       NetScenario scenario;
       scenario.queue(0);
       for (unsigned i = 0; i < 8; ++i)
-        scenario.wait(0, 0,
-                      scenario.request_from(0, get(1, NetScenario::data(0), NetScenario::data(1), bytes)));
+        scenario.wait(0, 0, scenario.request(0, get(1, NetScenario::data(0), NetScenario::data(1), bytes)));
       const gpu::RunResult result = scenario.run(nodes(2, design));
       for (const stats::KernelResult& kernel : result.report.kernels)
         if (kernel.device == 0) ns[design] = static_cast<double>(kernel.cycles) / 1.5 / 8;

@@ -12,7 +12,7 @@ NetScenario puts(unsigned each) {
     for (std::uint32_t q = 0; q < 2; ++q) {
       trace::NetOperation one = some_put(8, i + 1 == each);
       one.queue = q;
-      const std::uint64_t number = scenario.request_from(0, one);
+      const std::uint64_t number = scenario.request(0, one);
       if (i + 1 == each) scenario.wait(0, q, number);
     }
   return scenario;

@@ -46,9 +46,9 @@ TEST_CASE("Locked lines, updates and moves of cores' memory go on, too") {
   NetScenario scenario = rounds(3);
   scenario.next_phase();
   scenario.give_memory(0, 0x40000);
-  scenario.wait(0, 0, scenario.request_from(0, some_put(300)));
+  scenario.wait(0, 0, scenario.request(0, some_put(300)));
   scenario.next_phase();
-  scenario.wait(0, 0, scenario.request_from(0, some_put(300)));
+  scenario.wait(0, 0, scenario.request(0, some_put(300)));
   config::SystemConfig system = quick_agents();
   system.network.command_processor.call_updates = 3;
   system.network.nic.queue_entries = 2;
